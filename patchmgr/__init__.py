@@ -1,0 +1,5 @@
+"""Fork-and-patch manager for upstream source trees."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"

@@ -1,0 +1,34 @@
+"""Errors that a user meets, and the exit code of each."""
+
+from __future__ import annotations
+
+EXIT_DONE = 0
+EXIT_ERROR = 1
+EXIT_USAGE = 2
+EXIT_CONFLICTS = 3
+EXIT_FINDINGS = 4
+EXIT_FAULT = 70
+EXIT_INTERRUPTED = 130
+
+USAGE_KINDS = frozenset({"usage", "unknown-ref", "unknown-series", "unknown-upstream", "unknown-patch"})
+
+
+class PatchmgrError(Exception):
+    """An expected failure: what happened, to what, and what to type next.
+
+    `kind` is a stable word for scripts, `message` one line without a final newline, and
+    `hints` are further lines, each something a user can do.
+    """
+
+    def __init__(self, kind: str, message: str, hints: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.hints = hints
+
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code of the contract for this kind of error."""
+        if self.kind in USAGE_KINDS:
+            return EXIT_USAGE
+        return EXIT_CONFLICTS if self.kind == "conflict" else EXIT_ERROR

@@ -1,0 +1,171 @@
+"""The footprint of a series: what it changes of its upstream, in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from patchmgr.model.upstream import Pin
+
+
+class Kind(str, Enum):
+    """What happens to a file; a renamed file may be edited as well."""
+
+    NEW = "new"
+    EDITED = "edited"
+    RENAMED = "renamed"
+    DELETED = "deleted"
+    MODE = "mode"
+
+
+class Area(str, Enum):
+    """Whose a file is and what for: vendored code first, then tests, then the rest."""
+
+    CODE = "code"
+    TESTS = "tests"
+    THIRD_PARTY = "third party"
+
+
+class Build(str, Enum):
+    """What a change of the file asks for before it takes effect."""
+
+    REBUILD = "rebuild"
+    PYTHON = "python"
+    NEITHER = "neither"
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file of the squashed series, from the pin to the head.
+
+    `path` is on the new side, or the old path of a deletion. A mode is None where the side has
+    no such file; a content is None there too, and where nobody read it. A path that ends as
+    it began may be given for its content: it is no part of the footprint.
+    """
+
+    path: str
+    renamed_from: str | None
+    old_mode: str | None
+    new_mode: str | None
+    before: bytes | None
+    after: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class FileFootprint:
+    """The net change of one file, and the names of the patches that make it, in order.
+
+    Counts are 0 where `is_binary`.
+    """
+
+    path: str
+    renamed_from: str | None
+    kind: Kind
+    is_binary: bool
+    language: str
+    area: Area
+    build: Build
+    added: int
+    removed: int
+    patches: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """What a patch changes within one symbol.
+
+    `symbol` is None outside of symbols and where none is known. `is_new` says that the patch
+    adds the symbol to the file.
+    """
+
+    symbol: str | None
+    is_new: bool
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PatchFile:
+    """What one patch does to one file, counted from its hunks.
+
+    `is_upstream` says that the pin has the file. Only edits have `touches`: a file that the
+    patch creates or deletes has none.
+    """
+
+    path: str
+    renamed_from: str | None
+    kind: Kind
+    is_binary: bool
+    is_upstream: bool
+    language: str
+    area: Area
+    added: int
+    removed: int
+    touches: tuple[Touch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PatchFootprint:
+    """What one patch changes."""
+
+    name: str
+    subject: str
+    files: tuple[PatchFile, ...]
+
+    @property
+    def added(self) -> int:
+        """Count the added lines."""
+        return sum(f.added for f in self.files)
+
+    @property
+    def removed(self) -> int:
+        """Count the removed lines."""
+        return sum(f.removed for f in self.files)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages of the files, sorted, once each."""
+        return tuple(sorted({f.language for f in self.files}))
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The net counts of a group of files; `binaries` of the files have no lines."""
+
+    name: str
+    files: int
+    binaries: int
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What a series changes of its upstream.
+
+    The files of each of `kinds`, `areas`, `builds`, `languages` and `folders` add up to `total`;
+    in the last two, vendored files are one row with the name of their area. `passing` are
+    the paths that patches touch and that end as the pin has them.
+    """
+
+    series: str
+    pin: Pin
+    files: tuple[FileFootprint, ...]
+    patches: tuple[PatchFootprint, ...]
+    total: Tally
+    kinds: tuple[Tally, ...]
+    areas: tuple[Tally, ...]
+    builds: tuple[Tally, ...]
+    languages: tuple[Tally, ...]
+    folders: tuple[Tally, ...]
+    passing: tuple[str, ...] = ()
+
+    @property
+    def patch_added(self) -> int:
+        """Count the added lines patch by patch."""
+        return sum(p.added for p in self.patches)
+
+    @property
+    def patch_removed(self) -> int:
+        """Count the removed lines patch by patch."""
+        return sum(p.removed for p in self.patches)

@@ -1,0 +1,18 @@
+"""Object ids as git computes them."""
+
+from __future__ import annotations
+
+import hashlib
+
+ZERO_ID = "0" * 40
+EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+
+
+def blob_id(content: bytes) -> str:
+    """Return the id (40 hex) that git gives a blob of this content."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def is_full_id(text: str) -> bool:
+    """Say whether the text is a full lower-case object id (40 hex)."""
+    return len(text) == 40 and all(c in "0123456789abcdef" for c in text)

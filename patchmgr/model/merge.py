@@ -1,0 +1,29 @@
+"""A merge of one text as a value: clean, or with conflicting regions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MARKER_BASE = b"base"
+MARKER_OURS = b"ours"
+MARKER_THEIRS = b"theirs"
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """A merge without conflict."""
+
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicted:
+    """A merge with conflicts: the text with zdiff3 markers; None where the sides are binary.
+
+    The labels behind the markers are `ours`, `base` and `theirs`.
+    """
+
+    marked: bytes | None
+
+
+Merge = Clean | Conflicted

@@ -1,0 +1,147 @@
+"""What became of hunks, patches and series in a rebase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from patchmgr.model.patch import Author
+from patchmgr.model.snapshot import Entry
+from patchmgr.model.upstream import Pin
+
+
+class Verdict(str, Enum):
+    """What became of a patch; hunks use unchanged, modified, absorbed and conflict."""
+
+    UNCHANGED = "unchanged"
+    MODIFIED = "modified"
+    PARTIAL = "partial"
+    ABSORBED = "absorbed"
+    CONFLICT = "conflict"
+    BLOCKED = "blocked"
+    SKIPPED = "skipped"
+
+
+class How(str, Enum):
+    """How a hunk's verdict was reached."""
+
+    IDENTICAL = "identical"
+    TEXT = "text"
+    RECORDED = "recorded"
+    FORMAT = "format"
+    STRUCTURAL = "structural"
+    MOVED = "moved"
+    EXACT = "exact"
+    WHITESPACE = "whitespace"
+    COMMENTS = "comments"
+    SUPERSET = "superset"
+    SYNTAX = "syntax"
+    RANGE = "range"
+    HISTORY = "history"
+    DECIDED = "decided"
+
+
+@dataclass(frozen=True, slots=True)
+class HunkOutcome:
+    """The fate of one hunk; `how` is None for a conflict.
+
+    `path` is the path in the patch, `new_path` the one on the new side. `line` counts from 1
+    and is where the hunk starts in the patch's new side. A change without hunks (mode, binary,
+    rename, empty file) has one outcome with line 0. `evidence` is a commit id.
+    """
+
+    path: str
+    new_path: str
+    line: int
+    symbol: str | None
+    verdict: Verdict
+    how: How | None
+    evidence: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """An upstream commit that explains hunks: as evidence, or as cause."""
+
+    commit: str
+    subject: str
+    pull: int | None
+    how: How | None
+    paths: tuple[str, ...]
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileConflict:
+    """A file that a person must merge.
+
+    Contents are None where the side has no such file. `marked` is the text with git's
+    markers, None for what has none (binaries, deletions). `reason` says what collided.
+    """
+
+    id: str
+    path: str
+    new_path: str
+    reason: str
+    base: bytes | None
+    ours: bytes | None
+    theirs: bytes | None
+    marked: bytes | None
+    proposal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PatchOutcome:
+    """The fate of one patch.
+
+    `changes` is what the new commit does to the tree of the new side (None deletes); it is
+    empty where nothing is carried. `reuses_diff` says that the patch file stays as it is.
+    """
+
+    name: str
+    subject: str
+    message: bytes
+    author: Author
+    verdict: Verdict
+    hunks: tuple[HunkOutcome, ...] = ()
+    changes: Mapping[str, Entry | None] | None = None
+    evidence: tuple[Sighting, ...] = ()
+    cause: tuple[Sighting, ...] = ()
+    conflicts: tuple[FileConflict, ...] = ()
+    reason: str | None = None
+    reuses_diff: bool = False
+
+    @property
+    def is_carried(self) -> bool:
+        """Say whether the patch has a commit on the new side."""
+        return self.verdict in (Verdict.UNCHANGED, Verdict.MODIFIED, Verdict.PARTIAL)
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesOutcome:
+    """The fate of a series; `head` is None where conflicts are left.
+
+    `commits` has the new commit of each patch, None where it has none. `tree` is the tree of
+    all that was carried.
+    """
+
+    name: str
+    upstream: str
+    base: Pin
+    onto: Pin
+    upstream_commits: int
+    head: str | None
+    tree: str
+    patches: tuple[PatchOutcome, ...]
+    commits: tuple[str | None, ...]
+
+    @property
+    def has_conflicts(self) -> bool:
+        """Say whether something is left for a person."""
+        left = (Verdict.CONFLICT, Verdict.BLOCKED)
+        return any(patch.verdict in left for patch in self.patches)
+
+    def count(self, verdict: Verdict) -> int:
+        """Count the patches with a verdict."""
+        return sum(patch.verdict is verdict for patch in self.patches)

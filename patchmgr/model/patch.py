@@ -1,0 +1,117 @@
+"""A patch: a header that says why, and the changes of some files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+COMMITTER_NAME = "patchmgr"
+COMMITTER_EMAIL = "patchmgr@localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """One hunk of a unified diff.
+
+    `lines` keep their kind as first byte (space, `+` or `-`) and their line ending; a line
+    that the diff marks with "No newline at end of file" has none. Starts count from 1.
+    """
+
+    old_start: int
+    old_count: int
+    new_start: int
+    new_count: int
+    heading: bytes
+    lines: tuple[bytes, ...]
+
+    def old(self) -> tuple[bytes, ...]:
+        """Return the lines of the old side, context and removed."""
+        return tuple(line[1:] for line in self.lines if line[:1] != b"+")
+
+    def new(self) -> tuple[bytes, ...]:
+        """Return the lines of the new side, context and added."""
+        return tuple(line[1:] for line in self.lines if line[:1] != b"-")
+
+    def added(self) -> int:
+        """Count the added lines."""
+        return sum(line[:1] == b"+" for line in self.lines)
+
+    def removed(self) -> int:
+        """Count the removed lines."""
+        return sum(line[:1] == b"-" for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryChange:
+    """The forward half of a git binary patch: a whole content or a delta on the old one."""
+
+    method: str
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FilePatch:
+    """The change of one file: `old_path` is None for a new file, `new_path` for a deleted one.
+
+    Modes are git's octal strings ("100644") or None where the diff does not say. Ids are as
+    the index line gives them, possibly abbreviated, or None.
+    """
+
+    old_path: str | None
+    new_path: str | None
+    old_mode: str | None = None
+    new_mode: str | None = None
+    old_id: str | None = None
+    new_id: str | None = None
+    is_copy: bool = False
+    hunks: tuple[Hunk, ...] = ()
+    binary: BinaryChange | None = None
+
+    @property
+    def path(self) -> str:
+        """Return the path to name the change by: the new one, or the old one of a deletion."""
+        path = self.new_path if self.new_path is not None else self.old_path
+        assert path is not None
+        return path
+
+    @property
+    def is_rename(self) -> bool:
+        """Say whether the file moves."""
+        both = self.old_path is not None and self.new_path is not None
+        return both and self.old_path != self.new_path and not self.is_copy
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who wrote a patch and when; `date` is git's raw form, `<seconds> <+zone>`."""
+
+    name: str
+    email: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One patch file.
+
+    `raw` is the file, byte for byte. `header` is the part before the first diff line, `diff`
+    the rest without a mail signature. `message` is the commit message made of the header.
+    `author` is None where the header names nobody. `fields` holds DEP-3 fields of the header,
+    by name as written.
+    """
+
+    name: str
+    raw: bytes
+    header: bytes
+    diff: bytes
+    subject: str
+    message: bytes
+    author: Author | None
+    files: tuple[FilePatch, ...]
+    is_mailbox: bool
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    def paths(self) -> tuple[str, ...]:
+        """Return every path that the patch names, old and new, once each."""
+        named = [p for f in self.files for p in (f.old_path, f.new_path) if p is not None]
+        return tuple(dict.fromkeys(named))

@@ -1,0 +1,60 @@
+"""What the engines need from outside, as protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from patchmgr.model.merge import Merge
+from patchmgr.model.snapshot import Entry
+
+
+class Blobs(Protocol):
+    """Contents by id."""
+
+    def read(self, blob: str) -> bytes:
+        """Return the content; raise PatchmgrError where the object is missing."""
+
+    def add(self, content: bytes) -> str:
+        """Keep a new content for the rest of the run and return its id."""
+
+
+class Tree(Protocol):
+    """The files of one upstream state."""
+
+    def entry(self, path: str) -> Entry | None:
+        """Return the file at the path, None where there is none."""
+
+    def is_directory(self, path: str) -> bool:
+        """Say whether the path is a directory."""
+
+    def files_below(self, path: str) -> Iterable[str]:
+        """Yield the paths of all files below a directory."""
+
+
+class TextMerge(Protocol):
+    """The three-way merge of git."""
+
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+        """Merge two versions of a text over their base."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One upstream commit (or release) on the way from base to target, oldest first.
+
+    `changes` maps each touched path to the file after the step, None where it is deleted.
+    """
+
+    commit: str
+    subject: str
+    author: str
+    changes: Mapping[str, Entry | None]
+
+
+class History(Protocol):
+    """What upstream did between two states."""
+
+    def steps(self, paths: Sequence[str]) -> Sequence[Step]:
+        """Return the steps that touch any of the paths, oldest first."""

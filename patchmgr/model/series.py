@@ -1,0 +1,49 @@
+"""A series: ordered patches, each with guards, on one pin."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition on a selected symbol: `+sym` needs it, `-sym` forbids it."""
+
+    symbol: str
+    is_positive: bool
+
+    def __str__(self) -> str:
+        """Return the guard as MQ writes it."""
+        return f"#{'+' if self.is_positive else '-'}{self.symbol}"
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesLine:
+    """One line of a series file, byte for byte; `name` is None on comments and blank lines."""
+
+    raw: bytes
+    name: str | None = None
+    strip: int = 1
+    guards: tuple[Guard, ...] = ()
+
+    def refusal(self, selected: Collection[str]) -> str | None:
+        """Return why the guards keep the patch out, None where they let it in (MQ's rule)."""
+        for guard in self.guards:
+            if not guard.is_positive and guard.symbol in selected:
+                return f"guard {guard} and {guard.symbol} is selected"
+        wanted = [g for g in self.guards if g.is_positive]
+        if wanted and not any(g.symbol in selected for g in wanted):
+            return f"guard {wanted[0]} and {wanted[0].symbol} is not selected"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesFile:
+    """A quilt series file."""
+
+    lines: tuple[SeriesLine, ...] = ()
+
+    def names(self) -> tuple[str, ...]:
+        """Return the patch file names in order."""
+        return tuple(line.name for line in self.lines if line.name is not None)

@@ -1,0 +1,19 @@
+"""Files of a tree as ids: what a merge starts from and ends in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+REGULAR = "100644"
+EXECUTABLE = "100755"
+SYMLINK = "120000"
+GITLINK = "160000"
+FILE_MODES = frozenset({REGULAR, EXECUTABLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of a tree: git's mode (octal string) and the blob's id."""
+
+    mode: str
+    blob: str

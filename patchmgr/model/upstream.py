@@ -1,0 +1,56 @@
+"""Upstreams, pins and the lock that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+LOCK_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A project that is followed: a git remote, a package on the index, or both.
+
+    `track` is "git" or "package" and says which of the two a bare name means.
+    """
+
+    name: str
+    track: str
+    git: str | None = None
+    package: str | None = None
+    branch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """The exact upstream state that a series is written against; ids are 40 hex.
+
+    `archive` and `sha256` name the file of a package release, None for git.
+    """
+
+    ref: str
+    commit: str
+    tree: str
+    archive: str | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesRecord:
+    """What the lock says of one series; `result` is the summary of its last rebase."""
+
+    name: str
+    upstream: str
+    pin: Pin
+    on: str | None = None
+    result: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """The content of upstream.lock."""
+
+    upstreams: Mapping[str, Upstream] = field(default_factory=dict)
+    series: Mapping[str, SeriesRecord] = field(default_factory=dict)

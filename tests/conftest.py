@@ -1,0 +1,107 @@
+"""The one hermetic fixture: a home, a cache and a git that know nothing of the user."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+MIRRORS = "PATCHMGR_MIRRORS"
+
+
+@pytest.fixture(autouse=True)
+def hermetic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Point HOME, caches, editor, time zone and git at an empty place; return it."""
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in list(os.environ):
+        if name.startswith(("GIT_", "PATCHMGR_", "PIP_", "UV_")) and name != MIRRORS:
+            monkeypatch.delenv(name)
+    fixed = {
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / "cache"),
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "A. Author",
+        "GIT_AUTHOR_EMAIL": "author@example.org",
+        "GIT_AUTHOR_DATE": "@1700000000 +0000",
+        "GIT_COMMITTER_NAME": "C. Committer",
+        "GIT_COMMITTER_EMAIL": "committer@example.org",
+        "GIT_COMMITTER_DATE": "@1700000000 +0000",
+        "GIT_EDITOR": "false",
+        "TZ": "UTC",
+        "LC_ALL": "C",
+        "COLUMNS": "100",
+    }
+    for name, value in fixed.items():
+        monkeypatch.setenv(name, value)
+    return home
+
+
+class Repository:
+    """A git repository that a test builds, by the real git."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir(parents=True, exist_ok=True)
+        self.git("init", "--quiet", "--initial-branch=main", ".")
+
+    def git(self, *arguments: str, data: bytes = b"", good: tuple[int, ...] = (0,)) -> str:
+        """Run git here and return its output, stripped."""
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.root, input=data, capture_output=True, check=False
+        )
+        assert done.returncode in good, done.stderr.decode(errors="replace")
+        return done.stdout.decode("utf-8", "surrogateescape").strip()
+
+    def commit(
+        self, files: Mapping[str, bytes | str | None], message: str = "change", author: str = ""
+    ) -> str:
+        """Write (None: delete) files, commit all, and return the commit."""
+        for path, content in files.items():
+            target = self.root / path
+            if content is None:
+                target.unlink()
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content.encode() if isinstance(content, str) else content)
+        self.git("add", "--all", "--force")
+        extra = [f"--author={author}"] if author else []
+        self.git("commit", "--quiet", "--allow-empty", "--no-verify", "-m", message, *extra)
+        return self.head()
+
+    def head(self) -> str:
+        """Return the commit that is checked out."""
+        return self.git("rev-parse", "HEAD")
+
+    def tree(self, name: str = "HEAD") -> str:
+        """Return the tree of a commit."""
+        return self.git("rev-parse", f"{name}^{{tree}}")
+
+    def patches(self, revisions: str) -> bytes:
+        """Return a range as git format-patch writes it for us."""
+        done = subprocess.run(
+            ["git", "format-patch", "--stdout", "--keep-subject", "--no-stat", "--no-signature",
+             "--zero-commit", "--full-index", "--binary", "-M", revisions],
+            cwd=self.root, capture_output=True, check=True,
+        )  # fmt: skip
+        return done.stdout
+
+
+@pytest.fixture
+def make_repository(tmp_path: Path) -> Callable[[str], Repository]:
+    """Return a maker of repositories below the test's folder."""
+    return lambda name: Repository(tmp_path / name)
+
+
+@pytest.fixture
+def mirrors() -> Path:
+    """Return the folder of public histories, or skip, saying so."""
+    place = os.environ.get(MIRRORS)
+    if not place:
+        pytest.skip(f"{MIRRORS} names no folder with public git histories")
+    return Path(place)
