@@ -1,0 +1,1 @@
+"""Algorithms over ports: no git, no files, no printing."""

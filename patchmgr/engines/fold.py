@@ -1,0 +1,150 @@
+"""Fold patches over a tree, one after the other, exactly as written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from patchmgr.engines.placement import Rejected, apply_hunks
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.binary import apply_binary
+from patchmgr.model.ids import EMPTY_BLOB
+from patchmgr.model.patch import FilePatch, Patch
+from patchmgr.model.ports import Blobs, Tree
+from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
+
+
+@dataclass(frozen=True, slots=True)
+class FileStep:
+    """What a patch does to one file on the side it is written against.
+
+    `base` is the file before (at the old path), `theirs` after (at the new path), None where
+    there is none. `positions` are the 0-based lines of base where the hunks start.
+    """
+
+    change: FilePatch
+    base: Entry | None
+    theirs: Entry | None
+    positions: tuple[int, ...] = ()
+
+
+class Overlay:
+    """A tree with changes on top."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._changed: dict[str, Entry | None] = {}
+
+    def entry(self, path: str) -> Entry | None:
+        """Return the file at the path, None where there is none."""
+        if path in self._changed:
+            return self._changed[path]
+        return self._tree.entry(path)
+
+    def set(self, path: str, entry: Entry | None) -> None:
+        """Put a file at the path, or delete it."""
+        self._changed[path] = entry
+
+    def changes(self) -> Mapping[str, Entry | None]:
+        """Return what differs from the tree below, by path."""
+        return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
+
+    def obstacle(self, path: str) -> str | None:
+        """Return the path that keeps a file from being created here: a parent or a directory."""
+        parts = path.split("/")
+        for end in range(1, len(parts)):
+            parent = "/".join(parts[:end])
+            if self.entry(parent) is not None:
+                return parent
+        inside = any(p.startswith(path + "/") and e is not None for p, e in self._changed.items())
+        return path if inside or self._is_full_directory(path) else None
+
+    def _is_full_directory(self, path: str) -> bool:
+        if not self._tree.is_directory(path):
+            return False
+        return any(self.entry(below) is not None for below in self._tree.files_below(path))
+
+
+def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...]:
+    """Apply a patch to the side it is written against and say what it did to each file.
+
+    Raises PatchmgrError "bad-patch" where it does not apply exactly.
+    """
+    steps = tuple(_step_file(side, patch.name, change, blobs) for change in patch.files)
+    for step in steps:
+        if step.change.old_path is not None and not step.change.is_copy:
+            side.set(step.change.old_path, None)
+    for step in steps:
+        if step.change.new_path is not None:
+            _create(side, patch.name, step.change.new_path, step.theirs)
+    return steps
+
+
+def _create(side: Overlay, name: str, path: str, entry: Entry | None) -> None:
+    obstacle = side.obstacle(path)
+    if obstacle is not None:
+        raise _refusal(name, path, f"{obstacle} is in the way")
+    side.set(path, entry)
+
+
+def _step_file(side: Overlay, name: str, change: FilePatch, blobs: Blobs) -> FileStep:
+    if change.old_path is None:
+        assert change.new_path is not None
+        if side.entry(change.new_path) is not None:
+            raise _refusal(name, change.new_path, "the file that it creates is there already")
+        blob, _ = _content(name, change, None, blobs)
+        return FileStep(change, None, Entry(change.new_mode or REGULAR, blob))
+    base = side.entry(change.old_path)
+    if base is None:
+        raise _refusal(name, change.old_path, "the file is not there")
+    if change.old_mode is not None and change.old_mode != base.mode:
+        raise _refusal(name, change.old_path, f"its mode is {base.mode}, not {change.old_mode}")
+    if change.is_rename or change.is_copy:
+        assert change.new_path is not None
+        if side.entry(change.new_path) is not None:
+            raise _refusal(name, change.new_path, "the file that it creates is there already")
+    blob, positions = _content(name, change, base, blobs)
+    if change.new_path is None:
+        if blob != EMPTY_BLOB:
+            raise _refusal(name, change.old_path, "the deletion does not delete all lines")
+        return FileStep(change, base, None, positions)
+    return FileStep(change, base, Entry(change.new_mode or base.mode, blob), positions)
+
+
+def _content(
+    name: str, change: FilePatch, base: Entry | None, blobs: Blobs
+) -> tuple[str, tuple[int, ...]]:
+    if not change.hunks and change.binary is None:
+        unchanged = base is not None and change.new_path is not None
+        return (base.blob if unchanged and base else blobs.add(b"")), ()
+    if GITLINK in (change.new_mode, base.mode if base else None):
+        return _gitlink(name, change), ()
+    old = b"" if base is None else blobs.read(base.blob)
+    if change.binary is not None:
+        return blobs.add(apply_binary(change.binary, old)), ()
+    applied = apply_hunks(old, change.hunks)
+    if isinstance(applied, Rejected):
+        hunk = change.hunks[applied.index]
+        where = f"hunk {applied.index + 1} at line {hunk.old_start}: {applied.reason}"
+        raise _refusal(name, change.path, where)
+    return blobs.add(applied.content), applied.positions
+
+
+def _gitlink(name: str, change: FilePatch) -> str:
+    """Return the commit that a submodule change names, the empty blob where it is deleted."""
+    added = [line for hunk in change.hunks for line in hunk.lines if line[:1] == b"+"]
+    if not added:
+        return EMPTY_BLOB
+    match = re.fullmatch(rb"\+Subproject commit ([0-9a-f]{40})\n", added[0])
+    if match is None or len(added) > 1:
+        raise _refusal(name, change.path, "a submodule change names no single commit")
+    return match[1].decode()
+
+
+def _refusal(name: str, path: str, why: str) -> PatchmgrError:
+    return PatchmgrError(
+        "bad-patch",
+        f"{name} does not apply: {path}: {why}",
+        ("check that the series is written against its pin, and that no earlier patch is missing",),
+    )

@@ -1,0 +1,185 @@
+"""The merge ladder for one file: the cheapest rung that answers, else a conflict as a value.
+
+Rungs: nothing changed upstream, the same change upstream, git's three-way text merge. Every
+rung is answered with the file's new state and a verdict for each hunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from patchmgr.engines.placement import Applied, apply_hunks, apply_one
+from patchmgr.model.merge import Clean, Conflicted
+from patchmgr.model.outcome import How, Verdict
+from patchmgr.model.patch import Hunk
+from patchmgr.model.ports import Blobs, TextMerge
+from patchmgr.model.snapshot import FILE_MODES, Entry
+
+Answer = tuple[Verdict, How | None]
+
+CARRIED_IDENTICAL: Answer = (Verdict.UNCHANGED, How.IDENTICAL)
+CARRIED_MOVED: Answer = (Verdict.MODIFIED, How.MOVED)
+CARRIED_TEXT: Answer = (Verdict.UNCHANGED, How.TEXT)
+DRIFTED_TEXT: Answer = (Verdict.MODIFIED, How.TEXT)
+ABSORBED_EXACT: Answer = (Verdict.ABSORBED, How.EXACT)
+SOLVED: Answer = (Verdict.MODIFIED, How.RECORDED)
+CONFLICT: Answer = (Verdict.CONFLICT, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The three states of one file; None where the side has no such file.
+
+    `hunks` lead from base to theirs and start at `positions` (0-based lines of base).
+    """
+
+    base: Entry | None
+    ours: Entry | None
+    theirs: Entry | None
+    hunks: tuple[Hunk, ...] = ()
+    positions: tuple[int, ...] = ()
+    is_moved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The file after the merge (None: deleted), and one answer a hunk (at least one)."""
+
+    entry: Entry | None
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Collided:
+    """No rung answered: the reason, the marked text where there is one, an answer a hunk."""
+
+    reason: str
+    marked: bytes | None
+    answers: tuple[Answer, ...]
+
+
+def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:
+    """Climb the ladder for one file."""
+    base, ours, theirs = sides.base, sides.ours, sides.theirs
+    if ours == base:
+        carried = CARRIED_MOVED if sides.is_moved else CARRIED_IDENTICAL
+        return Merged(theirs, _each(sides, carried))
+    if ours == theirs:
+        return Merged(ours, _each(sides, ABSORBED_EXACT))
+    if base is None:
+        assert ours is not None and theirs is not None
+        return _merge_added(sides, ours, theirs, blobs, text)
+    if ours is None:
+        return Collided("upstream deleted the file", None, _each(sides, CONFLICT))
+    if theirs is None:
+        reason = "upstream changed the file that the patch deletes"
+        return Collided(reason, None, _each(sides, CONFLICT))
+    return _merge_present(sides, base, ours, theirs, blobs, text)
+
+
+def _merge_added(
+    sides: Sides, ours: Entry, theirs: Entry, blobs: Blobs, text: TextMerge
+) -> Merged | Collided:
+    reason = "upstream added another file at this path"
+    if ours.mode != theirs.mode or {ours.mode, theirs.mode} - FILE_MODES:
+        return Collided(reason, None, _each(sides, CONFLICT))
+    match text.merge(b"", blobs.read(ours.blob), blobs.read(theirs.blob)):
+        case Clean(content):
+            entry = Entry(ours.mode, blobs.add(content))
+            return Merged(entry, _each(sides, ABSORBED_EXACT if entry == ours else DRIFTED_TEXT))
+        case Conflicted(marked):
+            return Collided(reason, marked, _each(sides, CONFLICT))
+
+
+def _each(sides: Sides, answer: Answer) -> tuple[Answer, ...]:
+    return (answer,) * max(1, len(sides.hunks))
+
+
+def _merge_present(
+    sides: Sides, base: Entry, ours: Entry, theirs: Entry, blobs: Blobs, text: TextMerge
+) -> Merged | Collided:
+    mode = _three_way(base.mode, ours.mode, theirs.mode)
+    if mode is None:
+        return Collided("upstream and the patch changed the mode", None, _each(sides, CONFLICT))
+    blob = _three_way(base.blob, ours.blob, theirs.blob)
+    if blob is not None:
+        entry = Entry(mode, blob)
+        if entry == ours:
+            return Merged(ours, _each(sides, ABSORBED_EXACT))
+        carried = CARRIED_IDENTICAL if ours.blob == base.blob else CARRIED_TEXT
+        return Merged(entry, _each(sides, CARRIED_MOVED if sides.is_moved else carried))
+    if {base.mode, ours.mode, theirs.mode} - FILE_MODES:
+        return Collided("upstream changed the same link", None, _each(sides, CONFLICT))
+    return _merge_text(sides, mode, blobs, text)
+
+
+def _three_way(base: str, ours: str, theirs: str) -> str | None:
+    if base in (ours, theirs) or ours == theirs:
+        return theirs if ours == base else ours
+    return None
+
+
+def _merge_text(sides: Sides, mode: str, blobs: Blobs, text: TextMerge) -> Merged | Collided:
+    assert sides.base is not None and sides.ours is not None and sides.theirs is not None
+    base, ours = blobs.read(sides.base.blob), blobs.read(sides.ours.blob)
+    whole = text.merge(base, ours, blobs.read(sides.theirs.blob))
+    match whole:
+        case Clean(content):
+            answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text)
+            is_mode_news = mode != sides.ours.mode
+            if is_mode_news and all(a == ABSORBED_EXACT for a in answers):
+                answers = (CARRIED_TEXT, *answers[1:])
+            if sides.is_moved:
+                answers = tuple(_moved(a) for a in answers)
+            return Merged(Entry(mode, blobs.add(content)), answers)
+        case Conflicted(marked):
+            answers = judge_hunks(base, ours, None, sides.hunks, sides.positions, text)
+            reason = "upstream changed the same lines" if marked else "both sides are binary"
+            return Collided(reason, marked, answers)
+
+
+def _moved(answer: Answer) -> Answer:
+    return CARRIED_MOVED if answer[0] in (Verdict.UNCHANGED, Verdict.MODIFIED) else answer
+
+
+def judge_hunks(
+    base: bytes,
+    ours: bytes,
+    merged: bytes | None,
+    hunks: Sequence[Hunk],
+    positions: Sequence[int],
+    text: TextMerge,
+) -> tuple[Answer, ...]:
+    """Judge each hunk of a text merge; `merged` is None where the whole has conflicts.
+
+    A hunk is absorbed where merging it alone gives upstream's own bytes, and unchanged where
+    its lines, context included, are applied as they stand at another position.
+    """
+    if not hunks:
+        return (CONFLICT if merged is None else DRIFTED_TEXT,)
+    if merged == ours:
+        return (ABSORBED_EXACT,) * len(hunks)
+    shifted = apply_hunks(ours, hunks)
+    if merged is not None and isinstance(shifted, Applied) and shifted.content == merged:
+        return (CARRIED_TEXT,) * len(hunks)
+    answers = tuple(
+        judge_hunk(base, ours, hunk, position, text)
+        for hunk, position in zip(hunks, positions, strict=True)
+    )
+    if merged is not None:
+        return tuple(DRIFTED_TEXT if a == CONFLICT else a for a in answers)
+    return answers if CONFLICT in answers else (CONFLICT,) * len(hunks)
+
+
+def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
+    """Judge one hunk by merging it alone."""
+    match text.merge(base, ours, apply_one(base, hunk, position)):
+        case Conflicted():
+            return CONFLICT
+        case Clean(content) if content == ours:
+            return ABSORBED_EXACT
+        case Clean(content):
+            shifted = apply_hunks(ours, (hunk,))
+            same = isinstance(shifted, Applied) and shifted.content == content
+            return CARRIED_TEXT if same else DRIFTED_TEXT
