@@ -1,0 +1,60 @@
+"""Diffs of commits as git writes them, canonical and whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from patchmgr.plumbing import door
+
+_FORM = (
+    "--full-index", "--binary", "--find-renames=50%", "-l0", "--no-ext-diff", "--no-textconv",
+    "--no-color", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/",
+    "--no-relative", "--submodule=short", "--ignore-submodules=none", "--indent-heuristic",
+    "--inter-hunk-context=0",
+)  # fmt: skip
+
+
+def commit_diffs(git_dir: Path, commits: Sequence[str]) -> dict[str, bytes]:
+    """Return commit id to its diff against its parent, for all commits in one process."""
+    if not commits:
+        return {}
+    arguments = ["diff-tree", "--stdin", "-r", "-p", "--root", "--always", *_FORM]
+    data = "".join(f"{commit}\n" for commit in commits).encode()
+    printed = b"\n" + door.output(arguments, git_dir=git_dir, data=data)
+    found: dict[str, bytes] = {}
+    for commit in reversed(commits):
+        printed, _, diff = printed.rpartition(b"\n" + commit.encode() + b"\n")
+        found[commit] = (
+            diff.removeprefix(b"\n") if not diff or diff.endswith(b"\n") else diff + b"\n"
+        )
+    return found
+
+
+def tree_diff(git_dir: Path, old: str, new: str) -> bytes:
+    """Return the diff between two trees or commits."""
+    return door.output(["diff-tree", "-r", "-p", *_FORM, old, new], git_dir=git_dir)
+
+
+def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:
+    """Return new path to (added, removed) lines between two trees, None for binaries."""
+    arguments = ["diff-tree", "-r", "-z", "--numstat", *_FORM, old, new]
+    fields = iter(door.text(door.output(arguments, git_dir=git_dir)).split("\0"))
+    found: dict[str, tuple[int, int] | None] = {}
+    for field in fields:
+        if not field:
+            continue
+        added, removed, path = field.split("\t")
+        if not path:
+            next(fields)
+            path = next(fields)
+        found[path] = None if added == "-" else (int(added), int(removed))
+    return found
+
+
+def renamed_paths(git_dir: Path, old: str, new: str) -> Mapping[str, str]:
+    """Return new path to old path of the files that move between two trees (50 % alike)."""
+    arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
+    printed = door.output([*arguments, "--diff-filter=R", old, new], git_dir=git_dir)
+    fields = door.text(printed).split("\0")
+    return dict(zip(fields[2::3], fields[1::3], strict=False))

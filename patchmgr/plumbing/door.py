@@ -1,0 +1,153 @@
+"""The one door to git: a clean environment, stated exit codes, bytes in and out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from patchmgr.errors import PatchmgrError
+
+MINIMUM_GIT = (2, 39)
+
+_KEPT = ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH")
+_KEPT_FOR_NETWORK = (
+    "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "DISPLAY", "USER", "LOGNAME",
+    "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+    "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "no_proxy", "NO_PROXY",
+    "all_proxy", "ALL_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS",
+    "GIT_CONFIG_GLOBAL",
+)  # fmt: skip
+_PINNED = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+    "TZ": "UTC",
+}
+_CONFIG = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
+    "core.quotePath=false",
+    "core.autocrlf=false",
+    "core.safecrlf=false",
+    "protocol.ext.allow=never",
+    "gc.auto=0",
+    "maintenance.auto=0",
+    "advice.detachedHead=false",
+)
+
+
+def clean_environment(
+    extra: Mapping[str, str] | None = None, *, for_network: bool = False
+) -> dict[str, str]:
+    """Return the environment that git runs in: nothing of the user's but what finds programs.
+
+    For the network the user's own git configuration, credentials and proxies stay in force:
+    what is fetched is named by its content.
+    """
+    kept = _KEPT + (_KEPT_FOR_NETWORK if for_network else ())
+    environment = {name: os.environ[name] for name in kept if name in os.environ}
+    environment.update(_PINNED)
+    if not for_network:
+        environment["GIT_CONFIG_GLOBAL"] = os.devnull
+    environment.update(extra or {})
+    return environment
+
+
+def command(arguments: Sequence[str], git_dir: Path | None = None) -> list[str]:
+    """Return the whole git command line with pinned configuration."""
+    line = ["git"]
+    for setting in _CONFIG:
+        line += ["-c", setting]
+    if git_dir is not None:
+        line.append(f"--git-dir={git_dir}")
+    return [*line, *arguments]
+
+
+def run(
+    arguments: Sequence[str],
+    *,
+    git_dir: Path | None = None,
+    cwd: Path | None = None,
+    data: bytes = b"",
+    good: Collection[int] = (0,),
+    env: Mapping[str, str] | None = None,
+    for_network: bool = False,
+) -> tuple[int, bytes]:
+    """Run git to its end and return exit code and output.
+
+    Raises PatchmgrError "git" with command, code and stderr where the exit code is not good.
+    """
+    line = command(arguments, git_dir)
+    try:
+        done = subprocess.run(
+            line,
+            input=data,
+            capture_output=True,
+            cwd=cwd,
+            env=clean_environment(env, for_network=for_network),
+            check=False,
+        )
+    except FileNotFoundError as fault:
+        raise PatchmgrError("git", "git is not on PATH", ("install git 2.39 or newer",)) from fault
+    if done.returncode not in good:
+        raise failure(arguments, done.returncode, done.stderr)
+    return done.returncode, done.stdout
+
+
+def output(
+    arguments: Sequence[str],
+    *,
+    git_dir: Path | None = None,
+    cwd: Path | None = None,
+    data: bytes = b"",
+    env: Mapping[str, str] | None = None,
+) -> bytes:
+    """Run git and return its output; every exit code but 0 raises."""
+    return run(arguments, git_dir=git_dir, cwd=cwd, data=data, env=env)[1]
+
+
+def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError:
+    """Return the error for a git command that ended badly."""
+    said = stderr.decode(errors="replace").strip().splitlines()
+    lines = [line for line in said if line.startswith(("fatal:", "error:"))] or said[-1:]
+    if any("No space left on device" in line for line in said):
+        return PatchmgrError(
+            "no-space",
+            f"git {arguments[0]}: no space left on device",
+            ("free some space, then run it again",),
+        )
+    reason = lines[0] if lines else "no message"
+    return PatchmgrError("git", f"git {' '.join(arguments[:2])}: exit {code}: {reason}")
+
+
+def spawn(
+    arguments: Sequence[str], *, git_dir: Path, env: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a git process that answers on a pipe; its messages go nowhere."""
+    return subprocess.Popen(
+        command(arguments, git_dir),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=clean_environment(env),
+    )
+
+
+def text(raw: bytes) -> str:
+    """Decode what git printed: UTF-8, with other bytes kept as surrogates."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def raw(decoded: str) -> bytes:
+    """Encode what git is told, the reverse of `text`."""
+    return decoded.encode("utf-8", "surrogateescape")

@@ -1,0 +1,94 @@
+"""Commits of a whole series through one `git fast-import`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.plumbing import door
+from patchmgr.plumbing.workbench import Workbench
+
+BRANCH = "refs/heads/series"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A commit to write: the committer is patchmgr, the committer date the author's."""
+
+    author: Author
+    message: bytes
+    changes: Mapping[str, Entry | None]
+
+
+def quoted(path: str) -> bytes:
+    """Return a path as fast-import reads it."""
+    raw = door.raw(path)
+    escaped = raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    return b'"' + escaped + b'"'
+
+
+def write_commits(bench: Workbench, parent: str | None, drafts: Sequence[Draft]) -> tuple[str, ...]:
+    """Write one commit a draft, each on the one before, the first on `parent`.
+
+    Returns the commit ids. The objects are one pack in the bench.
+    """
+    if not drafts:
+        return ()
+    marks = bench.git_dir / "marks"
+    stream: list[bytes] = []
+    named: dict[str, int] = {}
+    for draft in drafts:
+        for entry in draft.changes.values():
+            if entry is not None and entry.blob not in named and bench.is_made(entry.blob):
+                named[entry.blob] = len(named) + len(drafts) + 1
+                stream.append(b"blob\nmark :%d\n" % named[entry.blob])
+                stream.append(_counted(bench.read(entry.blob)))
+    for number, draft in enumerate(drafts, 1):
+        origin = parent.encode() if parent and number == 1 else b":%d" % (number - 1)
+        stream.append(_commit(draft, number, origin if number > 1 or parent else None, named))
+    stream.append(b"done\n")
+    arguments = ["fast-import", "--quiet", "--done", "--force", f"--export-marks={marks}"]
+    door.run([*arguments, "--date-format=raw"], git_dir=bench.git_dir, data=b"".join(stream))
+    lines = [line.split() for line in marks.read_text().splitlines()]
+    ids = {int(mark[1:]): commit for mark, commit in lines}
+    return tuple(ids[number] for number in range(1, len(drafts) + 1))
+
+
+def _counted(content: bytes) -> bytes:
+    return b"data %d\n%s\n" % (len(content), content)
+
+
+def _commit(draft: Draft, mark: int, origin: bytes | None, named: Mapping[str, int]) -> bytes:
+    committer = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {draft.author.date}"
+    lines = [
+        b"commit " + BRANCH.encode(),
+        b"mark :%d" % mark,
+        b"author " + _ident(draft.author),
+        b"committer " + committer.encode(),
+        _counted(draft.message)[:-1],
+    ]
+    if origin is not None:
+        lines.append(b"from " + origin)
+    deleted = [path for path, entry in draft.changes.items() if entry is None]
+    lines += [b"D " + quoted(path) for path in sorted(deleted)]
+    for path, entry in sorted(draft.changes.items()):
+        if entry is not None:
+            lines.append(_modify(path, entry, named))
+    return b"\n".join([*lines, b"", b""])
+
+
+def _modify(path: str, entry: Entry, named: Mapping[str, int]) -> bytes:
+    is_made = entry.mode != GITLINK and entry.blob in named
+    source = f":{named[entry.blob]}" if is_made else entry.blob
+    return f"M {entry.mode} {source} ".encode() + quoted(path)
+
+
+def _ident(author: Author) -> bytes:
+    """Return author and date without what git's ident syntax cannot hold."""
+    name, email = (
+        "".join(c for c in part if c not in "<>\n\0").strip()
+        for part in (author.name, author.email)
+    )
+    return door.raw(f"{name} <{email}> {author.date}")

@@ -1,0 +1,274 @@
+"""A git upstream: a blobless partial clone of what is tracked, in the store."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.progress import Progress
+from patchmgr.model.upstream import Upstream
+from patchmgr.plumbing import door
+from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.stores import RefMove, Resolved, move_refs, references
+
+HEADS = "refs/upstream/heads/"
+TAGS = "refs/upstream/tags/"
+HEAD = "refs/upstream/HEAD"
+_HEX = re.compile(r"[0-9a-f]{4,40}")
+_ALLOWED = ("https://", "http://", "ssh://", "git://", "file://")
+# What the other side of a local path must be told to lend single objects and to leave out blobs.
+_UPLOAD_PACK = (
+    "git -c uploadpack.allowFilter=true -c uploadpack.allowAnySHA1InWant=true upload-pack"
+)
+_PROMISOR = (
+    "-c", "remote.upstream.promisor=true",
+    "-c", "remote.upstream.partialclonefilter=blob:none",
+)  # fmt: skip
+
+
+def check_url(url: str) -> str:
+    """Return the URL, or refuse what could run a command; a path becomes absolute."""
+    if url.startswith("-") or any(c in url for c in "\n\r\0"):
+        raise PatchmgrError("usage", f"{url!r} is no URL of a git repository")
+    if url.startswith(_ALLOWED):
+        return url
+    if "::" in url.split("/", 1)[0]:
+        raise PatchmgrError(
+            "usage", f"{url} names a transport that runs commands, which is refused"
+        )
+    if re.match(r"[A-Za-z0-9_.-]+@?[A-Za-z0-9_.-]*:(?!/)", url) and not Path(url).exists():
+        return url
+    if "://" in url:
+        raise PatchmgrError("usage", f"{url} has a scheme that is not supported")
+    path = Path(url).expanduser().absolute()
+    if not path.is_dir():
+        raise PatchmgrError("usage", f"there is no git repository at {url}")
+    return f"file://{path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """What a remote offers: its default branch, and ids of branches and tags."""
+
+    head: str | None
+    heads: dict[str, str]
+    tags: dict[str, str]
+
+
+class GitUpstream:
+    """The git side of one upstream."""
+
+    def __init__(self, upstream: Upstream, store: Path, progress: Progress) -> None:
+        assert upstream.git is not None
+        self._url = upstream.git
+        self._branch = upstream.branch
+        self._name = upstream.name
+        self._progress = progress
+        self.store = store
+
+    def list_remote(self) -> Remote:
+        """Ask the remote for its refs; raise PatchmgrError "unreachable-upstream"."""
+        arguments = ["ls-remote", "--symref", *self._upload_pack(), "--", self._url]
+        try:
+            printed = door.run(arguments, for_network=True)[1]
+        except PatchmgrError as fault:
+            raise self._unreachable(fault.message) from fault
+        return _read_remote(door.text(printed))
+
+    def fetch(self, wanted: Sequence[str] = ()) -> str:
+        """Bring the tracked branch, all tags and the wanted branches; return the tip.
+
+        Objects that the store can read already are not transferred.
+        """
+        remote = self.list_remote()
+        branch = self._branch or remote.head
+        if branch is None or branch not in remote.heads:
+            raise PatchmgrError(
+                "unknown-ref",
+                f"{self._name} has no branch {branch or 'by default'}",
+                _nearest(branch or "main", remote.heads),
+            )
+        wants = {HEADS + name: remote.heads[name] for name in {branch, *wanted} & set(remote.heads)}
+        wants |= {TAGS + name: commit for name, commit in remote.tags.items()}
+        present = self._present(remote.heads.values())
+        wants |= {HEADS + n: commit for n, commit in remote.heads.items() if commit in present}
+        self._bring(wants)
+        arguments = ["symbolic-ref", HEAD, HEADS + branch]
+        door.output(arguments, git_dir=self.store)
+        return remote.heads[branch]
+
+    def _bring(self, wants: dict[str, str]) -> None:
+        present = self._present(wants.values())
+        missing = {name: commit for name, commit in wants.items() if commit not in present}
+        if missing:
+            self._transfer([f"+{c}:{n}" for n, c in sorted(missing.items())])
+        move_refs(self.store, [RefMove(n, c) for n, c in sorted(wants.items()) if n not in missing])
+
+    def fetch_objects(self, ids: Collection[str]) -> None:
+        """Bring single objects (blobs, commits) that the store lacks, all at once."""
+        missing = sorted(set(ids) - self._present(ids))
+        if missing:
+            self._transfer(missing)
+
+    def try_fetch_objects(self, ids: Collection[str]) -> None:
+        """Bring what the upstream has of the ids; what nobody has is a fault when it is read."""
+        try:
+            self.fetch_objects(ids)
+        except PatchmgrError:
+            return
+
+    def _present(self, ids: Collection[str]) -> set[str]:
+        data = "".join(f"{name}\n" for name in set(ids)).encode()
+        arguments = ["cat-file", "--batch-check=%(objectname) %(objecttype)"]
+        printed = door.output(arguments, git_dir=self.store, data=data).decode()
+        rows = [line.split() for line in printed.splitlines()]
+        return {row[0] for row in rows if row[-1] in ("blob", "commit", "tag", "tree")}
+
+    def _transfer(self, refspecs: Sequence[str]) -> None:
+        arguments = [
+            *_PROMISOR, "-c", f"remote.upstream.url={self._url}",
+            "fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--force",
+            "--recurse-submodules=no", "--no-auto-maintenance", "--filter=blob:none",
+            *self._upload_pack(), "--stdin", "upstream",
+        ]  # fmt: skip
+        self._progress.start(f"Fetching {self._name}", None)
+        try:
+            self._run_fetch(arguments, "".join(f"{line}\n" for line in refspecs))
+        finally:
+            self._progress.done()
+
+    def _run_fetch(self, arguments: Sequence[str], data: str) -> None:
+        process = subprocess.Popen(
+            door.command(arguments, self.store),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=door.clean_environment(for_network=True),
+        )
+        assert process.stdin and process.stderr
+        process.stdin.write(door.raw(data))
+        process.stdin.close()
+        said = _follow(process.stderr, self._name, self._progress)
+        if process.wait():
+            raise self._unreachable(door.failure(["fetch"], process.returncode, said).message)
+
+    def _upload_pack(self) -> list[str]:
+        return [f"--upload-pack={_UPLOAD_PACK}"] if self._url.startswith("file://") else []
+
+    def _unreachable(self, why: str) -> PatchmgrError:
+        return PatchmgrError(
+            "unreachable-upstream",
+            f"the upstream {self._name} does not answer: {why}",
+            (f"check the URL with: git ls-remote {self._url}",),
+        )
+
+    def resolve(self, ref: str) -> Resolved:
+        """Return the commit of a ref; ask the remote where the store does not know it.
+
+        Raises PatchmgrError "unknown-ref" with the nearest names.
+        """
+        commit = self._resolve_here(ref)
+        if commit is None:
+            self._fetch_named(ref)
+            commit = self._resolve_here(ref)
+        if commit is None:
+            known = {**references(self.store, HEADS), **references(self.store, TAGS)}
+            names = {f"upstream/{n}" for n in references(self.store, HEADS)}
+            raise PatchmgrError(
+                "unknown-ref",
+                f"{self._name} has no {ref}",
+                _nearest(ref, names | set(known)),
+            )
+        return Resolved(ref, commit)
+
+    def _fetch_named(self, ref: str) -> None:
+        if re.fullmatch(r"[0-9a-f]{40}", ref):
+            try:
+                self.fetch_objects([ref])
+            except PatchmgrError as fault:
+                if "not our ref" not in fault.message and "unreachable" not in fault.kind:
+                    raise
+        else:
+            self.fetch([ref.removeprefix("upstream/")])
+
+    def _resolve_here(self, ref: str) -> str | None:
+        with ObjectReader(self.store) as reader:
+            for name in _candidates(ref):
+                commit = reader.commit(name)
+                if commit is not None:
+                    return commit
+        return None
+
+
+def _candidates(ref: str) -> tuple[str, ...]:
+    """Return the names to try in the store for a ref of the contract."""
+    if any(c in ref for c in " ~^:?*[\\\n") or ref.startswith("-") or ".." in ref or "@{" in ref:
+        return ()
+    if ref.startswith("upstream/"):
+        name = ref.removeprefix("upstream/")
+        return (HEAD, HEADS + name) if name == "main" else (HEADS + name,)
+    tags = (TAGS + ref, TAGS + (ref.removeprefix("v") if ref.startswith("v") else f"v{ref}"))
+    return (*tags, ref) if _HEX.fullmatch(ref) else tags
+
+
+def _nearest(wanted: str, known: Collection[str]) -> tuple[str, ...]:
+    from difflib import get_close_matches
+
+    close = get_close_matches(wanted, sorted(known), n=5, cutoff=0.5) or sorted(known)[:5]
+    return (f"nearest names: {', '.join(close)}",) if close else ()
+
+
+def _read_remote(printed: str) -> Remote:
+    head: str | None = None
+    heads: dict[str, str] = {}
+    tags: dict[str, str] = {}
+    for line in printed.splitlines():
+        left, _, name = line.partition("\t")
+        if left.startswith("ref: ") and name == "HEAD":
+            head = left.removeprefix("ref: ").removeprefix("refs/heads/")
+        elif name.startswith("refs/heads/"):
+            heads[name.removeprefix("refs/heads/")] = left
+        elif name.startswith("refs/tags/"):
+            tags[name.removeprefix("refs/tags/").removesuffix("^{}")] = left
+    return Remote(head, heads, tags)
+
+
+def _follow(stream: IO[bytes], name: str, progress: Progress) -> bytes:
+    """Read git's messages to the end, pass its counts on, and return the last of them."""
+    from git.remote import RemoteProgress
+
+    class _Relay(RemoteProgress):
+        """Turns git's stages into one bar each."""
+
+        stage = 0
+        seen = 0
+
+        def update(
+            self,
+            op_code: int,
+            cur_count: str | float,
+            max_count: str | float | None = None,
+            message: str = "",
+        ) -> None:
+            """Pass one step on."""
+            stage, count = op_code & self.OP_MASK, int(float(cur_count or 0))
+            if stage != self.stage:
+                self.stage, self.seen = stage, 0
+                progress.start(f"Fetching {name}", int(float(max_count)) if max_count else None)
+            progress.advance(max(0, count - self.seen))
+            self.seen = max(count, self.seen)
+
+    handle = _Relay().new_message_handler()
+    said = line = b""
+    while piece := stream.read(1):
+        if piece in (b"\n", b"\r"):
+            handle(line.decode(errors="replace"))
+            said, line = (said + line + b"\n")[-8000:], b""
+        else:
+            line += piece
+    return said + line

@@ -1,0 +1,98 @@
+"""What upstream did between two commits, for some paths, in one `git log`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from patchmgr.model.ports import Step
+from patchmgr.model.snapshot import Entry
+from patchmgr.plumbing import door
+
+_RECORD = "\x01"
+_ABSENT = "000000"
+
+
+@dataclass(frozen=True, slots=True)
+class GitHistory:
+    """The first-parent history of a git upstream from base to target."""
+
+    git_dir: Path
+    base: str
+    target: str
+
+    def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
+        """Return the commits that touch any of the paths, oldest first."""
+        arguments = [
+            "--literal-pathspecs", "log", "--first-parent", "-m", "--reverse", "--raw", "-z",
+            "--no-abbrev", "--no-renames", "--no-color", f"--format=tformat:{_RECORD}%H%n%an%n%s",
+            "--stdin",
+        ]  # fmt: skip
+        lines = [f"^{self.base}", self.target, "--", *paths]
+        data = door.raw("".join(line + "\n" for line in lines))
+        printed = door.output(arguments, git_dir=self.git_dir, data=data)
+        records = door.text(printed).split("\x00" + _RECORD)
+        return tuple(_step(record.removeprefix(_RECORD)) for record in records if record)
+
+    def count(self) -> int:
+        """Return the number of commits in the target that are not in the base."""
+        arguments = ["rev-list", "--count", f"^{self.base}", self.target, "--"]
+        return int(door.output(arguments, git_dir=self.git_dir))
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseHistory:
+    """The releases of a package from after the base to the target, in version order.
+
+    `lookup` gives commit and subject of a version; it may have to download the release.
+    """
+
+    git_dir: Path
+    base: str
+    versions: tuple[str, ...]
+    lookup: Callable[[str], tuple[str, str]]
+
+    def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
+        """Return the releases that touch any of the paths, oldest first."""
+        found: list[Step] = []
+        before = self.base
+        for version in self.versions:
+            commit, subject = self.lookup(version)
+            changes = self._changes(before, commit, paths)
+            if changes:
+                found.append(Step(commit, subject, "", changes))
+            before = commit
+        return tuple(found)
+
+    def count(self) -> int:
+        """Return the number of releases after the base."""
+        return len(self.versions)
+
+    def _changes(self, old: str, new: str, paths: Sequence[str]) -> dict[str, Entry | None]:
+        arguments = ["--literal-pathspecs", "diff-tree", "-r", "-z", "--raw", "--no-renames"]
+        printed = door.output([*arguments, old, new, "--", *paths], git_dir=self.git_dir)
+        return dict(_changes(door.text(printed)))
+
+
+def _step(record: str) -> Step:
+    """Read one record: three lines, then (after a NUL or a line feed) raw changes."""
+    commit, author, rest = record.split("\n", 2)
+    subject, _, raw = rest.partition("\x00")
+    return Step(commit, subject, author, dict(_changes(raw.lstrip("\n"))))
+
+
+def _changes(raw: str) -> Iterator[tuple[str, Entry | None]]:
+    fields = raw.split("\x00")
+    for at in range(0, len(fields) - 1, 2):
+        _, new_mode, _, new_id, _ = fields[at].lstrip("\n").split(" ")
+        yield fields[at + 1], None if new_mode == _ABSENT else Entry(new_mode, new_id)
+
+
+def changed_paths(git_dir: Path, old: str, new: str) -> tuple[list[str], list[str]]:
+    """Return the paths that are only in the old tree, and those only in the new one."""
+    arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--diff-filter=AD", old, new]
+    fields = door.text(door.output(arguments, git_dir=git_dir)).split("\x00")
+    pairs = list(zip(fields[0::2], fields[1::2], strict=False))
+    gone = [path for meta, path in pairs if meta.endswith("D")]
+    return gone, [path for meta, path in pairs if meta.endswith("A")]

@@ -1,0 +1,164 @@
+"""Objects of a repository through one persistent `git cat-file --batch`."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.snapshot import Entry
+from patchmgr.plumbing import door
+
+TREE_MODE = "40000"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An object as cat-file gives it."""
+
+    id: str
+    kind: str
+    content: bytes
+
+
+class ObjectReader:
+    """Reads objects by name; the process starts with the first read."""
+
+    def __init__(self, git_dir: Path) -> None:
+        self._git_dir = git_dir
+        self._process: subprocess.Popen[bytes] | None = None
+        self._trees: dict[str, dict[str, tuple[str, str]]] = {}
+
+    def __enter__(self) -> ObjectReader:
+        """Return the reader itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the process."""
+        self.close()
+
+    def close(self) -> None:
+        """End the process; a later read starts a new one."""
+        if self._process is not None:
+            assert self._process.stdin and self._process.stdout
+            self._process.stdin.close()
+            self._process.stdout.close()
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def find(self, name: str) -> Found | None:
+        """Return the object of that name (an id, or a revision), None where there is none."""
+        if "\n" in name or not name:
+            return None
+        process = self._process or self._start()
+        assert process.stdin and process.stdout
+        try:
+            process.stdin.write(door.raw(name) + b"\n")
+            process.stdin.flush()
+            head = process.stdout.readline()
+        except BrokenPipeError:
+            head = b""
+        if not head:
+            self.close()
+            raise PatchmgrError("missing-object", f"git cannot read the object {name}")
+        words = head.split()
+        if len(words) != 3 or words[-1] in (b"missing", b"ambiguous"):
+            return None
+        content = process.stdout.read(int(words[2]))
+        process.stdout.read(1)
+        return Found(words[0].decode(), words[1].decode(), content)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self._process = door.spawn(["cat-file", "--batch"], git_dir=self._git_dir)
+        return self._process
+
+    def commit(self, name: str) -> str | None:
+        """Return the full id of the commit of that name, None where there is none."""
+        found = self.find(f"{name}^{{commit}}")
+        return found.id if found is not None and found.kind == "commit" else None
+
+    def tree_of(self, commit: str) -> str:
+        """Return the tree id of a commit."""
+        found = self.find(commit)
+        if found is None or found.kind != "commit":
+            raise PatchmgrError("missing-object", f"there is no commit {commit}")
+        return found.content[5:45].decode()
+
+    def blob(self, blob: str) -> bytes:
+        """Return the content of a blob; raise PatchmgrError where it is missing."""
+        found = self.find(blob)
+        if found is None:
+            raise PatchmgrError(
+                "missing-object",
+                f"the content {blob} is not in the store",
+                ("patchmgr upstream fetch gets what the upstream still has",),
+            )
+        return found.content
+
+    def listing(self, tree: str) -> dict[str, tuple[str, str]]:
+        """Return name to (mode, id) of one tree object."""
+        known = self._trees.get(tree)
+        if known is None:
+            found = self.find(tree)
+            if found is None or found.kind != "tree":
+                raise PatchmgrError("missing-object", f"the tree {tree} is not in the store")
+            known = self._trees[tree] = dict(_tree_entries(found.content))
+        return known
+
+
+def _tree_entries(content: bytes) -> Iterator[tuple[str, tuple[str, str]]]:
+    at = 0
+    while at < len(content):
+        space = content.index(b" ", at)
+        end = content.index(b"\0", space)
+        mode, name = content[at:space].decode(), door.text(content[space + 1 : end])
+        yield name, (mode, content[end + 1 : end + 21].hex())
+        at = end + 21
+
+
+class StoredTree:
+    """The files of a tree in a repository, read only along the paths that are asked for."""
+
+    def __init__(self, reader: ObjectReader, tree: str) -> None:
+        self.id = tree
+        self._reader = reader
+
+    def entry(self, path: str) -> Entry | None:
+        """Return the file at the path, None where there is none."""
+        found = self._find(path)
+        return None if found is None or found[0] == TREE_MODE else Entry(*found)
+
+    def is_directory(self, path: str) -> bool:
+        """Say whether the path is a directory."""
+        found = self._find(path)
+        return found is not None and found[0] == TREE_MODE
+
+    def files_below(self, path: str) -> Iterator[str]:
+        """Yield the paths of all files below a directory."""
+        found = self._find(path)
+        assert found is not None
+        yield from self._walk(found[1], path + "/")
+
+    def _walk(self, tree: str, prefix: str) -> Iterator[str]:
+        for name, (mode, child) in self._reader.listing(tree).items():
+            if mode == TREE_MODE:
+                yield from self._walk(child, f"{prefix}{name}/")
+            else:
+                yield prefix + name
+
+    def _find(self, path: str) -> tuple[str, str] | None:
+        at: tuple[str, str] | None = (TREE_MODE, self.id)
+        for part in path.split("/"):
+            if at is None or at[0] != TREE_MODE:
+                return None
+            at = self._reader.listing(at[1]).get(part)
+        return at

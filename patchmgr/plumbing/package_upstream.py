@@ -1,0 +1,191 @@
+"""A package upstream: releases of the configured index, imported into the store on demand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.progress import Progress
+from patchmgr.model.upstream import Pin, Upstream
+from patchmgr.plumbing import door
+from patchmgr.plumbing.history import ReleaseHistory
+from patchmgr.plumbing.package_index import Release, list_releases, newest_final, read_settings
+from patchmgr.plumbing.stores import Resolved, cache_folder, references
+
+RELEASES = "refs/upstream/releases/"
+NEWEST = "refs/upstream/newest"
+_VERSIONS = "patchmgr-versions"
+
+
+class PackageUpstream:
+    """The package side of one upstream."""
+
+    def __init__(self, upstream: Upstream, store: Path, progress: Progress) -> None:
+        assert upstream.package is not None
+        self._package = upstream.package
+        self._name = upstream.name
+        self._progress = progress
+        self._listed: tuple[Release, ...] | None = None
+        self.store = store
+
+    def releases(self) -> tuple[Release, ...]:
+        """Return what the index has, in version order; asked once a run."""
+        if self._listed is None:
+            self._listed = list_releases(self._package, read_settings(os.environ))
+            beside = self.store / f"{_VERSIONS}.{os.getpid()}"
+            beside.write_text("".join(f"{r.version}\n" for r in self._listed))
+            beside.replace(self.store / _VERSIONS)
+        return self._listed
+
+    def fetch(self, wanted: Sequence[str] = ()) -> str:
+        """Import the newest final release and the wanted ones; return the newest's commit."""
+        newest = newest_final(self.releases())
+        if newest is None:
+            raise PatchmgrError("unknown-ref", f"{self._package} has no final release")
+        commit = self._import(newest)
+        door.output(["symbolic-ref", NEWEST, RELEASES + newest.version], git_dir=self.store)
+        for ref in wanted:
+            self.resolve(ref)
+        return commit
+
+    def resolve(self, ref: str) -> Resolved:
+        """Return the commit of a release; download it where the store does not have it.
+
+        Raises PatchmgrError "unknown-ref" with the nearest names.
+        """
+        version = self._known_version(ref)
+        if version is None:
+            version = self._listed_version(ref)
+        found = self._describe(version)
+        if found is None:
+            self._import(next(r for r in self.releases() if r.version == version))
+            found = self._describe(version)
+            assert found is not None
+        return Resolved(f"v{version}", *found, version)
+
+    def _known_version(self, ref: str) -> str | None:
+        known = references(self.store, RELEASES)
+        if ref == "upstream/main":
+            return self._newest_here()
+        if ref in known:
+            return ref
+        if ref.removeprefix("v") in known:
+            return ref.removeprefix("v")
+        return next(
+            (v for v, commit in known.items() if len(ref) >= 4 and commit.startswith(ref)), None
+        )
+
+    def _newest_here(self) -> str | None:
+        arguments = ["symbolic-ref", "--quiet", NEWEST]
+        code, printed = door.run(arguments, git_dir=self.store, good=(0, 1))
+        return None if code else door.text(printed).strip().removeprefix(RELEASES)
+
+    def _listed_version(self, ref: str) -> str:
+        releases = self.releases()
+        if ref == "upstream/main":
+            newest = newest_final(releases)
+            if newest is not None:
+                return newest.version
+        for release in releases:
+            if release.version in (ref, ref.removeprefix("v")):
+                return release.version
+        raise PatchmgrError(
+            "unknown-ref", f"{self._name} has no release {ref}", _nearest(ref, releases)
+        )
+
+    def _describe(self, version: str) -> tuple[str, str, str] | None:
+        """Return commit, archive name and sha256 of an imported release."""
+        name = RELEASES + version
+        code, printed = door.run(["cat-file", "commit", name], git_dir=self.store, good=(0, 128))
+        if code:
+            return None
+        commit = references(self.store, name)[""]
+        trailers = dict(
+            line.split(": ", 1) for line in door.text(printed).splitlines() if ": " in line
+        )
+        return commit, trailers["Archive"], trailers["Sha256"]
+
+    def _import(self, release: Release) -> str:
+        from patchmgr.plumbing.downloads import download
+        from patchmgr.plumbing.releases import import_release
+
+        found = self._describe(release.version)
+        if found is not None:
+            return found[0]
+        settings = read_settings(os.environ)
+        folder = cache_folder() / "archives"
+        path = download(release.archive, folder, settings, progress=self._progress)
+        return import_release(self.store, self._package, release, path, progress=self._progress)
+
+    def check_pin(self, pin: Pin) -> str:
+        """Bring the pinned release and return its version.
+
+        Raises PatchmgrError "checksum-mismatch" where the index has another archive of it.
+        """
+        version = self._known_version(pin.ref) or self._listed_version(pin.ref)
+        if self._describe(version) is None:
+            release = next(r for r in self.releases() if r.version == version)
+            offered = release.archive.sha256
+            if offered is not None and offered != pin.sha256:
+                raise self._mismatch(pin, release.archive.filename)
+            self._import(release)
+        found = self._describe(version)
+        if found is None or found[2] != pin.sha256 or found[0] != pin.commit:
+            raise self._mismatch(pin, pin.archive or pin.ref)
+        return version
+
+    def version_of(self, pin: Pin) -> str:
+        """Return the version of a pinned release that the store has."""
+        known = references(self.store, RELEASES)
+        return next(v for v, commit in known.items() if commit == pin.commit)
+
+    def _mismatch(self, pin: Pin, archive: str) -> PatchmgrError:
+        return PatchmgrError(
+            "checksum-mismatch",
+            f"{archive} of {self._name} is not the archive that upstream.lock pins "
+            f"(sha256 {pin.sha256})",
+            ("if the release was replaced on purpose, make a new series on it",),
+        )
+
+    def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
+        """Return the way from base to target: every final release between, then the target."""
+        assert base.version is not None and target.version is not None
+        names = _final_between(self._versions(), base.version, target.version)
+        return ReleaseHistory(
+            self.store,
+            base.commit,
+            (*names, target.version),
+            lambda version: (self.resolve(version).commit, f"{self._package} {version}"),
+        )
+
+    def newer_than(self, pin: Pin) -> tuple[str, ...]:
+        """Return the final releases after a pin that the index had when last asked."""
+        from packaging.version import Version
+
+        start = Version(pin.ref.removeprefix("v"))
+        newer = sorted(v for v in map(Version, self._versions()) if v > start)
+        return tuple(f"v{v}" for v in newer if not v.is_prerelease)
+
+    def _versions(self) -> list[str]:
+        """Return the versions that the index had when it was last asked, plus all imported."""
+        kept = self.store / _VERSIONS
+        listed = kept.read_text().split() if kept.exists() else []
+        return list({*listed, *references(self.store, RELEASES)})
+
+
+def _final_between(versions: Sequence[str], start: str, end: str) -> tuple[str, ...]:
+    from packaging.version import Version
+
+    low, high = Version(start), Version(end)
+    inside = [Version(v) for v in versions if low < Version(v) < high]
+    return tuple(str(v) for v in sorted(inside) if not v.is_prerelease)
+
+
+def _nearest(ref: str, releases: Sequence[Release]) -> tuple[str, ...]:
+    from difflib import get_close_matches
+
+    names = [f"v{release.version}" for release in releases]
+    close = get_close_matches(ref if ref.startswith("v") else f"v{ref}", names, n=5) or names[-5:]
+    return (f"nearest names: {', '.join(close)}",) if close else ()
