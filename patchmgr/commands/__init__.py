@@ -1,0 +1,1 @@
+"""One file a verb: wires ports, calls an engine, returns a value."""

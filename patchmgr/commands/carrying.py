@@ -1,0 +1,120 @@
+"""Carry a series from its pin to another state, in a workbench: shared by rebase and apply."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
+from patchmgr.engines.sightings import explain, explained_paths
+from patchmgr.engines.symbols import SymbolIndex
+from patchmgr.model.outcome import PatchOutcome
+from patchmgr.model.patch import Author, Patch
+from patchmgr.model.ports import History
+from patchmgr.model.progress import Progress
+from patchmgr.model.series import SeriesFile
+from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.plumbing.fast_import import Draft
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.renames import find_renames
+from patchmgr.plumbing.text_merge import GitTextMerge
+from patchmgr.plumbing.workbench import Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person asked of one run; `solved` is by series, then by patch and path."""
+
+    selected: frozenset[str] = frozenset()
+    stops_at_conflict: bool = False
+    solved: Mapping[str, Mapping[tuple[str, str], bytes | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """The judged patches, and the files that differ from the new upstream (None: deleted)."""
+
+    judged: tuple[Judged, ...]
+    changes: Mapping[str, Entry | None]
+
+    @property
+    def outcomes(self) -> tuple[PatchOutcome, ...]:
+        """Return the outcome of each patch."""
+        return tuple(judged.outcome for judged in self.judged)
+
+    def drafts(self) -> tuple[Draft, ...]:
+        """Return the commits to write, one a carried patch."""
+        return tuple(
+            Draft(o.author, o.message, o.changes or {}) for o in self.outcomes if o.is_carried
+        )
+
+
+def items_of(
+    patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
+) -> tuple[Item, ...]:
+    """Pair each patch with what its guards say of the selected symbols."""
+    refusals = {line.name: line.refusal(selected) for line in series.lines if line.name}
+    return tuple(Item(patch, refusals[patch.name]) for patch in patches)
+
+
+def carry(
+    bench: Workbench,
+    name: str,
+    items: Sequence[Item],
+    base: StoredTree,
+    onto: StoredTree,
+    *,
+    author: Author,
+    wishes: Wishes,
+    progress: Progress,
+    history: History | None = None,
+) -> Carried:
+    """Fold the series over both sides and, where a history is given, explain the verdicts."""
+    paths = touched_paths([item.patch for item in items])
+    text = GitTextMerge(bench)
+    symbols = _Symbols()
+    tools = Tools(
+        blobs=bench,
+        text=text,
+        symbol_at=symbols.at,
+        nobody=author,
+        solved=wishes.solved.get(name, {}),
+        on_patch=lambda name: progress.advance(1),
+    )
+    progress.start("Carrying patches", len(items))
+    try:
+        renames = find_renames(bench, base, onto, paths)
+        judged, changes = rebase_series(
+            items, base, onto, renames, tools, stops_at_conflict=wishes.stops_at_conflict
+        )
+        if history is not None:
+            start = {path: base.entry(path) for path in explained_paths(judged)}
+            judged = explain(judged, history, start, blobs=bench, text=text)
+    finally:
+        progress.done()
+        text.close()
+    return Carried(judged, changes)
+
+
+def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
+    """Return every path that a patch names, once each."""
+    return tuple(dict.fromkeys(path for patch in patches for path in patch.paths()))
+
+
+def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> set[str]:
+    """Return the blobs of the paths in all trees: what a run may have to read."""
+    entries = [tree.entry(path) for tree in trees for path in paths]
+    return {e.blob for e in entries if e is not None and e.mode in FILE_MODES}
+
+
+class _Symbols:
+    """Looks up enclosing symbols, one index a content."""
+
+    def __init__(self) -> None:
+        self._last: tuple[str, bytes, SymbolIndex] | None = None
+
+    def at(self, path: str, content: bytes, line: int) -> str | None:
+        """Return the symbol around a line (from 1)."""
+        if self._last is None or self._last[0] != path or self._last[1] is not content:
+            self._last = (path, content, SymbolIndex(path, content))
+        return self._last[2].at(line)

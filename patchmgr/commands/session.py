@@ -1,0 +1,108 @@
+"""What every command starts from: the workspace, its upstreams, and whom to tell of progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.progress import Progress
+from patchmgr.model.upstream import Pin, SeriesRecord, Upstream
+from patchmgr.plumbing.git_upstream import GitUpstream
+from patchmgr.plumbing.history import GitHistory, ReleaseHistory
+from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.package_upstream import PackageUpstream
+from patchmgr.plumbing.stores import RefMove, Resolved, create_store, move_refs, store_path
+from patchmgr.store import RefPlan, Workspace
+
+Side = GitUpstream | PackageUpstream
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One run of a command."""
+
+    workspace: Workspace
+    progress: Progress
+    say: Callable[[str], None]
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the workspace, and finish what a killed command left."""
+        with self.workspace.writing():
+            if self.workspace.recover(move_store_refs):
+                self.say("Finished the change that an interrupted command had begun.")
+            yield
+
+    def side(self, upstream: Upstream, *, tracks: str | None = None) -> Side:
+        """Return the git or the package side of an upstream, its store made if need be."""
+        kind = tracks or upstream.track
+        if kind == "package":
+            assert upstream.package is not None
+            store = create_store(store_path("package", upstream.package))
+            return PackageUpstream(upstream, store, self.progress)
+        assert upstream.git is not None
+        store = create_store(store_path("git", upstream.git))
+        return GitUpstream(upstream, store, self.progress)
+
+    def side_of(self, record: SeriesRecord) -> Side:
+        """Return the side of a series' upstream that its pin is on."""
+        upstream = self.workspace.upstream(record.upstream)
+        return self.side(upstream, tracks="package" if record.pin.archive else "git")
+
+
+def move_store_refs(plans: Sequence[RefPlan]) -> None:
+    """Move refs of stores as planned; what is moved already stays."""
+    for plan in plans:
+        with ObjectReader(Path(plan.store)) as reader:
+            if reader.commit(plan.name) != plan.new:
+                move_refs(Path(plan.store), [RefMove(plan.name, plan.new, plan.old)])
+
+
+def make_pin(side: Side, found: Resolved) -> Pin:
+    """Return the pin of a resolved upstream state."""
+    with ObjectReader(side.store) as reader:
+        tree = reader.tree_of(found.commit)
+    return Pin(found.ref, found.commit, tree, found.archive, found.sha256)
+
+
+def require_pin(side: Side, pin: Pin) -> Resolved:
+    """Make sure that the store has the pinned state, exactly; return it.
+
+    Raises PatchmgrError "checksum-mismatch" where the archive or the tree is another one.
+    """
+    with ObjectReader(side.store) as reader:
+        is_there = reader.commit(pin.commit) is not None
+    if isinstance(side, PackageUpstream):
+        version = side.check_pin(pin) if not is_there else side.version_of(pin)
+        return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
+    if not is_there:
+        side.resolve(pin.commit)
+    with ObjectReader(side.store) as reader:
+        if reader.tree_of(pin.commit) != pin.tree:
+            raise PatchmgrError(
+                "checksum-mismatch",
+                f"the commit {pin.commit} has another tree than upstream.lock pins",
+            )
+    return Resolved(pin.ref, pin.commit)
+
+
+def history_between(side: Side, base: Resolved, target: Resolved) -> GitHistory | ReleaseHistory:
+    """Return what upstream did between two states."""
+    if isinstance(side, PackageUpstream):
+        return side.history(base, target)
+    return GitHistory(side.store, base.commit, target.commit)
+
+
+def nobody(side: Side, pin: Pin) -> Author:
+    """Return the author of patches that name none: patchmgr, at the pin's date."""
+    with ObjectReader(side.store) as reader:
+        found = reader.find(pin.commit)
+    assert found is not None
+    lines = found.content.split(b"\n\n", 1)[0].split(b"\n")
+    committer = next(line for line in lines if line.startswith(b"committer "))
+    seconds, zone = committer.decode(errors="replace").rsplit(" ", 2)[1:]
+    return Author(COMMITTER_NAME, COMMITTER_EMAIL, f"{seconds} {zone}")

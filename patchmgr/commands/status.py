@@ -1,0 +1,87 @@
+"""`status`: where every series stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from patchmgr.commands.session import Session
+from patchmgr.commands.work_area import read_unfinished
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.upstream import Pin
+from patchmgr.plumbing.git_upstream import HEAD, GitUpstream
+from patchmgr.plumbing.history import GitHistory
+from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.package_upstream import PackageUpstream
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far the pin is behind what is tracked, as of the last fetch.
+
+    `count` is None where the pin or the tip is not in the store; the unit is "commits" or
+    "releases".
+    """
+
+    tip: str | None
+    count: int | None
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesStatus:
+    """One series: its pin, the number of patches, and its distance to upstream."""
+
+    name: str
+    upstream: str
+    pin: Pin
+    patches: int
+    distance: Distance
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The whole workspace; `unfinished` names what a rebase with conflicts left is about."""
+
+    root: Path
+    series: tuple[SeriesStatus, ...]
+    unfinished: str | None
+    waiting: tuple[str, ...]
+
+
+def status(session: Session) -> Status:
+    """Return where every series stands; asks no upstream."""
+    lock = session.workspace.lock()
+    rows = []
+    for name, record in sorted(lock.series.items()):
+        side = session.side_of(record)
+        rows.append(
+            SeriesStatus(
+                name,
+                record.upstream,
+                record.pin,
+                len(session.workspace.series_file(name).names()),
+                _distance(side, record.pin),
+            )
+        )
+    unfinished = read_unfinished(session.workspace)
+    if unfinished is None:
+        return Status(session.workspace.root, tuple(rows), None, ())
+    about = f"{', '.join(unfinished.series)} onto {unfinished.onto}"
+    waiting = tuple(f"{w.series}/{w.patch}: {w.path}" for w in unfinished.waiting)
+    return Status(session.workspace.root, tuple(rows), about, waiting)
+
+
+def _distance(side: GitUpstream | PackageUpstream, pin: Pin) -> Distance:
+    if isinstance(side, PackageUpstream):
+        newer = side.newer_than(pin)
+        return Distance(newer[-1] if newer else pin.ref, len(newer), "releases")
+    with ObjectReader(side.store) as reader:
+        tip = reader.commit(HEAD)
+        is_known = reader.commit(pin.commit) is not None
+    if tip is None or not is_known:
+        return Distance(tip, None, "commits")
+    try:
+        return Distance(tip, GitHistory(side.store, pin.commit, tip).count(), "commits")
+    except PatchmgrError:
+        return Distance(tip, None, "commits")

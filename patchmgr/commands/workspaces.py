@@ -1,0 +1,151 @@
+"""`init`, `upstream` and `series`: what a workspace holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from patchmgr.commands.session import Session, make_pin, move_store_refs
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.lock_files import check_name
+from patchmgr.model.patch import Patch
+from patchmgr.model.series import SeriesFile
+from patchmgr.model.upstream import Lock, SeriesRecord, Upstream
+from patchmgr.plumbing.git_upstream import check_url
+from patchmgr.plumbing.stores import borrow
+from patchmgr.store import LOCK, Change, Workspace, lock_bytes
+
+_IGNORED = ".patchmgr/\n"
+_ATTRIBUTES = "series/*/series merge=union\nseries/**/*.patch -text\nconflicts/** -text\n"
+
+
+def init(folder: Path, *, is_dry_run: bool) -> Path:
+    """Make an empty workspace; what is there already stays."""
+    if (folder / LOCK).exists():
+        raise PatchmgrError("usage", f"{folder} is a workspace already")
+    if is_dry_run:
+        return folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("series", "conflicts"):
+            (folder / name).mkdir(exist_ok=True)
+        _append_missing(folder / ".gitignore", _IGNORED)
+        _append_missing(folder / ".gitattributes", _ATTRIBUTES)
+        workspace = Workspace(folder)
+        with workspace.writing():
+            workspace.make(Change({LOCK: lock_bytes(Lock())}), move_store_refs)
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise PatchmgrError("unwritable", f"{folder} cannot be made: {reason}") from fault
+    return folder
+
+
+def _append_missing(path: Path, lines: str) -> None:
+    known = path.read_text() if path.exists() else ""
+    missing = [line for line in lines.splitlines() if line not in known.splitlines()]
+    if missing:
+        gap = "" if not known or known.endswith("\n") else "\n"
+        path.write_text(known + gap + "".join(f"{line}\n" for line in missing))
+
+
+def add_upstream(
+    session: Session, upstream: Upstream, *, reference: Path | None, is_dry_run: bool
+) -> Upstream:
+    """Record an upstream; with a reference, its store borrows that repository's objects."""
+    check_name(upstream.name, what="upstream")
+    if upstream.git is None and upstream.package is None:
+        raise PatchmgrError("usage", "an upstream needs --git URL, --package NAME, or both")
+    if upstream.track == "git" and upstream.git is None:
+        raise PatchmgrError("usage", "--track git needs --git URL")
+    if upstream.track == "package" and upstream.package is None:
+        raise PatchmgrError("usage", "--track package needs --package NAME")
+    if upstream.git is not None:
+        upstream = replace(upstream, git=check_url(upstream.git))
+    elif reference is not None:
+        raise PatchmgrError("usage", "--reference needs --git URL")
+    with session.writing():
+        lock = session.workspace.lock()
+        known = lock.upstreams.get(upstream.name)
+        if known is not None and known != upstream:
+            raise PatchmgrError(
+                "usage",
+                f"there is another upstream {upstream.name} already",
+                ("patchmgr upstream list shows it",),
+            )
+        if is_dry_run:
+            return upstream
+        if reference is not None:
+            borrow(session.side(upstream, tracks="git").store, reference)
+        if known is None:
+            upstreams = {**lock.upstreams, upstream.name: upstream}
+            change = Change({LOCK: lock_bytes(replace(lock, upstreams=upstreams))})
+            session.workspace.make(change, move_store_refs)
+    return upstream
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An upstream and the commit that is its tip now."""
+
+    name: str
+    commit: str
+
+
+def fetch_upstreams(
+    session: Session, names: Sequence[str], *, refs: Sequence[str]
+) -> tuple[Fetched, ...]:
+    """Bring what is tracked of the named upstreams, or of all."""
+    lock = session.workspace.lock()
+    for name in names:
+        session.workspace.upstream(name)
+    chosen = names or sorted(lock.upstreams)
+    if not chosen:
+        raise PatchmgrError(
+            "usage", "there is no upstream here yet", ("patchmgr upstream add --help",)
+        )
+    return tuple(
+        Fetched(name, session.side(lock.upstreams[name]).fetch(tuple(refs))) for name in chosen
+    )
+
+
+def new_series(
+    session: Session, name: str, *, upstream: str, base: str, on: str | None, is_dry_run: bool
+) -> SeriesRecord:
+    """Make an empty series on an upstream state."""
+    check_name(name, what="series")
+    with session.writing():
+        lock = session.workspace.lock()
+        if name in lock.series:
+            raise PatchmgrError("usage", f"there is a series {name} already")
+        if on is not None:
+            session.workspace.series_record(on)
+        side = session.side(session.workspace.upstream(upstream))
+        record = SeriesRecord(name, upstream, make_pin(side, side.resolve(base)), on)
+        if not is_dry_run:
+            change = Change({LOCK: lock_bytes(replace(lock, series={**lock.series, name: record}))})
+            if not (session.workspace.root / f"series/{name}/series").exists():
+                change.files[f"series/{name}/series"] = b""
+            session.workspace.make(change, move_store_refs)
+    return record
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesView:
+    """A series as it stands."""
+
+    record: SeriesRecord
+    file: SeriesFile
+    patches: tuple[Patch, ...]
+
+
+def show_series(session: Session, name: str) -> SeriesView:
+    """Return a series with its patches."""
+    workspace = session.workspace
+    record = workspace.series_record(name)
+    return SeriesView(record, workspace.series_file(name), workspace.patches(name))
+
+
+def list_series(session: Session) -> tuple[SeriesView, ...]:
+    """Return all series with their patches."""
+    return tuple(show_series(session, name) for name in sorted(session.workspace.lock().series))

@@ -1,0 +1,1 @@
+"""A result to text, one file a form."""

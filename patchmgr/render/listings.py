@@ -1,0 +1,191 @@
+"""Upstreams, series, imports and the status, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from patchmgr.model.patch import Patch
+from patchmgr.model.upstream import Lock, Upstream
+from patchmgr.render.clean import clean
+from patchmgr.render.machine import document, pin_value
+
+if TYPE_CHECKING:
+    from patchmgr.commands.imports import Imported
+    from patchmgr.commands.status import SeriesStatus, Status
+    from patchmgr.commands.workspaces import Fetched, SeriesView
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as aligned columns, two spaces apart, without trailing space."""
+    if not rows:
+        return ""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = (
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def upstreams_text(lock: Lock) -> str:
+    """Return a line an upstream."""
+    return table([_upstream_row(u) for _, u in sorted(lock.upstreams.items())])
+
+
+def _upstream_row(upstream: Upstream) -> tuple[str, ...]:
+    git = f"git {upstream.git}" if upstream.git else ""
+    package = f"package {upstream.package}" if upstream.package else ""
+    branch = f"branch {upstream.branch}" if upstream.branch else ""
+    parts = (git, branch, package)
+    return upstream.name, f"tracks {upstream.track}", clean(", ".join(p for p in parts if p))
+
+
+def upstreams_document(lock: Lock) -> str:
+    """Return the upstreams as JSON."""
+    values = [
+        {"name": u.name, "track": u.track, "git": u.git, "package": u.package, "branch": u.branch}
+        for _, u in sorted(lock.upstreams.items())
+    ]
+    return document("upstream list", upstreams=values)
+
+
+def fetched_text(fetched: Sequence[Fetched]) -> str:
+    """Return a line a fetched upstream."""
+    return table([(f.name, f.commit) for f in fetched])
+
+
+def fetched_document(fetched: Sequence[Fetched]) -> str:
+    """Return the tips of the fetched upstreams as JSON."""
+    return document(
+        "upstream fetch", upstreams=[{"name": f.name, "commit": f.commit} for f in fetched]
+    )
+
+
+def series_list_text(views: Sequence[SeriesView]) -> str:
+    """Return a line a series."""
+    return table([_series_row(view) for view in views])
+
+
+def _series_row(view: SeriesView) -> tuple[str, ...]:
+    pin = view.record.pin
+    count = f"{len(view.patches)} patches"
+    return view.record.name, f"on {view.record.upstream} {clean(pin.ref)}", count, pin.commit
+
+
+def series_list_document(views: Sequence[SeriesView]) -> str:
+    """Return the series as JSON."""
+    return document("series list", series=[_series_value(view) for view in views])
+
+
+def _series_value(view: SeriesView) -> dict[str, Any]:
+    record = view.record
+    return {
+        "name": record.name,
+        "upstream": record.upstream,
+        "on": record.on,
+        "base": pin_value(record.pin),
+        "patches": [_patch_value(patch) for patch in view.patches],
+    }
+
+
+def _patch_value(patch: Patch) -> dict[str, Any]:
+    author = patch.author
+    return {
+        "name": patch.name,
+        "subject": patch.subject,
+        "author": f"{author.name} <{author.email}>" if author else None,
+        "paths": list(patch.paths()),
+        "added": sum(h.added() for f in patch.files for h in f.hunks),
+        "removed": sum(h.removed() for f in patch.files for h in f.hunks),
+        "fields": dict(patch.fields),
+    }
+
+
+def series_document(view: SeriesView) -> str:
+    """Return one series as JSON."""
+    return document("series show", series=_series_value(view))
+
+
+def series_text(view: SeriesView) -> str:
+    """Return one series with the header of every patch."""
+    pin = view.record.pin
+    where = f"{view.record.upstream} {clean(pin.ref)}"
+    head = f"{view.record.name}: {len(view.patches)} patches on {where}"
+    lines = [head, f"  commit {pin.commit}"]
+    if pin.archive is not None:
+        lines.append(f"  archive {clean(pin.archive)}  sha256 {pin.sha256}")
+    guards = {line.name: " ".join(map(str, line.guards)) for line in view.file.lines}
+    for patch in view.patches:
+        lines += ["", *_patch_lines(patch, guards.get(patch.name, ""))]
+    return "\n".join(lines) + "\n"
+
+
+def _patch_lines(patch: Patch, guards: str) -> list[str]:
+    value = _patch_value(patch)
+    counts = f"+{value['added']} -{value['removed']}"
+    title = f"{clean(patch.name)}  {counts}{'  ' + guards if guards else ''}"
+    body = map(clean, patch.message.decode("utf-8", "surrogateescape").split("\n"))
+    files = [f"    {clean(path)}" for path in patch.paths()]
+    return [title, *(f"    {line}".rstrip() for line in body), "", *files]
+
+
+def imported_text(imported: Sequence[Imported], series: str, is_dry_run: bool) -> str:
+    """Return a line a patch, and a line a file that runs by being there."""
+    lines = [f"  {clean(i.patch.name)}  {clean(i.patch.subject)}" for i in imported]
+    for item in imported:
+        lines += [f"  risk: {clean(item.patch.name)}: {clean(path)}" for path in item.risks]
+    verb = "Would import" if is_dry_run else "Imported"
+    noun = "patch" if len(imported) == 1 else "patches"
+    return "\n".join([f"{verb} {len(imported)} {noun} into {series}:", *lines]) + "\n"
+
+
+def imported_document(imported: Sequence[Imported], series: str) -> str:
+    """Return the imported patches as JSON."""
+    values = [{**_patch_value(i.patch), "risks": list(i.risks)} for i in imported]
+    return document("import", series=series, patches=values)
+
+
+def status_text(status: Status) -> str:
+    """Return a line a series, then what is unfinished."""
+    rows = [_status_row(row) for row in status.series]
+    lines = [f"workspace {clean(str(status.root))}\n", table(rows) or "no series yet\n"]
+    if status.unfinished is not None:
+        lines.append(f"unfinished rebase of {clean(status.unfinished)}; waiting:\n")
+        lines += [f"  {clean(item)}\n" for item in status.waiting]
+        lines.append("go on with: patchmgr rebase --continue    (or --abort)\n")
+    return "".join(lines)
+
+
+def _status_row(row: SeriesStatus) -> tuple[str, ...]:
+    distance = row.distance
+    if distance.count is None:
+        behind = "distance unknown, run: patchmgr upstream fetch"
+    elif distance.count == 0:
+        behind = "up to date"
+    else:
+        unit = distance.unit if distance.count > 1 else distance.unit.removesuffix("s")
+        behind = f"{distance.count} {unit} behind {clean(str(distance.tip))[:12]}"
+    return row.name, f"on {row.upstream} {clean(row.pin.ref)}", f"{row.patches} patches", behind
+
+
+def status_document(status: Status) -> str:
+    """Return the status as JSON."""
+    series = [
+        {
+            "name": row.name,
+            "upstream": row.upstream,
+            "base": pin_value(row.pin),
+            "patches": row.patches,
+            "behind": row.distance.count,
+            "unit": row.distance.unit,
+            "tip": row.distance.tip,
+        }
+        for row in status.series
+    ]
+    unfinished = {"about": status.unfinished, "waiting": list(status.waiting)}
+    return document(
+        "status",
+        workspace=str(status.root),
+        series=series,
+        unfinished=unfinished if status.unfinished is not None else None,
+    )

@@ -1,0 +1,111 @@
+"""Results as JSON documents: format 1 of the contract."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.outcome import (
+    FileConflict,
+    HunkOutcome,
+    PatchOutcome,
+    SeriesOutcome,
+    Sighting,
+    Verdict,
+)
+from patchmgr.model.upstream import Pin
+
+FORMAT = 1
+
+
+def document(command: str, **content: Any) -> str:
+    """Return one JSON document with sorted keys, ended by a line feed."""
+    whole = {"format": FORMAT, "command": command, **content}
+    return json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False, default=str) + "\n"
+
+
+def error_document(error: PatchmgrError) -> str:
+    """Return the document for an error."""
+    body = {"kind": error.kind, "message": error.message, "hints": list(error.hints)}
+    whole = {"format": FORMAT, "error": body}
+    return json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def rebase_document(outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool) -> str:
+    """Return the document of `rebase --json`."""
+    return document("rebase", dry_run=is_dry_run, series=[_series(outcome) for outcome in outcomes])
+
+
+def pin_value(pin: Pin) -> dict[str, Any]:
+    """Return a pin as ref and commit, with the archive of a release."""
+    value: dict[str, Any] = {"ref": pin.ref, "commit": pin.commit}
+    if pin.archive is not None:
+        value |= {"archive": pin.archive, "sha256": pin.sha256}
+    return value
+
+
+def _series(outcome: SeriesOutcome) -> dict[str, Any]:
+    pairs = zip(outcome.patches, outcome.commits, strict=True)
+    return {
+        "name": outcome.name,
+        "upstream": outcome.upstream,
+        "base": pin_value(outcome.base),
+        "onto": pin_value(outcome.onto),
+        "upstream_commits": outcome.upstream_commits,
+        "head": outcome.head,
+        "tree": outcome.tree,
+        "summary": {verdict.value: outcome.count(verdict) for verdict in Verdict},
+        "patches": [patch_value(patch, commit) for patch, commit in pairs],
+    }
+
+
+def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
+    """Return one patch's outcome."""
+    return {
+        "name": patch.name,
+        "subject": patch.subject,
+        "verdict": patch.verdict.value,
+        "commit": commit,
+        "evidence": [
+            {**_sighting(s), "how": s.how.value if s.how else None} for s in patch.evidence
+        ],
+        "cause": [{**_sighting(s), "author": s.author} for s in patch.cause],
+        "conflicts": [_conflict(conflict) for conflict in patch.conflicts],
+        "likely": [],
+        "history": [],
+        "reason": patch.reason,
+        "hunks": [_hunk(hunk) for hunk in patch.hunks],
+    }
+
+
+def _sighting(sighting: Sighting) -> dict[str, Any]:
+    return {
+        "commit": sighting.commit,
+        "subject": sighting.subject,
+        "pull": sighting.pull,
+        "paths": list(sighting.paths),
+    }
+
+
+def _conflict(conflict: FileConflict) -> dict[str, Any]:
+    return {
+        "id": conflict.id,
+        "path": conflict.path,
+        "new_path": conflict.new_path,
+        "reason": conflict.reason,
+        "proposal": conflict.proposal,
+    }
+
+
+def _hunk(hunk: HunkOutcome) -> dict[str, Any]:
+    return {
+        "path": hunk.path,
+        "new_path": hunk.new_path,
+        "line": hunk.line,
+        "symbol": hunk.symbol,
+        "verdict": hunk.verdict.value,
+        "how": hunk.how.value if hunk.how else None,
+        "evidence": hunk.evidence,
+    }

@@ -1,0 +1,97 @@
+"""Runs the command line in this process, as a user would type it."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from patchmgr import cli
+from tests.conftest import Repository
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Return stdout as a JSON document."""
+        return json.loads(self.out)
+
+
+class _Stream(io.TextIOWrapper):
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", errors="backslashreplace")
+
+    def text(self) -> str:
+        self.flush()
+        buffer = self.buffer
+        assert isinstance(buffer, io.BytesIO)
+        return buffer.getvalue().decode("utf-8")
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return a function that runs `patchmgr ARGUMENTS…` and asserts the exit code."""
+
+    def call(*arguments: str | Path, code: int = 0) -> Answer:
+        out, err = _Stream(), _Stream()
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "argv", ["patchmgr", *map(str, arguments)])
+            patched.setattr(sys, "stdout", out)
+            patched.setattr(sys, "stderr", err)
+            with pytest.raises(SystemExit) as ended:
+                cli.main()
+        answer = Answer(int(ended.value.code or 0), out.text(), err.text())
+        assert answer.code == code, f"exit {answer.code}\n{answer.out}\n{answer.err}"
+        return answer
+
+    return call
+
+
+@dataclass(frozen=True)
+class Scene:
+    """An upstream repository, and a workspace with a series on it."""
+
+    upstream: Repository
+    root: Path
+    run: Run
+
+    def series(self, name: str, base: str, patches: bytes) -> None:
+        """Make a series on a commit from the patches of a mailbox."""
+        self.run("-C", self.root, "series", "new", name, "--upstream", "up", "--base", base)
+        box = self.root.parent / f"{name}.mbox"
+        box.write_bytes(patches)
+        self.run("-C", self.root, "import", box, "--series", name)
+
+    def rebase(self, *arguments: str, code: int = 0) -> Any:
+        """Rebase and return the JSON document."""
+        return self.run("-C", self.root, "rebase", *arguments, "--json", code=code).json
+
+
+@pytest.fixture
+def scene(tmp_path: Path, run: Run, make_repository: Callable[[str], Repository]) -> Scene:
+    """Return an empty upstream that a workspace follows by borrowing its objects."""
+    upstream = make_repository("upstream")
+    root = tmp_path / "workspace"
+    run("init", root)
+    upstream.commit({"README": "upstream\n"}, "start")
+    run(
+        "-C", root, "upstream", "add", "up",
+        "--git", upstream.root, "--reference", upstream.root,
+    )  # fmt: skip
+    return Scene(upstream, root, run)
