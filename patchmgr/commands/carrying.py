@@ -92,7 +92,6 @@ def carry(
             judged = explain(judged, history, start, blobs=bench, text=text)
     finally:
         progress.done()
-        text.close()
     return Carried(judged, changes)
 
 

@@ -87,8 +87,9 @@ def _read_source(source: Path) -> Iterator[Found]:
         return
     raw = _read_file(source)
     mails = split_mbox(raw)
+    keeps_name = len(mails) == 1 and source.suffix in (".patch", ".diff")
     for mail in mails:
-        yield Found(mail, _NUMBER.sub("", source.name) if len(mails) == 1 else None)
+        yield Found(mail, _NUMBER.sub("", source.name) if keeps_name else None)
 
 
 def _read_folder(folder: Path) -> Iterator[Found]:

@@ -8,23 +8,28 @@ import re
 _MARKER = re.compile(rb"^(<{7} .*|\|{7} .*|={7}|>{7} .*)\r?\n?$")
 
 
+_FOLLOWS = {b"": b"<", b"<": b"|", b"|": b"=", b"=": b">"}
+
+
 def conflict_regions(marked: bytes) -> tuple[tuple[bytes, bytes, bytes], ...]:
-    """Return base, ours and theirs of each region between markers (zdiff3 or diff3 form)."""
+    """Return base, ours and theirs of each region between markers (zdiff3 or diff3 form).
+
+    A marker that is not the next one due is a line of the text, as a title that is underlined
+    in seven letters.
+    """
     regions: list[tuple[bytes, bytes, bytes]] = []
     parts: dict[bytes, list[bytes]] = {}
     side = b""
     for line in marked.split(b"\n"):
         kind = line[:1] if _MARKER.match(line) else b""
-        if kind == b"<" and not side:
-            parts, side = {b"<": [], b"|": [], b"=": []}, b"<"
-        elif side and kind in (b"|", b"="):
+        if kind != _FOLLOWS[side]:
+            parts.setdefault(side, []).append(line)
+        elif kind == b">":
+            base, ours, theirs = (b"\n".join(parts.get(k, [])) for k in (b"|", b"<", b"="))
+            regions.append((base, ours, theirs))
+            parts, side = {}, b""
+        else:
             side = kind
-        elif side and kind == b">":
-            joined = {k: b"\n".join(v) for k, v in parts.items()}
-            regions.append((joined[b"|"], joined[b"<"], joined[b"="]))
-            side = b""
-        elif side:
-            parts[side].append(line)
     return tuple(regions)
 
 

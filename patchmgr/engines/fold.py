@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from patchmgr.engines.placement import Rejected, apply_hunks
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.binary import apply_binary
-from patchmgr.model.ids import EMPTY_BLOB
-from patchmgr.model.patch import FilePatch, Patch
+from patchmgr.model.ids import EMPTY_BLOB, blob_id, is_full_id
+from patchmgr.model.patch import BinaryChange, FilePatch, Patch
 from patchmgr.model.ports import Blobs, Tree
 from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 
@@ -50,20 +50,25 @@ class Overlay:
         """Return what differs from the tree below, by path."""
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
-    def obstacle(self, path: str) -> str | None:
-        """Return the path that keeps a file from being created here: a parent or a directory."""
-        parts = path.split("/")
-        for end in range(1, len(parts)):
-            parent = "/".join(parts[:end])
-            if self.entry(parent) is not None:
-                return parent
-        inside = any(p.startswith(path + "/") and e is not None for p, e in self._changed.items())
-        return path if inside or self._is_full_directory(path) else None
+    def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
+        """Return the path that keeps a file from being created here: a parent or a directory.
 
-    def _is_full_directory(self, path: str) -> bool:
-        if not self._tree.is_directory(path):
-            return False
-        return any(self.entry(below) is not None for below in self._tree.files_below(path))
+        Files that are `leaving` are in nobody's way.
+        """
+        parts = path.split("/")
+        parents = ("/".join(parts[:end]) for end in range(1, len(parts)))
+        for parent in parents:
+            if parent not in leaving and self.entry(parent) is not None:
+                return parent
+        is_in_use = any(
+            below not in leaving and self.entry(below) is not None for below in self._below(path)
+        )
+        return path if is_in_use else None
+
+    def _below(self, path: str) -> Iterator[str]:
+        yield from (changed for changed in self._changed if changed.startswith(path + "/"))
+        if self._tree.is_directory(path):
+            yield from self._tree.files_below(path)
 
 
 def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...]:
@@ -71,9 +76,10 @@ def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...
 
     Raises PatchmgrError "bad-patch" where it does not apply exactly.
     """
-    steps = tuple(_step_file(side, patch.name, change, blobs) for change in patch.files)
+    leaving = {c.old_path for c in patch.files if c.new_path is None or c.is_rename}
+    steps = tuple(_step_file(side, patch.name, change, leaving, blobs) for change in patch.files)
     for step in steps:
-        if step.change.old_path is not None and not step.change.is_copy:
+        if step.change.old_path in leaving:
             side.set(step.change.old_path, None)
     for step in steps:
         if step.change.new_path is not None:
@@ -88,22 +94,20 @@ def _create(side: Overlay, name: str, path: str, entry: Entry | None) -> None:
     side.set(path, entry)
 
 
-def _step_file(side: Overlay, name: str, change: FilePatch, blobs: Blobs) -> FileStep:
+def _step_file(
+    side: Overlay, name: str, change: FilePatch, leaving: Collection[str | None], blobs: Blobs
+) -> FileStep:
+    is_new = change.old_path is None or change.is_rename or change.is_copy
+    if is_new and side.entry(change.path) is not None and change.path not in leaving:
+        raise _refusal(name, change.path, "the file that it creates is there already")
     if change.old_path is None:
-        assert change.new_path is not None
-        if side.entry(change.new_path) is not None:
-            raise _refusal(name, change.new_path, "the file that it creates is there already")
-        blob, _ = _content(name, change, None, blobs)
-        return FileStep(change, None, Entry(change.new_mode or REGULAR, blob))
+        blob, positions = _content(name, change, None, blobs)
+        return FileStep(change, None, Entry(change.new_mode or REGULAR, blob), positions)
     base = side.entry(change.old_path)
     if base is None:
         raise _refusal(name, change.old_path, "the file is not there")
     if change.old_mode is not None and change.old_mode != base.mode:
         raise _refusal(name, change.old_path, f"its mode is {base.mode}, not {change.old_mode}")
-    if change.is_rename or change.is_copy:
-        assert change.new_path is not None
-        if side.entry(change.new_path) is not None:
-            raise _refusal(name, change.new_path, "the file that it creates is there already")
     blob, positions = _content(name, change, base, blobs)
     if change.new_path is None:
         if blob != EMPTY_BLOB:
@@ -115,14 +119,15 @@ def _step_file(side: Overlay, name: str, change: FilePatch, blobs: Blobs) -> Fil
 def _content(
     name: str, change: FilePatch, base: Entry | None, blobs: Blobs
 ) -> tuple[str, tuple[int, ...]]:
-    if not change.hunks and change.binary is None:
-        unchanged = base is not None and change.new_path is not None
-        return (base.blob if unchanged and base else blobs.add(b"")), ()
+    """Return the blob after the change, and where its hunks start."""
+    is_changed = bool(change.hunks) or change.binary is not None
+    if base is not None and not is_changed:
+        return base.blob, ()
     if GITLINK in (change.new_mode, base.mode if base else None):
-        return _gitlink(name, change), ()
+        return _gitlink(name, change, base), (0,) * len(change.hunks)
     old = b"" if base is None else blobs.read(base.blob)
     if change.binary is not None:
-        return blobs.add(apply_binary(change.binary, old)), ()
+        return blobs.add(_binary(name, change, change.binary, old)), ()
     applied = apply_hunks(old, change.hunks)
     if isinstance(applied, Rejected):
         hunk = change.hunks[applied.index]
@@ -131,13 +136,32 @@ def _content(
     return blobs.add(applied.content), applied.positions
 
 
-def _gitlink(name: str, change: FilePatch) -> str:
+def _binary(name: str, change: FilePatch, binary: BinaryChange, old: bytes) -> bytes:
+    """Return the content after a binary change, which has no context but the ids of its sides."""
+    if change.old_path is not None and not _is_named(change.old_id, old):
+        raise _refusal(name, change.path, "its content is not the one that the patch names")
+    new = apply_binary(binary, old)
+    if change.new_path is not None and not _is_named(change.new_id, new):
+        raise _refusal(name, change.path, "the content that it makes is not the one it names")
+    return new
+
+
+def _is_named(name: str | None, content: bytes) -> bool:
+    """Say whether the id may be the content's; other ids than full sha1 prove nothing."""
+    return name is None or not is_full_id(name) or name == blob_id(content)
+
+
+def _gitlink(name: str, change: FilePatch, base: Entry | None) -> str:
     """Return the commit that a submodule change names, the empty blob where it is deleted."""
-    added = [line for hunk in change.hunks for line in hunk.lines if line[:1] == b"+"]
-    if not added:
+    lines = [line for hunk in change.hunks for line in hunk.lines]
+    old = [] if base is None else [b"-Subproject commit %s\n" % base.blob.encode()]
+    if [line for line in lines if line[:1] == b"-"] != old:
+        raise _refusal(name, change.path, "the submodule is not at the commit that the patch names")
+    added = [line for line in lines if line[:1] != b"-"]
+    if not added and change.new_path is None:
         return EMPTY_BLOB
-    match = re.fullmatch(rb"\+Subproject commit ([0-9a-f]{40})\n", added[0])
-    if match is None or len(added) > 1:
+    match = re.fullmatch(rb"\+Subproject commit ([0-9a-f]{40})\n", b"".join(added))
+    if match is None:
         raise _refusal(name, change.path, "a submodule change names no single commit")
     return match[1].decode()
 

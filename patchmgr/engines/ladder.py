@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from patchmgr.engines.placement import Applied, apply_hunks, apply_one
+from patchmgr.engines.placement import apply_one, leads_to
 from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.outcome import How, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
 
 Answer = tuple[Verdict, How | None]
 
@@ -44,7 +44,10 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The file after the merge (None: deleted), and one answer a hunk (at least one)."""
+    """The file after the merge (None: deleted), and one answer a hunk (at least one).
+
+    Where there are hunks the answers are about them, not about a mode that changes as well.
+    """
 
     entry: Entry | None
     answers: tuple[Answer, ...]
@@ -99,19 +102,26 @@ def _each(sides: Sides, answer: Answer) -> tuple[Answer, ...]:
 def _merge_present(
     sides: Sides, base: Entry, ours: Entry, theirs: Entry, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    mode = _three_way(base.mode, ours.mode, theirs.mode)
-    if mode is None:
-        return Collided("upstream and the patch changed the mode", None, _each(sides, CONFLICT))
+    if len({_kind(entry) for entry in (base, ours, theirs)}) > 1:
+        reason = "upstream put another kind of file at this path"
+        return Collided(reason, None, _each(sides, CONFLICT))
+    mode = theirs.mode if ours.mode == base.mode else ours.mode
     blob = _three_way(base.blob, ours.blob, theirs.blob)
     if blob is not None:
         entry = Entry(mode, blob)
         if entry == ours:
             return Merged(ours, _each(sides, ABSORBED_EXACT))
+        if blob == ours.blob and theirs.blob != base.blob:
+            return Merged(entry, _each(sides, ABSORBED_EXACT))
         carried = CARRIED_IDENTICAL if ours.blob == base.blob else CARRIED_TEXT
         return Merged(entry, _each(sides, CARRIED_MOVED if sides.is_moved else carried))
-    if {base.mode, ours.mode, theirs.mode} - FILE_MODES:
+    if base.mode not in FILE_MODES:
         return Collided("upstream changed the same link", None, _each(sides, CONFLICT))
     return _merge_text(sides, mode, blobs, text)
+
+
+def _kind(entry: Entry) -> str:
+    return REGULAR if entry.mode in FILE_MODES else entry.mode
 
 
 def _three_way(base: str, ours: str, theirs: str) -> str | None:
@@ -127,9 +137,6 @@ def _merge_text(sides: Sides, mode: str, blobs: Blobs, text: TextMerge) -> Merge
     match whole:
         case Clean(content):
             answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text)
-            is_mode_news = mode != sides.ours.mode
-            if is_mode_news and all(a == ABSORBED_EXACT for a in answers):
-                answers = (CARRIED_TEXT, *answers[1:])
             if sides.is_moved:
                 answers = tuple(_moved(a) for a in answers)
             return Merged(Entry(mode, blobs.add(content)), answers)
@@ -156,20 +163,22 @@ def judge_hunks(
     A hunk is absorbed where merging it alone gives upstream's own bytes, and unchanged where
     its lines, context included, are applied as they stand at another position.
     """
+    if merged == ours:
+        return (ABSORBED_EXACT,) * max(1, len(hunks))
     if not hunks:
         return (CONFLICT if merged is None else DRIFTED_TEXT,)
-    if merged == ours:
-        return (ABSORBED_EXACT,) * len(hunks)
-    shifted = apply_hunks(ours, hunks)
-    if merged is not None and isinstance(shifted, Applied) and shifted.content == merged:
+    if merged is not None and leads_to(ours, hunks, merged):
         return (CARRIED_TEXT,) * len(hunks)
     answers = tuple(
         judge_hunk(base, ours, hunk, position, text)
         for hunk, position in zip(hunks, positions, strict=True)
     )
-    if merged is not None:
-        return tuple(DRIFTED_TEXT if a == CONFLICT else a for a in answers)
-    return answers if CONFLICT in answers else (CONFLICT,) * len(hunks)
+    if merged is None:
+        return answers if CONFLICT in answers else (CONFLICT,) * len(hunks)
+    if all(answer == ABSORBED_EXACT for answer in answers):
+        # Each alone adds nothing to upstream, all together do: nobody may drop the patch.
+        return (DRIFTED_TEXT,) * len(hunks)
+    return tuple(DRIFTED_TEXT if a == CONFLICT else a for a in answers)
 
 
 def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
@@ -180,6 +189,4 @@ def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMe
         case Clean(content) if content == ours:
             return ABSORBED_EXACT
         case Clean(content):
-            shifted = apply_hunks(ours, (hunk,))
-            same = isinstance(shifted, Applied) and shifted.content == content
-            return CARRIED_TEXT if same else DRIFTED_TEXT
+            return CARRIED_TEXT if leads_to(ours, (hunk,), content) else DRIFTED_TEXT

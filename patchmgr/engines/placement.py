@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from patchmgr.model.patch import Hunk
@@ -39,7 +39,8 @@ def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
     """Apply all hunks without fuzz: every context and removed line must be there.
 
     A hunk that does not fit at its stated line (moved on by what earlier hunks were moved)
-    may go to another place behind the earlier hunks if that is the only one.
+    may go to another place behind the earlier hunks if that is the only one. One whose context
+    is shorter on one side was cut off by the file's start or end, and only goes there.
     """
     lines = split_lines(content)
     out: list[bytes] = []
@@ -72,10 +73,23 @@ def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | s
         return expected
     if not old:
         return "it has no context and its place is gone"
-    found = list(_matches(lines, old, start))
+    found = [at for at in _matches(lines, old, start) if _is_anchored(lines, hunk, at)]
     if len(found) == 1:
         return found[0]
     return "its lines are not there" if not found else f"its lines are there {len(found)} times"
+
+
+def _is_anchored(lines: list[bytes], hunk: Hunk, at: int) -> bool:
+    """Say whether a hunk at the file's start or end is put there (as git apply demands)."""
+    is_context = [line[:1] == b" " for line in hunk.lines]
+    leading, trailing = _run_length(is_context), _run_length(is_context[::-1])
+    if leading < trailing and at > 0:
+        return False
+    return leading <= trailing or at + len(hunk.old()) == len(lines)
+
+
+def _run_length(claims: list[bool]) -> int:
+    return claims.index(False) if False in claims else len(claims)
 
 
 def _matches(lines: list[bytes], old: list[bytes], start: int) -> list[int]:
@@ -90,6 +104,36 @@ def _matches(lines: list[bytes], old: list[bytes], start: int) -> list[int]:
             found.append(at)
         at += 1
     return found
+
+
+def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
+    """Say whether the hunks as they stand, in order and at any places, give the result."""
+    old, new = split_lines(content), split_lines(result)
+    done, drift = {0}, 0
+    for hunk in hunks:
+        before, after = list(hunk.old()), list(hunk.new())
+        done = {
+            place + len(before)
+            for place in _same_up_to(old, new, done, drift=drift)
+            if old[place : place + len(before)] == before
+            and new[place + drift : place + drift + len(after)] == after
+        }
+        drift += len(after) - len(before)
+    return any(old[at:] == new[at + drift :] for at in done)
+
+
+def _same_up_to(
+    old: list[bytes], new: list[bytes], done: Collection[int], *, drift: int
+) -> Iterator[int]:
+    """Yield each place with nothing but equal lines between a done one and it."""
+    last, is_same = max(done, default=-1), False
+    for place in range(min(done, default=0), len(old) + 1):
+        is_same = is_same and old[place - 1 : place] == new[place - 1 + drift : place + drift]
+        is_same = is_same or place in done
+        if is_same:
+            yield place
+        elif place > last:
+            return
 
 
 def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:

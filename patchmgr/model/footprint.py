@@ -75,11 +75,12 @@ class Touch:
     """What a patch changes within one symbol.
 
     `symbol` is None outside of symbols and where none is known. `is_new` says that the patch
-    adds the symbol to the file.
+    adds the symbol to the file, `is_upstream` that the file of the pin has it.
     """
 
     symbol: str | None
     is_new: bool
+    is_upstream: bool
     added: int
     removed: int
 

@@ -143,18 +143,18 @@ class GitUpstream:
             self._progress.done()
 
     def _run_fetch(self, arguments: Sequence[str], data: str) -> None:
-        process = subprocess.Popen(
+        with subprocess.Popen(
             door.command(arguments, self.store),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             env=door.clean_environment(for_network=True),
-        )
-        assert process.stdin and process.stderr
-        process.stdin.write(door.raw(data))
-        process.stdin.close()
-        said = _follow(process.stderr, self._name, self._progress)
-        if process.wait():
+        ) as process:
+            assert process.stdin and process.stderr
+            process.stdin.write(door.raw(data))
+            process.stdin.close()
+            said = _follow(process.stderr, self._name, self._progress)
+        if process.returncode:
             raise self._unreachable(door.failure(["fetch"], process.returncode, said).message)
 
     def _upload_pack(self) -> list[str]:

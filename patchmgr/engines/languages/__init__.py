@@ -1,0 +1,1 @@
+"""What engines know of single languages."""

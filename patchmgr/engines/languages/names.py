@@ -1,0 +1,153 @@
+"""Tell from a path what a file is: its language, a test, vendored, compiled."""
+
+from __future__ import annotations
+
+import re
+
+OTHER = "other"
+
+_BY_SUFFIX = {
+    "bash": "Shell",
+    "bat": "Batch",
+    "bazel": "Bazel",
+    "bzl": "Bazel",
+    "c": "C",
+    "cc": "C++",
+    "cfg": "INI",
+    "cmake": "CMake",
+    "containerfile": "Dockerfile",
+    "cpp": "C++",
+    "css": "CSS",
+    "cu": "CUDA",
+    "cuh": "CUDA",
+    "cxx": "C++",
+    "diff": "Patch",
+    "dockerfile": "Dockerfile",
+    "go": "Go",
+    "h": "C++ header",
+    "hcl": "HCL",
+    "hh": "C++ header",
+    "hip": "HIP",
+    "hpp": "C++ header",
+    "htm": "HTML",
+    "html": "HTML",
+    "hxx": "C++ header",
+    "ini": "INI",
+    "inl": "C++ header",
+    "ipynb": "Jupyter",
+    "j2": "Jinja",
+    "java": "Java",
+    "jinja": "Jinja",
+    "jinja2": "Jinja",
+    "js": "JavaScript",
+    "json": "JSON",
+    "json5": "JSON",
+    "jsonl": "JSON",
+    "markdown": "Markdown",
+    "md": "Markdown",
+    "mjs": "JavaScript",
+    "mk": "Make",
+    "patch": "Patch",
+    "pl": "Perl",
+    "proto": "Protobuf",
+    "ps1": "PowerShell",
+    "ptx": "PTX",
+    "pxd": "Cython",
+    "py": "Python",
+    "pyi": "Python",
+    "pyx": "Cython",
+    "rs": "Rust",
+    "rst": "reStructuredText",
+    "s": "Assembly",
+    "sh": "Shell",
+    "sql": "SQL",
+    "toml": "TOML",
+    "ts": "TypeScript",
+    "tsx": "TypeScript",
+    "txt": "Text",
+    "xml": "XML",
+    "yaml": "YAML",
+    "yml": "YAML",
+    "zsh": "Shell",
+}
+
+_BY_NAME = {
+    "cargo.lock": "TOML",
+    "cmakelists.txt": "CMake",
+    "containerfile": "Dockerfile",
+    "dockerfile": "Dockerfile",
+    "gnumakefile": "Make",
+    "makefile": "Make",
+    "meson.build": "Meson",
+    "meson_options.txt": "Meson",
+    "pipfile": "TOML",
+    "poetry.lock": "TOML",
+    "uv.lock": "TOML",
+}
+
+_BY_INTERPRETER = {
+    "bash": "Shell",
+    "dash": "Shell",
+    "ksh": "Shell",
+    "node": "JavaScript",
+    "perl": "Perl",
+    "python": "Python",
+    "sh": "Shell",
+    "zsh": "Shell",
+}
+
+_COMPILED = frozenset(
+    {"Assembly", "Bazel", "C", "C++", "C++ header", "CMake", "CUDA", "Cython", "HIP", "Make"}
+    | {"Meson", "PTX", "Protobuf", "Rust"}
+)
+_BUILD_FILES = frozenset({"cargo.lock", "cargo.toml", "pyproject.toml", "setup.cfg", "setup.py"})
+
+_TEST_FOLDER = re.compile(r"(?:[a-z0-9]+_)*(?:tests?|testing|unittests?)")
+_TEST_FILE = re.compile(
+    r"conftest\.py|(?:test_.*|.*_tests?)\.(?:py|cc?|cpp|cxx|cuh?|hip|go|rs)|.*\.(?:test|spec)\.[jt]sx?"
+)
+_THIRD_PARTY = frozenset(
+    {"3rd_party", "3rdparty", "_vendor", "_vendored", "node_modules", "third-party"}
+    | {"third_party", "thirdparty", "vendor", "vendored"}
+)
+_SHEBANG = re.compile(rb"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?(?:\S*/)?([a-z]+)")
+
+
+def language(path: str, content: bytes | None = None) -> str:
+    """Return the language of a file; the content decides where the name has no suffix."""
+    name = path.rpartition("/")[2].lower()
+    found = _named_language(name)
+    if found is None and "." not in name and content is not None:
+        found = _interpreted_language(content)
+    return OTHER if found is None else found
+
+
+def _named_language(name: str) -> str | None:
+    if name.startswith(("dockerfile.", "containerfile.")):
+        return "Dockerfile"
+    stem, dot, suffix = name.rpartition(".")
+    if dot and suffix == "in":
+        return _named_language(stem)
+    by_suffix = _BY_SUFFIX.get(suffix) if stem else None
+    return _BY_NAME.get(name, by_suffix)
+
+
+def _interpreted_language(content: bytes) -> str | None:
+    found = _SHEBANG.match(content[:200])
+    return None if found is None else _BY_INTERPRETER.get(found[1].decode())
+
+
+def is_test(path: str) -> bool:
+    """Say whether the file is a test, or lies in a folder of tests."""
+    *folders, name = path.lower().split("/")
+    return any(_TEST_FOLDER.fullmatch(f) for f in folders) or bool(_TEST_FILE.fullmatch(name))
+
+
+def is_third_party(path: str) -> bool:
+    """Say whether the file lies in a folder of vendored code."""
+    return not _THIRD_PARTY.isdisjoint(path.lower().split("/")[:-1])
+
+
+def needs_rebuild(path: str) -> bool:
+    """Say whether a change of the file takes effect only after a new build of the package."""
+    return language(path) in _COMPILED or path.lower().rpartition("/")[2] in _BUILD_FILES

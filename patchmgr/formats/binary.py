@@ -1,0 +1,149 @@
+"""Git's binary patches: base 85 and zlib to a payload, and a payload onto an old content."""
+
+from __future__ import annotations
+
+import base64
+import re
+import zlib
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.reader import PatchReader
+from patchmgr.model.patch import BinaryChange
+
+MAX_CONTENT = 256 * 1024 * 1024
+
+_HEAD = re.compile(rb"(literal|delta) (\d{1,12})")
+_COPY_ALL = 0x10000
+
+
+def read_binary(reader: PatchReader) -> BinaryChange:
+    """Read a binary patch behind its "GIT binary patch" line and return the forward half.
+
+    The reverse half, where there is one, must be sound too, and is dropped.
+    """
+    forward = _read_half(reader)
+    if forward is None:
+        raise reader.fault("a literal or delta line is expected here")
+    _read_half(reader)
+    return forward
+
+
+def apply_binary(change: BinaryChange, old: bytes) -> bytes:
+    """Return the new content; raise "bad-patch" where a delta does not fit the old one."""
+    if change.method == "literal":
+        return change.payload
+    return apply_delta(change.payload, old)
+
+
+def apply_delta(delta: bytes, old: bytes) -> bytes:
+    """Return the content that a git delta makes of the old one.
+
+    Raises "bad-patch" for what is no delta, or one that is cut off or made for another content.
+    """
+    try:
+        return _applied(delta, old)
+    except IndexError:
+        raise _misfit("ends too early") from None
+
+
+def _applied(delta: bytes, old: bytes) -> bytes:
+    """Do all instructions; a delta that is cut off raises IndexError."""
+    old_size, at = _size(delta, 0)
+    new_size, at = _size(delta, at)
+    if old_size != len(old):
+        raise _misfit(f"is made for a content of {old_size} bytes and meets {len(old)}")
+    if new_size > MAX_CONTENT:
+        raise _misfit("makes a content that is too large")
+    made = bytearray()
+    while at < len(delta) and len(made) <= new_size:
+        at = _step(delta, at, old, made)
+    if len(made) != new_size:
+        raise _misfit("does not make the size that it names")
+    return bytes(made)
+
+
+def _step(delta: bytes, at: int, old: bytes, made: bytearray) -> int:
+    """Do the instruction at the place and return the place of the next."""
+    code = delta[at]
+    at += 1
+    if code & 0x80:
+        return _copy(delta, at, old, made)
+    if code == 0:
+        raise _misfit("has an unknown instruction")
+    if at + code > len(delta):
+        raise _misfit("ends too early")
+    made += delta[at : at + code]
+    return at + code
+
+
+def _copy(delta: bytes, at: int, old: bytes, made: bytearray) -> int:
+    """Do the copy instruction whose first byte is before the place."""
+    code, numbers = delta[at - 1], [0, 0]
+    for bit in range(7):
+        if code & 1 << bit:
+            numbers[bit // 4] |= delta[at] << bit % 4 * 8
+            at += 1
+    start, size = numbers[0], numbers[1] or _COPY_ALL
+    if start + size > len(old):
+        raise _misfit("copies from beyond the old content")
+    made += old[start : start + size]
+    return at
+
+
+def _size(delta: bytes, at: int) -> tuple[int, int]:
+    """Return the number of variable length at the place, and the place behind it."""
+    value = 0
+    for shift in range(0, 63, 7):
+        byte = delta[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if not byte & 0x80:
+            return value, at
+    raise _misfit("names an impossible size")
+
+
+def _misfit(problem: str) -> PatchmgrError:
+    return PatchmgrError("bad-patch", f"The binary delta {problem}.")
+
+
+def _read_half(reader: PatchReader) -> BinaryChange | None:
+    """Read one half up to and with its blank line, None where there is none."""
+    match = _HEAD.fullmatch((reader.line or b"").removesuffix(b"\n"))
+    if match is None:
+        return None
+    head, size = reader.at, int(match[2])
+    if size > MAX_CONTENT:
+        raise reader.fault(f"a binary content of {size} bytes is too large")
+    reader.at += 1
+    packed = bytearray()
+    while reader.line is not None and reader.line != b"\n":
+        packed += _unpack_line(reader)
+    if reader.line is not None:
+        reader.at += 1
+    return BinaryChange(match[1].decode(), _inflate(reader, bytes(packed), size, head))
+
+
+def _unpack_line(reader: PatchReader) -> bytes:
+    """Return the bytes of one base 85 line, whose first letter is their number."""
+    line = reader.take()
+    letter = line[:1]
+    if letter.isalpha():
+        count = ord(letter) - (64 if letter.isupper() else 70)
+        if len(line) == 1 + (count + 3) // 4 * 5:
+            try:
+                return base64.b85decode(line[1:])[:count]
+            except ValueError:
+                pass
+    raise reader.fault("a line of a binary patch cannot be read", at=reader.at - 1)
+
+
+def _inflate(reader: PatchReader, packed: bytes, size: int, head: int) -> bytes:
+    """Return the content that was packed, never more of it than its stated size."""
+    stream = zlib.decompressobj()
+    try:
+        content = stream.decompress(packed, size + 1)
+    except zlib.error:
+        raise reader.fault("the binary patch does not decompress", at=head) from None
+    if not stream.eof or stream.unused_data or len(content) != size:
+        raise reader.fault("the binary patch does not have its stated size", at=head)
+    return content

@@ -1,0 +1,133 @@
+"""Patch files: a header, the sections of a diff, and perhaps a mail signature.
+
+Every byte has a place. What is neither header nor diff nor signature is refused with its line.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.binary import apply_binary, apply_delta
+from patchmgr.formats.git_sections import TITLE, read_git_section
+from patchmgr.formats.hunks import is_hunk_head
+from patchmgr.formats.mailbox import read_header
+from patchmgr.formats.plain_sections import NOISE, read_plain_section, skip_noise
+from patchmgr.formats.reader import PatchReader, split_lines, unmangled_lines
+from patchmgr.formats.section_order import clash
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import FilePatch, Patch
+
+__all__ = ["apply_binary", "apply_delta", "parse_patch"]
+
+MAX_PATCH = 256 * 1024 * 1024
+
+_CONTEXT_DIFF = re.compile(rb"\*\*\* \d+(,\d+)? \*\*\*\*$")
+_COMBINED = (b"diff --cc ", b"diff --combined ")
+_SIGNATURES = (b"-- \n", b"--\n")
+_NO_SIGNATURE = (b"+", b"-", b" ", b"@", b"\\", b"diff ", b"Index: ")
+
+
+def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
+    """Read a whole patch file; `strip` is the number of leading directories to take off.
+
+    Raises "bad-patch" or "unsafe-path" for anything that does not hold together. A patch
+    without any diff is sound and has no files.
+    """
+    if len(raw) > MAX_PATCH:
+        raise PatchmgrError("bad-patch", f"Patch {shown(name)} is larger than {MAX_PATCH} bytes.")
+    lines = unmangled_lines(raw)
+    start = _first_diff_line(lines)
+    reader = PatchReader(name, lines, start)
+    _check_header(reader)
+    files = _read_files(reader, strip)
+    first, end = _offsets(raw, start, reader.at)
+    text = read_header(b"".join(lines[:start]), name=name)
+    return Patch(
+        name=name,
+        raw=raw,
+        header=raw[:first],
+        diff=raw[first:end],
+        subject=text.subject,
+        message=text.message,
+        author=text.author,
+        files=files,
+        is_mailbox=text.is_mailbox,
+        fields=text.fields,
+    )
+
+
+def _offsets(raw: bytes, start: int, end: int) -> tuple[int, int]:
+    """Return where in the file two lines begin."""
+    ends = [0, *accumulate(len(line) for line in split_lines(raw))]
+    return ends[start], ends[end]
+
+
+def _first_diff_line(lines: list[bytes]) -> int:
+    """Return the index of the line that begins the diff, or the number of lines."""
+    above = None
+    for at, line in enumerate(lines):
+        if line.startswith((TITLE, *_COMBINED)):
+            return at
+        if line.startswith(b"--- ") and at + 1 < len(lines) and lines[at + 1].startswith(b"+++ "):
+            return at if above is None else above
+        if not line.startswith(NOISE):
+            above = None
+        elif above is None:
+            above = at
+    return len(lines)
+
+
+def _check_header(reader: PatchReader) -> None:
+    """Refuse a header with a hunk in it: the file names above the hunk are damaged."""
+    for at, line in enumerate(reader.lines[: reader.at]):
+        if is_hunk_head(line):
+            raise reader.fault("a hunk without the names of its file", at=at)
+        if _CONTEXT_DIFF.match(line):
+            hint = "make a unified one with diff -u"
+            raise reader.fault("a context diff", hint, at=at)
+        if _is_binary_notice(line):
+            raise reader.fault("a binary file without its content", "use git diff --binary", at=at)
+
+
+def _is_binary_notice(line: bytes) -> bool:
+    return line.startswith((b"Binary files ", b"Files ")) and line.endswith(b" differ\n")
+
+
+def _read_files(reader: PatchReader, strip: int) -> tuple[FilePatch, ...]:
+    """Read all sections and leave the reader at the signature, or at the end."""
+    files: list[FilePatch] = []
+    starts: list[int] = []
+    while reader.line is not None and reader.line not in _SIGNATURES:
+        if reader.line == b"\n":
+            reader.at += 1
+            continue
+        starts.append(reader.at)
+        files.append(_read_section(reader, strip))
+    _check_signature(reader)
+    problem = clash(files)
+    if problem is not None:
+        raise reader.fault(problem[1], at=starts[problem[0]])
+    return tuple(files)
+
+
+def _read_section(reader: PatchReader, strip: int) -> FilePatch:
+    if reader.starts(TITLE):
+        return read_git_section(reader, strip)
+    if reader.starts(*_COMBINED):
+        raise reader.fault("the diff of a merge commit", "export the merged commits one by one")
+    skip_noise(reader)
+    if reader.starts(b"--- "):
+        return read_plain_section(reader, strip)
+    if _is_binary_notice(reader.line or b""):
+        raise reader.fault("a binary file without its content", "use git diff --binary")
+    hint = "the counts of the hunk above may be wrong"
+    raise reader.fault("a line that belongs to no file", hint)
+
+
+def _check_signature(reader: PatchReader) -> None:
+    """Refuse a mail signature that could hide a part of the diff."""
+    for at in range(reader.at + 1, len(reader.lines)):
+        if reader.lines[at].startswith(_NO_SIGNATURE):
+            raise reader.fault("a diff behind the mail signature", at=at)

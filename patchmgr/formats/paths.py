@@ -1,0 +1,103 @@
+"""Paths from outside, checked before anything is done with them.
+
+The rules are those of git's verify_path, is_hfs_dotgit and is_ntfs_dotgit, and a few more:
+a path that passes can be joined to a directory on any system and stays inside it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.snapshot import SYMLINK
+
+MAX_PATH = 4096
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+# The code points that HFS+ ignores in file names: git's utf8.c, next_hfs_char.
+_HFS_IGNORED = dict.fromkeys(
+    [*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF]
+)
+_RESERVED = {".git": "git~1", ".patchmgr": "patchm~1"}
+_GITMODULES_SHORT = re.compile(r"gitmod~[1-4]|gi7eba~[1-9]")
+
+
+def decode_path(raw: bytes) -> str:
+    """Return the path as text; bytes that are no UTF-8 survive as surrogate escapes."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def encode_path(path: str) -> bytes:
+    """Return the bytes of a path, the inverse of decode_path."""
+    return path.encode("utf-8", "surrogateescape")
+
+
+def check_path(text: str, *, what: str) -> str:
+    """Return the path as it is, or raise "unsafe-path"; `what` begins the message."""
+    reason = refusal(text)
+    if reason is not None:
+        named = f"{what} {shown(text)}" if text else what
+        raise PatchmgrError("unsafe-path", f"{named} {reason}.")
+    return text
+
+
+def check_link(path: str, mode: str | None, *, what: str) -> None:
+    """Raise "unsafe-path" for a symbolic link that git itself would follow as `.gitmodules`."""
+    if mode == SYMLINK and any(_is_gitmodules(part) for part in re.split(r"[/\\]", path)):
+        raise PatchmgrError("unsafe-path", f"{what} {shown(path)} is a symbolic link.")
+
+
+def refusal(text: str) -> str | None:
+    """Return why the path is unsafe, None where it is safe."""
+    return _whole_refusal(text) or _part_refusal(text)
+
+
+def _whole_refusal(text: str) -> str | None:
+    if not text:
+        return "is empty"
+    try:
+        size = len(encode_path(text))
+    except UnicodeEncodeError:
+        return "has a code point that no file name can hold"
+    if size > MAX_PATH:
+        return f"is longer than {MAX_PATH} bytes"
+    if any(_is_control(char) for char in text):
+        return "has a control character"
+    if text[0] in "/\\" or _DRIVE.match(text):
+        return "is absolute"
+    return "begins with a dash" if text[0] == "-" else None
+
+
+def _is_control(char: str) -> bool:
+    return char < " " or "\x7f" <= char <= "\x9f"
+
+
+def _part_refusal(text: str) -> str | None:
+    parts = text.split("/")
+    if "" in parts:
+        return "has an empty component"
+    if "." in parts:
+        return "has a . component"
+    for part in re.split(r"[/\\]", text):
+        if part == "..":
+            return "has a .. component"
+        if (name := _reserved_name(part)) is not None:
+            return f"reaches into {name}"
+    return None
+
+
+def _reserved_name(part: str) -> str | None:
+    """Return which reserved directory a file system may take the component for."""
+    on_hfs = part.translate(_HFS_IGNORED).lower()
+    on_ntfs = part.partition(":")[0].rstrip(" .").lower()
+    for name, short in _RESERVED.items():
+        if name in (on_hfs, on_ntfs) or short == on_ntfs:
+            return name
+    return None
+
+
+def _is_gitmodules(part: str) -> bool:
+    on_hfs = part.translate(_HFS_IGNORED).lower()
+    on_ntfs = part.partition(":")[0].rstrip(" .").lower()
+    return ".gitmodules" in (on_hfs, on_ntfs) or bool(_GITMODULES_SHORT.fullmatch(on_ntfs))

@@ -1,0 +1,60 @@
+"""A patch file as lines with a position, and errors that name patch and line."""
+
+from __future__ import annotations
+
+import io
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+
+
+def split_lines(raw: bytes) -> list[bytes]:
+    """Return the lines with their ends; nothing but a newline ends a line."""
+    return io.BytesIO(raw).readlines()
+
+
+def unmangled_lines(raw: bytes) -> list[bytes]:
+    """Return the lines of a patch file; where all of them end in CR LF, without the CRs.
+
+    Those CRs are the transport's: git am and patch drop them, too. The diff of a file that
+    has CR LF itself has header lines without.
+    """
+    lines = split_lines(raw)
+    if raw.count(b"\r\n") == raw.count(b"\n"):
+        return [line[:-2] + b"\n" if line.endswith(b"\r\n") else line for line in lines]
+    return lines
+
+
+class PatchReader:
+    """The lines of one patch file and the place that is read next."""
+
+    def __init__(self, name: str, lines: list[bytes], start: int = 0) -> None:
+        self.name = name
+        self.lines = lines
+        self.at = start
+
+    @property
+    def line(self) -> bytes | None:
+        """Return the line at the place, None at the end."""
+        return self.lines[self.at] if self.at < len(self.lines) else None
+
+    def starts(self, *prefixes: bytes) -> bool:
+        """Say whether the line at the place begins with one of the prefixes."""
+        return self.at < len(self.lines) and self.lines[self.at].startswith(prefixes)
+
+    def take(self) -> bytes:
+        """Return the line at the place without its newline, and go on to the next."""
+        line = self.lines[self.at]
+        self.at += 1
+        return line.removesuffix(b"\n")
+
+    def where(self, at: int | None = None) -> str:
+        """Return the words that name the patch and a line, counted from 1."""
+        return f"Patch {shown(self.name)} line {(self.at if at is None else at) + 1}"
+
+    def fault(self, problem: str, *hints: str, at: int | None = None) -> PatchmgrError:
+        """Return the error to raise for a line, by default the one at the place."""
+        index = self.at if at is None else at
+        if index < len(self.lines) and self.lines[index].endswith(b"\r\n"):
+            hints = (*hints, "the line ends in CR LF, but not every line of the file does")
+        return PatchmgrError("bad-patch", f"{self.where(index)}: {problem}.", hints)

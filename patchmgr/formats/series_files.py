@@ -1,0 +1,164 @@
+"""Quilt series files: one patch a line, kept byte for byte, and their edits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import check_path, decode_path, encode_path
+from patchmgr.formats.reader import split_lines
+from patchmgr.formats.shown import shown
+from patchmgr.model.series import Guard, SeriesFile, SeriesLine
+
+MAX_PATCHES = 100_000
+
+_ENTRY = re.compile(rb"([ \t]*)([^\s#]\S*)(.*)", re.DOTALL)
+_OPTION = re.compile(rb"[ \t]+([^\s#]\S*)")
+_STRIP = re.compile(rb"-p(\d{1,2})")
+_GUARD = re.compile(rb"[ \t]*#([+-])([^-+# \t\r\n\f][^# \t\r\n\f]*)")
+_OWN_FILES = frozenset({"series", "series.toml"})
+
+
+def parse_series(raw: bytes) -> SeriesFile:
+    """Read a series file; raise "bad-series" or "unsafe-path" and name the line.
+
+    Guards are the `#+sym` and `#-sym` words right behind a name and its options; what follows
+    another `#` is a comment.
+    """
+    lines: list[SeriesLine] = []
+    seen: dict[str, int] = {}
+    for number, text in enumerate(split_lines(raw), 1):
+        line = _parse_line(text, number)
+        lines.append(line)
+        if line.name is None:
+            continue
+        if line.name in seen:
+            problem = f"{shown(line.name)} is there already, in line {seen[line.name]}"
+            raise _fault(number, problem)
+        if len(seen) == MAX_PATCHES:
+            raise _fault(number, f"a series has at most {MAX_PATCHES} patches")
+        seen[line.name] = number
+    return SeriesFile(tuple(lines))
+
+
+def write_series(series: SeriesFile) -> bytes:
+    """Return the bytes of a series file; they are those that were read."""
+    return b"".join(line.raw for line in series.lines)
+
+
+def without(series: SeriesFile, names: Collection[str]) -> SeriesFile:
+    """Return the series without these patches; comments and all other lines stay."""
+    _check_known(series, names)
+    gone = set(names)
+    return SeriesFile(tuple(line for line in series.lines if line.name not in gone))
+
+
+def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
+    """Return the series with another name for one patch; what follows the name stays."""
+    _check_known(series, [old])
+    if old != new:
+        _check_new(series, new)
+    return SeriesFile(tuple(_renamed_line(line, old, new) for line in series.lines))
+
+
+def with_appended(series: SeriesFile, name: str, *, after: str | None = None) -> SeriesFile:
+    """Return the series with one more patch: the last one, or the one behind `after`."""
+    _check_new(series, name)
+    if after is not None:
+        _check_known(series, [after])
+    lines = list(series.lines)
+    at = len(lines) if after is None else [line.name for line in lines].index(after) + 1
+    end = _usual_end(series)
+    if at and not lines[at - 1].raw.endswith(b"\n"):
+        lines[at - 1] = replace(lines[at - 1], raw=lines[at - 1].raw + end)
+    lines.insert(at, SeriesLine(encode_path(name) + end, name))
+    return SeriesFile(tuple(lines))
+
+
+def reordered(series: SeriesFile, names: Sequence[str]) -> SeriesFile:
+    """Return the series with its patches in this order; comment lines stay where they are."""
+    if sorted(names) != sorted(series.names()):
+        raise PatchmgrError("bad-series", "An order must name every patch of the series once.")
+    by_name = {line.name: line for line in series.lines}
+    order: Iterator[str] = iter(names)
+    return SeriesFile(
+        tuple(
+            line if line.name is None else _with_end(by_name[next(order)], line)
+            for line in series.lines
+        )
+    )
+
+
+def _parse_line(raw: bytes, number: int) -> SeriesLine:
+    match = _ENTRY.match(raw)
+    if match is None:
+        return SeriesLine(raw)
+    what = f"Series file line {number}: the patch name"
+    name = check_path(decode_path(match[2]), what=what)
+    if name in _OWN_FILES:
+        raise _fault(number, f"{name} is no patch")
+    strip, rest = _options(match[3], number)
+    return SeriesLine(raw, name, strip, _guards(rest))
+
+
+def _options(rest: bytes, number: int) -> tuple[int, bytes]:
+    """Return the number of directories to strip, and what is behind the options."""
+    strip, at = 1, 0
+    while match := _OPTION.match(rest, at):
+        value = _STRIP.fullmatch(match[1])
+        if value is None:
+            hint = "only -pN may follow a name, and a comment that begins with #"
+            raise _fault(number, f"the option {shown(match[1])} is unknown", hint)
+        strip, at = int(value[1]), match.end()
+    return strip, rest[at:]
+
+
+def _guards(rest: bytes) -> tuple[Guard, ...]:
+    guards, at = [], 0
+    while match := _GUARD.match(rest, at):
+        guards.append(Guard(decode_path(match[2]), match[1] == b"+"))
+        at = match.end()
+    return tuple(guards)
+
+
+def _renamed_line(line: SeriesLine, old: str, new: str) -> SeriesLine:
+    if line.name != old:
+        return line
+    match = _ENTRY.match(line.raw)
+    assert match is not None
+    return replace(line, raw=match[1] + encode_path(new) + match[3], name=new)
+
+
+def _with_end(line: SeriesLine, place: SeriesLine) -> SeriesLine:
+    """Return the line with the line ending of the one whose place it takes."""
+    body, end = line.raw.rstrip(b"\r\n"), place.raw[len(place.raw.rstrip(b"\r\n")) :]
+    return replace(line, raw=body + end)
+
+
+def _usual_end(series: SeriesFile) -> bytes:
+    return b"\r\n" if any(line.raw.endswith(b"\r\n") for line in series.lines[:1]) else b"\n"
+
+
+def _check_known(series: SeriesFile, names: Collection[str]) -> None:
+    known = set(series.names())
+    for name in names:
+        if name not in known:
+            hint = "patchmgr series show lists the patches"
+            problem = f"The series has no patch {shown(name)} in it."
+            raise PatchmgrError("unknown-patch", problem, (hint,))
+
+
+def _check_new(series: SeriesFile, name: str) -> None:
+    """Raise for a name that is taken, or that a line of a series file cannot hold."""
+    check_path(name, what="The patch name")
+    read = _ENTRY.fullmatch(encode_path(name))
+    if read is None or read[1] or read[3] or name in _OWN_FILES:
+        raise PatchmgrError("bad-series", f"A series file cannot hold the name {shown(name)} .")
+    if name in series.names():
+        raise PatchmgrError("bad-series", f"The series has a patch {shown(name)} already.")
+
+
+def _fault(number: int, problem: str, *hints: str) -> PatchmgrError:
+    return PatchmgrError("bad-series", f"Series file line {number}: {problem}.", hints)

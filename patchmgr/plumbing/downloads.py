@@ -1,0 +1,227 @@
+"""Archives in the cache: downloaded once, resumed where a run was cut off, checked always."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.progress import Progress
+from patchmgr.plumbing.index_session import answer, local_path, open_session, unreachable
+from patchmgr.plumbing.index_settings import IndexSettings
+from patchmgr.plumbing.package_index import FILENAME, Archive
+
+if TYPE_CHECKING:
+    from requests import Response, Session
+
+_CHUNK = 1 << 18
+_OK, _PARTIAL, _BEYOND_END = 200, 206, 416
+_RANGE = re.compile(r"bytes (\d{1,18})-")
+
+
+class _RangeError(Exception):
+    """The index does not have the rest that was asked for."""
+
+
+def download(
+    archive: Archive, folder: Path, settings: IndexSettings, *, progress: Progress
+) -> Path:
+    """Return the archive's file in the folder; bring it where it is not there.
+
+    The file appears whole and with the right sha256, or not at all. What a broken run left is
+    gone on with, where a sha256 can prove the result. Raises PatchmgrError "offline",
+    "unreachable-upstream", "checksum-mismatch" or, where nothing can be written, "cache".
+    """
+    if not FILENAME.fullmatch(archive.filename):
+        raise PatchmgrError("bad-archive", f"{archive.filename!a} is no file name of a package")
+    target = folder / archive.filename
+    if _is_right(target, archive):
+        return target
+    if settings.offline and local_path(archive.url) is None:
+        hint = "unset UV_OFFLINE and run the command again"
+        raise PatchmgrError("offline", f"{archive.filename} is not in the cache", (hint,))
+    path = folder / f"{archive.filename}.{(archive.sha256 or 'unchecked')[:12]}.part"
+    with _writing(), _locked(path) as part:
+        if _is_right(target, archive):  # another run brought it while this one waited
+            path.unlink()
+            return target
+        try:
+            _bring(part, archive, settings, progress=progress)
+        except BaseException:
+            if not archive.sha256 or not _size(part):
+                path.unlink()
+            raise
+        path.replace(target)
+    return target
+
+
+def _is_right(path: Path, archive: Archive) -> bool:
+    """Say whether the file is there and is the archive, as far as the index tells."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return archive.sha256 in (None, _sha256(file))
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    file.seek(0)
+    while chunk := file.read(_CHUNK):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _size(part: BinaryIO) -> int:
+    return os.fstat(part.fileno()).st_size
+
+
+@contextlib.contextmanager
+def _writing() -> Iterator[None]:
+    """Report a folder that cannot be written."""
+    try:
+        yield
+    except OSError as fault:
+        reason = f"the cache cannot be written: {fault.strerror}"
+        raise PatchmgrError("cache", reason, ("free some space or set XDG_CACHE_HOME",)) from fault
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[BinaryIO]:
+    """Open a part file for this run alone; a second run waits for the first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b") as part:
+            _lock(part)
+            if path.exists() and os.path.samestat(os.fstat(part.fileno()), path.stat()):
+                yield part
+                return
+
+
+def _lock(part: BinaryIO) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows: two runs at once are caught by the sha256
+        return
+    fcntl.flock(part, fcntl.LOCK_EX)
+
+
+def _bring(
+    part: BinaryIO, archive: Archive, settings: IndexSettings, *, progress: Progress
+) -> None:
+    """Fill the part file; what a broken run left in it is tried once and then thrown away."""
+    if not archive.sha256:
+        part.truncate(0)
+    while archive.sha256 is None or _sha256(part) != archive.sha256:
+        was_empty = not _size(part)
+        source = local_path(archive.url)
+        if source is not None:
+            _copy(source, part, archive, progress=progress)
+        else:
+            _fetch(part, archive, settings, progress=progress)
+        if archive.sha256 is None:
+            return
+        found = _sha256(part)
+        if found != archive.sha256:
+            part.truncate(0)
+            if was_empty:
+                raise _mismatch(archive, found)
+
+
+def _mismatch(archive: Archive, found: str) -> PatchmgrError:
+    return PatchmgrError(
+        "checksum-mismatch",
+        f"{archive.filename} has sha256 {found}, but the package index says {archive.sha256}",
+        ("run the command again; if it fails again, tell who runs the index",),
+    )
+
+
+def _copy(source: Path, part: BinaryIO, archive: Archive, *, progress: Progress) -> None:
+    part.seek(0)
+    part.truncate()
+    try:
+        file = source.open("rb")
+    except OSError as fault:
+        raise unreachable(archive.filename, fault.strerror or "it is not there") from fault
+    with file:
+        _write(part, iter(lambda: file.read(_CHUNK), b""), archive, (0, _size(file)), progress)
+
+
+def _fetch(
+    part: BinaryIO, archive: Archive, settings: IndexSettings, *, progress: Progress
+) -> None:
+    """Read the rest from the index, and ask again as long as each answer brings more."""
+    with open_session() as session:
+        while True:
+            before = _size(part)
+            try:
+                _fetch_once(session, part, archive, settings=settings, progress=progress)
+                return
+            except _RangeError:
+                part.truncate(0)
+            except PatchmgrError as fault:
+                if fault.kind != "unreachable-upstream" or _size(part) <= before:
+                    raise
+
+
+def _fetch_once(
+    session: Session,
+    part: BinaryIO,
+    archive: Archive,
+    *,
+    settings: IndexSettings,
+    progress: Progress,
+) -> None:
+    offset = _size(part) if archive.sha256 else 0
+    headers = {"Accept-Encoding": "identity"}
+    if offset:
+        headers["Range"] = f"bytes={offset}-"
+    what = archive.filename
+    with answer(session, archive.url, settings=settings, headers=headers, what=what) as response:
+        start = _start(response, offset)
+        if start is None and response.status_code in (_PARTIAL, _BEYOND_END) and offset:
+            raise _RangeError
+        if start is None:
+            raise unreachable(what, f"the package index answers with status {response.status_code}")
+        part.seek(start)
+        part.truncate()
+        length = response.headers.get("Content-Length", "")
+        total = start + int(length) if length.isdecimal() else archive.size
+        # As pip does: some servers call a .tar.gz file an encoding of a .tar file.
+        chunks = response.raw.stream(_CHUNK, decode_content=False)
+        _write(part, chunks, archive, (start, total), progress)
+    if total is not None and _size(part) < total:
+        raise unreachable(what, "the connection broke")
+
+
+def _start(response: Response, offset: int) -> int | None:
+    """Return where the body of an answer begins in the file, None for an answer without one."""
+    if response.status_code == _OK:
+        return 0
+    told = _RANGE.match(response.headers.get("Content-Range", ""))
+    is_rest = response.status_code == _PARTIAL and told is not None and int(told[1]) == offset
+    return offset if is_rest else None
+
+
+def _write(
+    part: BinaryIO,
+    chunks: Iterable[bytes],
+    archive: Archive,
+    span: tuple[int, int | None],
+    progress: Progress,
+) -> None:
+    start, total = span
+    progress.start(f"Downloading {archive.filename}", total)
+    try:
+        progress.advance(start)
+        for chunk in chunks:
+            with _writing():
+                part.write(chunk)
+                part.flush()
+            progress.advance(len(chunk))
+    finally:
+        progress.done()

@@ -1,0 +1,248 @@
+"""The releases of a package on the configured indexes, one archive each."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.index_session import (
+    answer,
+    local_path,
+    open_session,
+    unreachable,
+    without_login,
+)
+from patchmgr.plumbing.index_settings import IndexSettings, read_settings
+
+if TYPE_CHECKING:
+    from packaging.version import Version
+    from pypi_simple import DistributionPackage, ProjectPage
+    from requests import Session
+
+__all__ = [
+    "FILENAME",
+    "Archive",
+    "IndexSettings",
+    "Release",
+    "list_releases",
+    "newest_final",
+    "normalised",
+    "read_settings",
+]
+
+FILENAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._+!-]*")
+_SHA256 = re.compile(r"([0-9a-fA-F]{64})(?:&.*)?")
+_SDIST = re.compile(r"(.+)\.(?:tar|tar\.gz|tgz|zip|tar\.bz2|tar\.xz)")
+_OK = 200
+_ABSENT = frozenset({404, 410})
+_Rank = tuple[bool, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """A file of a release: `kind` is "sdist" or "wheel", `url` a URL without credentials."""
+
+    filename: str
+    url: str
+    sha256: str | None
+    kind: str
+    yanked: bool = False
+    size: int | None = None
+    uploaded: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A version of a package, spelled as PEP 440 normalises it, and the archive to import."""
+
+    version: str
+    archive: Archive
+
+
+def normalised(package: str) -> str:
+    """Return the name of a package as PEP 503 has it."""
+    return re.sub(r"[-_.]+", "-", package).lower()
+
+
+def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
+    """Return every release, in version order, pre-releases and yanked ones too.
+
+    All indexes and find-links count, as with pip. Of several archives of a version an sdist
+    wins over a wheel for any platform, that over others; a yanked one is the last choice.
+    Raises PatchmgrError "unknown-package", "offline" or "unreachable-upstream".
+    """
+    name = normalised(package)
+    best: dict[Version, tuple[_Rank, Archive]] = {}
+    for archive in _archives(name, settings):
+        version = _version(archive.filename, name)
+        if version is not None:
+            offer = (_rank(archive), archive)
+            best[version] = min(best.get(version, offer), offer, key=lambda pair: pair[0])
+    return tuple(Release(str(version), best[version][1]) for version in sorted(best))
+
+
+def newest_final(releases: Iterable[Release]) -> Release | None:
+    """Return the newest release that is no pre-release; a yanked one where nothing else is."""
+    from packaging.version import Version
+
+    finals = [release for release in releases if not Version(release.version).is_prerelease]
+    finals.sort(key=lambda release: (not release.archive.yanked, Version(release.version)))
+    return finals[-1] if finals else None
+
+
+def _archives(name: str, settings: IndexSettings) -> Iterator[Archive]:
+    """Yield what all locations list; a further index that is not there is skipped."""
+    is_known = False
+    skipped: PatchmgrError | None = None
+    with open_session() as session:
+        for location in (*settings.find_links, *settings.index_urls()):
+            try:
+                page = _page(session, location, name, settings=settings)
+            except PatchmgrError as fault:
+                if location == settings.index_url.rstrip("/") and fault.kind != "offline":
+                    raise
+                skipped = skipped or fault
+                continue
+            is_known = is_known or page is not None
+            yield from page or ()
+    if not is_known:
+        raise skipped or PatchmgrError(
+            "unknown-package",
+            f"no package index lists {name!a}",
+            ("check the spelling, and the index with `pip config list`",),
+        )
+
+
+def _page(
+    session: Session, location: str, name: str, *, settings: IndexSettings
+) -> list[Archive] | None:
+    """Return what one location lists of the package, None where it does not know it."""
+    is_flat = location in settings.find_links
+    folder = local_path(location)
+    if folder is not None:
+        if not is_flat and location == settings.index_url.rstrip("/") and not folder.is_dir():
+            raise unreachable(name, f"the package index {folder} is no folder")
+        page = _local_page(folder if is_flat else folder / name, name, settings)
+    elif settings.offline:
+        raise _offline(name)
+    else:
+        page = _remote_page(session, location if is_flat else f"{location}/{name}/", name, settings)
+    if page is None or not is_flat:
+        return page
+    return [found for found in page if _version(found.filename, name) is not None] or None
+
+
+def _offline(name: str) -> PatchmgrError:
+    return PatchmgrError(
+        "offline",
+        f"the releases of {name} cannot be listed offline",
+        ("unset UV_OFFLINE, or name a folder of archives in PIP_FIND_LINKS",),
+    )
+
+
+def _local_page(folder: Path, name: str, settings: IndexSettings) -> list[Archive] | None:
+    """Return the links of an HTML page, or the files of a folder that has none."""
+    from pypi_simple import ProjectPage
+
+    page = folder / "index.html" if folder.is_dir() else folder
+    if page.is_file() and page.suffix in (".html", ".htm"):
+        base = page.resolve().as_uri()
+        found = _parsed(lambda: ProjectPage.from_html(name, page.read_bytes(), base), name)
+        return [_archive(package, settings) for package in found.packages]
+    if not folder.is_dir():
+        return None
+    files = sorted(file.resolve() for file in folder.iterdir() if file.is_file())
+    return [Archive(file.name, file.as_uri(), None, _kind(file.name)) for file in files]
+
+
+def _remote_page(
+    session: Session, url: str, name: str, settings: IndexSettings
+) -> list[Archive] | None:
+    """Return the links of a page that an index answers with, HTML or JSON."""
+    from pypi_simple import ACCEPT_ANY, ProjectPage
+
+    headers = {"Accept": ACCEPT_ANY}
+    what = f"the releases of {name}"
+    with answer(session, url, settings=settings, headers=headers, what=what) as response:
+        _ = response.content  # the whole page, while the connection is open
+    if response.status_code in _ABSENT:
+        return None
+    if response.status_code != _OK:
+        raise unreachable(what, f"the package index answers with status {response.status_code}")
+    page = _parsed(lambda: ProjectPage.from_response(response, name), name)
+    found = [_archive(package, settings) for package in page.packages]
+    return [archive for archive in found if archive.url.startswith(("https://", "http://"))]
+
+
+def _parsed(parse: Callable[[], ProjectPage], name: str) -> ProjectPage:
+    """Return a page: it is input, and each of the parsers below has its own errors."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return parse()
+    except Exception as fault:
+        reason = "the package index answers with no list of files"
+        raise unreachable(f"the releases of {name}", reason) from fault
+
+
+def _archive(package: DistributionPackage, settings: IndexSettings) -> Archive:
+    """Return the archive that a link names; like pip, by its URL where the text is no file."""
+    filename = package.filename
+    if not _kind(filename):
+        filename = unquote(urlsplit(package.url).path.rpartition("/")[2])
+    sha256 = _SHA256.fullmatch(package.digests.get("sha256", ""))
+    return Archive(
+        filename,
+        without_login(package.url, settings),
+        sha256[1].lower() if sha256 else None,
+        _kind(filename),
+        yanked=package.is_yanked,
+        size=package.size,
+        uploaded=package.upload_time.isoformat() if package.upload_time else None,
+    )
+
+
+def _kind(filename: str) -> str:
+    """Return "sdist", "wheel", or "" for a file that is neither or has an unsafe name."""
+    if not FILENAME.fullmatch(filename):
+        return ""
+    return "wheel" if filename.endswith(".whl") else "sdist" if _SDIST.fullmatch(filename) else ""
+
+
+def _version(filename: str, name: str) -> Version | None:
+    """Return the version in a file's name, None where it is no archive of the package."""
+    from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        if _kind(filename) == "wheel":
+            project, version, _, _ = parse_wheel_filename(filename)
+            return version if project == name else None
+        stem = _SDIST.fullmatch(filename) if _kind(filename) else None
+        for dash in re.finditer("-", stem[1] if stem else ""):
+            if stem and normalised(stem[1][: dash.start()]) == name:
+                return Version(stem[1][dash.end() :])
+    except (InvalidWheelFilename, InvalidVersion):
+        pass
+    return None
+
+
+def _rank(archive: Archive) -> _Rank:
+    """Return how an archive stands among those of its version; the least is the best."""
+    if archive.kind == "sdist":
+        return (archive.yanked, 0, "" if archive.filename.endswith(".tar.gz") else archive.filename)
+    from packaging.utils import parse_wheel_filename
+
+    tags = parse_wheel_filename(archive.filename)[3]
+    platforms = {tag.platform for tag in tags}
+    is_manylinux = any(p.startswith("manylinux") and p.endswith("_x86_64") for p in platforms)
+    order = 3 if is_manylinux else 4
+    if "any" in platforms:
+        order = 1 if any(tag.interpreter == "py3" for tag in tags) else 2
+    return (archive.yanked, order, archive.filename)

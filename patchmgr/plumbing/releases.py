@@ -1,0 +1,234 @@
+"""Releases of a package as commits of a bare git store."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
+from patchmgr.formats.generated_files import Packaging, upstream_commit
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
+from patchmgr.model.progress import Progress
+from patchmgr.plumbing import door
+from patchmgr.plumbing.blob_pack import BlobPack
+from patchmgr.plumbing.fast_import import quoted
+from patchmgr.plumbing.package_index import FILENAME, Archive, Release, normalised
+
+RELEASES = "refs/upstream/releases/"
+REPLACED = "refs/upstream/replaced/"
+_STAGE = "refs/upstream/importing"
+_OLDEST = 315_619_200  # 1980-01-02: the first whole day of the zip format
+_NEWEST = 4_102_444_800  # 2100-01-01
+_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!]*")
+_CHUNK = 1 << 20
+_NEIGHBOURS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Imported:
+    """A commit of this release that the store has."""
+
+    commit: str
+    sha256: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What one archive becomes: lines of fast-import, and the newest time in it."""
+
+    lines: tuple[bytes, ...]
+    mtime: int
+    upstream: str | None
+
+
+def import_release(
+    store: Path, package: str, release: Release, archive_path: Path, *, progress: Progress
+) -> str:
+    """Import an archive as one commit without parents and return its id.
+
+    The id depends on the archive alone. `refs/upstream/releases/<version>` names it when all is
+    written; a commit that another archive of the version gave before stays reachable below
+    `refs/upstream/replaced/`. An archive that is in the store already is not read again.
+
+    Raises PatchmgrError "bad-archive", "checksum-mismatch", "cache" where the store cannot be
+    written, or "busy"; the store then shows what it showed.
+    """
+    archive = release.archive
+    _check_names(release)
+    before = _imported(store, release.version)
+    if before is not None and archive.sha256 and before.sha256 == archive.sha256:
+        return before.commit
+    with _opened(archive_path) as file:
+        sha256 = _sha256(file, archive)
+        if before is not None and before.sha256 == sha256:
+            return before.commit
+        packaging = Packaging(normalised(package), release.version)
+        content = _content(store, file, archive, packaging=packaging, progress=progress)
+    message = _message(packaging, archive, sha256, upstream=content.upstream)
+    commit = _commit(store, content, message)
+    _point(store, release.version, commit, before=before)
+    return commit
+
+
+def _check_names(release: Release) -> None:
+    """Refuse a version or a file name that a ref or a commit message cannot hold."""
+    version, filename = release.version, release.archive.filename
+    if not _VERSION.fullmatch(version) or ".." in version or version.endswith((".", ".lock")):
+        raise PatchmgrError("bad-archive", f"{version!a} is no version of a package")
+    if not FILENAME.fullmatch(filename):
+        raise PatchmgrError("bad-archive", f"{filename!a} is no file name of a package")
+
+
+def _imported(store: Path, version: str) -> _Imported | None:
+    shown = door.output(
+        ["for-each-ref", "--format=%(objectname)%0a%(contents)", RELEASES + version], git_dir=store
+    )
+    commit, _, message = shown.decode("utf-8", "replace").partition("\n")
+    found = re.search(r"^Sha256: ([0-9a-f]{64})$", message, re.MULTILINE)
+    return _Imported(commit, found[1] if found else None) if commit else None
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as fault:
+        reason = f"{path.name} cannot be read: {fault.strerror}"
+        raise PatchmgrError("bad-archive", reason) from fault
+
+
+def _sha256(file: BinaryIO, archive: Archive) -> str:
+    digest = hashlib.sha256()
+    while chunk := file.read(_CHUNK):
+        digest.update(chunk)
+    found = digest.hexdigest()
+    if archive.sha256 and found != archive.sha256:
+        raise PatchmgrError(
+            "checksum-mismatch",
+            f"{archive.filename} has sha256 {found}, not {archive.sha256}",
+            ("delete the file and run the command again",),
+        )
+    return found
+
+
+def _content(
+    store: Path, file: BinaryIO, archive: Archive, *, packaging: Packaging, progress: Progress
+) -> _Content:
+    """Write the blobs of the archive and return its tree; the store shows nothing of it yet."""
+    lines: list[bytes] = []
+    mtime = 0
+    commits: list[str] = []
+    with _writing(), BlobPack(store, known=_known_blobs(store)) as pack:
+        for found in _read(file, archive, progress):
+            mtime = max(mtime, found.mtime)
+            if packaging.is_generated(found.path, found.content):
+                commits += filter(None, [upstream_commit(found.content)])
+            else:
+                blob = pack.add(found.content)
+                lines.append(f"M {found.mode} {blob} ".encode() + quoted(found.path))
+        pack.finish()
+    return _Content(tuple(lines), mtime, max(commits, key=len, default=None))
+
+
+@contextlib.contextmanager
+def _writing() -> Iterator[None]:
+    """Report a store that cannot be written."""
+    try:
+        yield
+    except OSError as fault:
+        reason = f"the store cannot be written: {fault.strerror}"
+        raise PatchmgrError("cache", reason, ("free some space or set XDG_CACHE_HOME",)) from fault
+
+
+def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[ArchiveFile]:
+    """Yield the files of the archive; what is wrong with it is said with its name."""
+    size = file.tell()
+    progress.start(f"Importing {archive.filename}", size)
+    at = 0
+    try:
+        for found in read_wheel(file) if archive.kind == "wheel" else read_sdist(file):
+            yield found
+            at, before = file.tell(), at
+            progress.advance(at - before)
+    except PatchmgrError as fault:
+        hint = "choose another release, and tell the package's authors"
+        raise PatchmgrError(fault.kind, f"{archive.filename} {fault.message}", (hint,)) from fault
+    finally:
+        progress.done()
+
+
+def _known_blobs(store: Path) -> set[str]:
+    """Return the blobs of the last releases imported: most of a release is in its neighbours.
+
+    Only releases: what else the store names may be missing from a partial clone.
+    """
+    listed = door.output(
+        ["for-each-ref", "--sort=-committerdate", f"--count={_NEIGHBOURS}",
+         "--format=%(objectname)", RELEASES],
+        git_dir=store,
+    )  # fmt: skip
+    known: set[str] = set()
+    for commit in listed.decode().split():
+        names = door.output(["ls-tree", "-r", "-z", "--full-tree", commit], git_dir=store)
+        known.update(line[12:52].decode() for line in names.split(b"\0") if line)
+    return known
+
+
+def _message(packaging: Packaging, archive: Archive, sha256: str, *, upstream: str | None) -> bytes:
+    lines = [
+        f"{packaging.package} {packaging.version}",
+        "",
+        f"Archive: {archive.filename}",
+        f"Sha256: {sha256}",
+    ]
+    if upstream:
+        lines.append(f"Upstream-Commit: {upstream}")
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _commit(store: Path, content: _Content, message: bytes) -> str:
+    """Write trees and commit, and return its id; no ref names it.
+
+    The branch is reset to nothing at the end of the stream, so that fast-import updates none.
+    """
+    seconds = min(max(content.mtime, _OLDEST), _NEWEST)
+    who = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {seconds} +0000".encode()
+    stage = _STAGE.encode()
+    stream = [
+        b"commit %s\nmark :1\nauthor %s\ncommitter %s" % (stage, who, who),
+        b"data %d\n%s" % (len(message), message),
+        *content.lines,
+        b"",
+        b"get-mark :1",
+        b"reset " + stage,
+        b"",
+        b"done\n",
+    ]
+    arguments = ["fast-import", "--quiet", "--done", "--date-format=raw"]
+    return door.output(arguments, git_dir=store, data=b"\n".join(stream)).decode().strip()
+
+
+def _point(store: Path, version: str, commit: str, *, before: _Imported | None) -> None:
+    """Move the ref of the version in one transaction, from what it was when the import began.
+
+    Another run may have imported the same archive meanwhile: then it names the commit already.
+    """
+    old = before.commit if before is not None else "0" * 40
+    commands = [f"update {RELEASES}{version} {commit} {old}"]
+    if before is not None and old != commit:
+        commands.append(f"update {REPLACED}{version}/{old} {old}")
+    data = "".join(f"{line}\n" for line in ["start", *commands, "commit"]).encode()
+    code, _ = door.run(["update-ref", "--stdin"], git_dir=store, data=data, good=(0, 128))
+    if code:
+        now = _imported(store, version)
+        if now is None or now.commit != commit:
+            raise PatchmgrError(
+                "busy",
+                f"another run changed release {version} while it was imported",
+                ("run the command again",),
+            )

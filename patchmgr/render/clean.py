@@ -1,0 +1,25 @@
+"""Make what must not reach a terminal or a page visible instead."""
+
+from __future__ import annotations
+
+import re
+
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
+)
+
+
+def clean(text: str, *, keep: str = "") -> str:
+    r"""Show control, bidirectional and zero-width characters as `\u202e`, stray bytes as `\xNN`.
+
+    The characters of `keep` stay: "\n\t" for a text of several lines.
+    """
+    return _UNSAFE.sub(lambda found: found[0] if found[0] in keep else _shown(found[0]), text)
+
+
+def _shown(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that surrogateescape carried
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -1,0 +1,47 @@
+"""Put foreign text into GitHub Markdown so that it stays text, in tables too."""
+
+from __future__ import annotations
+
+import re
+
+from patchmgr.render.clean import clean
+
+LONGEST = 200
+
+_APART = "&#8203;"  # a zero-width space: keeps GitHub from linking, and from telling people
+_SPECIAL = re.compile(r"[\\`*_\[\]<>&|~$!^]")
+_LINKED = re.compile(
+    r"@(?=\w) | \#(?=\d) | (?<=\bgh)-(?=\d) | :(?=//|[\w+-]+:) | (?<=\bwww)(?=\.)",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BLOCK_MARK = re.compile(r"(\d{0,9})([-+#=.)])")
+_TICKS = re.compile("`+")
+
+
+def text(foreign: str) -> str:
+    """Return the text without markup, HTML, mentions, references and links."""
+    shown = shortened(foreign)
+    parts = [_SPECIAL.sub(r"\\\g<0>", part) for part in _LINKED.split(shown)]
+    marks = [found + _APART for found in _LINKED.findall(shown)]
+    whole = "".join(part + mark for part, mark in zip(parts, [*marks, ""], strict=True))
+    found = _BLOCK_MARK.match(whole)
+    return whole if found is None else f"{found[1]}\\{whole[found.end(1) :]}"
+
+
+def code(foreign: str) -> str:
+    """Return a code span for running text."""
+    shown = shortened(foreign)
+    fence = "`" * (max((len(run) for run in _TICKS.findall(shown)), default=0) + 1)
+    space = "" if shown and shown.strip(" `") == shown else " "
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def code_cell(foreign: str) -> str:
+    """Return a code span for a cell of a table, where a bar ends the cell even in code."""
+    return code(foreign).replace("|", "\\|")
+
+
+def shortened(foreign: str) -> str:
+    """Return the clean text, cut where it is too long to read."""
+    shown = clean(foreign)
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"

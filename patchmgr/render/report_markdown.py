@@ -1,0 +1,244 @@
+"""The footprint as Markdown that fits the description of a pull request on GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from patchmgr.model.footprint import (
+    Area,
+    Build,
+    FileFootprint,
+    Footprint,
+    Kind,
+    PatchFootprint,
+    Tally,
+)
+from patchmgr.render.markdown_text import code, code_cell, text
+from patchmgr.render.report_words import (
+    FOLDER_RULE,
+    OUTSIDE,
+    TITLES,
+    Site,
+    counted,
+    groups,
+    only_file,
+    sites_by_path,
+    touched_symbols,
+)
+
+LIMIT = 60_000
+MOST_SYMBOLS = 6
+MOST_SITES = 40
+_SENTENCE = 160  # room for what says how much is left out
+
+
+def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
+    """Return the report on one series, with rows left out and counted where it gets too long."""
+    page = _Page(limit)
+    page.add(_head(footprint))
+    if footprint.files:
+        _add_groups(page, footprint)
+        _add_rebuilds(page, footprint)
+    _add_passing(page, footprint)
+    _add_patches(page, footprint)
+    _add_new_files(page, footprint)
+    _add_edits(page, footprint)
+    return page.whole()
+
+
+class _Page:
+    """Blocks of Markdown that together stay under a limit of characters."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._blocks: list[str] = []
+
+    def whole(self) -> str:
+        """Return the text."""
+        return "\n\n".join(self._blocks) + "\n"
+
+    def add(self, block: str) -> None:
+        """Add a block as it is."""
+        self._blocks.append(block)
+
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Sequence[str],
+        *,
+        what: str,
+        summary: str = "",
+        share: float = 0.5,
+    ) -> None:
+        """Add a table with as many rows as fit, folded up behind a summary if there is one.
+
+        It takes at most this share of the room that is left.
+        """
+        rule = "|".join(
+            "--:" if c in ("Files", "Added", "Removed", "#") else "---" for c in columns
+        )
+        head = f"| {' | '.join(columns)} |\n|{rule}|"
+        before = f"<details>\n<summary>{summary}</summary>\n\n{head}" if summary else head
+        after = "\n</details>" if summary else ""
+        self._rows(before, rows, what=what, after=after, share=share)
+
+    def bullets(self, title: str, rows: Sequence[str], *, what: str) -> None:
+        """Add a list with as many rows as fit."""
+        self._rows(title + "\n", [f"- {row}" for row in rows], what=what)
+
+    def _rows(
+        self,
+        before: str,
+        rows: Sequence[str],
+        *,
+        what: str,
+        after: str = "",
+        share: float = 0.5,
+    ) -> None:
+        if not rows:
+            return
+        room = int((self._limit - len(self.whole())) * share)
+        room -= len(before) + len(after) + _SENTENCE
+        lines = [before]
+        for row in rows:
+            room -= len(row) + 1
+            if room < 0:
+                break
+            lines.append(row)
+        left_out = len(rows) - len(lines) + 1
+        if left_out:
+            lines.append(f"\n{left_out} of {len(rows)} {what} are left out here: no room.")
+        self.add("\n".join([*lines, after]) if after else "\n".join(lines))
+
+
+def _head(footprint: Footprint) -> str:
+    total = footprint.total
+    title = f"## Change footprint of {code(footprint.series)}"
+    base = f"Commit {code(footprint.pin.commit)} of {code(footprint.pin.ref)} is the base."
+    patches = counted(len(footprint.patches), "patch")
+    verb = "changes" if len(footprint.patches) == 1 else "change"
+    net = f"{patches} {verb} {counted(total.files, 'file')}: {_lines(total.added, total.removed)}."
+    sentences = [base, net]
+    if (footprint.patch_added, footprint.patch_removed) != (total.added, total.removed):
+        by_patch = _lines(footprint.patch_added, footprint.patch_removed)
+        sentences.append(f"Counted patch by patch it is {by_patch}.")
+    if total.binaries:
+        verb = "is" if total.binaries == 1 else "are"
+        sentences.append(f"{counted(total.binaries, 'file')} {verb} binary, without lines.")
+    return f"{title}\n\n{' '.join(sentences)}"
+
+
+def _add_groups(page: _Page, footprint: Footprint) -> None:
+    page.table(["", "Files", "Added", "Removed"], _group_rows(footprint), what="groups")
+    page.add("### Languages")
+    columns = ["Language", "Files", "Added", "Removed", "The only file"]
+    page.table(columns, _language_rows(footprint), what="languages")
+    page.add(f"### Folders\n\n{FOLDER_RULE}")
+    rows = [_row(_folder(tally.name), tally) for tally in footprint.folders]
+    page.table(["Folder", "Files", "Added", "Removed"], rows, what="folders")
+
+
+def _folder(name: str) -> str:
+    return name if name == Area.THIRD_PARTY.value else code_cell(name)
+
+
+def _lines(added: int, removed: int) -> str:
+    return f"{counted(added, 'line')} added, {removed} removed"
+
+
+def _row(title: str, tally: Tally) -> str:
+    return f"| {title} | {tally.files} | {tally.added} | {tally.removed} |"
+
+
+def _group_rows(footprint: Footprint) -> list[str]:
+    rows = [_row("**all**", footprint.total)]
+    for title, tallies in groups(footprint):
+        rows.append(f"| *{title}* | | | |")
+        rows += [_row(TITLES[tally.name], tally) for tally in tallies]
+    return rows
+
+
+def _language_rows(footprint: Footprint) -> list[str]:
+    rows = []
+    for tally in footprint.languages:
+        only = only_file(footprint, tally.name)
+        rows.append(f"{_row(tally.name, tally)} {code_cell(only.path) + ' ' if only else ''}|")
+    return rows
+
+
+def _add_rebuilds(page: _Page, footprint: Footprint) -> None:
+    rebuilds = [file for file in footprint.files if file.build is Build.REBUILD]
+    if not rebuilds:
+        page.add("### Rebuild\n\nNo file asks for a rebuild.")
+    verb = "asks" if len(rebuilds) == 1 else "ask"
+    title = f"### Rebuild\n\n{counted(len(rebuilds), 'file')} {verb} for a rebuild."
+    rows = [f"{code(f.path)} {f.language} {_change(f)}" for f in rebuilds]
+    page.bullets(title, rows, what="files")
+
+
+def _change(file: FileFootprint) -> str:
+    return "binary" if file.is_binary else f"+{file.added} -{file.removed}"
+
+
+def _add_passing(page: _Page, footprint: Footprint) -> None:
+    number = len(footprint.passing)
+    verb = "ends" if number == 1 else "end"
+    title = f"{counted(number, 'path')} touched by patches {verb} as the base has it."
+    page.bullets(title, [code(path) for path in footprint.passing], what="paths")
+
+
+def _add_patches(page: _Page, footprint: Footprint) -> None:
+    columns = ["#", "Patch", "Files", "Added", "Removed", "Languages", "Upstream symbols"]
+    rows = [_patch_row(number, p) for number, p in enumerate(footprint.patches, start=1)]
+    page.table(columns, rows, what="patches", summary=counted(len(rows), "patch"))
+
+
+def _patch_row(number: int, patch: PatchFootprint) -> str:
+    symbols = touched_symbols(patch)
+    shown = [code_cell(symbol) for symbol in symbols[:MOST_SYMBOLS]]
+    more = f" and {len(symbols) - len(shown)} more" if len(symbols) > len(shown) else ""
+    cells = (
+        str(number),
+        f"{text(patch.subject)}<br>{code_cell(patch.name)}",
+        str(len(patch.files)),
+        str(patch.added),
+        str(patch.removed),
+        ", ".join(patch.languages),
+        " ".join(shown) + more,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _add_new_files(page: _Page, footprint: Footprint) -> None:
+    rows = [_new_row(file) for file in footprint.files if file.kind is Kind.NEW]
+    summary = counted(len(rows), "new file")
+    page.table(["File", "Language", "Added"], rows, what="files", summary=summary)
+
+
+def _new_row(file: FileFootprint) -> str:
+    lines = "binary" if file.is_binary else file.added
+    return f"| {code_cell(file.path)} | {file.language} | {lines} |"
+
+
+def _add_edits(page: _Page, footprint: Footprint) -> None:
+    sites = sites_by_path(footprint)
+    edits = [file for file in footprint.files if file.kind is not Kind.NEW]
+    rows = [_edit_row(file, sites.get(file.path, ())) for file in edits]
+    columns = ["File", "Added", "Removed", "Symbols, with the numbers of their patches"]
+    summary = f"{counted(len(rows), 'edit')} of upstream's files"
+    page.table(columns, rows, what="files", summary=summary, share=1.0)
+
+
+def _edit_row(file: FileFootprint, sites: Sequence[Site]) -> str:
+    shown = [_site(site) for site in sites[:MOST_SITES]]
+    more = [f"{len(sites) - len(shown)} more"] if len(sites) > len(shown) else []
+    moved = f" from {code_cell(file.renamed_from)}" if file.renamed_from is not None else ""
+    kind = "" if file.kind is Kind.EDITED else f" ({file.kind.value})"
+    counts = "binary | " if file.is_binary else f"{file.added} | {file.removed}"
+    return f"| {code_cell(file.path)}{moved}{kind} | {counts} | {', '.join([*shown, *more])} |"
+
+
+def _site(site: Site) -> str:
+    name = OUTSIDE if site.symbol is None else code_cell(site.symbol)
+    numbers = ", ".join(str(number) for number in site.patches)
+    return f"{name} ({numbers})" if site.is_upstream else f"{name} (new in {numbers})"

@@ -1,0 +1,123 @@
+"""The footprint as aligned text for a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from patchmgr.model.footprint import Footprint, PatchFootprint, Tally
+from patchmgr.render.clean import clean
+from patchmgr.render.report_words import TITLES, counted, groups, touched_symbols
+from patchmgr.render.terminal import painted
+
+NARROWEST = 40
+_ADDED, _REMOVED, _TITLE, _QUIET = "32", "31", "1", "2"
+
+
+def report_terminal(footprint: Footprint, *, width: int, colour: bool) -> str:
+    """Return the report on one series in lines of at most this width (40 at least).
+
+    The line that names the base may be longer: ids are never cut.
+    """
+    width = max(width, NARROWEST)
+    lines = [*_head(footprint, width, colour)]
+    for title, tallies in (
+        *groups(footprint),
+        ("by language", footprint.languages),
+        ("by folder", footprint.folders),
+    ):
+        lines += _section(title, tallies, width, colour)
+    lines += _patches(footprint.patches, width, colour)
+    return "\n".join(lines) + "\n"
+
+
+def _head(footprint: Footprint, width: int, colour: bool) -> Iterator[str]:
+    pin = footprint.pin
+    title = f"{clean(footprint.series)}  {counted(len(footprint.patches), 'patch')}"
+    yield painted(_cut(title, width), _TITLE, colour=colour)
+    yield f"on {clean(pin.ref)} {clean(pin.commit)}"
+    total = footprint.total
+    binary = f", {total.binaries} binary" if total.binaries else ""
+    files = f"{counted(total.files, 'file')}{binary}"
+    yield f"net       {files} {_change(total.added, total.removed, colour)}"
+    yield f"by patch  {_change(footprint.patch_added, footprint.patch_removed, colour)}"
+    if footprint.passing:
+        yield f"passing   {counted(len(footprint.passing), 'path')}, unchanged in the end"
+
+
+def _change(added: int, removed: int, colour: bool) -> str:
+    plus = _number(f"+{added}", 0, _ADDED, colour=colour)
+    return f"{plus} {_number(f'-{removed}', 0, _REMOVED, colour=colour)}"
+
+
+def _section(title: str, tallies: Sequence[Tally], width: int, colour: bool) -> Iterator[str]:
+    if not tallies:
+        return
+    columns = [
+        ["files", *(str(t.files) for t in tallies)],
+        ["added", *(f"+{t.added}" for t in tallies)],
+        ["removed", *(f"-{t.removed}" for t in tallies)],
+    ]
+    wide = [max(len(number) for number in column) for column in columns]
+    room = width - sum(wide) - 2 * len(wide) - 2
+    names = [title, *(f"  {_cut(clean(TITLES.get(t.name, t.name)), room)}" for t in tallies)]
+    widest = max(_cells(name) for name in names)
+    yield ""
+    for row, (name, files, added, removed) in enumerate(zip(names, *columns, strict=True)):
+        head = painted(name, _TITLE, colour=colour and row == 0)
+        padding = " " * (widest - _cells(name))
+        plus = _number(added, wide[1], _ADDED, colour=colour)
+        minus = _number(removed, wide[2], _REMOVED, colour=colour)
+        yield f"{head}{padding}  {files.rjust(wide[0])}  {plus}  {minus}"
+
+
+def _number(signed: str, width: int, code: str, *, colour: bool) -> str:
+    """Return a signed number in its column, in colour unless it is zero or a heading."""
+    number = signed[1:]
+    return painted(signed.rjust(width), code, colour=colour and number.isdigit() and number != "0")
+
+
+def _patches(patches: Sequence[PatchFootprint], width: int, colour: bool) -> Iterator[str]:
+    if not patches:
+        return
+    yield ""
+    yield painted("by patch", _TITLE, colour=colour)
+    wide = (
+        len(str(len(patches))),
+        max(len(str(len(patch.files))) for patch in patches),
+        max(len(str(patch.added)) for patch in patches),
+        max(len(str(patch.removed)) for patch in patches),
+    )
+    for number, patch in enumerate(patches, start=1):
+        yield from _patch(number, patch, wide=wide, width=width, colour=colour)
+
+
+def _patch(
+    number: int, patch: PatchFootprint, *, wide: Sequence[int], width: int, colour: bool
+) -> Iterator[str]:
+    """Yield the line of a patch, and what it touches below."""
+    files = str(len(patch.files)).rjust(wide[1])
+    indent = wide[0] + 4
+    used = indent + sum(wide[1:]) + 2 + 6
+    plus = _number(f"+{patch.added}", wide[2] + 1, _ADDED, colour=colour)
+    minus = _number(f"-{patch.removed}", wide[3] + 1, _REMOVED, colour=colour)
+    subject = _cut(clean(patch.subject or patch.name), width - used)
+    yield f"  {str(number).rjust(wide[0])}  {files}  {plus}  {minus}  {subject}"
+    details = "  ".join((", ".join(patch.languages), *map(clean, touched_symbols(patch))))
+    shown = _cut(details, width - indent)
+    yield " " * indent + painted(shown, _QUIET, colour=colour)
+
+
+def _cells(text: str) -> int:
+    """Count the columns that a terminal gives a text."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+def _cut(text: str, room: int) -> str:
+    """Return the text in at most so many columns."""
+    if _cells(text) <= room:
+        return text
+    while _cells(text) > room - 1:
+        text = text[:-1]
+    return f"{text}…"

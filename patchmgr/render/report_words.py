@@ -1,0 +1,89 @@
+"""The words that reports for people use for what a footprint counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from patchmgr.model.footprint import (
+    Area,
+    Build,
+    FileFootprint,
+    Footprint,
+    Kind,
+    PatchFootprint,
+    Tally,
+)
+
+OUTSIDE = "outside of symbols"
+FOLDER_RULE = "A top folder with more than half of all files is split one level deeper."
+
+TITLES: Mapping[str, str] = {
+    Kind.NEW.value: "new files",
+    Kind.EDITED.value: "edits of upstream's files",
+    Kind.RENAMED.value: "renamed files",
+    Kind.DELETED.value: "deleted files",
+    Kind.MODE.value: "changes of mode only",
+    Area.CODE.value: "code and all else",
+    Area.TESTS.value: "tests",
+    Area.THIRD_PARTY.value: "third party",
+    Build.REBUILD.value: "needs a rebuild",
+    Build.PYTHON.value: "Python only",
+    Build.NEITHER.value: "neither",
+}
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 file`, `2 files`, `2 patches`."""
+    plural = "es" if noun.endswith("ch") else "s"
+    return f"{number} {noun}{'' if number == 1 else plural}"
+
+
+def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
+    """Yield the groups that every footprint is counted by, with their titles."""
+    yield "by part", footprint.areas
+    yield "by kind", footprint.kinds
+    yield "by build", footprint.builds
+
+
+def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
+    """Return the file that alone makes up a language of the series."""
+    found = [
+        f for f in footprint.files if f.language == language and f.area is not Area.THIRD_PARTY
+    ]
+    return found[0] if len(found) == 1 and language != "other" else None
+
+
+def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
+    """Return the symbols of the pin that a patch touches, most changed lines first."""
+    lines: Counter[str] = Counter()
+    for file in patch.files:
+        for touch in file.touches:
+            if touch.is_upstream and touch.symbol is not None:
+                lines[touch.symbol] += touch.added + touch.removed
+    return tuple(sorted(lines, key=lambda symbol: (-lines[symbol], symbol)))
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A symbol of an upstream file, and the numbers (from 1) of the patches that touch it."""
+
+    symbol: str | None
+    is_upstream: bool
+    patches: tuple[int, ...]
+
+
+def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[Site]]:
+    """Return what patches touch in each file of the pin, by its last path; upstream's first."""
+    last_path = {f.renamed_from or f.path: f.path for f in footprint.files}
+    numbers: dict[tuple[str, bool, str | None], list[int]] = {}
+    for number, patch in enumerate(footprint.patches, start=1):
+        for file in patch.files:
+            path = last_path.get(file.path, file.path)
+            for touch in file.touches if file.is_upstream else ():
+                numbers.setdefault((path, touch.is_upstream, touch.symbol), []).append(number)
+    found: dict[str, list[Site]] = {}
+    for (path, is_upstream, symbol), own in numbers.items():
+        found.setdefault(path, []).append(Site(symbol, is_upstream, tuple(dict.fromkeys(own))))
+    return {path: sorted(sites, key=lambda s: not s.is_upstream) for path, sites in found.items()}

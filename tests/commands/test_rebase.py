@@ -1,0 +1,338 @@
+"""`rebase` on real repositories, with git as the oracle."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Run, Scene
+from tests.conftest import Repository
+
+LINES = [f"line {n}\n" for n in range(60)]
+
+
+def text(**edits: str | None) -> str:
+    """Return sixty numbered lines; `l7="x\\n"` replaces one, None deletes it."""
+    lines: list[str] = list(LINES)
+    for name, new in edits.items():
+        lines[int(name[1:])] = "" if new is None else new
+    return "".join(lines)
+
+
+def verdicts(document: Any) -> list[str]:
+    return [patch["verdict"] for patch in document["series"][0]["patches"]]
+
+
+def hunks(document: Any, patch: int = 0) -> list[tuple[str, str | None]]:
+    found = document["series"][0]["patches"][patch]["hunks"]
+    return [(hunk["verdict"], hunk["how"]) for hunk in found]
+
+
+def fork(scene: Scene, *changes: dict[str, bytes | str | None], name: str = "s") -> str:
+    """Commit changes on a branch of upstream's head, import them, and return to main."""
+    base = scene.upstream.head()
+    scene.upstream.git("checkout", "--quiet", "-b", f"fork-{name}")
+    for number, files in enumerate(changes, 1):
+        scene.upstream.commit(files, f"fork: change {number}")
+    scene.series(name, base, scene.upstream.patches(f"{base}..fork-{name}"))
+    scene.upstream.git("checkout", "--quiet", "main")
+    return base
+
+
+def git_rebase(scene: Scene, base: str, onto: str, name: str = "s") -> str:
+    """Return the tree that `git rebase` gives."""
+    scene.upstream.git("checkout", "--quiet", "--detach", f"fork-{name}")
+    scene.upstream.git("rebase", "--quiet", "--onto", onto, base)
+    tree = scene.upstream.tree()
+    scene.upstream.git("checkout", "--quiet", "main")
+    return tree
+
+
+def workspace_files(root: Path) -> dict[str, bytes]:
+    """Return every file that is committed in a workspace, by path."""
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and ".patchmgr" not in path.parts
+    }
+
+
+def test_a_series_on_a_moved_file_gives_the_tree_of_git_rebase(scene: Scene) -> None:
+    scene.upstream.commit({"a": text(), "b": text(), "c": "same\n"})
+    base = fork(scene, {"a": text(l30="ours\n")}, {"b": text(l5="ours\n"), "new": "file\n"})
+    onto = scene.upstream.commit({"a": text(l2="theirs\n\n"), "d": "x\n"}, "upstream: more")
+    answer = scene.rebase("s", "--onto", "upstream/main")
+    series = answer["series"][0]
+    assert verdicts(answer) == ["unchanged", "unchanged"]
+    assert hunks(answer) == [("unchanged", "text")]
+    assert hunks(answer, 1) == [("unchanged", "identical"), ("unchanged", "identical")]
+    assert series["tree"] == git_rebase(scene, base, onto)
+    assert series["upstream_commits"] == 1
+    assert series["onto"]["commit"] == onto
+
+
+def test_the_branch_and_the_patch_files_follow_the_pin(scene: Scene) -> None:
+    scene.upstream.commit({"a": text(), "b": text()})
+    fork(scene, {"a": text(l30="ours\n")}, {"b": text(l5="ours\n")})
+    before = workspace_files(scene.root)
+    onto = scene.upstream.commit({"a": text(l2="theirs\n\n")}, "upstream: more")
+    head = scene.rebase("s", "--onto", onto)["series"][0]["head"]
+    after = workspace_files(scene.root)
+    assert before["series/s/fork-change-2.patch"] == after["series/s/fork-change-2.patch"]
+    assert b"@@ -28,7 +28,7 @@" in before["series/s/fork-change-1.patch"]
+    assert b"@@ -29,7 +29,7 @@" in after["series/s/fork-change-1.patch"]
+    built = scene.run("-C", scene.root, "branch", "s", "--json").json
+    assert built["head"] == head
+    again = scene.rebase("s", "--onto", onto, "--dry-run")
+    assert again["series"][0]["head"] == head
+
+
+def test_an_upstreamed_patch_is_dropped_with_evidence(scene: Scene) -> None:
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l10="fix\n")}, {"a": text(l10="fix\n", l40="ours\n")})
+    scene.upstream.commit({"a": text(l2="x\n")}, "upstream: before")
+    landed = scene.upstream.commit({"a": text(l2="x\n", l10="fix\n")}, "upstream: the fix (#77)")
+    scene.upstream.commit({"a": text(l2="x\n", l10="fix\n", l55="y\n")}, "upstream: after")
+    answer = scene.rebase("s", "--onto", "upstream/main")
+    assert verdicts(answer) == ["absorbed", "unchanged"]
+    patch = answer["series"][0]["patches"][0]
+    assert [(e["commit"], e["pull"], e["how"]) for e in patch["evidence"]] == [(landed, 77, "exact")]
+    assert patch["hunks"][0]["evidence"] == landed
+    assert not (scene.root / "series/s/fork-change-1.patch").exists()
+    assert (scene.root / "series/s/series").read_text() == "fork-change-2.patch\n"
+    assert landed in (scene.root / "upstream.lock").read_text()
+
+
+def test_a_patch_with_one_landed_hunk_is_partial_and_the_rest_is_carried(scene: Scene) -> None:
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l10="one\n", l40="two\n")})
+    scene.upstream.commit({"a": text(l10="one\n")}, "upstream: one")
+    answer = scene.rebase("s", "--onto", "upstream/main")
+    assert verdicts(answer) == ["partial"]
+    assert hunks(answer) == [("absorbed", "exact"), ("unchanged", "text")]
+    patch = (scene.root / "series/s/fork-change-1.patch").read_bytes()
+    assert b"+two" in patch
+    assert b"+one" not in patch
+
+
+def test_drifted_context_is_modified(scene: Scene) -> None:
+    scene.upstream.commit({"a": text()})
+    base = fork(scene, {"a": text(l10="ours\n")})
+    onto = scene.upstream.commit({"a": text(l8="drifted\n")}, "upstream: near (#5)")
+    answer = scene.rebase("s", "--onto", "upstream/main")
+    assert verdicts(answer) == ["modified"]
+    assert answer["series"][0]["tree"] == git_rebase(scene, base, onto)
+    cause = answer["series"][0]["patches"][0]["cause"]
+    assert [(c["commit"], c["pull"]) for c in cause] == [(onto, 5)]
+
+
+def test_a_conflict_changes_nothing_and_later_patches_go_on(scene: Scene) -> None:
+    scene.upstream.commit({"a": text(), "b": text()})
+    fork(
+        scene,
+        {"a": text(l10="ours\n")},
+        {"b": text(l1="ours\n")},
+        {"a": text(l10="ours\n", l50="more\n")},
+    )
+    culprit = scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides (#9)")
+    before = workspace_files(scene.root)
+    answer = scene.rebase("s", "--onto", "upstream/main", code=3)
+    assert verdicts(answer) == ["conflict", "unchanged", "blocked"]
+    series = answer["series"][0]
+    assert series["head"] is None
+    assert series["patches"][0]["cause"][0]["commit"] == culprit
+    assert series["patches"][0]["conflicts"][0]["path"] == "a"
+    assert workspace_files(scene.root) == before
+    waiting = scene.root / ".patchmgr/rebase/s/fork-change-1.patch/a"
+    marked = waiting.read_text()
+    assert f"<<<<<<< upstream/main ({culprit[:12]}): upstream: collides (#9)\n" in marked
+    assert ">>>>>>> s/fork-change-1.patch: fork: change 1\n" in marked
+    assert "||||||| " in marked
+
+
+def test_a_solved_conflict_is_finished_by_continue(scene: Scene) -> None:
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l10="ours\n")}, {"a": text(l10="ours\n", l50="more\n")})
+    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    waiting = scene.root / ".patchmgr/rebase/s/fork-change-1.patch/a"
+    assert scene.rebase("--continue", code=3)["series"][0]["head"] is None
+    waiting.write_text(text(l10="both\n"))
+    answer = scene.rebase("--continue")
+    assert verdicts(answer) == ["modified", "unchanged"]
+    assert hunks(answer) == [("modified", "recorded")]
+    assert not waiting.exists()
+    patch = (scene.root / "series/s/fork-change-1.patch").read_text()
+    assert "-theirs\n+both\n" in patch
+
+
+def test_an_unfinished_rebase_refuses_another_until_aborted(scene: Scene) -> None:
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l10="ours\n")})
+    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    error = scene.rebase("s", "--onto", "upstream/main", code=1)["error"]
+    assert error["kind"] == "unfinished"
+    assert "unfinished rebase" in scene.run("-C", scene.root, "status").out
+    scene.run("-C", scene.root, "rebase", "--abort")
+    assert not (scene.root / ".patchmgr/rebase").exists()
+    scene.run("-C", scene.root, "rebase", "--abort", code=2)
+
+
+def test_stop_at_conflict_tries_nothing_after_it(scene: Scene) -> None:
+    scene.upstream.commit({"a": text(), "b": text()})
+    fork(scene, {"a": text(l10="ours\n")}, {"b": text(l1="ours\n")})
+    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+    answer = scene.rebase("s", "--onto", "upstream/main", "--stop-at-conflict", "--dry-run", code=3)
+    assert verdicts(answer) == ["conflict", "blocked"]
+
+
+def test_a_dry_run_writes_nothing_and_says_the_same(scene: Scene) -> None:
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l30="ours\n")})
+    scene.upstream.commit({"a": text(l2="theirs\n")}, "upstream: more")
+    before = workspace_files(scene.root)
+    dry = scene.rebase("s", "--onto", "upstream/main", "--dry-run")
+    assert workspace_files(scene.root) == before
+    wet = scene.rebase("s", "--onto", "upstream/main")
+    assert dry["series"][0]["head"] == wet["series"][0]["head"]
+    assert {**dry, "dry_run": False} == wet
+
+
+def test_a_renamed_file_is_followed(scene: Scene) -> None:
+    scene.upstream.commit({"old/a": text()})
+    base = fork(scene, {"old/a": text(l30="ours\n")})
+    scene.upstream.git("mv", "old/a", "a-new")
+    onto = scene.upstream.commit({"a-new": text(l3="theirs\n")}, "upstream: moves it")
+    answer = scene.rebase("s", "--onto", "upstream/main")
+    assert verdicts(answer) == ["modified"]
+    hunk = answer["series"][0]["patches"][0]["hunks"][0]
+    assert (hunk["path"], hunk["new_path"], hunk["how"]) == ("old/a", "a-new", "moved")
+    assert answer["series"][0]["tree"] == git_rebase(scene, base, onto)
+    assert b"+++ b/a-new" in (scene.root / "series/s/fork-change-1.patch").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("upstream", "verdict"),
+    [
+        pytest.param({"a": None}, "conflict", id="upstream-deleted-what-we-edit"),
+        pytest.param({"new": "other\n"}, "conflict", id="upstream-added-another-file"),
+        pytest.param({"new": "ours\n"}, "partial", id="upstream-added-the-same-file"),
+        pytest.param({"gone": text(l9="x\n")}, "conflict", id="upstream-edited-what-we-delete"),
+        pytest.param({"gone": None}, "partial", id="upstream-deleted-it-too"),
+        pytest.param({"new/file": "x\n"}, "conflict", id="upstream-has-a-folder-there"),
+        pytest.param({"other": "x\n"}, "unchanged", id="upstream-did-something-else"),
+    ],
+)
+def test_files_that_come_and_go(
+    scene: Scene, upstream: dict[str, bytes | str | None], verdict: str
+) -> None:
+    scene.upstream.commit({"a": text(), "gone": text()})
+    fork(scene, {"a": text(l30="ours\n"), "new": "ours\n", "gone": None})
+    scene.upstream.commit(upstream, "upstream: something")
+    code = 3 if verdict == "conflict" else 0
+    assert verdicts(scene.rebase("s", "--onto", "upstream/main", "--dry-run", code=code)) == [verdict]
+
+
+def test_an_unknown_state_lists_the_nearest_names(scene: Scene) -> None:
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l30="ours\n")})
+    scene.upstream.git("tag", "v1.2.0")
+    before = workspace_files(scene.root)
+    error = scene.rebase("s", "--onto", "v1.2.1", code=2)["error"]
+    assert error["kind"] == "unknown-ref"
+    assert "v1.2.0" in error["hints"][0]
+    assert workspace_files(scene.root) == before
+
+
+def test_guards_leave_a_patch_out_until_it_is_selected(scene: Scene) -> None:
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l30="ours\n")}, {"a": text(l30="ours\n", l40="more\n")})
+    series = scene.root / "series/s/series"
+    series.write_text("fork-change-1.patch\nfork-change-2.patch #+extra\n")
+    scene.upstream.commit({"a": text(l2="theirs\n")}, "upstream: more")
+    dry = ("s", "--onto", "upstream/main", "--dry-run")
+    assert verdicts(scene.rebase(*dry)) == ["unchanged", "skipped"]
+    assert verdicts(scene.rebase(*dry, "--select", "extra")) == ["unchanged", "unchanged"]
+
+
+def test_two_caches_give_the_same_commits(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l30="ours\n")})
+    scene.upstream.commit({"a": text(l2="theirs\n")}, "upstream: more")
+    first = scene.rebase("s", "--onto", "upstream/main", "--dry-run")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another cache"))
+    assert scene.rebase("s", "--onto", "upstream/main", "--dry-run") == first
+
+
+def random_edits(chooser: random.Random, lines: list[str], count: int, word: str) -> list[str]:
+    """Return the lines with a few replaced, deleted or inserted; lines repeat often."""
+    lines = list(lines)
+    for _ in range(count):
+        at = chooser.randrange(len(lines))
+        match chooser.choice(("replace", "delete", "insert")):
+            case "replace":
+                lines[at] = f"{word} {chooser.randrange(9)}\n"
+            case "delete" if len(lines) > 5:
+                del lines[at]
+            case _:
+                lines.insert(at, f"{word} {chooser.randrange(9)}\n")
+    return lines
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_where_git_is_clean_the_tree_is_gits(scene: Scene, seed: int) -> None:
+    chooser = random.Random(seed)
+    start = [f"{chooser.choice('abcdefgh')}\n" for _ in range(chooser.randrange(20, 90))]
+    scene.upstream.commit({"f": "".join(start), "g": "".join(reversed(start))})
+    changes: list[dict[str, bytes | str | None]] = []
+    at = {"f": start, "g": list(reversed(start))}
+    for _ in range(4):
+        name = chooser.choice("fg")
+        at[name] = random_edits(chooser, at[name], 2, "ours")
+        changes.append({name: "".join(at[name])})
+    base = fork(scene, *changes)
+    upstream = {"f": start, "g": list(reversed(start))}
+    for number in range(3):
+        name = chooser.choice("fg")
+        upstream[name] = random_edits(chooser, upstream[name], 2, "theirs")
+        scene.upstream.commit({name: "".join(upstream[name])}, f"upstream {number}")
+    onto = scene.upstream.head()
+    scene.upstream.git("checkout", "--quiet", "--detach", "fork-s")
+    scene.upstream.git("rebase", "--quiet", "--onto", onto, base, good=(0, 1))
+    is_clean = not (scene.upstream.root / ".git/rebase-merge").exists()
+    tree = scene.upstream.tree()
+    if not is_clean:
+        scene.upstream.git("rebase", "--abort")
+    scene.upstream.git("checkout", "--quiet", "main")
+    answer = scene.rebase("s", "--onto", onto, "--dry-run", code=0 if is_clean else 3)
+    if is_clean:
+        assert answer["series"][0]["tree"] == tree
+    else:
+        assert "conflict" in verdicts(answer)
+
+
+def test_a_store_without_a_reference_brings_what_it_needs(
+    tmp_path: Path, run: Run, make_repository: Callable[[str], Repository]
+) -> None:
+    upstream = make_repository("upstream")
+    base = upstream.commit({"a": text(), "large": "x" * 100_000})
+    upstream.git("checkout", "--quiet", "-b", "fork")
+    upstream.commit({"a": text(l30="ours\n")}, "ours")
+    box = tmp_path / "box.mbox"
+    box.write_bytes(upstream.patches("main..fork"))
+    upstream.git("checkout", "--quiet", "main")
+    upstream.commit({"a": text(l2="theirs\n")}, "theirs")
+    root = tmp_path / "workspace"
+    run("init", root)
+    run("-C", root, "upstream", "add", "up", "--git", upstream.root)
+    run("-C", root, "series", "new", "s", "--upstream", "up", "--base", base)
+    run("-C", root, "import", box, "--series", "s")
+    answer = run("-C", root, "rebase", "s", "--onto", "upstream/main", "--json").json
+    assert verdicts(answer) == ["unchanged"]

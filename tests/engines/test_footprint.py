@@ -1,0 +1,293 @@
+"""The counts of a series."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.footprint import footprint
+from patchmgr.formats.patch_files import parse_patch
+from patchmgr.model.footprint import (
+    Area,
+    Build,
+    FileChange,
+    FileFootprint,
+    Footprint,
+    Kind,
+    PatchFile,
+    Tally,
+    Touch,
+)
+from patchmgr.model.patch import BinaryChange, FilePatch, Hunk, Patch
+from patchmgr.model.snapshot import EXECUTABLE, GITLINK, REGULAR, SYMLINK
+from patchmgr.model.upstream import Pin
+
+PIN = Pin("v1", "1" * 40, "2" * 40)
+ADD = Hunk(0, 0, 1, 1, b"", (b"+x\n",))
+
+
+def change(
+    path: str,
+    *,
+    old: str | None = REGULAR,
+    new: str | None = REGULAR,
+    before: bytes | None = b"a\n",
+    after: bytes | None = b"b\n",
+    source: str | None = None,
+) -> FileChange:
+    return FileChange(path, source, old, new, before, after)
+
+
+def of(
+    *changes: FileChange,
+    net: dict[str, tuple[int, int] | None] | None = None,
+    patches: tuple[Patch, ...] = (),
+) -> Footprint:
+    counts = {c.path: (1, 1) for c in changes} if net is None else net
+    return footprint("s", PIN, patches, changes, counts)
+
+
+def patch(*files: FilePatch, name: str = "a.patch") -> Patch:
+    return Patch(name, b"", b"", b"", f"subject of {name}", b"", None, files, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "counts", "expected"),
+    [
+        (change("a.py"), (1, 1), Kind.EDITED),
+        (change("a.py", old=None, before=None), (1, 0), Kind.NEW),
+        (change("a.py", old=None, before=None, after=b""), (0, 0), Kind.NEW),
+        (change("a.py", new=None, after=None), (0, 1), Kind.DELETED),
+        (change("a.py", source="b.py", after=b"a\n"), (0, 0), Kind.RENAMED),
+        (change("a.py", source="b.py"), (1, 1), Kind.RENAMED),
+        (change("a.py", new=EXECUTABLE, after=b"a\n"), (0, 0), Kind.MODE),
+        (change("a.py", new=EXECUTABLE), (1, 1), Kind.EDITED),
+        (change("a.py", new=SYMLINK), (1, 1), Kind.EDITED),
+        (change("a.py", new=EXECUTABLE, before=None, after=None), (0, 0), Kind.MODE),
+        (change("a.py", new=EXECUTABLE, before=None, after=None), (1, 0), Kind.EDITED),
+        (change("a.py", before=None, after=None), (1, 0), Kind.EDITED),
+        (change("a.py", before=None, after=None), None, Kind.EDITED),
+        (change("sub", old=GITLINK, new=GITLINK, before=None, after=None), (1, 1), Kind.EDITED),
+    ],
+)
+def test_the_kind_of_a_change(
+    given: FileChange, counts: tuple[int, int] | None, expected: Kind
+) -> None:
+    result = of(given, net={given.path: counts})
+    assert [file.kind for file in result.files] == [expected]
+    assert [tally.name for tally in result.kinds] == [expected.value]
+
+
+@pytest.mark.parametrize(
+    ("path", "language", "area", "build"),
+    [
+        ("pkg/a.py", "Python", Area.CODE, Build.PYTHON),
+        ("tests/test_a.py", "Python", Area.TESTS, Build.PYTHON),
+        ("csrc/a.cu", "CUDA", Area.CODE, Build.REBUILD),
+        ("third_party/tests/a.cc", "C++", Area.THIRD_PARTY, Build.REBUILD),
+        ("setup.py", "Python", Area.CODE, Build.REBUILD),
+        ("a.md", "Markdown", Area.CODE, Build.NEITHER),
+    ],
+)
+def test_what_a_file_is(path: str, language: str, area: Area, build: Build) -> None:
+    (file,) = of(change(path)).files
+    assert (file.language, file.area, file.build) == (language, area, build)
+
+
+def test_a_shebang_is_read_on_the_side_that_exists() -> None:
+    after = of(change("run", after=b"#!/bin/sh\n")).files[0]
+    before = of(change("run", new=None, before=b"#!/bin/bash\n", after=None)).files[0]
+    assert (after.language, before.language) == ("Shell", "Shell")
+
+
+def test_links_and_submodules_have_no_language() -> None:
+    link = change("a.py", old=None, new=SYMLINK, before=None, after=b"b.py")
+    module = change("sub.py", old=GITLINK, new=GITLINK, before=b"1", after=b"2")
+    assert [file.language for file in of(link, module).files] == ["other", "other"]
+
+
+def test_a_binary_has_no_lines_and_is_counted() -> None:
+    result = of(change("a.png"), change("b.md"), net={"a.png": None, "b.md": (2, 1)})
+    assert result.total == Tally("total", files=2, binaries=1, added=2, removed=1)
+    assert [file.is_binary for file in result.files] == [True, False]
+
+
+def test_a_change_without_a_count_is_a_fault_of_the_caller() -> None:
+    with pytest.raises(KeyError):
+        of(change("a.py"), net={})
+
+
+def test_a_path_that_ends_as_it_began_is_no_part_of_the_net_change() -> None:
+    same = change("a.py", after=b"a\n")
+    unread = change("b.py", before=None, after=None)
+    result = of(
+        same,
+        unread,
+        change("c.py"),
+        net={"c.py": (1, 1)},
+        patches=(patch(FilePatch("a.py", "a.py"), FilePatch("c.py", "c.py")),),
+    )
+    assert [file.path for file in result.files] == ["c.py"]
+    assert result.passing == ("a.py",)
+
+
+def test_files_name_their_patches_through_a_rename() -> None:
+    result = of(
+        change("new.py", source="old.py"),
+        change("b.py"),
+        patches=(
+            patch(FilePatch("old.py", "old.py"), name="1.patch"),
+            patch(FilePatch("old.py", "new.py"), FilePatch("b.py", "b.py"), name="2.patch"),
+            patch(FilePatch("new.py", "new.py"), name="3.patch"),
+        ),
+    )
+    assert [file.patches for file in result.files] == [
+        ("1.patch", "2.patch", "3.patch"),
+        ("2.patch",),
+    ]
+    assert result.passing == ()
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        ([], []),
+        (["a.py"], ["."]),
+        (["p/a.py", "q/a.py"], ["p", "q"]),
+        (["p/a.py", "p/b.py", "q/a.py", "q/b.py"], ["p", "q"]),
+        (["p/x/a.py", "p/y/a.py", "p/a.py", "q/a.py"], ["p", "p/x", "p/y", "q"]),
+        (["p/x/1/a.py", "p/x/2/b.py"], ["p/x"]),
+        (["a.py", "b.py", "p/x/c.py"], [".", "p"]),
+        (["vendor/a.py", "vendor/b.py", "p/a.py"], ["p", "third party"]),
+        (["p/vendor/a.py", "p/x/b.py", "p/x/c.py"], ["p/x", "third party"]),
+    ],
+)
+def test_a_folder_with_more_than_half_of_the_files_is_split(
+    paths: list[str], expected: list[str]
+) -> None:
+    result = of(*(change(path) for path in paths))
+    assert sorted(tally.name for tally in result.folders) == expected
+
+
+def test_groups_have_a_fixed_order_and_the_rest_goes_by_lines() -> None:
+    changes = [
+        change("vendor/a.cc"),
+        change("tests/a.py", old=None, before=None),
+        change("a.md"),
+        change("b.toml"),
+        change("pkg/a.py"),
+        change("pkg/b.py", new=None, after=None),
+    ]
+    net: dict[str, tuple[int, int] | None] = {
+        "vendor/a.cc": (100, 0),
+        "tests/a.py": (5, 0),
+        "a.md": (7, 7),
+        "b.toml": (7, 7),
+        "pkg/a.py": (1, 2),
+        "pkg/b.py": (0, 9),
+    }
+    result = of(*changes, net=net)
+    assert [t.name for t in result.kinds] == ["new", "edited", "deleted"]
+    assert [t.name for t in result.areas] == ["code", "tests", "third party"]
+    assert [t.name for t in result.builds] == ["rebuild", "python", "neither"]
+    assert [t.name for t in result.languages] == ["third party", "Python", "Markdown", "TOML"]
+    assert result.languages[1] == Tally("Python", files=3, binaries=0, added=6, removed=11)
+    for group in (result.kinds, result.areas, result.builds, result.languages, result.folders):
+        assert sum(t.files for t in group) == result.total.files
+        assert sum(t.added for t in group) == result.total.added
+        assert sum(t.removed for t in group) == result.total.removed
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (FilePatch(None, "a.py", hunks=(ADD,)), Kind.NEW),
+        (FilePatch("b.py", "a.py", is_copy=True), Kind.NEW),
+        (FilePatch("a.py", None), Kind.DELETED),
+        (FilePatch("b.py", "a.py", hunks=(ADD,)), Kind.RENAMED),
+        (FilePatch("a.py", "a.py", hunks=(ADD,)), Kind.EDITED),
+        (FilePatch("a.py", "a.py", binary=BinaryChange("literal", b"")), Kind.EDITED),
+        (FilePatch("a.py", "a.py", old_mode=REGULAR, new_mode=EXECUTABLE), Kind.MODE),
+    ],
+)
+def test_the_kind_of_a_change_in_a_patch(given: FilePatch, expected: Kind) -> None:
+    (file,) = of(patches=(patch(given),)).patches[0].files
+    assert (file.path, file.kind) == ("a.py", expected)
+    assert file.renamed_from == ("b.py" if expected is Kind.RENAMED else None)
+    assert file.is_binary == (given.binary is not None)
+
+
+def test_a_patch_counts_its_own_lines_and_symbols() -> None:
+    lines = (b" def f():\n", b"-    a()\n", b"+    b()\n", b"+    c()\n")
+    edit = FilePatch("pkg/a.py", "pkg/a.py", hunks=(Hunk(1, 2, 1, 3, b"", lines),))
+    script = FilePatch(None, "run", hunks=(Hunk(0, 0, 1, 1, b"", (b"+#!/bin/sh\n",)),))
+    gone = FilePatch("old", None, hunks=(Hunk(1, 1, 0, 0, b"", (b"-#!/bin/sh\n",)),))
+    given = patch(edit, script, gone)
+    result = of(
+        change("pkg/a.py", before=b"def f():\n    a()\n", after=b"def f():\n    b()\n    c()\n"),
+        change("run", old=None, before=None, after=b"#!/bin/sh\n"),
+        change("old", new=None, before=b"#!/bin/sh\n", after=None),
+        patches=(given,),
+    )
+    (found,) = result.patches
+    assert (found.name, found.subject) == ("a.patch", "subject of a.patch")
+    assert (found.added, found.removed, found.languages) == (3, 2, ("Python", "Shell"))
+    assert (result.patch_added, result.patch_removed) == (3, 2)
+    assert found.files[0] == PatchFile(
+        "pkg/a.py",
+        None,
+        kind=Kind.EDITED,
+        is_binary=False,
+        is_upstream=True,
+        language="Python",
+        area=Area.CODE,
+        added=2,
+        removed=1,
+        touches=(Touch("f", is_new=False, is_upstream=True, added=2, removed=1),),
+    )
+    assert [file.language for file in found.files] == ["Python", "Shell", "Shell"]
+
+
+def test_an_empty_series_is_all_zero() -> None:
+    result = of()
+    assert result.total == Tally("total", 0, 0, 0, 0)
+    assert (result.files, result.patches, result.kinds, result.passing) == ((), (), (), ())
+
+
+def test_a_file_footprint_is_complete() -> None:
+    (file,) = of(
+        change("new.py", source="old.py"),
+        net={"new.py": (3, 4)},
+        patches=(patch(FilePatch("old.py", "new.py")),),
+    ).files
+    assert file == FileFootprint(
+        "new.py",
+        "old.py",
+        kind=Kind.RENAMED,
+        is_binary=False,
+        language="Python",
+        area=Area.CODE,
+        build=Build.PYTHON,
+        added=3,
+        removed=4,
+        patches=("a.patch",),
+    )
+
+
+def test_counts_of_a_patch_file_are_those_of_git_apply_numstat() -> None:
+    raw = (
+        b"From 0 Mon Sep 17 00:00:00 2001\nFrom: A <a@b>\nDate: Mon, 1 Jan 2024 00:00:00 +0000\n"
+        b"Subject: all kinds\n\n---\n"
+        b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n"
+        b"@@ -1,3 +1,4 @@\n x\n-y\n+z\n+z\n w\n@@ -9 +10,0 @@\n-last\n"
+        b"diff --git a/n.sh b/n.sh\nnew file mode 100755\n--- /dev/null\n+++ b/n.sh\n"
+        b"@@ -0,0 +1 @@\n+#!/bin/sh\n\\ No newline at end of file\n"
+        b"diff --git a/o b/p\nsimilarity index 100%\nrename from o\nrename to p\n"
+        b"diff --git a/m b/m\nold mode 100644\nnew mode 100755\n"
+    )
+    (found,) = of(patches=(parse_patch(raw, name="a.patch"),)).patches
+    assert [(f.path, f.kind, f.added, f.removed) for f in found.files] == [
+        ("a.py", Kind.EDITED, 2, 2),
+        ("n.sh", Kind.NEW, 1, 0),
+        ("p", Kind.RENAMED, 0, 0),
+        ("m", Kind.MODE, 0, 0),
+    ]

@@ -1,0 +1,42 @@
+"""Lines of a patch file."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from patchmgr.formats.reader import PatchReader, split_lines, unmangled_lines
+
+
+@given(st.binary())
+def test_lines_joined_are_the_file(raw: bytes) -> None:
+    assert b"".join(split_lines(raw)) == raw
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        pytest.param(b"a\nb\x0bc\x85\rd\n", [b"a\n", b"b\x0bc\x85\rd\n"], id="only newlines"),
+        pytest.param(b"a\r\nb\r\nc", [b"a\n", b"b\n", b"c"], id="CR LF everywhere"),
+        pytest.param(b"a\r\nb\n", [b"a\r\n", b"b\n"], id="CR LF in content"),
+        pytest.param(b"a\r\r\n", [b"a\r\n"], id="one CR only"),
+        pytest.param(b"a\r", [b"a\r"], id="no newline"),
+        pytest.param(b"", [], id="nothing"),
+    ],
+)
+def test_the_cr_of_a_mangled_file_is_not_read(raw: bytes, expected: list[bytes]) -> None:
+    assert unmangled_lines(raw) == expected
+
+
+def test_a_fault_names_patch_and_line_and_explains_a_stray_cr() -> None:
+    reader = PatchReader("sub/\x1bx.patch", [b"a\n", b"b\r\n"], 1)
+    error = reader.fault("it is wrong", "do this")
+    assert error.kind == "bad-patch"
+    assert error.message == "Patch sub/\\x1bx.patch line 2: it is wrong."
+    assert error.hints == (
+        "do this",
+        "the line ends in CR LF, but not every line of the file does",
+    )
+    assert reader.fault("it is wrong", at=0).hints == ()
+    assert reader.fault("it is wrong", at=2).message.startswith("Patch sub/\\x1bx.patch line 3")

@@ -1,0 +1,392 @@
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.index_session import _is_trusted, local_path, with_login, without_login
+from patchmgr.plumbing.package_index import (
+    Archive,
+    IndexSettings,
+    Release,
+    list_releases,
+    newest_final,
+    normalised,
+)
+
+A, B = "a" * 64, "b" * 64
+
+
+@dataclass
+class Server:
+    """Pages by path, and what was asked for."""
+
+    url: str = ""
+    pages: dict[str, tuple[int, str, bytes]] = field(default_factory=dict)
+    asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+
+    def page(self, path: str, text: str, kind: str = "text/html", status: int = 200) -> None:
+        self.pages[path] = (status, kind, text.encode())
+
+    def links(self, path: str, *names: str) -> None:
+        self.page(path, "".join(f'<a href="{name}">{name}</a>' for name in names))
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NETRC", "/nonexistent")
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            made.asked.append((self.path, dict(self.headers)))
+            status, kind, body = made.pages.get(self.path, (404, "text/plain", b""))
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        made.url = f"http://127.0.0.1:{http.server_port}"
+        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+        thread.start()
+        yield made
+        http.shutdown()
+        thread.join()
+
+
+def settings(index: str, *extra: str, find: tuple[str, ...] = ()) -> IndexSettings:
+    return IndexSettings(index, extra, find, timeout=5)
+
+
+def names(releases: tuple[Release, ...]) -> list[tuple[str, str]]:
+    return [(release.version, release.archive.filename) for release in releases]
+
+
+def refusal(package: str, found: IndexSettings) -> PatchmgrError:
+    with pytest.raises(PatchmgrError) as caught:
+        list_releases(package, found)
+    assert "127.0.0.1" not in caught.value.message
+    assert "\n" not in caught.value.message
+    assert caught.value.hints
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("vllm", "vllm"), ("FlashInfer.Python", "flashinfer-python"), ("a_-.b", "a-b")],
+)
+def test_names_are_normalised(name: str, expected: str) -> None:
+    assert normalised(name) == expected
+
+
+def test_an_html_page_is_read(server: Server) -> None:
+    server.page(
+        "/simple/my-pkg/",
+        f'<a href="../../files/my_pkg-1.0.tar.gz#sha256={A.upper()}">my_pkg-1.0.tar.gz</a>'
+        f'<a href="/f/my_pkg-2.0.tar.gz?a=1&amp;b=2#sha256={B}" data-yanked="bad">'
+        "my_pkg-2.0.tar.gz</a>"
+        '<a href="/f/my_pkg-3.0.tar.gz#md5=12">my_pkg-3.0.tar.gz</a>',
+    )
+    assert list_releases("My.Pkg", settings(f"{server.url}/simple")) == (
+        Release(
+            "1.0",
+            Archive("my_pkg-1.0.tar.gz", f"{server.url}/files/my_pkg-1.0.tar.gz", A, "sdist"),
+        ),
+        Release(
+            "2.0",
+            Archive(
+                "my_pkg-2.0.tar.gz", f"{server.url}/f/my_pkg-2.0.tar.gz?a=1&b=2", B, "sdist", True
+            ),
+        ),
+        Release(
+            "3.0", Archive("my_pkg-3.0.tar.gz", f"{server.url}/f/my_pkg-3.0.tar.gz", None, "sdist")
+        ),
+    )
+
+
+def test_a_json_page_is_read(server: Server) -> None:
+    file = {
+        "filename": "p-1.0.tar.gz",
+        "url": "../../files/p-1.0.tar.gz",
+        "hashes": {"sha256": A},
+        "size": 7,
+        "upload-time": "2024-01-02T03:04:05Z",
+        "yanked": "why",
+    }
+    page = {"meta": {"api-version": "1.1"}, "name": "p", "files": [file], "versions": ["1.0"]}
+    kind = "application/vnd.pypi.simple.v1+json"
+    server.page("/simple/p/", json.dumps(page), kind)
+    (release,) = list_releases("p", settings(f"{server.url}/simple/"))
+    assert release.archive == Archive(
+        "p-1.0.tar.gz", f"{server.url}/files/p-1.0.tar.gz", A, "sdist", True, 7,
+        "2024-01-02T03:04:05+00:00",
+    )  # fmt: skip
+    accepted = server.asked[0][1]["Accept"]
+    assert "application/vnd.pypi.simple.v1+json" in accepted
+    assert "text/html" in accepted
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param(["p-1.zip", "p-1.tar.gz", "p-1-py3-none-any.whl"], "p-1.tar.gz", id="sdist"),
+        pytest.param(["p-1.zip", "p-1-py3-none-any.whl"], "p-1.zip", id="zip sdist"),
+        pytest.param(
+            ["p-1-py2-none-any.whl", "p-1-py3-none-any.whl"], "p-1-py3-none-any.whl", id="py3"
+        ),
+        pytest.param(
+            ["p-1-cp311-cp311-manylinux2014_x86_64.whl", "p-1-py2-none-any.whl"],
+            "p-1-py2-none-any.whl",
+            id="any platform",
+        ),
+        pytest.param(
+            [
+                "p-1-cp311-cp311-manylinux2014_aarch64.whl",
+                "p-1-cp311-cp311-win_amd64.whl",
+                "p-1-cp311-cp311-manylinux_2_28_x86_64.whl",
+                "p-1-cp310-cp310-manylinux_2_28_x86_64.whl",
+            ],
+            "p-1-cp310-cp310-manylinux_2_28_x86_64.whl",
+            id="manylinux on x86_64",
+        ),
+        pytest.param(
+            ["p-1-cp311-cp311-win_amd64.whl", "p-1-cp311-cp311-macosx_11_0_arm64.whl"],
+            "p-1-cp311-cp311-macosx_11_0_arm64.whl",
+            id="alphabetical",
+        ),
+    ],
+)
+def test_one_archive_a_version_is_chosen(server: Server, files: list[str], expected: str) -> None:
+    for listed in (files, files[::-1]):
+        server.links("/p/", *listed)
+        assert names(list_releases("p", settings(server.url))) == [("1", expected)]
+
+
+def test_a_yanked_archive_is_the_last_choice(server: Server) -> None:
+    server.page(
+        "/p/",
+        '<a href="p-1.tar.gz" data-yanked="">p-1.tar.gz</a>'
+        '<a href="p-1-py3-none-any.whl">p-1-py3-none-any.whl</a>',
+    )
+    assert names(list_releases("p", settings(server.url))) == [("1", "p-1-py3-none-any.whl")]
+
+
+def test_releases_come_in_version_order_and_strangers_are_left_out(server: Server) -> None:
+    server.links(
+        "/my-p/",
+        "my_p-1.10.tar.gz", "my_p-1.9.tar.gz", "my-p-1.9rc1.tar.gz", "My.P-2.0.dev1.tgz",
+        "my_p-1!0.5.tar.gz", "my_p-1.9.post1.tar.bz2", "my_p-2.0+cu1.tar.xz",
+        "other-1.0.tar.gz", "my_p_other-1.0.tar.gz", "my_p-extra-1.0.tar.gz", "my_p-x.tar.gz",
+        "my_p-1.0.egg", "my_p-1.0.exe", "other-1-py3-none-any.whl", "my_p-1-py3.whl",
+        "my_p-3.0.tar.gz.asc",
+    )  # fmt: skip
+    assert [r.version for r in list_releases("my-p", settings(server.url))] == [
+        "1.9rc1", "1.9", "1.9.post1", "1.10", "2.0.dev1", "2.0+cu1", "1!0.5",
+    ]  # fmt: skip
+
+
+def test_versions_are_spelled_normally(server: Server) -> None:
+    server.links("/p/", "p-v1.0-RC1.tar.gz", "p-01.0.1.tar.gz")
+    assert [r.version for r in list_releases("p", settings(server.url))] == ["1.0rc1", "1.0.1"]
+
+
+@pytest.mark.parametrize(
+    "href",
+    [
+        pytest.param("p-1%0a.tar.gz", id="newline"),
+        pytest.param("..%2Fp-1.tar.gz", id="slash"),
+        pytest.param("-p-1.tar.gz", id="dash"),
+        pytest.param("p-1 .tar.gz", id="space"),
+    ],
+)
+def test_an_unsafe_file_name_is_left_out(server: Server, href: str) -> None:
+    server.page("/p/", f'<a href="{href}">cut..&gt;</a><a href="p-2.tar.gz">cut..&gt;</a>')
+    assert names(list_releases("p", settings(server.url))) == [("2", "p-2.tar.gz")]
+
+
+def test_a_remote_page_cannot_name_local_files(server: Server) -> None:
+    server.links("/p/", "file:///etc/p-1.tar.gz", "p-2.tar.gz")
+    assert names(list_releases("p", settings(server.url))) == [("2", "p-2.tar.gz")]
+
+
+def test_a_local_index_is_read_by_page_or_by_folder(tmp_path: Path) -> None:
+    paged, bare = tmp_path / "paged index", tmp_path / "bare"
+    (paged / "p").mkdir(parents=True)
+    (paged / "p/index.html").write_text(f'<a href="../f/p-1.tar.gz#sha256={A}">p-1.tar.gz</a>')
+    (bare / "p").mkdir(parents=True)
+    (bare / "p/p-2.tar.gz").write_bytes(b"x")
+    (bare / "p/folder-3.tar.gz").mkdir()
+    for first, second in ((str(paged), bare.as_uri()), (paged.as_uri(), str(bare))):
+        one, two = list_releases("P", settings(first, second))
+        assert local_path(one.archive.url) == paged / "f/p-1.tar.gz"
+        assert one.archive.sha256 == A
+        assert two.archive.url == (bare / "p/p-2.tar.gz").as_uri()
+
+
+def test_find_links_may_be_folders_pages_and_urls(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "p-1.tar.gz").touch()
+    (tmp_path / "q-1.tar.gz").touch()
+    page = tmp_path / "links.html"
+    page.write_text('<a href="https://h/p-2.tar.gz">p</a>')
+    server.links("/all", "p-3.tar.gz", "q-3.tar.gz")
+    find = (str(tmp_path), page.as_uri(), f"{server.url}/all", str(tmp_path / "missing"))
+    found = list_releases("p", settings("", find=find))
+    assert [r.version for r in found] == ["1", "2", "3"]
+    assert found[1].archive.url == "https://h/p-2.tar.gz"
+    assert refusal("z", settings("", find=find)).kind == "unknown-package"
+
+
+def test_candidates_of_all_indexes_are_merged(server: Server, tmp_path: Path) -> None:
+    server.links("/one/p/", "p-1.tar.gz", "p-2-py3-none-any.whl")
+    server.links("/two/p/", "p-1.tar.gz", "p-2.tar.gz")
+    one, two = f"{server.url}/one", f"{server.url}/two"
+    found = list_releases("p", settings(one, two, str(tmp_path / "gone")))
+    assert [r.archive.url for r in found] == [f"{one}/p/p-1.tar.gz", f"{two}/p/p-2.tar.gz"]
+
+
+def test_an_extra_index_that_fails_is_skipped(server: Server) -> None:
+    server.links("/one/p/", "p-1.tar.gz")
+    server.page("/two/p/", "", status=503)
+    found = settings(f"{server.url}/one", f"{server.url}/two", refused())
+    assert names(list_releases("p", found)) == [("1", "p-1.tar.gz")]
+
+
+def refused() -> str:
+    """Return the URL of a port that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{free.getsockname()[1]}"
+
+
+def test_a_package_that_nobody_lists_is_unknown(server: Server, tmp_path: Path) -> None:
+    assert refusal("nope", settings(server.url, str(tmp_path))).kind == "unknown-package"
+
+
+def test_a_known_package_may_have_no_releases(server: Server) -> None:
+    server.links("/p/")
+    assert list_releases("p", settings(server.url)) == ()
+
+
+@pytest.mark.parametrize("status", [401, 403, 500, 503])
+def test_an_index_that_does_not_answer_well_is_unreachable(server: Server, status: int) -> None:
+    server.page("/p/", "secret", status=status)
+    fault = refusal("p", settings(server.url))
+    assert fault.kind == "unreachable-upstream"
+    assert str(status) in fault.message
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("application/vnd.pypi.simple.v1+json", "{"),
+        ("application/vnd.pypi.simple.v1+json", '{"meta": {}}'),
+        ("application/pdf", "x"),
+        ("text/html", '<meta name="pypi:repository-version" content="99.0">'),
+    ],
+    ids=["cut JSON", "other JSON", "no page", "a later format"],
+)
+def test_an_answer_that_is_no_page_is_an_error(server: Server, kind: str, text: str) -> None:
+    server.page("/p/", text, kind)
+    assert refusal("p", settings(server.url)).kind == "unreachable-upstream"
+
+
+def test_a_refused_connection_is_unreachable_and_hides_credentials() -> None:
+    url = refused().replace("://", "://me:secret@")
+    for found in (settings(url), settings("", url)):
+        fault = refusal("p", found)
+        assert fault.kind == "unreachable-upstream"
+        assert "secret" not in f"{fault.message}{fault.hints}{fault.__cause__}"
+
+
+def test_a_missing_local_index_is_unreachable(tmp_path: Path) -> None:
+    fault = refusal("p", settings(str(tmp_path / "missing")))
+    assert fault.kind == "unreachable-upstream"
+
+
+def test_a_missing_certificate_is_unreachable(tmp_path: Path) -> None:
+    found = replace(settings("https://127.0.0.1:1"), cert=str(tmp_path / "missing.pem"))
+    assert refusal("p", found).kind == "unreachable-upstream"
+
+
+def test_offline_asks_no_server(server: Server, tmp_path: Path) -> None:
+    server.links("/p/", "p-1.tar.gz")
+    found = replace(settings(server.url), offline=True)
+    assert refusal("p", found).kind == "offline"
+    (tmp_path / "p-2.tar.gz").touch()
+    assert names(list_releases("p", replace(found, find_links=(str(tmp_path),)))) == [
+        ("2", "p-2.tar.gz")
+    ]
+    assert not server.asked
+
+
+def test_the_proxy_of_the_settings_is_asked(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", refused())
+    server.links("http://index.invalid/p/", "p-1.tar.gz")
+    found = replace(settings("http://index.invalid"), proxy=server.url)
+    assert names(list_releases("p", found)) == [("1", "p-1.tar.gz")]
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://h/x", True),
+        ("https://me:pw@h:1/x", True),
+        ("https://p:8443/x", True),
+        ("https://p/x", False),
+        ("https://other/x", False),
+    ],
+)
+def test_only_trusted_hosts_go_without_a_certificate(url: str, expected: bool) -> None:
+    assert _is_trusted(url, IndexSettings("", trusted_hosts=("h", "p:8443"))) is expected
+
+
+def test_credentials_are_sent_and_never_kept(server: Server) -> None:
+    server.links("/s/p/", "/f/p-1.tar.gz", "http://other/p-2.tar.gz")
+    index = server.url.replace("://", "://me:p%40ss@") + "/s"
+    one, two = list_releases("p", settings(index))
+    assert server.asked[0][1]["Authorization"] == "Basic bWU6cEBzcw=="
+    assert one.archive.url == f"{server.url}/f/p-1.tar.gz"
+    assert with_login(one.archive.url, settings(index)).startswith("http://me:p%40ss@127.0.0.1")
+    assert with_login(two.archive.url, settings(index)) == two.archive.url
+    assert without_login("http://x:y@z/", settings(index)) == "http://x:y@z/"
+
+
+@pytest.mark.parametrize(
+    ("versions", "yanked", "expected"),
+    [
+        (["1.0", "1.1", "2.0rc1", "2.0.dev3"], [], "1.1"),
+        (["1.0", "1.1.post1"], [], "1.1.post1"),
+        (["1.0", "1.1"], ["1.1"], "1.0"),
+        (["1.0", "1.1"], ["1.0", "1.1"], "1.1"),
+        (["1.0rc1"], [], None),
+        ([], [], None),
+    ],
+    ids=["pre-releases", "post-release", "yanked", "all yanked", "no final", "none"],
+)
+def test_the_newest_final_release(
+    versions: list[str], yanked: list[str], expected: str | None
+) -> None:
+    archive = Archive("x.tar.gz", "", None, "sdist")
+    releases = [Release(v, replace(archive, yanked=v in yanked)) for v in versions]
+    found = newest_final(releases)
+    assert (found.version if found else None) == expected

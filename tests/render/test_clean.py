@@ -1,0 +1,45 @@
+"""What reaches a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from patchmgr.render.clean import clean
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain text, ünïcode, 漢字, 🙂", "plain text, ünïcode, 漢字, 🙂"),
+        ("\x1b[31mred", "\\u001b[31mred"),
+        ("a\nb\tc\r", "a\\u000ab\\u0009c\\u000d"),
+        ("\x00\x7f\x85\x9b", "\\u0000\\u007f\\u0085\\u009b"),
+        ("a\u202eb\u2066c\u200f", "a\\u202eb\\u2066c\\u200f"),
+        ("\u061c\u200b\u200d\ufeff", "\\u061c\\u200b\\u200d\\ufeff"),
+        ("\u2028\u2029\xad", "\\u2028\\u2029\\u00ad"),
+        ("\U000e0041", "\\U000e0041"),
+        ("a\udcffb", "a\\xffb"),
+        ("a\udc80b", "a\\x80b"),
+        ("a\ud800b", "a\\ud800b"),
+        ("e\u0301 non\xa0breaking", "e\u0301 non\xa0breaking"),
+        ("", ""),
+    ],
+    ids=repr,
+)
+def test_controls_become_visible(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+def test_kept_characters_stay() -> None:
+    assert clean("a\nb\tc\x1b", keep="\n\t") == "a\nb\tc\\u001b"
+
+
+def test_no_control_and_no_direction_is_left_of_all_of_unicode() -> None:
+    left = clean("".join(map(chr, range(0x110000))))
+    assert not [c for c in left if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")]
+    marks = [c for c in left if unicodedata.bidirectional(c) in ("LRE", "RLE", "PDF", "LRO", "RLO")]
+    assert not marks
+    assert not [c for c in left if unicodedata.bidirectional(c) in ("LRI", "RLI", "FSI", "PDI")]
+    left.encode()
