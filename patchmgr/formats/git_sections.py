@@ -66,6 +66,7 @@ def read_git_section(reader: PatchReader, strip: int) -> FilePatch:
     """Read the section that begins at the reader's place with its "diff --git" line."""
     start = reader.at
     title = reader.take()[len(TITLE) :]
+    check_prefixes(reader, title, strip, start)
     facts = _facts(reader, _extended(reader), strip)
     markers = _markers(reader, strip)
     names = _names(reader, title, facts, markers, strip=strip, start=start)
@@ -193,7 +194,6 @@ def _names(
     start: int,
 ) -> SectionNames:
     """Return the paths that all headers agree on."""
-    check_prefixes(reader, title, strip, start)
     if facts.moved and markers and facts.moved != markers:
         raise reader.fault("the rename or copy lines and the --- +++ lines disagree", at=start)
     named = facts.moved or markers

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.mail_people import parse_date, parse_person, squeezed
-from patchmgr.formats.mail_text import clean_subject, is_cut
+from patchmgr.formats.mail_text import clean_subject, is_blank, is_cut
 from patchmgr.formats.mail_words import decoded, decoded_words
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Author
@@ -62,7 +62,7 @@ def open_letter(lines: Sequence[bytes], name: str) -> Letter:
     lines = _without_envelope(lines)
     block, end = _read_block(lines)
     named = {field.name: field for field in block}
-    is_mailbox = named.keys() >= _NEEDED and not (end < len(lines) and lines[end].strip())
+    is_mailbox = named.keys() >= _NEEDED and (end == len(lines) or is_blank(lines[end]))
     if not is_mailbox and not _has_fields(block):
         return _free_text(lines, name)
     charset = _charset(named, name)
@@ -76,7 +76,7 @@ def open_letter(lines: Sequence[bytes], name: str) -> Letter:
 
 def author_of(person: tuple[str, str] | None, date: str) -> Author | None:
     """Return the author; the date is empty where the header has none."""
-    return None if person is None or "\0" in "".join(person) else Author(*person, date)
+    return None if person is None else Author(person[0], person[1], date)
 
 
 def read_date(text: str, name: str) -> str:
@@ -91,7 +91,7 @@ def read_date(text: str, name: str) -> str:
 def _without_envelope(lines: Sequence[bytes]) -> Sequence[bytes]:
     """Return the lines without blank ones at the top and without a mailbox's "From " line."""
     at = 0
-    while at < len(lines) and not lines[at].strip():
+    while at < len(lines) and is_blank(lines[at]):
         at += 1
     is_envelope = at + 1 < len(lines) and lines[at].startswith(b"From ")
     return lines[at + 1 if is_envelope and _HEADER.match(lines[at + 1]) else at :]
@@ -103,7 +103,7 @@ def _read_block(lines: Sequence[bytes]) -> tuple[list[Field], int]:
     at = 0
     while at < len(lines) and (match := _HEADER.fullmatch(lines[at])):
         start, at = at, at + 1
-        while at < len(lines) and lines[at][:1] in (b" ", b"\t") and lines[at].strip():
+        while at < len(lines) and lines[at][:1] in (b" ", b"\t") and not is_blank(lines[at]):
             at += 1
         name = match[1].decode("ascii").lower()
         found.append(Field(name, start, (match[2], *lines[start + 1 : at])))
@@ -166,13 +166,13 @@ def _field_text(
         subject, below = _paragraph(below, charset)
     subject = clean_subject(subject) or fallback_subject(name)
     person = _person(named, "from", "author")
-    body = tuple(_unindented([*kept, *_below(below, kept)]))
+    body = tuple(_from_text_on([*kept, *_below(below, kept)]))
     return Letter((), body, subject, person, date, charset, is_mailbox=False)
 
 
 def _below(below: list[bytes], kept: list[bytes]) -> list[bytes]:
     """Return what is below a block of fields, apart from it by a blank line."""
-    needs_blank = kept and below and below[0].strip()
+    needs_blank = kept and below and not is_blank(below[0])
     return [b"", *below] if needs_blank else below
 
 
@@ -188,18 +188,18 @@ def _free_text(lines: Sequence[bytes], name: str) -> Letter:
     """Take a header apart that is people's text: its first paragraph is the subject."""
     subject, below = _paragraph(list(lines), None)
     subject = clean_subject(subject) or fallback_subject(name)
-    if below and re.match(rb"(subject|date):|\[PATCH\]\s", below[0], re.IGNORECASE):
+    if below and re.match(rb"(subject|date):|\[PATCH\][ \t\r\n]", below[0], re.IGNORECASE):
         below = list(lines)
     fields = [line for line in below if line.lower().startswith(b"author:")]
     person = parse_person(decoded_words(fields[0][7:])) if fields else None
-    return Letter((), tuple(_unindented(below)), subject, person, "", None, is_mailbox=False)
+    return Letter((), tuple(_from_text_on(below)), subject, person, "", None, is_mailbox=False)
 
 
 def _paragraph(lines: list[bytes], charset: str | None) -> tuple[str, list[bytes]]:
     """Return the first paragraph on one line, and the lines below it from the next text on."""
     start = _text_at(lines, 0)
     end = start
-    while end < len(lines) and lines[end].strip() and not is_cut(lines[end]):
+    while end < len(lines) and not is_blank(lines[end]) and not is_cut(lines[end]):
         end += 1
     words = " ".join(decoded(line, charset) for line in lines[start:end])
     return squeezed(words), lines[_text_at(lines, end) :]
@@ -207,12 +207,12 @@ def _paragraph(lines: list[bytes], charset: str | None) -> tuple[str, list[bytes
 
 def _text_at(lines: list[bytes], at: int) -> int:
     """Return the index of the next line that is not blank."""
-    while at < len(lines) and not lines[at].strip():
+    while at < len(lines) and is_blank(lines[at]):
         at += 1
     return at
 
 
-def _unindented(lines: list[bytes]) -> list[bytes]:
+def _from_text_on(lines: list[bytes]) -> list[bytes]:
     """Return the lines without blank ones at the top."""
     return lines[_text_at(lines, 0) :]
 

@@ -17,7 +17,7 @@ from patchmgr.model.upstream import LOCK_FORMAT, Lock, Pin, SeriesRecord, Upstre
 
 if sys.version_info >= (3, 11):
     import tomllib
-else:
+else:  # pragma: no cover - Python 3.10 has no tomllib
     import tomli as tomllib
 
 __all__ = ["check_name", "parse_lock", "write_lock"]

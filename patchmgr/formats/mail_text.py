@@ -32,13 +32,18 @@ class Body:
     lines: list[str] = field(default_factory=list)
 
 
+def is_blank(line: bytes) -> bool:
+    """Say whether the line has nothing but what git takes for white space."""
+    return not line.strip(b" \t\r\n")
+
+
 def is_cut(line: bytes) -> bool:
     """Say whether git ends the message at the line (mailinfo.c, patchbreak)."""
     if line.startswith((b"diff -", b"Index: ")):
         return True
     if line.startswith(b"--- ") and line[4:5] not in (b"", b" ", b"\t", b"\r", b"\n"):
         return True
-    return line.startswith(b"---") and not line[3:].strip()
+    return line.startswith(b"---") and is_blank(line[3:])
 
 
 def read_body(lines: Sequence[bytes], charset: str | None) -> Body:
@@ -64,7 +69,7 @@ def _read_in_body(lines: Sequence[bytes], headers: dict[str, str]) -> int:
             at = end
             if at < len(lines) and not lines[at]:
                 return at + 1
-        elif re.match(rb"\[PATCH\]\s", line):
+        elif re.match(rb"\[PATCH\][ \t\r\n]", line):
             headers["subject"] = squeezed(decoded(line))
             at += 1
         elif not line or _SEPARATOR.fullmatch(line):
@@ -97,7 +102,7 @@ def clean_subject(text: str) -> str:
             end = at + text.startswith(" ", at)
             kept.append(text[match.start() : end])
             at = end
-    return ("".join(kept) + text[at:]).strip() if is_mail else text
+    return ("".join(kept) + text[at:]).strip(" ") if is_mail else text
 
 
 def stripped_space(lines: Iterable[str]) -> bytes:
@@ -145,6 +150,6 @@ def without_stat(lines: Sequence[bytes]) -> list[bytes]:
 def without_last_blanks(lines: Sequence[bytes]) -> list[bytes]:
     """Return the lines without the blank ones at the end."""
     end = len(lines)
-    while end and not lines[end - 1].strip():
+    while end and is_blank(lines[end - 1]):
         end -= 1
     return list(lines[:end])

@@ -12,6 +12,7 @@ from patchmgr.formats.mail_people import parse_person, squeezed, written_date, w
 from patchmgr.formats.mail_text import (
     Body,
     clean_subject,
+    is_blank,
     is_cut,
     read_body,
     read_fields,
@@ -53,17 +54,18 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
     subject = _subject(letter, body)
     message = stripped_space([subject, "", *body.lines])
     subject = subject or decoded(message.partition(b"\n")[0]) or fallback_subject(name)
-    if b"\0" in message or "\0" in subject:
-        raise PatchmgrError("bad-patch", f"Patch {shown(name)} has a NUL in its message.")
     person = parse_person(body.headers.get("from", "")) or letter.person
     date = read_date(body.headers["date"], name) if "date" in body.headers else letter.date
-    return HeaderText(
+    text = HeaderText(
         repaired(subject),
         message or encoded(f"{subject}\n"),
         author_of(person, date),
         letter.is_mailbox,
         _fields(lines, letter),
     )
+    if "\0" in "".join([subject, *text.fields.values()]) or b"\0" in message:
+        raise PatchmgrError("bad-patch", f"Patch {shown(name)} has a NUL in an encoded word.")
+    return text
 
 
 def canonical_header(patch: Patch, *, author: Author) -> bytes:
@@ -87,7 +89,7 @@ def canonical_header(patch: Patch, *, author: Author) -> bytes:
 def split_mbox(raw: bytes) -> list[bytes]:
     """Return the mails of a file, which joined give the file; "From " in a text ends none."""
     starts = [match.start() for match in _SEPARATOR.finditer(raw)]
-    if not raw[: starts[0] if starts else 0].strip():
+    if is_blank(raw[: starts[0] if starts else 0]):
         starts[:1] = [0]
     else:
         starts.insert(0, 0)

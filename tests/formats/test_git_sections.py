@@ -224,7 +224,9 @@ BAD = {
         RENAME + b"--- a/x\n+++ b/z\n" + HUNK, "lines disagree"
     ),
     "rename of nothing": (RENAME + b"--- /dev/null\n+++ b/y\n" + NEW, "lines disagree"),
-    "rename onto itself": (RENAME.replace(b"y", b"x"), "onto itself|similarity"),
+    "rename onto itself": (
+        b"diff --git a/x b/x\nrename from x\nrename to x\n", "a rename onto itself"
+    ),
     "rename without from": (
         b"diff --git a/x b/y\nrename to y\n", "rename to line without its counterpart"
     ),

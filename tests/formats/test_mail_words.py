@@ -1,0 +1,82 @@
+"""Charsets and encoded words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.mail_words import decoded, decoded_words, encoded, repaired
+
+
+@pytest.mark.parametrize(
+    ("raw", "charset", "text"),
+    [
+        pytest.param(b"a", None, "a", id="ASCII"),
+        pytest.param(b"\xc3\xbc", None, "ü", id="UTF-8"),
+        pytest.param(b"\xc3\xbc", "UTF-8", "ü", id="UTF-8 that says so"),
+        pytest.param(b"\xfc", None, "\udcfc", id="stray byte"),
+        pytest.param(b"\xfc", "utf8", "\udcfc", id="stray byte that claims to be UTF-8"),
+        pytest.param(b"\xfc", "ISO-8859-1", "ü", id="Latin-1"),
+        pytest.param(b"\xa4", "iso8859-15", "€", id="Latin-9"),
+        pytest.param(b"\xdc", "windows-1252", "Ü", id="Windows"),
+        pytest.param(b"\x82\xa0", "Shift_JIS", "あ", id="Japanese"),
+    ],
+)
+def test_a_line_is_decoded(raw: bytes, charset: str | None, text: str) -> None:
+    assert decoded(raw, charset) == text
+
+
+@pytest.mark.parametrize(
+    "charset",
+    [
+        *("x-unknown", "zlib", "hex", "rot13", "idna", "punycode", "unicode-escape", "undefined"),
+        *("", "a b", "../x", "x" * 99, "\0"),
+    ],
+)
+def test_an_unknown_charset_is_refused(charset: str) -> None:
+    with pytest.raises(PatchmgrError, match="is unknown") as caught:
+        decoded(b"a", charset)
+    assert caught.value.kind == "bad-patch"
+
+
+@pytest.mark.parametrize(("raw", "charset"), [(b"\xff", "gb2312"), (b"+2AA-", "utf-7")])
+def test_bytes_that_a_charset_does_not_have_are_refused(raw: bytes, charset: str) -> None:
+    with pytest.raises(PatchmgrError, match="does not fit the text"):
+        decoded(raw, charset)
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        pytest.param(b"plain =? text ?=", "plain =? text ?=", id="none"),
+        pytest.param(b"=?UTF-8?q?=C3=BCber=20it?=", "über it", id="quoted"),
+        pytest.param(b"=?utf-8?Q?a_b?= c", "a b c", id="underscore"),
+        pytest.param(b"=?iso-8859-1?B?/A==?=", "ü", id="base 64"),
+        pytest.param(b"x =?utf-8?q?a?=  =?utf-8?q?b?= y", "x ab y", id="space between two"),
+        pytest.param(b"=?utf-8?q?a?= - =?utf-8?q?b?=", "a - b", id="text between two"),
+        pytest.param(b"=?utf-8?q?=C3?= =?utf-8?q?=BC?=", "ü", id="a character in two words"),
+        pytest.param(b"=?utf-8?b?a?=", "=?utf-8?b?a?=", id="bad base 64"),
+        pytest.param(b"=?utf-8?x?a?=", "=?utf-8?x?a?=", id="unknown method"),
+        pytest.param(b" =?utf-8?q?a?=", " a", id="space in front"),
+        pytest.param(b"=?utf-8?q?=ZZ?=", "=ZZ", id="bad hexadecimal"),
+    ],
+)
+def test_encoded_words_are_decoded(raw: bytes, text: str) -> None:
+    assert decoded_words(raw) == text
+
+
+def test_an_encoded_word_of_an_unknown_charset_is_refused() -> None:
+    with pytest.raises(PatchmgrError, match="charset k which is unknown"):
+        decoded_words(b"=?k?q?a?=")
+
+
+def test_stray_bytes_are_repaired_and_the_rest_stays() -> None:
+    assert repaired("ü\udce9 \udcff") == "üé ÿ"
+
+
+@given(st.binary())
+def test_bytes_survive(raw: bytes) -> None:
+    assert encoded(decoded(raw)) == raw
+    repaired(decoded(raw)).encode()

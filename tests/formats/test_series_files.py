@@ -1,0 +1,197 @@
+"""Series files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats import series_files
+from patchmgr.formats.series_files import (
+    parse_series,
+    renamed,
+    reordered,
+    with_appended,
+    without,
+    write_series,
+)
+from patchmgr.model.series import Guard
+
+PLUS, MINUS = Guard("a", True), Guard("b", False)
+
+LINES = {
+    "a name": (b"x.patch\n", "x.patch", 1, ()),
+    "no newline": (b"x.patch", "x.patch", 1, ()),
+    "CR LF": (b"x.patch\r\n", "x.patch", 1, ()),
+    "space around": (b"  x.patch \t\n", "x.patch", 1, ()),
+    "a folder": (b"sub/x.patch\n", "sub/x.patch", 1, ()),
+    "not UTF-8": (b"\xe9.patch\n", "\udce9.patch", 1, ()),
+    "strip 0": (b"x.patch -p0\n", "x.patch", 0, ()),
+    "strip 2": (b"x.patch\t-p2 # why\r\n", "x.patch", 2, ()),
+    "a comment behind": (b"x.patch # why #+a\n", "x.patch", 1, ()),
+    "a hash in the name": (b"x#1.patch\n", "x#1.patch", 1, ()),
+    "guards": (b"x.patch #+a #-b\n", "x.patch", 1, (PLUS, MINUS)),
+    "guards without space": (b"x.patch #+a#-b\n", "x.patch", 1, (PLUS, MINUS)),
+    "a guard, then a comment": (b"x.patch -p1 #-b # why #+a\n", "x.patch", 1, (MINUS,)),
+    "a guard, CR LF": (b"x.patch #+a\r\n", "x.patch", 1, (PLUS,)),
+    "no guard": (b"x.patch #+ a\n", "x.patch", 1, ()),
+    "a line in a comment": (b"x.patch #-----\n", "x.patch", 1, ()),
+    "a comment": (b"# x.patch\n", None, 1, ()),
+    "a comment that looks like a guard": (b"#+a\n", None, 1, ()),
+    "an indented comment": (b"  # x\n", None, 1, ()),
+    "a blank line": (b" \t\r\n", None, 1, ()),
+}
+
+
+@pytest.mark.parametrize(("raw", "name", "strip", "guards"), LINES.values(), ids=LINES)
+def test_a_line_is_read(
+    raw: bytes, name: str | None, strip: int, guards: tuple[Guard, ...]
+) -> None:
+    (line,) = parse_series(raw).lines
+    assert (line.raw, line.name, line.strip, line.guards) == (raw, name, strip, guards)
+
+
+BAD = {
+    "climbing": (b"a\n../x\n", "unsafe-path", "Series file line 2: the patch name ../x has a"),
+    "absolute": (b"/etc/x\n", "unsafe-path", "is absolute"),
+    "git directory": (b".git/x\n", "unsafe-path", "reaches into .git"),
+    "an option": (b"-p1\n", "unsafe-path", "begins with a dash"),
+    "NUL": (b"a\0b\n", "unsafe-path", "control character"),
+    "itself": (b"series\n", "bad-series", "series is no patch"),
+    "its settings": (b"series.toml\n", "bad-series", "series.toml is no patch"),
+    "twice": (b"x\n# x\nx # again\n", "bad-series", "line 3: x is there already, in line 1"),
+    "reversed": (b"x -R\n", "bad-series", "the option -R is unknown"),
+    "strip of words": (b"x -pab\n", "bad-series", "the option -pab is unknown"),
+    "strip too large": (b"x -p1000\n", "bad-series", "the option -p1000 is unknown"),
+    "two names": (b"x y\n", "bad-series", "the option y is unknown"),
+}
+
+
+@pytest.mark.parametrize(("raw", "kind", "problem"), BAD.values(), ids=BAD)
+def test_a_bad_line_is_refused_and_named(raw: bytes, kind: str, problem: str) -> None:
+    with pytest.raises(PatchmgrError, match=problem) as caught:
+        parse_series(raw)
+    assert caught.value.kind == kind
+
+
+def test_a_million_lines_take_a_linear_time_and_have_a_limit() -> None:
+    start = time.perf_counter()
+    assert parse_series(b"#\n" * 1_000_000).names() == ()
+    raw = b"".join(b"%d\n" % n for n in range(series_files.MAX_PATCHES))
+    assert len(parse_series(raw).names()) == series_files.MAX_PATCHES
+    with pytest.raises(PatchmgrError, match="a series has at most 100000 patches"):
+        parse_series(raw + b"one-more\n")
+    assert time.perf_counter() - start < 60
+
+
+@given(st.lists(st.sampled_from([b"a", b"b/c", b" ", b"#", b"#+g", b"-p1", b"\n", b"\r\n"]))
+       .map(b"".join) | st.binary())  # fmt: skip
+def test_any_bytes_are_a_series_that_is_written_as_read_or_refused(raw: bytes) -> None:
+    try:
+        series = parse_series(raw)
+    except PatchmgrError as error:
+        told = error
+    else:
+        assert write_series(series) == raw
+        return
+    assert told.kind in ("bad-series", "unsafe-path")
+    assert told.message.isprintable()
+
+
+RAW = b"# top\na.patch -p0 # why\n\nb.patch #+g\nsub/c.patch"
+
+
+def edited(raw: bytes, expected: bytes) -> None:
+    """Check that an edit wrote what is expected, and that it can be read again."""
+    assert raw == expected
+    parse_series(raw)
+
+
+def test_patches_are_taken_out_and_the_rest_stays() -> None:
+    series = parse_series(RAW)
+    assert without(series, []) == series
+    edited(write_series(without(series, ["sub/c.patch", "a.patch"])), b"# top\n\nb.patch #+g\n")
+
+
+def test_a_patch_is_renamed_and_what_follows_its_name_stays() -> None:
+    series = parse_series(RAW)
+    assert renamed(series, "a.patch", "a.patch") == series
+    after = renamed(series, "a.patch", "new/d.patch")
+    edited(write_series(after), RAW.replace(b"a.patch", b"new/d.patch"))
+    assert after.names() == ("new/d.patch", "b.patch", "sub/c.patch")
+    indented = renamed(parse_series(b"  x\r\n"), "x", "y")
+    assert write_series(indented) == b"  y\r\n"
+
+
+@pytest.mark.parametrize(
+    ("raw", "after", "expected"),
+    [
+        pytest.param(b"", None, b"n\n", id="empty"),
+        pytest.param(b"a\n", None, b"a\nn\n", id="at the end"),
+        pytest.param(b"a", None, b"a\nn\n", id="no last newline"),
+        pytest.param(b"a\r\nb", None, b"a\r\nb\r\nn\r\n", id="CR LF"),
+        pytest.param(b"a\n# c\nb\n", "a", b"a\nn\n# c\nb\n", id="behind another"),
+        pytest.param(b"a\nb", "b", b"a\nb\nn\n", id="behind the last"),
+        pytest.param(b"a\n# end\n", None, b"a\n# end\nn\n", id="behind a comment"),
+    ],
+)
+def test_a_patch_is_added(raw: bytes, after: str | None, expected: bytes) -> None:
+    series = with_appended(parse_series(raw), "n", after=after)
+    edited(write_series(series), expected)
+    assert parse_series(expected) == series
+
+
+def test_patches_get_another_order_and_comments_stay() -> None:
+    series = parse_series(RAW)
+    assert reordered(series, series.names()) == series
+    after = reordered(series, ["sub/c.patch", "a.patch", "b.patch"])
+    edited(write_series(after), b"# top\nsub/c.patch\n\na.patch -p0 # why\nb.patch #+g")
+    assert after == parse_series(write_series(after))
+
+
+@pytest.mark.parametrize("names", [["a.patch"], ["a.patch"] * 3, ["a.patch", "b.patch", "q"]])
+def test_an_order_names_every_patch_once(names: list[str]) -> None:
+    with pytest.raises(PatchmgrError, match="every patch of the series once"):
+        reordered(parse_series(RAW), names)
+
+
+def test_a_patch_that_is_not_there_cannot_be_edited() -> None:
+    series = parse_series(RAW)
+    edits: list[Callable[[], object]] = [
+        lambda: without(series, ["q"]),
+        lambda: renamed(series, "q", "r"),
+        lambda: with_appended(series, "r", after="q"),
+    ]
+    for edit in edits:
+        with pytest.raises(PatchmgrError, match="has no patch q in it") as caught:
+            edit()
+        assert caught.value.kind == "unknown-patch"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.patch", "bad-series"),
+        ("with space", "bad-series"),
+        (" x", "bad-series"),
+        ("x ", "bad-series"),
+        ("#x", "bad-series"),
+        ("series", "bad-series"),
+        ("../x", "unsafe-path"),
+        ("-p1", "unsafe-path"),
+        ("x\ny", "unsafe-path"),
+        ("", "unsafe-path"),
+    ],
+)
+def test_a_name_that_a_series_cannot_hold_is_refused(name: str, kind: str) -> None:
+    series = parse_series(RAW)
+    with pytest.raises(PatchmgrError) as caught:
+        with_appended(series, name)
+    assert caught.value.kind == kind
+    with pytest.raises(PatchmgrError) as caught:
+        renamed(series, "b.patch", name)
+    assert caught.value.kind == kind
