@@ -99,7 +99,7 @@ def _say(line: str) -> None:
 
 @app.command()
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]")] = Path("."), dry_run: DryRun = False
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]")] = Path(), dry_run: DryRun = False
 ) -> None:
     """Make an empty workspace.
 
@@ -379,13 +379,13 @@ def verify(
 
     Example: patchmgr verify vllm --to ~/src/vllm
     """
-    from patchmgr.commands.apply import only_series, verify_checkout
-    from patchmgr.commands.carrying import Wishes
+    from patchmgr.commands.apply import only_series
+    from patchmgr.commands.targets import verify_checkout
     from patchmgr.render.applications import verification_document, verification_text
 
     session = _session(wants_json=json)
     named = only_series(session, [name] if name else [])
-    found = verify_checkout(session, named, _target(to), wishes=Wishes(frozenset(select)))
+    found = verify_checkout(session, named, _target(to), selected=select)
     _print(verification_document(found) if json else verification_text(found))
     if not found.is_sound:
         raise typer.Exit(EXIT_FINDINGS)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from patchmgr.engines.absorb import find_absorbed
+from patchmgr.engines.atoms import Folded
+from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
 from patchmgr.engines.sightings import explain, explained_paths
 from patchmgr.engines.symbols import SymbolIndex
@@ -15,6 +18,7 @@ from patchmgr.model.progress import Progress
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.fast_import import Draft
+from patchmgr.plumbing.history import KnownHistory
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames
 from patchmgr.plumbing.text_merge import GitTextMerge
@@ -84,6 +88,9 @@ def carry(
     progress.start("Carrying patches", len(items))
     try:
         renames = find_renames(bench, base, onto, paths)
+        if history is not None:
+            history = KnownHistory(history, (*paths, *renames.values()))
+            items = _with_absorbed(bench, items, base, onto, renames, history, text)
         judged, changes = rebase_series(
             items, base, onto, renames, tools, stops_at_conflict=wishes.stops_at_conflict
         )
@@ -93,6 +100,30 @@ def carry(
     finally:
         progress.done()
     return Carried(judged, changes)
+
+
+def _with_absorbed(
+    bench: Workbench,
+    items: Sequence[Item],
+    base: StoredTree,
+    onto: StoredTree,
+    renames: Mapping[str, str],
+    history: KnownHistory,
+    text: GitTextMerge,
+) -> tuple[Item, ...]:
+    """Note on each patch what upstream has of it already."""
+    kept = [item for item in items if item.refusal is None]
+    paths = touched_paths([item.patch for item in kept])
+    start = {path: base.entry(path) for path in paths}
+    target = {path: onto.entry(renames.get(path, path)) for path in paths}
+    steps = history.steps(tuple(dict.fromkeys((*paths, *renames.values()))))
+    if not steps:
+        return tuple(items)
+    old = Overlay(base)
+    folded = [Folded(item.patch, step_patch(old, item.patch, bench)) for item in kept]
+    found = find_absorbed(folded, start, target, renames, steps, blobs=bench, text=text)
+    known = {id(kept[number]): absorption for number, absorption in found.items()}
+    return tuple(replace(item, absorption=known.get(id(item))) for item in items)
 
 
 def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from patchmgr.model.upstream import Lock, Pin, SeriesRecord
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.stores import Resolved, adopt_pack, references
+from patchmgr.plumbing.stores import adopt_pack, references
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import LOCK, Change, RefPlan, lock_bytes
 

@@ -47,3 +47,16 @@ def conflict_id(
 
 def _sort_key(part: bytes | None) -> tuple[bool, bytes]:
     return part is not None, part or b""
+
+
+def resolved_to_ours(marked: bytes) -> bytes:
+    """Return the text with every region settled as ours has it."""
+    kept: list[bytes] = []
+    side = b""
+    for line in marked.split(b"\n"):
+        kind = line[:1] if _MARKER.match(line) else b""
+        if kind == _FOLLOWS[side]:
+            side = b"" if kind == b">" else kind
+        elif side in (b"", b"<"):
+            kept.append(line)
+    return b"\n".join(kept)

@@ -76,15 +76,20 @@ def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...
 
     Raises PatchmgrError "bad-patch" where it does not apply exactly.
     """
-    leaving = {c.old_path for c in patch.files if c.new_path is None or c.is_rename}
+    leaving = {path for change in patch.files for path in left_path(change)}
     steps = tuple(_step_file(side, patch.name, change, leaving, blobs) for change in patch.files)
-    for step in steps:
-        if step.change.old_path in leaving:
-            side.set(step.change.old_path, None)
+    for path in leaving:
+        side.set(path, None)
     for step in steps:
         if step.change.new_path is not None:
             _create(side, patch.name, step.change.new_path, step.theirs)
     return steps
+
+
+def left_path(change: FilePatch) -> tuple[str, ...]:
+    """Return the path that has no file any more after a deletion or rename, if it is one."""
+    is_leaving = change.new_path is None or change.is_rename
+    return (change.old_path,) if is_leaving and change.old_path is not None else ()
 
 
 def _create(side: Overlay, name: str, path: str, entry: Entry | None) -> None:
@@ -95,7 +100,7 @@ def _create(side: Overlay, name: str, path: str, entry: Entry | None) -> None:
 
 
 def _step_file(
-    side: Overlay, name: str, change: FilePatch, leaving: Collection[str | None], blobs: Blobs
+    side: Overlay, name: str, change: FilePatch, leaving: Collection[str], blobs: Blobs
 ) -> FileStep:
     is_new = change.old_path is None or change.is_rename or change.is_copy
     if is_new and side.entry(change.path) is not None and change.path not in leaving:

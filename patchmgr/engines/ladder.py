@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from patchmgr.engines.placement import apply_one, leads_to
-from patchmgr.model.merge import Clean, Conflicted
+from patchmgr.model.merge import Conflicted
 from patchmgr.model.outcome import How, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge
@@ -23,6 +23,7 @@ CARRIED_MOVED: Answer = (Verdict.MODIFIED, How.MOVED)
 CARRIED_TEXT: Answer = (Verdict.UNCHANGED, How.TEXT)
 DRIFTED_TEXT: Answer = (Verdict.MODIFIED, How.TEXT)
 ABSORBED_EXACT: Answer = (Verdict.ABSORBED, How.EXACT)
+DECIDED: Answer = (Verdict.ABSORBED, How.DECIDED)
 SOLVED: Answer = (Verdict.MODIFIED, How.RECORDED)
 CONFLICT: Answer = (Verdict.CONFLICT, None)
 
@@ -71,7 +72,8 @@ def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Colli
     if ours == theirs:
         return Merged(ours, _each(sides, ABSORBED_EXACT))
     if base is None:
-        assert ours is not None and theirs is not None
+        assert ours is not None
+        assert theirs is not None
         return _merge_added(sides, ours, theirs, blobs, text)
     if ours is None:
         return Collided("upstream deleted the file", None, _each(sides, CONFLICT))
@@ -87,12 +89,11 @@ def _merge_added(
     reason = "upstream added another file at this path"
     if ours.mode != theirs.mode or {ours.mode, theirs.mode} - FILE_MODES:
         return Collided(reason, None, _each(sides, CONFLICT))
-    match text.merge(b"", blobs.read(ours.blob), blobs.read(theirs.blob)):
-        case Clean(content):
-            entry = Entry(ours.mode, blobs.add(content))
-            return Merged(entry, _each(sides, ABSORBED_EXACT if entry == ours else DRIFTED_TEXT))
-        case Conflicted(marked):
-            return Collided(reason, marked, _each(sides, CONFLICT))
+    merge = text.merge(b"", blobs.read(ours.blob), blobs.read(theirs.blob))
+    if isinstance(merge, Conflicted):
+        return Collided(reason, merge.marked, _each(sides, CONFLICT))
+    entry = Entry(ours.mode, blobs.add(merge.content))
+    return Merged(entry, _each(sides, ABSORBED_EXACT if entry == ours else DRIFTED_TEXT))
 
 
 def _each(sides: Sides, answer: Answer) -> tuple[Answer, ...]:
@@ -117,7 +118,8 @@ def _merge_present(
         return Merged(entry, _each(sides, CARRIED_MOVED if sides.is_moved else carried))
     if base.mode not in FILE_MODES:
         return Collided("upstream changed the same link", None, _each(sides, CONFLICT))
-    return _merge_text(sides, mode, blobs, text)
+    contents = (blobs.read(base.blob), blobs.read(ours.blob), blobs.read(theirs.blob))
+    return _merge_text(sides, contents, mode, blobs, text)
 
 
 def _kind(entry: Entry) -> str:
@@ -130,20 +132,19 @@ def _three_way(base: str, ours: str, theirs: str) -> str | None:
     return None
 
 
-def _merge_text(sides: Sides, mode: str, blobs: Blobs, text: TextMerge) -> Merged | Collided:
-    assert sides.base is not None and sides.ours is not None and sides.theirs is not None
-    base, ours = blobs.read(sides.base.blob), blobs.read(sides.ours.blob)
-    whole = text.merge(base, ours, blobs.read(sides.theirs.blob))
-    match whole:
-        case Clean(content):
-            answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text)
-            if sides.is_moved:
-                answers = tuple(_moved(a) for a in answers)
-            return Merged(Entry(mode, blobs.add(content)), answers)
-        case Conflicted(marked):
-            answers = judge_hunks(base, ours, None, sides.hunks, sides.positions, text)
-            reason = "upstream changed the same lines" if marked else "both sides are binary"
-            return Collided(reason, marked, answers)
+def _merge_text(
+    sides: Sides, contents: tuple[bytes, bytes, bytes], mode: str, blobs: Blobs, text: TextMerge
+) -> Merged | Collided:
+    base, ours, theirs = contents
+    merge = text.merge(base, ours, theirs)
+    if isinstance(merge, Conflicted):
+        answers = judge_hunks(base, ours, None, sides.hunks, sides.positions, text)
+        reason = "upstream changed the same lines" if merge.marked else "both sides are binary"
+        return Collided(reason, merge.marked, answers)
+    answers = judge_hunks(base, ours, merge.content, sides.hunks, sides.positions, text)
+    if sides.is_moved:
+        answers = tuple(_moved(answer) for answer in answers)
+    return Merged(Entry(mode, blobs.add(merge.content)), answers)
 
 
 def _moved(answer: Answer) -> Answer:
@@ -183,10 +184,9 @@ def judge_hunks(
 
 def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
     """Judge one hunk by merging it alone."""
-    match text.merge(base, ours, apply_one(base, hunk, position)):
-        case Conflicted():
-            return CONFLICT
-        case Clean(content) if content == ours:
-            return ABSORBED_EXACT
-        case Clean(content):
-            return CARRIED_TEXT if leads_to(ours, (hunk,), content) else DRIFTED_TEXT
+    merge = text.merge(base, ours, apply_one(base, hunk, position))
+    if isinstance(merge, Conflicted):
+        return CONFLICT
+    if merge.content == ours:
+        return ABSORBED_EXACT
+    return CARRIED_TEXT if leads_to(ours, (hunk,), merge.content) else DRIFTED_TEXT

@@ -83,7 +83,7 @@ def _is_anchored(lines: list[bytes], hunk: Hunk, at: int) -> bool:
     """Say whether a hunk at the file's start or end is put there (as git apply demands)."""
     is_context = [line[:1] == b" " for line in hunk.lines]
     leading, trailing = _run_length(is_context), _run_length(is_context[::-1])
-    if leading < trailing and at > 0:
+    if leading < trailing and hunk.old_start <= 1 and at > 0:
         return False
     return leading <= trailing or at + len(hunk.old()) == len(lines)
 

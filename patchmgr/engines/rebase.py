@@ -2,62 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from patchmgr.engines.conflict_ids import conflict_id
+from patchmgr.engines.absorb import Absorption, Event
+from patchmgr.engines.carriage import FileResult, NewSide, SymbolAt, Tools, carry_files
+from patchmgr.engines.dropping import carry_rest, sizes
 from patchmgr.engines.fold import FileStep, Overlay, step_patch
-from patchmgr.engines.ladder import (
-    ABSORBED_EXACT,
-    DRIFTED_TEXT,
-    SOLVED,
-    Answer,
-    Collided,
-    Sides,
-    merge_file,
-)
-from patchmgr.model.outcome import FileConflict, How, HunkOutcome, PatchOutcome, Verdict
-from patchmgr.model.patch import Author, Patch
-from patchmgr.model.ports import Blobs, TextMerge, Tree
-from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.engines.solutions import shown_content
+from patchmgr.model.outcome import HunkOutcome, PatchOutcome, Verdict
+from patchmgr.model.patch import Patch
+from patchmgr.model.ports import Tree
+from patchmgr.model.snapshot import Entry
 
-SymbolAt = Callable[[str, bytes, int], "str | None"]
+__all__ = ["FileResult", "Item", "Judged", "SymbolAt", "Tools", "patch_verdict", "rebase_series"]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A patch to carry; `refusal` says why a guard keeps it out, None where it is in."""
+    """A patch to carry; `refusal` says why a guard keeps it out, None where it is in.
+
+    `absorption` is what upstream has of it, None where nothing is known.
+    """
 
     patch: Patch
     refusal: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """The ports of a rebase, and the author of patches that name none.
-
-    `solved` holds what a person made of a conflict, by patch name and path: None deletes the
-    file. `on_patch` hears of every patch before it is tried.
-    """
-
-    blobs: Blobs
-    text: TextMerge
-    symbol_at: SymbolAt
-    nobody: Author
-    solved: Mapping[tuple[str, str], bytes | None] = field(default_factory=dict)
-    on_patch: Callable[[str], None] = lambda name: None
-
-
-@dataclass(frozen=True, slots=True)
-class FileResult:
-    """One file of a patch on the new side; `changes` is empty where it collided."""
-
-    step: FileStep
-    home: str
-    answers: tuple[Answer, ...]
-    changes: Mapping[str, Entry | None] = field(default_factory=dict)
-    conflict: FileConflict | None = None
-    is_untouched: bool = False
+    absorption: Absorption | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +36,7 @@ class Judged:
 
     outcome: PatchOutcome
     files: tuple[FileResult, ...] = ()
+    absorption: Absorption | None = None
 
 
 @dataclass(slots=True)
@@ -103,36 +74,80 @@ def rebase_series(
         elif item.refusal is not None:
             judged.append(_left_out(item, Verdict.SKIPPED, item.refusal, run))
         else:
-            judged.append(_carry(run, item.patch))
+            judged.append(_with_history(_carry(run, item.patch, item.absorption), item))
             if stops_at_conflict and judged[-1].outcome.verdict is Verdict.CONFLICT:
                 stopped = item.patch.name
     return tuple(judged), run.new.changes()
+
+
+def _with_history(judged: Judged, item: Item) -> Judged:
+    """Name the commits that landed the patch and took it back or changed it since."""
+    found = item.absorption
+    if found is None:
+        return judged
+    events = [(found.step.commit, Event.LANDED.value)]
+    if found.since is not None:
+        events.append((found.since.commit, found.event.value))
+    return replace(judged, outcome=replace(judged.outcome, history=tuple(events)))
 
 
 def _left_out(item: Item, verdict: Verdict, reason: str, run: _Run) -> Judged:
     return Judged(_outcome(item.patch, verdict, run.tools, reason=reason))
 
 
-def _carry(run: _Run, patch: Patch) -> Judged:
+def _carry(run: _Run, patch: Patch, absorption: Absorption | None) -> Judged:
     steps = step_patch(run.old, patch, run.tools.blobs)
+    if absorption is not None and absorption.is_whole:
+        return _drop(run, patch, steps, absorption)
     waiting = next((p for p in patch.paths() if p in run.blocked), None)
-    results: list[FileResult] = []
-    before: dict[str, Entry | None] = {}
+    free: list[FileStep] = []
     for step in steps:
         if any(p in run.blocked for p in _paths(step)):
             run.blocked.update(_paths(step))
-            continue
-        result = _carry_file(run, patch, step)
-        results.append(result)
-        if result.conflict is not None:
-            run.blocked.update(_paths(step))
-        for path, entry in result.changes.items():
-            before.setdefault(path, run.new.entry(path))
-            run.new.set(path, entry)
+        else:
+            free.append(step)
+    side = NewSide(run.new, run.homes)
+    if absorption is not None and absorption.hunks and len(free) == len(steps):
+        dropped = absorption.hunks
+        results = carry_rest(patch.name, free, dropped, absorption.how, side, run.tools)
+    else:
+        results = carry_files(patch.name, free, side, run.tools)
+    before = {path: run.new.entry(path) for result in results for path in result.changes}
+    _settle(run, results)
     if waiting is not None:
         reason = f"an earlier patch left {waiting} in conflict"
-        return Judged(_outcome(patch, Verdict.BLOCKED, run.tools, reason=reason), tuple(results))
-    return _judge(run, patch, tuple(results), before)
+        return Judged(_outcome(patch, Verdict.BLOCKED, run.tools, reason=reason), results)
+    return replace(_judge(run, patch, results, before), absorption=absorption)
+
+
+def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorption) -> Judged:
+    """Leave out a patch that upstream has; it touches nothing, so nothing blocks it."""
+    side = NewSide(run.new, run.homes)
+    answer = (Verdict.ABSORBED, absorption.how)
+    results = tuple(
+        FileResult(step, side.home(step.change.path), (answer,) * size)
+        for step, size in zip(steps, sizes(steps), strict=True)
+    )
+    judged = _judge(run, patch, results, {})
+    return replace(judged, absorption=absorption)
+
+
+def _settle(run: _Run, results: Sequence[FileResult]) -> None:
+    """Write what was carried to the new side: first what goes, then what comes."""
+    for result in results:
+        if result.conflict is not None:
+            run.blocked.update(_paths(result.step))
+            continue
+        change = result.step.change
+        for path in (change.path,) if change.is_copy else _paths(result.step):
+            run.homes.pop(path, None)
+    changes = [change for result in results for change in result.changes.items()]
+    for path, entry in sorted(changes, key=lambda change: change[1] is not None):
+        run.new.set(path, entry)
+    for result in results:
+        new_path = result.step.change.new_path
+        if result.conflict is None and new_path not in (None, result.home):
+            run.homes[new_path] = result.home
 
 
 def _paths(step: FileStep) -> tuple[str, ...]:
@@ -179,154 +194,35 @@ def _outcome(patch: Patch, verdict: Verdict, tools: Tools, *, reason: str) -> Pa
     )
 
 
-def _carry_file(run: _Run, patch: Patch, step: FileStep) -> FileResult:
-    change = step.change
-    source = change.old_path
-    home = run.homes.get(source, source) if source is not None else change.path
-    assert home is not None
-    if change.is_copy or source is None:
-        return _create_file(run, patch, step)
-    target = home if not change.is_rename else change.path
-    if change.new_path is None:
-        target = home
-    ours = run.new.entry(home)
-    is_moved = home not in (source, target) or (home != source and not change.is_rename)
-    if change.is_rename:
-        reason = _rename_obstacle(run, source, home, target)
-        if reason is not None:
-            return _collision(
-                run, patch, step, home, Collided(reason, None, _conflicts(step)), ours
-            )
-    sides = Sides(step.base, ours, step.theirs, change.hunks, step.positions, is_moved)
-    merged = merge_file(sides, blobs=run.tools.blobs, text=run.tools.text)
-    if isinstance(merged, Collided):
-        return _collision(run, patch, step, home, merged, ours)
-    changes = {target: merged.entry} if home == target else {home: None, target: merged.entry}
-    answers = merged.answers
-    if change.is_rename:
-        run.homes.pop(source, None)
-        if home != target:
-            answers = tuple(_renamed(a) for a in answers)
-    untouched = ours == step.base and home == source
-    return FileResult(step, target, answers, changes, is_untouched=untouched)
-
-
-def _renamed(answer: Answer) -> Answer:
-    """Return the answer of a hunk in a file whose move is ours: the move itself is carried."""
-    return DRIFTED_TEXT if answer == ABSORBED_EXACT else answer
-
-
-def _conflicts(step: FileStep) -> tuple[Answer, ...]:
-    return ((Verdict.CONFLICT, None),) * max(1, len(step.change.hunks))
-
-
-def _rename_obstacle(run: _Run, source: str, home: str, target: str) -> str | None:
-    if home == target:
-        return None
-    if home != source:
-        return f"upstream moved the file to {home}, the patch to {target}"
-    if run.new.entry(target) is not None:
-        return f"upstream has another file at {target}"
-    obstacle = run.new.obstacle(target)
-    return None if obstacle in (None, source) else f"{obstacle} is in the way upstream"
-
-
-def _create_file(run: _Run, patch: Patch, step: FileStep) -> FileResult:
-    path = step.change.path
-    ours = run.new.entry(path)
-    sides = Sides(None, ours, step.theirs, step.change.hunks, (0,) * len(step.change.hunks))
-    merged = merge_file(sides, blobs=run.tools.blobs, text=run.tools.text)
-    obstacle = run.new.obstacle(path) if ours is None else None
-    if obstacle is not None:
-        merged = Collided(f"{obstacle} is in the way upstream", None, _conflicts(step))
-    if isinstance(merged, Collided):
-        return _collision(run, patch, step, path, merged, ours)
-    # A copy's diff is against its source, which upstream may have changed.
-    untouched = ours is None and not step.change.is_copy
-    return FileResult(step, path, merged.answers, {path: merged.entry}, is_untouched=untouched)
-
-
-def _collision(
-    run: _Run, patch: Patch, step: FileStep, home: str, collided: Collided, ours: Entry | None
-) -> FileResult:
-    key = (patch.name, step.change.path)
-    if key in run.tools.solved:
-        return _solution(run, step, home, collided, ours, run.tools.solved[key])
-    contents = tuple(_read(run, entry) for entry in (step.base, ours, step.theirs))
-    base, current, theirs = contents
-    conflict = FileConflict(
-        id=conflict_id(base, current, theirs, collided.marked),
-        path=step.change.path,
-        new_path=home,
-        reason=collided.reason,
-        base=base,
-        ours=current,
-        theirs=theirs,
-        marked=collided.marked,
-    )
-    return FileResult(step, home, collided.answers, conflict=conflict)
-
-
-def _solution(
-    run: _Run,
-    step: FileStep,
-    home: str,
-    collided: Collided,
-    ours: Entry | None,
-    content: bytes | None,
-) -> FileResult:
-    """Take what a person made of the conflict as the file's new state."""
-    entry = None
-    if content is not None:
-        like = ours or step.theirs or step.base
-        assert like is not None
-        entry = Entry(like.mode, run.tools.blobs.add(content))
-    answers = tuple(SOLVED if a[0] is Verdict.CONFLICT else a for a in collided.answers)
-    if entry == ours:
-        answers = ((Verdict.ABSORBED, How.DECIDED),) * len(answers)
-    return FileResult(step, home, answers, {home: entry})
-
-
-def _read(run: _Run, entry: Entry | None) -> bytes | None:
-    if entry is None:
-        return None
-    if entry.mode == GITLINK:
-        return f"Subproject commit {entry.blob}\n".encode()
-    return run.tools.blobs.read(entry.blob)
-
-
 def _hunk_outcomes(run: _Run, result: FileResult) -> tuple[HunkOutcome, ...]:
+    """Return one outcome an answer; what is no hunk has line 0."""
     change = result.step.change
-    if not change.hunks:
-        verdict, how = result.answers[0]
-        return (HunkOutcome(change.path, result.home, 0, None, verdict, how),)
     content = _symbol_content(run, result.step)
+    places: list[tuple[int, str | None]] = [
+        (hunk.new_start, run.tools.symbol_at(change.path, content, line))
+        for hunk, line in zip(change.hunks, _changed_lines(result.step), strict=True)
+    ]
+    places += [(0, None)] * (len(result.answers) - len(places))
     return tuple(
-        HunkOutcome(
-            path=change.path,
-            new_path=result.home,
-            line=hunk.new_start,
-            symbol=run.tools.symbol_at(change.path, content, _first_changed_line(hunk.lines, at)),
-            verdict=verdict,
-            how=how,
-        )
-        for hunk, at, (verdict, how) in zip(
-            change.hunks, _new_starts(result.step), result.answers, strict=True
-        )
+        HunkOutcome(change.path, result.home, line, symbol, verdict, how)
+        for (line, symbol), (verdict, how) in zip(places, result.answers, strict=True)
     )
 
 
-def _new_starts(step: FileStep) -> tuple[int, ...]:
-    """Return the 1-based line of each hunk on the side that the symbol is looked up in."""
-    is_deletion = step.theirs is None
-    return tuple(h.old_start if is_deletion else h.new_start for h in step.change.hunks)
+def _changed_lines(step: FileStep) -> tuple[int, ...]:
+    """Return the 1-based line of each hunk's first change on the side with the symbols.
 
-
-def _first_changed_line(lines: Sequence[bytes], start: int) -> int:
-    before = next((i for i, line in enumerate(lines) if line[:1] != b" "), 0)
-    return start + before
+    This is where the hunk went, which its header may not say.
+    """
+    lines: list[int] = []
+    drift = 0
+    for hunk, position in zip(step.change.hunks, step.positions, strict=True):
+        before = next((i for i, line in enumerate(hunk.lines) if line[:1] != b" "), 0)
+        lines.append(position + drift + before + 1)
+        drift += 0 if step.theirs is None else hunk.added() - hunk.removed()
+    return tuple(lines)
 
 
 def _symbol_content(run: _Run, step: FileStep) -> bytes:
     entry = step.theirs if step.theirs is not None else step.base
-    return _read(run, entry) or b""
+    return shown_content(entry, run.tools.blobs) or b""

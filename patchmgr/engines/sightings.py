@@ -4,18 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from patchmgr.engines.ladder import ABSORBED_EXACT, Answer, judge_hunk
-from patchmgr.engines.placement import Applied, apply_hunks
 from patchmgr.engines.rebase import FileResult, Judged
-from patchmgr.model.outcome import HunkOutcome, Sighting, Verdict
+from patchmgr.model.merge import Clean
+from patchmgr.model.outcome import How, HunkOutcome, Sighting, Verdict
 from patchmgr.model.ports import Blobs, History, Step, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
-_PULL = re.compile(r"\(#(\d+)\)\s*$")
+_PULL = re.compile(r"\(#([0-9]{1,18})\)\s*$")
 
-Versions = Sequence[tuple["Step | None", "Entry | None"]]
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """An upstream file after a step (None: in the base tree), and where it is."""
+
+    step: Step | None
+    path: str
+    entry: Entry | None
+
+
+_Claim = Callable[[_Version], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    blobs: Blobs
+    text: TextMerge
+
+    def text_of(self, entry: Entry | None) -> bytes | None:
+        """Return the content of a file, None where there is none or it is a link."""
+        if entry is None or entry.mode not in FILE_MODES:
+            return None
+        return self.blobs.read(entry.blob)
 
 
 def pull_number(subject: str) -> int | None:
@@ -55,16 +77,15 @@ def explain(
     if not paths:
         return tuple(judged)
     steps = history.steps(paths)
-    return tuple(_explain_patch(patch, steps, start, blobs, text) for patch in judged)
+    tools = _Tools(blobs, text)
+    return tuple(_explain_patch(patch, steps, start, tools) for patch in judged)
 
 
 def _explain_patch(
-    patch: Judged,
-    steps: Sequence[Step],
-    start: Mapping[str, Entry | None],
-    blobs: Blobs,
-    text: TextMerge,
+    patch: Judged, steps: Sequence[Step], start: Mapping[str, Entry | None], tools: _Tools
 ) -> Judged:
+    if not patch.outcome.hunks:
+        return patch
     evidence: list[Sighting] = []
     cause: list[Sighting] = []
     hunks = list(patch.outcome.hunks)
@@ -72,8 +93,8 @@ def _explain_patch(
     for result in patch.files:
         versions = _versions(result, steps, start)
         for index, answer in enumerate(result.answers):
-            step = _turning_point(versions, _holds(result, index, answer, blobs, text))
-            if step is not None and patch.outcome.hunks:
+            step = _explaining_step(patch, result, index, versions, tools)
+            if step is not None:
                 found = _sighting(step, answer, hunks[at])
                 (evidence if answer[0] is Verdict.ABSORBED else cause).append(found)
                 if answer[0] is Verdict.ABSORBED:
@@ -88,61 +109,101 @@ def _explain_patch(
     return replace(patch, outcome=outcome)
 
 
+def _explaining_step(
+    patch: Judged, result: FileResult, index: int, versions: Sequence[_Version], tools: _Tools
+) -> Step | None:
+    """Return the step that absorbed a hunk or broke it, None where none is known."""
+    absorption = patch.absorption
+    if absorption is not None and absorption.hunks:
+        if result.answers[index][0] is Verdict.ABSORBED:
+            return absorption.step
+    return _turning_point(versions, _claim(result, index, versions[0], tools))
+
+
 def _versions(
     result: FileResult, steps: Sequence[Step], start: Mapping[str, Entry | None]
-) -> Versions:
+) -> tuple[_Version, ...]:
     """Return the file after each step that touches it, the base first, following its move."""
-    old, home = result.step.change.old_path or result.step.change.path, result.home
-    current = start.get(old)
-    versions: list[tuple[Step | None, Entry | None]] = [(None, current)]
+    change, home = result.step.change, result.home
+    old = change.path if change.is_copy or change.old_path is None else change.old_path
+    versions = [_Version(None, old, start.get(old))]
     for step in steps:
-        if home in step.changes or old in step.changes:
-            current = step.changes.get(home) or step.changes.get(old)
-            versions.append((step, current))
-    return versions
+        if step.changes.get(home) is not None:
+            versions.append(_Version(step, home, step.changes[home]))
+        elif home in step.changes or (versions[-1].path == old and old in step.changes):
+            versions.append(_Version(step, old, step.changes.get(old)))
+    return tuple(versions)
 
 
-Claim = Callable[["Entry | None"], bool]
-
-
-def _holds(
-    result: FileResult, index: int, answer: Answer, blobs: Blobs, text: TextMerge
-) -> Claim | None:
+def _claim(result: FileResult, index: int, start: _Version, tools: _Tools) -> _Claim | None:
     """Return the claim about an upstream version that turned true with the commit in question."""
-    base = result.step.base
+    answer, change, base = result.answers[index], result.step.change, result.step.base
     if answer[0] is Verdict.UNCHANGED:
         return None
-    if answer[0] is Verdict.ABSORBED and (base is None or result.step.theirs is None):
-        theirs = result.step.theirs
-        return lambda version: version == theirs
-    hunks = result.step.change.hunks
-    if base is None or not hunks or base.mode not in FILE_MODES:
-        return lambda version: version != base
-    content, hunk, position = blobs.read(base.blob), hunks[index], result.step.positions[index]
-
-    def is_absorbed(version: Entry | None) -> bool:
-        if version is None or version.mode not in FILE_MODES:
-            return False
-        found = judge_hunk(content, blobs.read(version.blob), hunk, position, text)
-        return found == ABSORBED_EXACT
-
-    def is_disturbed(version: Entry | None) -> bool:
-        if version is None or version.mode not in FILE_MODES:
-            return True
-        return not isinstance(apply_hunks(blobs.read(version.blob), (hunk,)), Applied)
-
-    return is_absorbed if answer[0] is Verdict.ABSORBED else is_disturbed
+    is_absorbed, content = answer[0] is Verdict.ABSORBED, tools.text_of(base)
+    if is_absorbed and result.step.theirs is None:
+        return lambda version: version.entry is None
+    if index >= len(change.hunks) or change.is_copy or content is None:
+        return _has_effect(result, index) if is_absorbed else _is_changed(start)
+    judge = _judge(result, index, content, start, tools)
+    if is_absorbed:
+        return lambda version: judge(version) == ABSORBED_EXACT
+    is_moved = answer[1] is How.MOVED
+    return lambda version: (
+        judge(version)[0] is not Verdict.UNCHANGED or (is_moved and version.path != start.path)
+    )
 
 
-def _turning_point(versions: Versions, claim: Claim | None) -> Step | None:
+def _is_changed(start: _Version) -> _Claim:
+    return lambda version: (version.path, version.entry) != (start.path, start.entry)
+
+
+def _has_effect(result: FileResult, index: int) -> _Claim:
+    """Return the claim that a change without hunks, or a whole new file, is there."""
+    change, base, theirs = result.step.change, result.step.base, result.step.theirs
+    assert theirs is not None
+    if base is None or change.is_copy:
+        return lambda version: version.entry == theirs
+    has_content = bool(change.hunks) or change.binary is not None
+    if has_content and index < max(1, len(change.hunks)):
+        return lambda version: version.entry is not None and version.entry.blob == theirs.blob
+    path = change.new_path if change.is_rename else None
+    mode = theirs.mode if theirs.mode != base.mode else None
+    return lambda version: (
+        version.entry is not None
+        and path in (None, version.path)
+        and mode in (None, version.entry.mode)
+    )
+
+
+def _judge(
+    result: FileResult, index: int, content: bytes, start: _Version, tools: _Tools
+) -> Callable[[_Version], Answer]:
+    """Return how the hunk fares on a version that the patches below have been carried to."""
+    hunk, position = result.step.change.hunks[index], result.step.positions[index]
+    pristine = tools.text_of(start.entry)
+
+    def judge(version: _Version) -> Answer:
+        ours = tools.text_of(version.entry)
+        if ours is None:
+            return Verdict.CONFLICT, None
+        if pristine is not None:
+            below = tools.text.merge(pristine, ours, content)
+            ours = below.content if isinstance(below, Clean) else ours
+        return judge_hunk(content, ours, hunk, position, tools.text)
+
+    return judge
+
+
+def _turning_point(versions: Sequence[_Version], claim: _Claim | None) -> Step | None:
     """Return the step after which the claim holds up to the last version, None where none."""
     found: Step | None = None
     if claim is None:
         return None
-    for step, version in reversed(versions):
+    for version in reversed(versions):
         if not claim(version):
             return found
-        found = step
+        found = version.step
     return found
 
 

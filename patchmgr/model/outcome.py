@@ -97,6 +97,8 @@ class PatchOutcome:
 
     `changes` is what the new commit does to the tree of the new side (None deletes); it is
     empty where nothing is carried. `reuses_diff` says that the patch file stays as it is.
+    `history` names upstream commits and what they did to the patch's effect: landed, evolved,
+    reverted or gone.
     """
 
     name: str
@@ -111,6 +113,7 @@ class PatchOutcome:
     conflicts: tuple[FileConflict, ...] = ()
     reason: str | None = None
     reuses_diff: bool = False
+    history: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_carried(self) -> bool:

@@ -39,6 +39,9 @@ class TextMerge(Protocol):
     def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         """Merge two versions of a text over their base."""
 
+    def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> Sequence[Merge]:
+        """Merge several texts, each given as base, ours and theirs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from patchmgr.model.ports import Step
+from patchmgr.model.ports import History, Step
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import door
 
@@ -39,6 +39,24 @@ class GitHistory:
         """Return the number of commits in the target that are not in the base."""
         arguments = ["rev-list", "--count", f"^{self.base}", self.target, "--"]
         return int(door.output(arguments, git_dir=self.git_dir))
+
+
+class KnownHistory:
+    """A history that is asked once, for all paths that will be asked about."""
+
+    def __init__(self, history: History, paths: Sequence[str]) -> None:
+        self._history = history
+        self._paths = frozenset(paths)
+        self._steps: tuple[Step, ...] | None = None
+
+    def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
+        """Return the steps that touch any of the paths, oldest first."""
+        if not self._paths.issuperset(paths):
+            return tuple(self._history.steps(paths))
+        if self._steps is None:
+            self._steps = tuple(self._history.steps(sorted(self._paths)))
+        wanted = frozenset(paths)
+        return tuple(step for step in self._steps if not wanted.isdisjoint(step.changes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.plumbing import door
 from patchmgr.plumbing.workbench import Workbench
 
+_NAME = "%06d"
 _IDENT = b"patchmgr <patchmgr@localhost> 0 +0000"
 
 
 class GitTextMerge:
-    """Merges one file a call, as synthetic commits of a one-file tree on a workbench.
+    """Merges texts as the files of three synthetic commits on a workbench.
 
     This is what `git rebase` runs for a file, its histogram diff included; `git merge-file`
     cannot choose the algorithm before git 2.44.
@@ -19,50 +22,74 @@ class GitTextMerge:
 
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
-        self._known: dict[tuple[str, str, str], Merge] = {}
+        self._known: dict[tuple[str, ...], Merge] = {}
 
     def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         """Merge two versions of a text over their base."""
-        if ours == theirs or base == theirs:
-            return Clean(ours)
-        if base == ours:
-            return Clean(theirs)
-        key = (blob_id(base), blob_id(ours), blob_id(theirs))
-        if key not in self._known:
-            self._known[key] = self._merge(base, ours, theirs)
-        return self._known[key]
+        return self.merge_all([(base, ours, theirs)])[0]
 
-    def _merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
-        root = self._commit(base, None, b"base")
+    def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> tuple[Merge, ...]:
+        """Merge several texts, each given as base, ours and theirs, in one process."""
+        found: list[Merge | None] = [_trivial(*sides) for sides in texts]
+        keys = [tuple(map(blob_id, sides)) for sides in texts]
+        missing = [
+            number
+            for number, merge in enumerate(found)
+            if merge is None and keys[number] not in self._known
+        ]
+        chosen = list({keys[number]: number for number in missing}.values())
+        if chosen:
+            merges = self._merge([texts[number] for number in chosen])
+            self._known.update((keys[n], merge) for n, merge in zip(chosen, merges, strict=True))
+        return tuple(
+            self._known[key] if merge is None else merge
+            for key, merge in zip(keys, found, strict=True)
+        )
+
+    def _merge(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> list[Merge]:
+        bases, ours, theirs = ([sides[n] for sides in texts] for n in range(3))
+        root = self._commit(bases, None, b"base")
         left, right = self._commit(ours, root, b"ours"), self._commit(theirs, root, b"theirs")
-        is_clean, tree = self._ask(left, right)
-        merged = self._read(tree)
-        if is_clean:
-            return Clean(merged)
-        if b"\0" in base[:8000] or b"\0" in ours[:8000] or b"\0" in theirs[:8000]:
-            return Conflicted(None)
-        return Conflicted(_relabel(merged, {root: b"base", left: b"ours", right: b"theirs"}))
+        tree, conflicted = self._ask(left, right)
+        labels = {root: b"base", left: b"ours", right: b"theirs"}
+        listing = self._bench.reader.listing(tree)
+        merges: list[Merge] = []
+        for number, sides in enumerate(texts):
+            merged = self._bench.reader.blob(listing[_NAME % number][1])
+            if _NAME % number not in conflicted:
+                merges.append(Clean(merged))
+            elif any(b"\0" in side[:8000] for side in sides):
+                merges.append(Conflicted(None))
+            else:
+                merges.append(Conflicted(_relabel(merged, labels)))
+        return merges
 
-    def _commit(self, content: bytes, parent: str | None, message: bytes) -> str:
+    def _commit(self, contents: Sequence[bytes], parent: str | None, message: bytes) -> str:
         write = self._bench.write_loose
-        blob = write("blob", content)
-        tree = write("tree", b"100644 file\0" + bytes.fromhex(blob))
+        entries = [
+            f"100644 {_NAME % number}".encode() + b"\0" + bytes.fromhex(write("blob", content))
+            for number, content in enumerate(contents)
+        ]
+        tree = write("tree", b"".join(entries))
         lines = [b"tree " + tree.encode()]
         if parent is not None:
             lines.append(b"parent " + parent.encode())
         lines += [b"author " + _IDENT, b"committer " + _IDENT, b"", message, b""]
         return write("commit", b"\n".join(lines))
 
-    def _ask(self, left: str, right: str) -> tuple[bool, str]:
+    def _ask(self, left: str, right: str) -> tuple[str, set[str]]:
         # `merge-tree --stdin` would save the start of a process, but git 2.39 does not flush
         # its answers before its input ends.
-        arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", left, right]
-        code, printed = door.run(arguments, git_dir=self._bench.git_dir, good=(0, 1))
-        return code == 0, printed[:40].decode()
+        arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", "--name-only"]
+        _, printed = door.run([*arguments, left, right], git_dir=self._bench.git_dir, good=(0, 1))
+        tree, *names = printed.decode().rstrip("\0").split("\0")
+        return tree, set(names)
 
-    def _read(self, tree: str) -> bytes:
-        with_file = self._bench.reader.listing(tree)
-        return self._bench.reader.blob(with_file["file"][1])
+
+def _trivial(base: bytes, ours: bytes, theirs: bytes) -> Merge | None:
+    if theirs in (ours, base):
+        return Clean(ours)
+    return Clean(theirs) if base == ours else None
 
 
 def _relabel(marked: bytes, labels: dict[str, bytes]) -> bytes:

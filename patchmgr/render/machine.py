@@ -74,7 +74,7 @@ def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
         "cause": [{**_sighting(s), "author": s.author} for s in patch.cause],
         "conflicts": [_conflict(conflict) for conflict in patch.conflicts],
         "likely": [],
-        "history": [],
+        "history": [{"commit": commit, "event": event} for commit, event in patch.history],
         "reason": patch.reason,
         "hunks": [_hunk(hunk) for hunk in patch.hunks],
     }

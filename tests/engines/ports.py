@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from patchmgr.engines.placement import split_lines
@@ -68,9 +68,10 @@ class PlainMerge:
             lines[start:end] = new
         return Clean(b"".join(lines))
 
+    def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> Sequence[Merge]:
+        return [self.merge(*sides) for sides in texts]
+
 
 def _edits(old: list[bytes], new: list[bytes]) -> list[Edit]:
     matcher = SequenceMatcher(None, old, new, autojunk=False)
-    return [
-        (i1, i2, new[j1:j2]) for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"
-    ]
+    return [(i1, i2, new[j1:j2]) for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"]

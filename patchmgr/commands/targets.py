@@ -1,0 +1,158 @@
+"""What is applied in a checkout: `verify`, and how a recorded application stands."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from patchmgr.commands.session import Session
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing import door
+from patchmgr.plumbing.applied import AppliedFile, Record, state_of
+from patchmgr.plumbing.checkout import Checkout
+from patchmgr.plumbing.clones import open_clone
+from patchmgr.store import PRIVATE, Workspace
+
+_TARGETS = f"{PRIVATE}/targets"
+
+
+class Standing(str, Enum):
+    """How a file of the target stands to what was applied."""
+
+    PATCHED = "patched"
+    ORIGINAL = "original"
+    EDITED = "edited"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What `verify` found; `is_current` says that the series has not changed since."""
+
+    series: str
+    target: Path
+    is_applied: bool
+    is_current: bool
+    files: tuple[tuple[str, Standing], ...]
+
+    @property
+    def is_sound(self) -> bool:
+        """Say whether the present series is in, whole."""
+        all_in = all(standing is Standing.PATCHED for _, standing in self.files)
+        return self.is_applied and self.is_current and all_in
+
+
+def series_digest(session: Session, record: SeriesRecord, selected: Collection[str]) -> str:
+    """Return the sha256 (64 hex) of pin, series file, selection and patch files."""
+    workspace = session.workspace
+    digest = hashlib.sha256(f"{record.pin.commit}\n{sorted(selected)}\n".encode())
+    digest.update(workspace.read(f"series/{record.name}/series"))
+    for name in workspace.series_file(record.name).names():
+        digest.update(hashlib.sha256(workspace.read(f"series/{record.name}/{name}")).digest())
+    return digest.hexdigest()
+
+
+@contextmanager
+def opened(session: Session, target: Path, *, is_dry_run: bool) -> Iterator[Checkout]:
+    """Open a checkout for a command; hold it, unless the run is dry and nothing is unfinished."""
+    checkout = Checkout(open_clone(target))
+    if is_dry_run and not checkout.is_interrupted:
+        yield checkout
+        return
+    with checkout.held():
+        said = checkout.recover()
+        if said is not None:
+            session.say(said)
+        yield checkout
+
+
+def standing(checkout: Checkout, file: AppliedFile) -> Standing:
+    """Say how a file stands to what was applied."""
+    try:
+        found = checkout.tree.read(file.path)
+    except PatchmgrError:  # a folder or a link is in its place
+        return Standing.EDITED
+    state = None if found is None else state_of(found.mode, found.content)
+    if state == file.after:
+        return Standing.PATCHED
+    return Standing.ORIGINAL if state == file.before else Standing.EDITED
+
+
+def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
+    """Return the record of what is applied, None where git has taken it out or over since.
+
+    A series in commits is in as long as they are below HEAD. One in files alone is in as long
+    as one of these still differs from HEAD as the record says.
+    """
+    record = checkout.record()
+    if record is None:
+        return None
+    if record.head is not None:
+        return record if checkout.clone.is_ancestor(record.head, head) else None
+    is_in = any(
+        standing(checkout, file) is Standing.PATCHED
+        and (file.path in changed or file.before is None)
+        for file in record.files
+    )
+    return record if is_in or (not record.files and head == record.onto) else None
+
+
+def verify_checkout(
+    session: Session, name: str, target: Path, *, selected: Collection[str] = ()
+) -> Verification:
+    """Say whether the present series is in the checkout, file by file.
+
+    Without a selection, the one that it was applied with counts.
+    """
+    record = session.workspace.series_record(name)
+    with opened(session, target, is_dry_run=True) as checkout:
+        return _verify(session, record, checkout, selected)
+
+
+def _verify(
+    session: Session, record: SeriesRecord, checkout: Checkout, selected: Collection[str]
+) -> Verification:
+    applied, target = checkout.record(), checkout.clone.root
+    if applied is None or applied.series != record.name:
+        return Verification(record.name, target, is_applied=False, is_current=False, files=())
+    files = tuple((f.path, standing(checkout, f)) for f in applied.files)
+    is_current = applied.digest == series_digest(session, record, selected or applied.selected)
+    return Verification(record.name, target, is_applied=True, is_current=is_current, files=files)
+
+
+def remember_target(workspace: Workspace, target: Path) -> None:
+    """Note where something was applied, so that `status` can look there."""
+    raw = os.fsencode(target)
+    folder = workspace.root / _TARGETS
+    with suppress(OSError):
+        (workspace.root / PRIVATE).mkdir(exist_ok=True)
+        folder.mkdir(exist_ok=True)
+        if not folder.is_symlink() and not folder.parent.is_symlink():
+            name = hashlib.sha256(raw).hexdigest()[:16]
+            (folder / f"{name}.new").write_bytes(raw)
+            (folder / f"{name}.new").replace(folder / name)
+
+
+def known_applications(session: Session) -> tuple[Verification, ...]:
+    """Return what is applied in the targets that were noted; one that is gone is left out."""
+    found = []
+    for target in _known_targets(session.workspace):
+        with suppress(PatchmgrError):
+            checkout = Checkout(open_clone(target))
+            applied = checkout.record()
+            if applied is not None:
+                record = session.workspace.series_record(applied.series)
+                found.append(_verify(session, record, checkout, ()))
+    return tuple(sorted(found, key=lambda v: (v.series, str(v.target))))
+
+
+def _known_targets(workspace: Workspace) -> Iterator[Path]:
+    with suppress(OSError):
+        for note in sorted((workspace.root / _TARGETS).iterdir()):
+            if note.suffix != ".new" and note.is_file():
+                yield Path(door.text(note.read_bytes()[:4096]))

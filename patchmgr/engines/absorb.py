@@ -1,0 +1,242 @@
+"""Which patches, and which hunks of them, upstream already has, and since which commit.
+
+A patch landed in an upstream commit when most of its lines are found in the commit's tree at
+their place, hardly any is still needed there, and they came with that commit. What became of
+them on the way to the target is read from the later commits: a change that was taken back is
+needed again, one that turned into something else or went away is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from patchmgr.engines.arrivals import Traffic, traffic
+from patchmgr.engines.atoms import Folded, PatchAtoms, bare, is_telling, patch_atoms
+from patchmgr.engines.landing import Landing, find_landings
+from patchmgr.engines.presence import Count, Fate, View
+from patchmgr.engines.search import Search, Timelines, states_of
+from patchmgr.model.outcome import How
+from patchmgr.model.ports import Blobs, Step, TextMerge
+from patchmgr.model.snapshot import Entry
+
+FEWEST_LEFT = 0.5
+FEWEST_BACK = 0.5
+FEWEST_UNDONE = 0.95
+MOST_ELSE = 0.05
+FEWEST_IN_TARGET = 0.9
+
+_REVERT = re.compile(r"\brevert", re.IGNORECASE)
+
+
+class Event(str, Enum):
+    """What happened to a patch's effect upstream."""
+
+    LANDED = "landed"
+    EVOLVED = "evolved"
+    REVERTED = "reverted"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Absorption:
+    """What upstream has of one patch.
+
+    `hunks` numbers the absorbed hunks, in the order of the patch's files and hunks. `step` is
+    the commit that landed it, `event` what became of it since, and `since` the commit that
+    took it back. A reverted patch has no absorbed hunks.
+    """
+
+    hunks: frozenset[int]
+    step: Step
+    event: Event
+    is_whole: bool
+    since: Step | None = None
+    how: How = How.HISTORY
+
+
+def find_absorbed(
+    folded: Sequence[Folded],
+    start: Mapping[str, Entry | None],
+    target: Mapping[str, Entry | None],
+    homes: Mapping[str, str],
+    steps: Sequence[Step],
+    *,
+    blobs: Blobs,
+    text: TextMerge,
+) -> Mapping[int, Absorption]:
+    """Return by patch number what upstream has of it; patches it has nothing of are left out.
+
+    `start` and `target` give the base's and the target's file for every path of the series
+    (the target's at the path's new home, as `homes` says).
+    """
+    series = tuple(patch_atoms(item.patch) for item in folded)
+    timelines = Timelines(steps, start, homes)
+    search = Search(series, states_of(folded, start), timelines, target, blobs, text)
+    seen = traffic(search)
+    landings = find_landings(search, seen)
+    found: dict[int, Absorption] = {}
+    for patch, atoms in enumerate(series):
+        absorption = None
+        if patch in landings:
+            absorption = _landed(search, seen, patch, landings)
+        elif seen.came[patch]:
+            absorption = _in_target(search, atoms, seen.came[patch], search.view(patch, search.end))
+        if absorption is not None:
+            found[patch] = absorption
+    return found
+
+
+def _landed(
+    search: Search, seen: Traffic, patch: int, landed_by: Mapping[int, Sequence[Landing]]
+) -> Absorption:
+    """Follow the best landing of a patch to the target."""
+    landings = landed_by[patch]
+    best = max(landing.count.found for landing in landings)
+    chosen = next(landing for landing in landings if landing.count.found >= 0.8 * best)
+    every = frozenset(range(len(search.series[patch].hunks)))
+    step = search.timelines.steps[chosen.number]
+    together = _landed_together(landed_by, chosen)
+    back = _reversal(search, seen, together, chosen)
+    if back is None and search.series[patch].is_telling:
+        back = _reversal(search, seen, [patch], chosen)
+    if back is not None:
+        again = _relanding(seen, patch, chosen, back)
+        if again is None:
+            since = search.timelines.steps[back]
+            return Absorption(frozenset(), step, Event.REVERTED, is_whole=False, since=since)
+        step = search.timelines.steps[again]
+    event = _event(search, patch, chosen)
+    how = _how(search, patch, chosen, event)
+    changer = _changer(search, seen, patch, chosen) if event is not Event.LANDED else None
+    return Absorption(every, step, event, is_whole=True, since=changer, how=how)
+
+
+def _landed_together(
+    landed_by: Mapping[int, Sequence[Landing]], landing: Landing
+) -> tuple[int, ...]:
+    """Return the patches that one step landed."""
+    number = landing.number
+    return tuple(p for p, found in landed_by.items() if any(f.number == number for f in found))
+
+
+def _relanding(seen: Traffic, patch: int, landing: Landing, back: int) -> int | None:
+    """Return the step after a reversal that brought the patch's lines once more."""
+    enough = FEWEST_LEFT * landing.count.found
+    return next((n for n, c in seen.came[patch].items() if n > back and c >= enough), None)
+
+
+def _event(search: Search, patch: int, landing: Landing) -> Event:
+    target = search.view(landing.last, search.end)
+    kept = lost = 0
+    for hunk in search.series[patch].hunks:
+        now = target.fates(hunk)
+        for line, fate in landing.view.fates(hunk).items():
+            if fate is Fate.FOUND:
+                kept += now.get(line) is Fate.FOUND
+                lost += now.get(line) is not Fate.FOUND
+    if not lost:
+        return Event.LANDED
+    return Event.EVOLVED if kept else Event.GONE
+
+
+def _changer(search: Search, seen: Traffic, patch: int, landing: Landing) -> Step | None:
+    """Return the step after the landing that took most of the patch's lines away."""
+    later = {n: c for n, c in seen.left[patch].items() if n > landing.number}
+    if not later:
+        return None
+    return search.timelines.steps[max(later, key=lambda n: (later[n], -n))]
+
+
+def _how(search: Search, patch: int, landing: Landing, event: Event) -> How:
+    """Say how the patch is known to be in: by its bytes, by its words, or by its history."""
+    if not landing.count.total:
+        return How.RANGE
+    if event is not Event.LANDED or landing.count.found < landing.count.total:
+        return How.HISTORY
+    for hunk in search.series[patch].hunks:
+        raw = search.raw_lines(search.target[hunk.path])
+        wanted = search.raw_lines(search.states[hunk.path][landing.last + 1])
+        added = {line for line in wanted if bare(line) in hunk.added}
+        if not added <= raw:
+            return How.WHITESPACE
+    return How.EXACT
+
+
+def _reversal(
+    search: Search, seen: Traffic, patches: Collection[int], landing: Landing
+) -> int | None:
+    """Return the step that took landed patches back, None where there is none.
+
+    Such a step takes most of their lines away and leaves their place as it was before; it says
+    that it reverts, or does the reverse of what the landing commit did.
+    """
+    later: dict[int, int] = {}
+    for patch in patches:
+        for number, count in seen.left[patch].items():
+            if number > landing.number:
+                later[number] = later.get(number, 0) + count
+    found = sum(landing.view.count_patch(search.series[patch]).found for patch in patches)
+    for number, count in sorted(later.items(), key=lambda item: (-item[1], item[0]))[:2]:
+        if count < FEWEST_LEFT * found:
+            break
+        if _is_back(search, patches, landing, search.view(landing.last, number)):
+            subject = search.timelines.steps[number].subject
+            if _REVERT.search(subject) or _is_reverse(search, landing.number, number):
+                return number
+    return None
+
+
+def _is_back(search: Search, patches: Collection[int], landing: Landing, later: View) -> bool:
+    found = back = 0
+    for hunk in (hunk for patch in patches for hunk in search.series[patch].hunks):
+        now = later.fates(hunk)
+        for line, fate in landing.view.fates(hunk).items():
+            found += fate is Fate.FOUND
+            back += fate is Fate.FOUND and now.get(line) is Fate.NEEDED
+    return back >= FEWEST_BACK * found
+
+
+def _is_reverse(search: Search, landed: int, number: int) -> bool:
+    """Say whether a step undoes most of what the landing step did to the paths of the series."""
+    added, removed = _difference(search, landed)
+    away, back = _difference(search, number)[::-1]
+    undone = len(added & away) + len(removed & back)
+    done = len(added) + len(removed)
+    other = len(back - removed) + len(away - added)
+    return undone >= FEWEST_UNDONE * done and other <= MOST_ELSE * (undone + other)
+
+
+def _difference(search: Search, number: int) -> tuple[frozenset[object], frozenset[object]]:
+    """Return the telling lines, by path, that a step added and removed."""
+    added: set[object] = set()
+    removed: set[object] = set()
+    before, after = search.version(number - 1), search.version(number)
+    for path in search.states:
+        if before[path] != after[path]:
+            old, new = search.lines(before[path]), search.lines(after[path])
+            added |= {(path, line) for line in new - old if is_telling(line)}
+            removed |= {(path, line) for line in old - new if is_telling(line)}
+    return frozenset(added), frozenset(removed)
+
+
+def _in_target(
+    search: Search, atoms: PatchAtoms, came: Mapping[int, int], view: View
+) -> Absorption | None:
+    """Judge a patch that no one commit landed by what the target has of it, hunk by hunk."""
+    counts = [view.count(hunk) for hunk in atoms.hunks]
+    whole = sum(counts, Count())
+    step = search.timelines.steps[max(came, key=lambda n: (came[n], -n))]
+    if whole.total and _is_in(whole):
+        every = frozenset(range(len(counts)))
+        return Absorption(every, step, Event.LANDED, is_whole=True, how=How.EXACT)
+    here = frozenset(n for n, count in enumerate(counts) if count.total and _is_in(count))
+    if here and atoms.is_telling:
+        return Absorption(here, step, Event.LANDED, is_whole=False, how=How.EXACT)
+    return None
+
+
+def _is_in(count: Count) -> bool:
+    return not count.needed and count.found >= FEWEST_IN_TARGET * count.total

@@ -1,0 +1,123 @@
+"""The telling lines of a change: what can be looked for in another version of a file.
+
+Lines are compared without white space, and only lines that say something count: a brace or a
+bare `return` is no evidence of anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from patchmgr.engines.fold import FileStep
+from patchmgr.model.patch import Patch
+
+_SPACE = b" \t\r\f\v"
+_LETTERS = re.compile(rb"[A-Za-z\x80-\xff]")
+_BARE = frozenset(
+    b"return return; break; continue continue; default: finally: private: public: protected: "
+    b"#endif else: else{ }else{ template<> import pass; try: template passed returnNone "
+    b"returnout returnTrue returnFalse returnresult importtorch result #pragmaonce".split()
+)
+_SHORTEST = 6
+_FEWEST_LETTERS = 3
+
+
+def normal_lines(content: bytes) -> list[bytes]:
+    """Return the lines without any white space."""
+    return content.translate(None, _SPACE).split(b"\n")
+
+
+def bare(line: bytes) -> bytes:
+    """Return one line without any white space."""
+    return line.translate(None, _SPACE + b"\n")
+
+
+def is_telling(line: bytes) -> bool:
+    """Say whether a line without white space says something."""
+    if len(line) < _SHORTEST or line in _BARE:
+        return False
+    return len(_LETTERS.findall(line[:200])) >= _FEWEST_LETTERS
+
+
+@dataclass(frozen=True, slots=True)
+class HunkAtoms:
+    """The lines that one hunk adds and removes, without white space.
+
+    They are the telling ones, or all that are not empty where the whole patch has no telling
+    line.
+    """
+
+    path: str
+    added: frozenset[bytes]
+    removed: frozenset[bytes]
+
+    def __len__(self) -> int:
+        """Count the lines."""
+        return len(self.added) + len(self.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A patch with what it does to the side that it is written against."""
+
+    patch: Patch
+    steps: tuple[FileStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PatchAtoms:
+    """The lines of a patch, a hunk each, in the order of its files and hunks."""
+
+    hunks: tuple[HunkAtoms, ...]
+    is_telling: bool
+
+    def __len__(self) -> int:
+        """Count the lines."""
+        return sum(len(hunk) for hunk in self.hunks)
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Return the paths that the patch changes."""
+        return frozenset(hunk.path for hunk in self.hunks)
+
+
+def patch_atoms(patch: Patch) -> PatchAtoms:
+    """Return the lines of every hunk; a change without hunks counts as one without lines."""
+    telling = tuple(_hunks(patch, is_telling))
+    if any(telling_hunk.added or telling_hunk.removed for telling_hunk in telling):
+        return PatchAtoms(telling, is_telling=True)
+    return PatchAtoms(tuple(_hunks(patch, bool)), is_telling=False)
+
+
+def _hunks(patch: Patch, counts: Callable[[bytes], bool]) -> Iterator[HunkAtoms]:
+    for change in patch.files:
+        if not change.hunks:
+            yield HunkAtoms(change.path, frozenset(), frozenset())
+        for hunk in change.hunks:
+            added, removed = (_side(hunk.lines, kind, counts) for kind in (b"+", b"-"))
+            yield HunkAtoms(change.path, added - removed, removed - added)
+
+
+def _side(lines: Sequence[bytes], kind: bytes, counts: Callable[[bytes], bool]) -> frozenset[bytes]:
+    found = (bare(line[1:]) for line in lines if line[:1] == kind)
+    return frozenset(line for line in found if counts(line))
+
+
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """The lines that any patch of a series adds to or removes from one path."""
+
+    added: frozenset[bytes] = field(default_factory=frozenset)
+    removed: frozenset[bytes] = field(default_factory=frozenset)
+
+
+def interests(series: Sequence[PatchAtoms]) -> Mapping[str, Interest]:
+    """Return by path what to look for in upstream's versions of it."""
+    found: dict[str, Interest] = {}
+    for patch in series:
+        for hunk in patch.hunks:
+            known = found.get(hunk.path, Interest())
+            found[hunk.path] = Interest(known.added | hunk.added, known.removed | hunk.removed)
+    return found

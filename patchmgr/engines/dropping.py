@@ -1,0 +1,79 @@
+"""Leave out of a patch the hunks that upstream has already."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from patchmgr.engines.carriage import FileResult, NewSide, Tools, carry_files
+from patchmgr.engines.fold import FileStep
+from patchmgr.engines.placement import split_lines
+from patchmgr.model.outcome import How, Verdict
+from patchmgr.model.patch import Hunk
+from patchmgr.model.ports import Blobs
+from patchmgr.model.snapshot import Entry
+
+
+def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> FileStep:
+    """Return what is left of a file's change: the dropped hunks become part of its base.
+
+    `dropped` numbers hunks of this file; some must be left.
+    """
+    assert step.base is not None
+    lines = split_lines(blobs.read(step.base.blob))
+    kept: list[Hunk] = []
+    positions: list[int] = []
+    shift = 0
+    for number, (hunk, position) in enumerate(zip(step.change.hunks, step.positions, strict=True)):
+        if number in dropped:
+            at = position + shift
+            lines[at : at + len(hunk.old())] = hunk.new()
+            shift += len(hunk.new()) - len(hunk.old())
+        else:
+            kept.append(replace(hunk, old_start=hunk.old_start + shift))
+            positions.append(position + shift)
+    base = Entry(step.base.mode, blobs.add(b"".join(lines)))
+    change = replace(step.change, hunks=tuple(kept))
+    return replace(step, change=change, base=base, positions=tuple(positions))
+
+
+def sizes(steps: Sequence[FileStep]) -> tuple[int, ...]:
+    """Return how many answers each file of a patch gets: one a hunk, at least one."""
+    return tuple(max(1, len(step.change.hunks)) for step in steps)
+
+
+def carry_rest(
+    patch: str,
+    steps: Sequence[FileStep],
+    dropped: Collection[int],
+    how: How,
+    side: NewSide,
+    tools: Tools,
+) -> tuple[FileResult, ...]:
+    """Carry the files of a patch without the dropped hunks, numbered through the whole patch."""
+    starts = tuple(accumulate(sizes(steps), initial=0))
+    here = [
+        {n - start for n in dropped if start <= n < start + size}
+        for start, size in zip(starts, sizes(steps), strict=False)
+    ]
+    rest = [
+        without_hunks(step, gone, tools.blobs) if gone else step
+        for step, gone in zip(steps, here, strict=True)
+        if len(gone) < max(1, len(step.change.hunks))
+    ]
+    carried = iter(carry_files(patch, rest, side, tools))
+    answer = (Verdict.ABSORBED, how)
+    results: list[FileResult] = []
+    for step, gone, size in zip(steps, here, sizes(steps), strict=True):
+        if len(gone) == size:
+            home = side.home(step.change.path)
+            results.append(FileResult(step, home, (answer,) * size))
+            continue
+        result = next(carried)
+        answers = iter(result.answers)
+        whole = tuple(answer if n in gone else next(answers) for n in range(size))
+        untouched = result.is_untouched and not gone
+        whole += tuple(answers)
+        results.append(replace(result, step=step, answers=whole, is_untouched=untouched))
+    return tuple(results)

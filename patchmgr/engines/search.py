@@ -1,0 +1,137 @@
+"""What the search for absorbed patches works on: a series' states, and upstream's versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from patchmgr.engines.atoms import Folded, PatchAtoms, normal_lines
+from patchmgr.engines.presence import View, look
+from patchmgr.model.ports import Blobs, Step, TextMerge
+from patchmgr.model.snapshot import FILE_MODES, Entry
+
+Versions = Mapping[str, "Entry | None"]
+
+
+class Timelines:
+    """The versions of each path of a series on the way from base to target.
+
+    `start` gives the base's file by path, `homes` where a path has gone by the target.
+    """
+
+    def __init__(self, steps: Sequence[Step], start: Versions, homes: Mapping[str, str]) -> None:
+        self.steps = tuple(steps)
+        self._start = start
+        self._changes: dict[str, list[tuple[int, Entry | None]]] = {}
+        for number, step in enumerate(steps):
+            for path in start:
+                home = homes.get(path, path)
+                if home in step.changes or path in step.changes:
+                    entry = step.changes.get(home) or step.changes.get(path)
+                    self._changes.setdefault(path, []).append((number, entry))
+
+    def at(self, path: str, number: int) -> Entry | None:
+        """Return the file after a step, -1 being the base."""
+        found = self._start.get(path)
+        for at, entry in self._changes.get(path, ()):
+            if at > number:
+                break
+            found = entry
+        return found
+
+    def moves(self) -> Mapping[int, Sequence[tuple[str, Entry | None, Entry | None]]]:
+        """Return step number to (path, before, after) of what it touches, in order."""
+        found: dict[int, list[tuple[str, Entry | None, Entry | None]]] = {}
+        for path, changes in self._changes.items():
+            before = self._start.get(path)
+            for number, after in changes:
+                found.setdefault(number, []).append((path, before, after))
+                before = after
+        return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A series (its lines, and the states of its files) and upstream's way to the target.
+
+    `states` gives for each path the file before all patches, and after each of them.
+    `target` is the target's file by path of the series.
+    """
+
+    series: tuple[PatchAtoms, ...]
+    states: Mapping[str, Sequence[Entry | None]]
+    timelines: Timelines
+    target: Versions
+    blobs: Blobs
+    text: TextMerge
+    views: dict[tuple[int, int], View] = field(default_factory=dict)
+    known_lines: dict[str, frozenset[bytes]] = field(default_factory=dict)
+
+    def view(self, last: int, number: int) -> View:
+        """Compare the state after a step with the net change of all patches up to `last`.
+
+        The number of steps stands for the target itself.
+        """
+        key = (last, number)
+        if key not in self.views:
+            self.views[key] = look(
+                lambda path: self.states[path][0],
+                lambda path: self.states[path][last + 1],
+                self.version(number).__getitem__,
+                tuple(self.states),
+                blobs=self.blobs,
+                text=self.text,
+            )
+        return self.views[key]
+
+    def survivors(self, patch: int) -> int:
+        """Count the lines of a patch that are left in the net change of the whole series."""
+        count = 0
+        for hunk in self.series[patch].hunks:
+            states = self.states[hunk.path]
+            before, after = self.lines(states[0]), self.lines(states[-1])
+            count += len(hunk.added & (after - before)) + len(hunk.removed & (before - after))
+        return count
+
+    def lines(self, entry: Entry | None) -> frozenset[bytes]:
+        """Return the lines of a file without white space."""
+        if entry is None or entry.mode not in FILE_MODES:
+            return frozenset()
+        known = self.known_lines.get(entry.blob)
+        if known is None:
+            known = frozenset(normal_lines(self.blobs.read(entry.blob)))
+            self.known_lines[entry.blob] = known
+        return known
+
+    def raw_lines(self, entry: Entry | None) -> frozenset[bytes]:
+        """Return the lines of a file as they are."""
+        if entry is None or entry.mode not in FILE_MODES:
+            return frozenset()
+        return frozenset(self.blobs.read(entry.blob).split(b"\n"))
+
+    @property
+    def end(self) -> int:
+        """Return the number that stands for the target."""
+        return len(self.timelines.steps)
+
+    def version(self, number: int) -> Versions:
+        """Return the files after a step."""
+        if number == self.end:
+            return self.target
+        return {path: self.timelines.at(path, number) for path in self.states}
+
+
+def states_of(folded: Sequence[Folded], start: Versions) -> dict[str, list[Entry | None]]:
+    """Return for each path the file before all patches, and after each of them."""
+    states: dict[str, list[Entry | None]] = {path: [entry] for path, entry in start.items()}
+    for item in folded:
+        for entries in states.values():
+            entries.append(entries[-1])
+        for step in item.steps:
+            change = step.change
+            if change.old_path is not None and not change.is_copy:
+                states[change.old_path][-1] = None
+        for step in item.steps:
+            if step.change.new_path is not None:
+                states[step.change.new_path][-1] = step.theirs
+    return states

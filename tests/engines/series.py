@@ -1,0 +1,277 @@
+"""Patches made of two states of some files, and a series that is rebased on dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from patchmgr.engines.placement import split_lines
+from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
+from patchmgr.engines.sightings import explain, explained_paths
+from patchmgr.model.ids import ZERO_ID, blob_id
+from patchmgr.model.outcome import PatchOutcome, Verdict
+from patchmgr.model.patch import Author, BinaryChange, FilePatch, Hunk, Patch
+from patchmgr.model.ports import Step, TextMerge
+from patchmgr.model.snapshot import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Entry
+from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
+
+Special = tuple[str, bytes]
+File = bytes | Special
+Files = Mapping[str, File]
+
+NOBODY = Author("Nobody", "nobody@example.org", "0 +0000")
+
+
+def text(lines: str) -> bytes:
+    """Return one line a word."""
+    return b"".join(word.encode() + b"\n" for word in lines.split())
+
+
+def executable(content: bytes) -> Special:
+    return EXECUTABLE, content
+
+
+def link(target: bytes) -> Special:
+    return SYMLINK, target
+
+
+def submodule(digit: str) -> Special:
+    """Return a submodule whose commit is one hex digit forty times."""
+    return GITLINK, digit.encode() * 40
+
+
+def _mode(file: File) -> str:
+    return REGULAR if isinstance(file, bytes) else file[0]
+
+
+def shown(file: File) -> bytes:
+    if isinstance(file, bytes):
+        return file
+    return b"Subproject commit %s\n" % file[1] if file[0] == GITLINK else file[1]
+
+
+class Upstream(MemoryTree):
+    """A tree of files, some of them with a mode or links."""
+
+    def __init__(self, blobs: MemoryBlobs, files: Files) -> None:
+        super().__init__(blobs, {})
+        self._entries = {path: entry_of(blobs, file) for path, file in files.items()}
+
+
+def entry_of(blobs: MemoryBlobs, file: File) -> Entry:
+    if isinstance(file, bytes):
+        return Entry(REGULAR, blobs.add(file))
+    mode, content = file
+    return Entry(mode, content.decode() if mode == GITLINK else blobs.add(content))
+
+
+def at(line: int, *lines: bytes, new: int | None = None) -> Hunk:
+    """Return a hunk at a line of the old side; lines have their kind in front."""
+    old_count = sum(line[:1] != b"+" for line in lines)
+    new_count = sum(line[:1] != b"-" for line in lines)
+    return Hunk(line, old_count, line if new is None else new, new_count, b"", lines)
+
+
+def hunks_between(before: bytes, after: bytes, context: int = 3) -> tuple[Hunk, ...]:
+    """Return the hunks of the two texts as difflib finds them."""
+    old, new = split_lines(before), split_lines(after)
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    groups = matcher.get_grouped_opcodes(context) if before != after else ()
+    return tuple(_hunk(old, new, group) for group in groups)
+
+
+def _hunk(
+    old: list[bytes], new: list[bytes], group: Sequence[tuple[str, int, int, int, int]]
+) -> Hunk:
+    lines: list[bytes] = []
+    for tag, i1, i2, j1, j2 in group:
+        if tag == "equal":
+            lines += [b" " + line for line in old[i1:i2]]
+        else:
+            lines += [b"-" + line for line in old[i1:i2]]
+            lines += [b"+" + line for line in new[j1:j2]]
+    (_, i1, _, j1, _), (_, _, i2, _, j2) = group[0], group[-1]
+    old_count, new_count = i2 - i1, j2 - j1
+    old_start, new_start = i1 + (old_count > 0), j1 + (new_count > 0)
+    return Hunk(old_start, old_count, new_start, new_count, b"", tuple(lines))
+
+
+def edited(path: str, old: File, new: File, *, context: int = 3) -> FilePatch:
+    hunks = hunks_between(shown(old), shown(new), context)
+    return FilePatch(path, path, _mode(old), _mode(new), hunks=hunks)
+
+
+def created(path: str, new: File) -> FilePatch:
+    return FilePatch(None, path, None, _mode(new), hunks=hunks_between(b"", shown(new)))
+
+
+def deleted(path: str, old: File) -> FilePatch:
+    return FilePatch(path, None, _mode(old), None, hunks=hunks_between(shown(old), b""))
+
+
+def moved(old_path: str, path: str, old: File, new: File, *, is_copy: bool = False) -> FilePatch:
+    hunks = hunks_between(shown(old), shown(new))
+    return FilePatch(old_path, path, _mode(old), _mode(new), is_copy=is_copy, hunks=hunks)
+
+
+def binary(path: str, old: bytes | None, new: bytes | None) -> FilePatch:
+    """Return a binary change by whole contents; None is no file."""
+    return FilePatch(
+        path if old is not None else None,
+        path if new is not None else None,
+        old_id=ZERO_ID if old is None else blob_id(old),
+        new_id=ZERO_ID if new is None else blob_id(new),
+        binary=BinaryChange("literal", new or b""),
+    )
+
+
+def patch_of(name: str, *files: FilePatch, author: Author | None = NOBODY) -> Patch:
+    return Patch(name, b"", b"", b"", f"Do {name}", b"Do it\n", author, files, is_mailbox=True)
+
+
+def difference(name: str, before: Files, after: Files, context: int = 3) -> Patch:
+    """Return the patch from one state to another, changes of type as deletion and creation."""
+    return patch_of(name, *_changes(before, after, context))
+
+
+def _changes(before: Files, after: Files, context: int) -> Iterator[FilePatch]:
+    for path in sorted({*before, *after}):
+        old, new = before.get(path), after.get(path)
+        if old is not None and new is not None and kind(old) == kind(new):
+            if old != new:
+                yield edited(path, old, new, context=context)
+            continue
+        if old is not None:
+            yield deleted(path, old)
+        if new is not None:
+            yield created(path, new)
+
+
+def kind(file: File) -> str:
+    mode = _mode(file)
+    return REGULAR if mode == EXECUTABLE else mode
+
+
+@dataclass(frozen=True)
+class Result:
+    """A rebase that ran: `files` is the whole new side."""
+
+    judged: tuple[Judged, ...]
+    changes: Mapping[str, Entry | None]
+    files: Files
+
+    @property
+    def outcomes(self) -> tuple[PatchOutcome, ...]:
+        return tuple(judged.outcome for judged in self.judged)
+
+    @property
+    def verdicts(self) -> list[str]:
+        return [outcome.verdict.value for outcome in self.outcomes]
+
+    def answers(self, number: int = 0) -> list[str]:
+        """Return verdict and way of each hunk of a patch, in words."""
+        hunks = self.outcomes[number].hunks
+        return [f"{h.verdict.value} {h.how.value if h.how else '-'}" for h in hunks]
+
+    def reasons(self, number: int = 0) -> list[str]:
+        return [conflict.reason for conflict in self.outcomes[number].conflicts]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A history that is told: subject to the files after it, None for a deletion."""
+
+    blobs: MemoryBlobs
+    story: Sequence[tuple[str, Mapping[str, File | None]]]
+    asked: list[str] = field(default_factory=list)
+
+    def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
+        self.asked.extend(paths)
+        found: list[Step] = []
+        for subject, files in self.story:
+            changes = {
+                path: None if file is None else entry_of(self.blobs, file)
+                for path, file in files.items()
+                if path in paths
+            }
+            if changes:
+                found.append(Step(f"commit {subject}", subject, "A. Author", changes))
+        return tuple(found)
+
+
+class Run:
+    """Rebases patches from base onto a target, all in memory."""
+
+    def __init__(self, base: Files, onto: Files) -> None:
+        self.blobs = MemoryBlobs()
+        self.base, self.onto = base, onto
+        self.heard: list[str] = []
+        self.asked: list[tuple[str, bytes, int]] = []
+
+    def rebase(
+        self,
+        *patches: Patch,
+        renames: Mapping[str, str] | None = None,
+        refused: Mapping[str, str] | None = None,
+        solved: Mapping[tuple[str, str], bytes | None] | None = None,
+        stops: bool = False,
+        merge: TextMerge | None = None,
+    ) -> Result:
+        tools = Tools(
+            blobs=self.blobs,
+            text=merge or PlainMerge(),
+            symbol_at=self._symbol_at,
+            nobody=NOBODY,
+            solved=solved or {},
+            on_patch=self.heard.append,
+        )
+        items = [Item(patch, (refused or {}).get(patch.name)) for patch in patches]
+        judged, changes = rebase_series(
+            items,
+            Upstream(self.blobs, self.base),
+            Upstream(self.blobs, self.onto),
+            renames or {},
+            tools,
+            stops_at_conflict=stops,
+        )
+        return Result(judged, changes, self._files(changes))
+
+    def explained(
+        self, result: Result, story: Sequence[tuple[str, Mapping[str, File | None]]]
+    ) -> tuple[PatchOutcome, ...]:
+        """Explain a result by a history."""
+        tree = Upstream(self.blobs, self.base)
+        start = {path: tree.entry(path) for path in explained_paths(result.judged)}
+        history = Told(self.blobs, story)
+        told = explain(result.judged, history, start, blobs=self.blobs, text=PlainMerge())
+        return tuple(judged.outcome for judged in told)
+
+    def _symbol_at(self, path: str, content: bytes, line: int) -> str | None:
+        self.asked.append((path, content, line))
+        return f"line {line}"
+
+    def _files(self, changes: Mapping[str, Entry | None]) -> Files:
+        files = dict(self.onto)
+        for path, entry in changes.items():
+            if entry is None:
+                files.pop(path, None)
+            elif entry.mode == REGULAR:
+                files[path] = self.blobs.read(entry.blob)
+            elif entry.mode == GITLINK:
+                files[path] = (GITLINK, entry.blob.encode())
+            else:
+                files[path] = (entry.mode, self.blobs.read(entry.blob))
+        return files
+
+
+def replayed(result: Result) -> dict[str, Entry | None]:
+    """Return what the commits of the carried patches change, one after the other."""
+    made: dict[str, Entry | None] = {}
+    for outcome in result.outcomes:
+        made.update(outcome.changes or {})
+    return made
+
+
+def carried(outcomes: Collection[PatchOutcome]) -> set[Verdict]:
+    return {outcome.verdict for outcome in outcomes if outcome.is_carried}

@@ -1,0 +1,463 @@
+"""The files of one patch on the new side: where they go, and what stands in their way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.patch import FilePatch
+from tests.engines.series import (
+    Files,
+    Run,
+    binary,
+    created,
+    deleted,
+    edited,
+    executable,
+    link,
+    moved,
+    patch_of,
+    submodule,
+    text,
+)
+
+BASE = text("a b c d e f g h i j k l")
+EARLY = text("a B c d e f g h i j k l")
+LATE = text("a b c d e f g h i j K l")
+BOTH = text("a B c d e f g h i j K l")
+OTHER = text("a X c d e f g h i j k l")
+NEAR = text("a b c d E f g h i j k l")
+ONE, TWO, NEW = text("1"), text("2"), text("new")
+
+EDIT = edited("f", BASE, EARLY)
+EDIT_TWICE = edited("f", BASE, BOTH)
+EDIT_AND_MODE = edited("f", BASE, executable(EARLY))
+RENAME = moved("f", "g", BASE, BASE)
+RENAME_EDIT = moved("f", "g", BASE, EARLY)
+RENAME_MODE = moved("f", "g", BASE, executable(BASE))
+RENAME_ALL = moved("f", "g", BASE, executable(EARLY))
+DELETE = deleted("f", BASE)
+MODE = edited("f", BASE, executable(BASE))
+TO_LINK = (DELETE, created("f", link(b"to")))
+SWAP = (moved("f", "g", BASE, BASE), moved("g", "f", ONE, ONE))
+MOVED_TO_G = {"f": "g"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "onto", "renames", "verdict", "answers", "files"),
+    [
+        pytest.param([EDIT], {"f": BASE}, {}, "unchanged", ["unchanged identical"],
+                     {"f": EARLY}, id="edit"),
+        pytest.param([EDIT], {"f": LATE}, {}, "unchanged", ["unchanged text"],
+                     {"f": BOTH}, id="edit-apart"),
+        pytest.param([EDIT], {"f": NEAR}, {}, "modified", ["modified text"],
+                     {"f": text("a B c d E f g h i j k l")}, id="edit-near"),
+        pytest.param([EDIT], {"f": EARLY}, {}, "absorbed", ["absorbed exact"],
+                     {"f": EARLY}, id="edit-there"),
+        pytest.param([EDIT_TWICE], {"f": EARLY}, {}, "partial",
+                     ["absorbed exact", "unchanged text"], {"f": BOTH}, id="edit-half-there"),
+        pytest.param([EDIT], {"g": BASE}, MOVED_TO_G, "modified", ["modified moved"],
+                     {"g": EARLY}, id="edit-of-a-moved-file"),
+        pytest.param([EDIT], {"g": LATE}, MOVED_TO_G, "modified", ["modified moved"],
+                     {"g": BOTH}, id="edit-of-a-moved-and-changed-file"),
+        pytest.param([EDIT], {"g": EARLY}, MOVED_TO_G, "absorbed", ["absorbed exact"],
+                     {"g": EARLY}, id="edit-there-in-a-moved-file"),
+        pytest.param([EDIT_TWICE], {"g": EARLY}, MOVED_TO_G, "partial",
+                     ["absorbed exact", "modified moved"], {"g": BOTH},
+                     id="edit-half-there-in-a-moved-file"),
+        pytest.param([EDIT_AND_MODE], {"f": BASE}, {}, "unchanged", ["unchanged identical"],
+                     {"f": executable(EARLY)}, id="edit-and-mode"),
+        pytest.param([EDIT_AND_MODE], {"f": EARLY}, {}, "partial",
+                     ["absorbed exact", "unchanged text"], {"f": executable(EARLY)},
+                     id="edit-there-mode-carried"),
+        pytest.param([EDIT_AND_MODE], {"f": BOTH}, {}, "partial",
+                     ["absorbed exact", "unchanged text"], {"f": executable(BOTH)},
+                     id="edit-there-and-more-mode-carried"),
+        pytest.param([EDIT_AND_MODE], {"f": executable(BASE)}, {}, "partial",
+                     ["unchanged identical", "absorbed exact"], {"f": executable(EARLY)},
+                     id="mode-there-edit-carried"),
+        pytest.param([EDIT_AND_MODE], {"f": executable(EARLY)}, {}, "absorbed",
+                     ["absorbed exact"], {"f": executable(EARLY)}, id="edit-and-mode-there"),
+        pytest.param([MODE], {"f": BASE}, {}, "unchanged", ["unchanged identical"],
+                     {"f": executable(BASE)}, id="mode"),
+        pytest.param([MODE], {"f": LATE}, {}, "unchanged", ["unchanged text"],
+                     {"f": executable(LATE)}, id="mode-of-a-changed-file"),
+        pytest.param([MODE], {"f": executable(LATE)}, {}, "absorbed", ["absorbed exact"],
+                     {"f": executable(LATE)}, id="mode-there"),
+        pytest.param([MODE], {"g": BASE}, MOVED_TO_G, "modified", ["modified moved"],
+                     {"g": executable(BASE)}, id="mode-of-a-moved-file"),
+        pytest.param([DELETE], {"f": BASE}, {}, "unchanged", ["unchanged identical"],
+                     {}, id="deletion"),
+        pytest.param([DELETE], {"x": ONE}, {}, "absorbed", ["absorbed exact"],
+                     {"x": ONE}, id="deletion-there"),
+        pytest.param([DELETE], {"g": BASE}, MOVED_TO_G, "modified", ["modified moved"],
+                     {}, id="deletion-of-a-moved-file"),
+        pytest.param([RENAME], {"f": BASE}, {}, "unchanged", ["unchanged identical"],
+                     {"g": BASE}, id="rename"),
+        pytest.param([RENAME], {"f": LATE}, {}, "unchanged", ["unchanged text"],
+                     {"g": LATE}, id="rename-of-a-changed-file"),
+        pytest.param([RENAME], {"g": BASE}, MOVED_TO_G, "absorbed", ["absorbed exact"],
+                     {"g": BASE}, id="rename-there"),
+        pytest.param([RENAME], {"g": LATE}, MOVED_TO_G, "absorbed", ["absorbed exact"],
+                     {"g": LATE}, id="rename-there-and-an-edit"),
+        pytest.param([RENAME_EDIT], {"f": BASE}, {}, "unchanged", ["unchanged identical"],
+                     {"g": EARLY}, id="rename-and-edit"),
+        pytest.param([RENAME_EDIT], {"f": LATE}, {}, "unchanged", ["unchanged text"],
+                     {"g": BOTH}, id="rename-and-edit-of-a-changed-file"),
+        pytest.param([RENAME_EDIT], {"f": EARLY}, {}, "partial",
+                     ["absorbed exact", "unchanged text"], {"g": EARLY},
+                     id="edit-there-rename-carried"),
+        pytest.param([RENAME_EDIT], {"g": BASE}, MOVED_TO_G, "partial",
+                     ["unchanged identical", "absorbed exact"], {"g": EARLY},
+                     id="rename-there-edit-carried"),
+        pytest.param([RENAME_EDIT], {"g": LATE}, MOVED_TO_G, "partial",
+                     ["unchanged text", "absorbed exact"], {"g": BOTH},
+                     id="rename-there-edit-carried-apart"),
+        pytest.param([RENAME_EDIT], {"g": EARLY}, MOVED_TO_G, "absorbed", ["absorbed exact"],
+                     {"g": EARLY}, id="rename-and-edit-there"),
+        pytest.param([RENAME_EDIT], {"g": EARLY}, {}, "absorbed", ["absorbed exact"],
+                     {"g": EARLY}, id="rename-and-edit-there-that-nobody-saw"),
+        pytest.param([RENAME_MODE], {"g": BASE}, MOVED_TO_G, "modified", ["modified text"],
+                     {"g": executable(BASE)}, id="rename-there-mode-carried"),
+        pytest.param([RENAME_MODE], {"f": executable(BASE)}, {}, "modified", ["modified text"],
+                     {"g": executable(BASE)}, id="mode-there-rename-carried"),
+        pytest.param([RENAME_ALL], {"f": executable(EARLY)}, {}, "partial",
+                     ["absorbed exact", "modified text"], {"g": executable(EARLY)},
+                     id="edit-and-mode-there-rename-carried"),
+        pytest.param([RENAME_ALL], {"f": executable(BASE)}, {}, "modified",
+                     ["unchanged identical", "modified text"], {"g": executable(EARLY)},
+                     id="mode-there-rename-and-edit-carried"),
+        pytest.param([replace(RENAME_EDIT, is_copy=True)], {"f": LATE}, {}, "unchanged",
+                     ["unchanged identical"], {"f": LATE, "g": EARLY}, id="copy"),
+        pytest.param([replace(RENAME_EDIT, is_copy=True)], {"f": LATE, "g": EARLY}, {},
+                     "absorbed", ["absorbed exact"], {"f": LATE, "g": EARLY}, id="copy-there"),
+        pytest.param([created("d/n", NEW)], {"f": BASE}, {}, "unchanged",
+                     ["unchanged identical"], {"f": BASE, "d/n": NEW}, id="creation"),
+        pytest.param([created("n", NEW)], {"n": NEW}, {}, "absorbed", ["absorbed exact"],
+                     {"n": NEW}, id="creation-there"),
+        pytest.param([created("n", NEW)], {"n": b""}, {}, "modified", ["modified text"],
+                     {"n": NEW}, id="creation-on-an-empty-file"),
+        pytest.param([created("n", b"")], {}, {}, "unchanged", ["unchanged identical"],
+                     {"n": b""}, id="creation-of-an-empty-file"),
+        pytest.param([binary("n", None, b"\0")], {}, {}, "unchanged", ["unchanged identical"],
+                     {"n": b"\0"}, id="binary-creation"),
+        pytest.param([binary("f", BASE, b"\0")], {"f": BASE}, {}, "unchanged",
+                     ["unchanged identical"], {"f": b"\0"}, id="binary"),
+        pytest.param([binary("f", BASE, b"\0")], {"f": b"\0"}, {}, "absorbed",
+                     ["absorbed exact"], {"f": b"\0"}, id="binary-there"),
+        pytest.param([replace(binary("f", BASE, b"\0"), new_mode="100755")], {"f": b"\0"}, {},
+                     "partial", ["absorbed exact", "unchanged text"],
+                     {"f": executable(b"\0")}, id="binary-there-mode-carried"),
+        pytest.param([replace(binary("f", BASE, BOTH), new_mode="100755")], {"f": executable(BASE)},
+                     {}, "partial", ["unchanged identical", "absorbed exact"],
+                     {"f": executable(BOTH)}, id="mode-there-binary-carried"),
+        pytest.param(TO_LINK, {"f": BASE}, {}, "unchanged", ["unchanged identical"] * 2,
+                     {"f": link(b"to")}, id="file-to-link"),
+        pytest.param(TO_LINK, {"f": link(b"to")}, {}, "absorbed", ["absorbed exact"] * 2,
+                     {"f": link(b"to")}, id="file-to-link-there"),
+        pytest.param(TO_LINK, {"g": BASE}, MOVED_TO_G, "modified",
+                     ["modified moved", "unchanged identical"], {"f": link(b"to")},
+                     id="moved-file-to-link"),
+        pytest.param([moved("f", "f/g", BASE, BASE)], {"f": BASE}, {}, "unchanged",
+                     ["unchanged identical"], {"f/g": BASE}, id="file-to-folder"),
+        pytest.param([DELETE, created("f/n", NEW)], {"f": BASE}, {}, "unchanged",
+                     ["unchanged identical"] * 2, {"f/n": NEW}, id="folder-in-place-of-a-file"),
+        pytest.param([edited("f", BASE, EARLY), moved("f", "g", BASE, LATE, is_copy=True)],
+                     {"f": BASE}, {}, "unchanged", ["unchanged identical"] * 2,
+                     {"f": EARLY, "g": LATE}, id="copy-and-edit-of-its-source"),
+    ],
+)  # fmt: skip
+def test_a_file_is_carried(
+    changes: list[FilePatch],
+    onto: Files,
+    renames: Mapping[str, str],
+    verdict: str,
+    answers: list[str],
+    files: Files,
+) -> None:
+    result = Run({"f": BASE}, onto).rebase(patch_of("p", *changes), renames=renames)
+    assert result.answers() == answers
+    assert result.verdicts == [verdict]
+    assert result.files == files
+    assert (result.outcomes[0].changes == {}) is (verdict == "absorbed")
+
+
+@pytest.mark.parametrize(
+    ("changes", "base", "files"),
+    [
+        pytest.param(SWAP, {"f": BASE, "g": ONE}, {"f": ONE, "g": BASE}, id="swap"),
+        pytest.param(
+            [moved("f", "g", BASE, EARLY), moved("g", "h", ONE, ONE)],
+            {"f": BASE, "g": ONE},
+            {"g": EARLY, "h": ONE},
+            id="row-of-renames",
+        ),
+        pytest.param(
+            [moved("f", "g", BASE, BASE), created("f", NEW)],
+            {"f": BASE},
+            {"f": NEW, "g": BASE},
+            id="new-file-in-place-of-a-moved-one",
+        ),
+        pytest.param(
+            [deleted("g", ONE), moved("f", "g", BASE, EARLY)],
+            {"f": BASE, "g": ONE},
+            {"g": EARLY},
+            id="rename-onto-a-deleted-file",
+        ),
+        pytest.param(
+            [created("d", NEW), deleted("d/a", ONE), deleted("d/b", TWO)],
+            {"d/a": ONE, "d/b": TWO},
+            {"d": NEW},
+            id="file-in-place-of-a-folder",
+        ),
+        pytest.param(
+            [moved("d/a", "d", ONE, ONE)], {"d/a": ONE}, {"d": ONE}, id="rename-to-its-own-folder"
+        ),
+        pytest.param([], {"f": BASE}, {"f": BASE}, id="nothing"),
+    ],
+)
+def test_the_files_of_a_patch_make_room_for_one_another(
+    changes: list[FilePatch], base: Files, files: Files
+) -> None:
+    result = Run(base, base).rebase(patch_of("p", *changes))
+    assert result.files == files
+    assert result.verdicts == ["unchanged"]
+    assert result.outcomes[0].reuses_diff
+
+
+@pytest.mark.parametrize(
+    ("changes", "onto", "renames", "reuses"),
+    [
+        pytest.param([EDIT], {"f": BASE}, {}, True, id="edit"),
+        pytest.param([EDIT], {"f": LATE}, {}, False, id="edit-of-a-changed-file"),
+        pytest.param([EDIT], {"g": BASE}, MOVED_TO_G, False, id="edit-of-a-moved-file"),
+        pytest.param([EDIT, created("n", NEW)], {"f": LATE}, {}, False, id="one-of-two"),
+        pytest.param([RENAME], {"f": BASE}, {}, True, id="rename"),
+        pytest.param([created("n", NEW)], {"f": LATE}, {}, True, id="creation"),
+        pytest.param([created("n", NEW)], {"n": b""}, {}, False, id="creation-of-more"),
+        pytest.param([replace(RENAME, is_copy=True)], {"f": BASE}, {}, False, id="copy"),
+        pytest.param(TO_LINK, {"f": BASE}, {}, True, id="file-to-link"),
+    ],
+)
+def test_a_patch_file_stays_where_its_own_side_is_what_upstream_has(
+    changes: list[FilePatch], onto: Files, renames: Mapping[str, str], reuses: bool
+) -> None:
+    result = Run({"f": BASE}, onto).rebase(patch_of("p", *changes), renames=renames)
+    assert result.outcomes[0].reuses_diff is reuses
+
+
+@pytest.mark.parametrize(
+    ("changes", "onto", "renames", "reason", "place"),
+    [
+        pytest.param([EDIT], {"f": OTHER}, {}, "the same lines", "f", id="text"),
+        pytest.param([EDIT], {"g": OTHER}, MOVED_TO_G, "the same lines", "g", id="text-moved"),
+        pytest.param([EDIT], {}, {}, "upstream deleted the file", "f", id="deleted"),
+        pytest.param([EDIT], {"f": link(b"to")}, {}, "another kind", "f", id="type"),
+        pytest.param([EDIT], {"f/x": ONE}, {}, "upstream deleted the file", "f", id="folder"),
+        pytest.param([DELETE], {"f": LATE}, {}, "the patch deletes", "f", id="deletion"),
+        pytest.param(
+            [RENAME_EDIT], {"f": OTHER}, {}, "the same lines", "g", id="rename-text-at-its-target"
+        ),
+        pytest.param([RENAME], {}, {}, "upstream deleted the file", "g", id="rename-of-nothing"),
+        pytest.param(
+            [RENAME], {"h": BASE}, {"f": "h"}, "upstream moved the file to h", "h", id="both-rename"
+        ),
+        pytest.param(
+            [RENAME_EDIT],
+            {"g": OTHER},
+            MOVED_TO_G,
+            "the same lines",
+            "g",
+            id="both-rename-to-one-path",
+        ),
+        pytest.param(
+            [RENAME], {"f": BASE, "g": ONE}, {}, "another file at g", "f", id="rename-onto-a-file"
+        ),
+        pytest.param(
+            [RENAME], {"f": BASE, "g/x": ONE}, {}, "g is in the way", "f", id="rename-onto-a-folder"
+        ),
+        pytest.param(
+            [moved("f", "d/g", BASE, BASE)],
+            {"f": BASE, "d": ONE},
+            {},
+            "d is in the way",
+            "f",
+            id="rename-below-a-file",
+        ),
+        pytest.param(
+            [moved("f", "f/g", BASE, EARLY)],
+            {"f": OTHER},
+            {},
+            "the same lines",
+            "f/g",
+            id="rename-below-itself",
+        ),
+        pytest.param([created("n", NEW)], {"n": ONE}, {}, "added another file", "n", id="add-add"),
+        pytest.param(
+            [created("n", NEW)], {"n/x": ONE}, {}, "n is in the way", "n", id="add-on-a-folder"
+        ),
+        pytest.param(
+            [created("d/n", NEW)], {"d": ONE}, {}, "d is in the way", "d/n", id="add-below-a-file"
+        ),
+        pytest.param(
+            [created("d/n", NEW)], {"d": link(b"x")}, {}, "d is in the way", "d/n", id="below-link"
+        ),
+        pytest.param(
+            [replace(RENAME, is_copy=True)],
+            {"f": BASE, "g": ONE},
+            {},
+            "added another file",
+            "g",
+            id="copy-onto-a-file",
+        ),
+        pytest.param(TO_LINK, {"f": LATE}, {}, "that the patch replaces", "f", id="file-to-link"),
+        pytest.param(TO_LINK, {}, {}, "that the patch replaces", "f", id="nothing-to-link"),
+        pytest.param(
+            [EDIT, created("g", NEW)],
+            {"g": BASE},
+            MOVED_TO_G,
+            "upstream moved the file to g, which the patch changes as well",
+            "g",
+            id="two-files-become-one",
+        ),
+    ],
+)
+def test_a_file_collides(
+    changes: list[FilePatch], onto: Files, renames: Mapping[str, str], reason: str, place: str
+) -> None:
+    result = Run({"f": BASE}, onto).rebase(patch_of("p", *changes), renames=renames)
+    assert result.verdicts == ["conflict"]
+    assert reason in result.reasons()[0]
+    conflict = result.outcomes[0].conflicts[0]
+    assert (conflict.path, conflict.new_path) == (changes[-1 if place == "n" else 0].path, place)
+    assert result.outcomes[0].changes == {}
+    assert result.files == onto
+
+
+def test_a_file_that_cannot_leave_is_in_the_way_of_the_others() -> None:
+    patch = patch_of("p", DELETE, created("f/n", NEW), created("n", NEW))
+    result = Run({"f": BASE}, {"f": LATE}).rebase(patch)
+    assert result.reasons() == [
+        "upstream changed the file that the patch deletes",
+        "f is in the way upstream",
+    ]
+    assert result.files == {"f": LATE, "n": NEW}
+
+
+def test_renames_that_cannot_leave_hold_each_other_up() -> None:
+    patch = patch_of("p", moved("f", "g", BASE, BASE), moved("g", "h", ONE, ONE))
+    onto: Files = {"f": BASE, "g": ONE, "h": TWO}
+    result = Run({"f": BASE, "g": ONE}, onto).rebase(patch)
+    assert result.reasons() == ["upstream has another file at g", "upstream has another file at h"]
+    assert result.files == onto
+
+
+def test_a_conflict_shows_its_three_sides() -> None:
+    base: Files = {"f": BASE, "m": submodule("1"), "l": link(b"a")}
+    onto: Files = {"f": OTHER, "m": submodule("2"), "l": link(b"b")}
+    patch = patch_of(
+        "p",
+        EDIT,
+        edited("m", submodule("1"), submodule("3")),
+        edited("l", link(b"a"), link(b"c")),
+        created("n", NEW),
+    )
+    result = Run(base, {**onto, "n": ONE}).rebase(patch)
+    text_conflict, commit, target, both_added = result.outcomes[0].conflicts
+    assert (text_conflict.base, text_conflict.ours, text_conflict.theirs) == (BASE, OTHER, EARLY)
+    assert text_conflict.marked is not None
+    assert commit.ours == b"Subproject commit %s\n" % (b"2" * 40)
+    assert (target.base, target.ours, target.theirs) == (b"a", b"b", b"c")
+    assert (both_added.base, both_added.ours, both_added.theirs) == (None, ONE, NEW)
+    assert commit.marked is target.marked is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "onto", "renames", "content", "verdict", "answers", "files"),
+    [
+        pytest.param([EDIT], {"f": OTHER}, {}, NEW, "modified", ["modified recorded"],
+                     {"f": NEW}, id="text"),
+        pytest.param([EDIT], {"f": LATE}, {}, NEW, "unchanged", ["unchanged text"],
+                     {"f": BOTH}, id="no-conflict-no-solution"),
+        pytest.param([EDIT], {"f": OTHER}, {}, OTHER, "absorbed", ["absorbed decided"],
+                     {"f": OTHER}, id="text-as-upstream"),
+        pytest.param([EDIT], {"f": OTHER}, {}, None, "modified", ["modified recorded"],
+                     {}, id="text-deleted"),
+        pytest.param([EDIT_TWICE], {"f": text("a X c d e f g h i j K l")}, {}, NEW, "partial",
+                     ["modified recorded", "absorbed exact"], {"f": NEW}, id="text-and-absorbed"),
+        pytest.param([EDIT_AND_MODE], {"f": OTHER}, {}, NEW, "modified", ["modified recorded"],
+                     {"f": executable(NEW)}, id="text-and-mode"),
+        pytest.param([EDIT], {}, {}, NEW, "modified", ["modified recorded"],
+                     {"f": NEW}, id="deleted-upstream-kept"),
+        pytest.param([EDIT], {}, {}, None, "absorbed", ["absorbed decided"],
+                     {}, id="deleted-upstream-agreed"),
+        pytest.param([DELETE], {"f": LATE}, {}, None, "modified", ["modified recorded"],
+                     {}, id="deletion-kept"),
+        pytest.param([DELETE], {"f": LATE}, {}, LATE, "absorbed", ["absorbed decided"],
+                     {"f": LATE}, id="deletion-given-up"),
+        pytest.param([EDIT], {"g": OTHER}, MOVED_TO_G, NEW, "modified", ["modified recorded"],
+                     {"g": NEW}, id="moved"),
+        pytest.param([RENAME_EDIT], {"f": OTHER}, {}, NEW, "modified", ["modified recorded"],
+                     {"g": NEW}, id="rename-text"),
+        pytest.param([RENAME_EDIT], {"f": OTHER}, {}, OTHER, "modified", ["modified recorded"],
+                     {"g": OTHER}, id="rename-text-as-upstream"),
+        pytest.param([RENAME_EDIT], {"f": OTHER}, {}, None, "modified", ["modified recorded"],
+                     {}, id="rename-text-deleted"),
+        pytest.param([RENAME], {"h": BASE}, {"f": "h"}, BASE, "absorbed", ["absorbed decided"],
+                     {"h": BASE}, id="both-rename-upstreams-place"),
+        pytest.param([RENAME], {"h": BASE}, {"f": "h"}, NEW, "modified", ["modified recorded"],
+                     {"h": NEW}, id="both-rename-edited"),
+        pytest.param([created("n", NEW)], {"n": ONE}, {}, TWO, "modified",
+                     ["modified recorded"], {"n": TWO}, id="add-add"),
+        pytest.param([created("n", NEW)], {"n/x": ONE}, {}, None, "absorbed",
+                     ["absorbed decided"], {"n/x": ONE}, id="add-on-a-folder-given-up"),
+        pytest.param(TO_LINK, {"f": LATE}, {}, b"to\n", "modified", ["modified recorded"] * 2,
+                     {"f": link(b"to")}, id="file-to-link"),
+        pytest.param(TO_LINK, {"f": LATE}, {}, LATE, "absorbed", ["absorbed decided"] * 2,
+                     {"f": LATE}, id="file-to-link-given-up"),
+    ],
+)  # fmt: skip
+def test_a_person_solves_a_conflict(
+    changes: list[FilePatch],
+    onto: Files,
+    renames: Mapping[str, str],
+    content: bytes | None,
+    verdict: str,
+    answers: list[str],
+    files: Files,
+) -> None:
+    solved = {("p", changes[0].path): content, ("other", "f"): ONE}
+    run = Run({"f": BASE}, onto)
+    result = run.rebase(patch_of("p", *changes), renames=renames, solved=solved)
+    assert result.answers() == answers
+    assert result.verdicts == [verdict]
+    assert result.files == files
+    assert not result.outcomes[0].reuses_diff or verdict == "absorbed"
+    assert (result.outcomes[0].changes == {}) is (verdict == "absorbed")
+
+
+@pytest.mark.parametrize(
+    ("changes", "onto"),
+    [
+        pytest.param([created("n", NEW)], {"n/x": ONE}, id="add-on-a-folder"),
+        pytest.param([created("n/x", NEW)], {"n": ONE}, id="add-below-a-file"),
+        pytest.param([edited("f", BASE, EARLY)], {"f/x": ONE}, id="edit-of-a-folder"),
+    ],
+)
+def test_a_solution_without_a_place_leaves_the_conflict(
+    changes: list[FilePatch], onto: Files
+) -> None:
+    solved = {("p", changes[0].path): NEW}
+    result = Run({"f": BASE}, onto).rebase(patch_of("p", *changes), solved=solved)
+    assert result.verdicts == ["conflict"]
+    assert result.files == onto
+
+
+def test_a_solution_that_is_no_commit_is_refused() -> None:
+    patch = patch_of("p", edited("m", submodule("1"), submodule("3")))
+    run = Run({"m": submodule("1")}, {"m": submodule("2")})
+    with pytest.raises(PatchmgrError, match="m: this names no commit"):
+        run.rebase(patch, solved={("p", "m"): b"<<<<<<< ours\n"})

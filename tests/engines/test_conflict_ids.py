@@ -1,0 +1,138 @@
+"""Conflict ids: the same sides, the same id."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from patchmgr.engines.conflict_ids import conflict_id, conflict_regions, resolved_to_ours
+
+SIDES = st.none() | st.binary(max_size=6)
+
+
+def marked(base: bytes, ours: bytes, theirs: bytes, end: bytes = b"\n") -> bytes:
+    """Return one conflict as git writes it; sides are whole lines."""
+    return b"".join(
+        (
+            b"<<<<<<< ours" + end, ours, b"||||||| base" + end, base, b"=======" + end, theirs,
+            b">>>>>>> theirs" + end,
+        )
+    )  # fmt: skip
+
+
+ONE = marked(b"b\n", b"o\n", b"t\n")
+SWAPPED = marked(b"b\n", b"t\n", b"o\n")
+OTHER = marked(b"b\n", b"o\n", b"T\n")
+INSERTS = marked(b"", b"o\n", b"t\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "regions"),
+    [
+        pytest.param(b"", [], id="empty"),
+        pytest.param(b"a\nb\n", [], id="no-marker"),
+        pytest.param(ONE, [(b"b", b"o", b"t")], id="one"),
+        pytest.param(b"a\n" + ONE + b"z", [(b"b", b"o", b"t")], id="text-around"),
+        pytest.param(ONE + b"a\n" + INSERTS, [(b"b", b"o", b"t"), (b"", b"o", b"t")], id="two"),
+        pytest.param(
+            marked(b"b\r\n", b"o\r\n", b"t\r\n", b"\r\n"), [(b"b\r", b"o\r", b"t\r")], id="crlf"
+        ),
+        pytest.param(
+            marked(b"", b"A title\n=======\n", b"Another\n=======\n"),
+            [(b"", b"A title\n=======", b"Another\n=======")],
+            id="underlined-titles",
+        ),
+        pytest.param(
+            marked(b"b\n", b"<<<<<<< x\n>>>>>>> y\n", b"t\n"),
+            [(b"b", b"<<<<<<< x\n>>>>>>> y", b"t")],
+            id="markers-in-the-text",
+        ),
+        pytest.param(b"=======\n>>>>>>> x\n||||||| y\n", [], id="markers-out-of-place"),
+        pytest.param(b"<<<<<<< ours\na\n||||||| base\nb\n", [], id="cut-off"),
+        pytest.param(b"<<<<<<<< 8\n|||||||x\n", [], id="no-markers-of-git"),
+    ],
+)
+def test_regions_are_read_from_markers(
+    text: bytes, regions: list[tuple[bytes, bytes, bytes]]
+) -> None:
+    assert list(conflict_regions(text)) == regions
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "is_same"),
+    [
+        pytest.param(ONE, ONE, True, id="itself"),
+        pytest.param(ONE, SWAPPED, True, id="other-order"),
+        pytest.param(ONE, b"a\nb\n" + ONE + b"c\n", True, id="other-place"),
+        pytest.param(ONE, OTHER, False, id="other-side"),
+        pytest.param(ONE, INSERTS, False, id="other-base"),
+        pytest.param(ONE + INSERTS, b"x\n" + SWAPPED + b"y\n" + INSERTS, True, id="two-regions"),
+        pytest.param(ONE + INSERTS, INSERTS + ONE, False, id="regions-in-another-order"),
+        pytest.param(ONE, ONE + ONE, False, id="once-and-twice"),
+    ],
+)
+def test_an_id_is_made_of_the_regions(left: bytes, right: bytes, is_same: bool) -> None:
+    ids = [conflict_id(b"B", b"O", b"T", text) for text in (left, right)]
+    assert (ids[0] == ids[1]) is is_same
+
+
+def test_the_rest_of_the_files_does_not_count_where_there_are_regions() -> None:
+    assert conflict_id(b"B", b"O", b"T", ONE) == conflict_id(b"x", None, b"", ONE)
+
+
+@pytest.mark.parametrize("text", [None, b"no region\n"], ids=["no-text", "no-region"])
+def test_whole_sides_count_where_there_is_no_region(text: bytes | None) -> None:
+    found = conflict_id(b"b", b"o", b"t", text)
+    assert found == conflict_id(b"b", b"t", b"o", None)
+    assert found != conflict_id(b"o", b"b", b"t", None)
+    assert found != conflict_id(None, b"o", b"t", None)
+
+
+def test_an_id_is_the_same_on_every_machine() -> None:
+    assert conflict_id(b"b", b"o", b"t", ONE) == "4f08e2008bf8"
+    assert conflict_id(None, b"", None, None) == "214735d58c45"
+
+
+@pytest.mark.parametrize(
+    ("text", "settled"),
+    [
+        pytest.param(b"a\nb", b"a\nb", id="no-region"),
+        pytest.param(b"a\n" + ONE + b"z\n", b"a\no\nz\n", id="one-region"),
+        pytest.param(INSERTS + ONE, b"o\no\n", id="two-regions"),
+        pytest.param(marked(b"b\n", b"", b"t\n") + b"z", b"z", id="empty-side"),
+        pytest.param(b"=======\n" + ONE, b"=======\no\n", id="marker-out-of-place"),
+    ],
+)
+def test_regions_can_be_settled_as_ours(text: bytes, settled: bytes) -> None:
+    assert resolved_to_ours(text) == settled
+
+
+@settings(deadline=None)
+@given(SIDES, SIDES, SIDES)
+def test_the_order_of_the_sides_is_never_in_an_id(
+    base: bytes | None, ours: bytes | None, theirs: bytes | None
+) -> None:
+    found = conflict_id(base, ours, theirs, None)
+    assert found == conflict_id(base, theirs, ours, None)
+    assert len(found) == 12
+    assert set(found) <= set("0123456789abcdef")
+
+
+@settings(deadline=None)
+@given(st.tuples(SIDES, SIDES, SIDES), st.tuples(SIDES, SIDES, SIDES))
+def test_other_sides_have_another_id(
+    left: tuple[bytes | None, bytes | None, bytes | None],
+    right: tuple[bytes | None, bytes | None, bytes | None],
+) -> None:
+    is_same = left[0] == right[0] and left[1:] in (right[1:], right[:0:-1])
+    ids = [conflict_id(base, ours, theirs, None) for base, ours, theirs in (left, right)]
+    assert (ids[0] == ids[1]) is is_same
+
+
+@settings(deadline=None)
+@given(st.binary())
+def test_any_text_can_be_read(text: bytes) -> None:
+    hostile = text.replace(b"\0", b"\n<<<<<<< ours\n")
+    assert conflict_regions(hostile) == ()
+    assert len(conflict_id(None, None, None, hostile)) == 12

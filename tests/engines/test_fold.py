@@ -1,0 +1,410 @@
+"""Patches on the side that they are written against: exactly as written, or refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from patchmgr.engines.fold import FileStep, Overlay, step_patch
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.ids import EMPTY_BLOB, blob_id
+from patchmgr.model.patch import BinaryChange, FilePatch
+from patchmgr.model.snapshot import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Entry
+from tests.engines.ports import MemoryBlobs
+from tests.engines.series import (
+    File,
+    Files,
+    Upstream,
+    at,
+    binary,
+    created,
+    deleted,
+    edited,
+    entry_of,
+    executable,
+    link,
+    moved,
+    patch_of,
+    submodule,
+    text,
+)
+
+ONE, TWO, THREE = text("a b c"), text("a B c"), text("x y z")
+EMPTY = FilePatch(None, "new", None, REGULAR)
+
+
+class Side:
+    """Some files, and the patches on top."""
+
+    def __init__(self, files: Files) -> None:
+        self.blobs = MemoryBlobs()
+        self.overlay = Overlay(Upstream(self.blobs, files))
+
+    def step(self, *files: FilePatch) -> tuple[FileStep, ...]:
+        return step_patch(self.overlay, patch_of("p.patch", *files), self.blobs)
+
+    def changes(self) -> dict[str, Entry | None]:
+        return dict(self.overlay.changes())
+
+
+def _entries(files: dict[str, File | None]) -> dict[str, Entry | None]:
+    blobs = MemoryBlobs()
+    return {p: None if f is None else entry_of(blobs, f) for p, f in files.items()}
+
+
+@pytest.mark.parametrize(
+    ("before", "changes", "after"),
+    [
+        pytest.param({"f": ONE}, [], {}, id="nothing"),
+        pytest.param({"f": ONE}, [edited("f", ONE, TWO)], {"f": TWO}, id="edit"),
+        pytest.param(
+            {"f": ONE},
+            [FilePatch("f", "f", hunks=(at(2, b"-b\n", b"+b\n"),))],
+            {},
+            id="edit-that-changes-nothing",
+        ),
+        pytest.param({}, [created("d/f", ONE)], {"d/f": ONE}, id="creation"),
+        pytest.param({}, [created("f", b"")], {"f": b""}, id="creation-of-an-empty-file"),
+        pytest.param(
+            {}, [created("f", executable(ONE))], {"f": executable(ONE)}, id="creation-with-mode"
+        ),
+        pytest.param(
+            {},
+            [FilePatch(None, "f", hunks=(at(0, b"+a\n"),))],
+            {"f": text("a")},
+            id="creation-without-mode",
+        ),
+        pytest.param({"f": ONE}, [deleted("f", ONE)], {"f": None}, id="deletion"),
+        pytest.param({"f": b""}, [deleted("f", b"")], {"f": None}, id="deletion-of-an-empty-file"),
+        pytest.param(
+            {"f": ONE}, [moved("f", "g", ONE, ONE)], {"f": None, "g": ONE}, id="pure-rename"
+        ),
+        pytest.param(
+            {"f": ONE}, [moved("f", "g", ONE, TWO)], {"f": None, "g": TWO}, id="rename-and-edit"
+        ),
+        pytest.param(
+            {"f": ONE},
+            [moved("f", "g", ONE, executable(ONE))],
+            {"f": None, "g": executable(ONE)},
+            id="rename-and-mode",
+        ),
+        pytest.param(
+            {"f": ONE}, [moved("f", "g", ONE, TWO, is_copy=True)], {"g": TWO}, id="copy-and-edit"
+        ),
+        pytest.param(
+            {"f": ONE},
+            [edited("f", ONE, THREE), moved("f", "g", ONE, TWO, is_copy=True)],
+            {"f": THREE, "g": TWO},
+            id="copy-of-the-file-before-its-edit",
+        ),
+        pytest.param(
+            {"f": ONE}, [edited("f", ONE, executable(ONE))], {"f": executable(ONE)}, id="mode"
+        ),
+        pytest.param(
+            {"f": executable(ONE)}, [edited("f", executable(ONE), TWO)], {"f": TWO}, id="mode-back"
+        ),
+        pytest.param(
+            {"f": executable(ONE)},
+            [FilePatch("f", "f", hunks=edited("f", ONE, TWO).hunks)],
+            {"f": executable(TWO)},
+            id="mode-is-kept",
+        ),
+        pytest.param({"f": b"\0"}, [binary("f", b"\0", b"\1")], {"f": b"\1"}, id="binary"),
+        pytest.param({}, [binary("f", None, b"\0")], {"f": b"\0"}, id="binary-creation"),
+        pytest.param({"f": b"\0"}, [binary("f", b"\0", None)], {"f": None}, id="binary-deletion"),
+        pytest.param(
+            {"f": b"abc"},
+            [FilePatch("f", "f", binary=BinaryChange("delta", b"\x03\x02\x91\x01\x02"))],
+            {"f": b"bc"},
+            id="binary-delta",
+        ),
+        pytest.param({}, [created("l", link(b"f"))], {"l": link(b"f")}, id="link-creation"),
+        pytest.param(
+            {"l": link(b"f")}, [edited("l", link(b"f"), link(b"g"))], {"l": link(b"g")}, id="link"
+        ),
+        pytest.param({"l": link(b"f")}, [deleted("l", link(b"f"))], {"l": None}, id="link-deleted"),
+        pytest.param({}, [created("m", submodule("1"))], {"m": submodule("1")}, id="submodule-new"),
+        pytest.param(
+            {"m": submodule("1")},
+            [edited("m", submodule("1"), submodule("2"))],
+            {"m": submodule("2")},
+            id="submodule",
+        ),
+        pytest.param(
+            {"m": submodule("1")},
+            [moved("m", "n", submodule("1"), submodule("1"))],
+            {"m": None, "n": submodule("1")},
+            id="submodule-renamed",
+        ),
+        pytest.param(
+            {"m": submodule("1")}, [deleted("m", submodule("1"))], {"m": None}, id="submodule-gone"
+        ),
+        pytest.param(
+            {"f": ONE},
+            [deleted("f", ONE), created("f", link(b"g"))],
+            {"f": link(b"g")},
+            id="file-becomes-link",
+        ),
+        pytest.param(
+            {"a": ONE, "b": THREE},
+            [moved("b", "a", THREE, THREE), moved("a", "b", ONE, ONE)],
+            {"a": THREE, "b": ONE},
+            id="renames-that-swap",
+        ),
+        pytest.param(
+            {"a": ONE, "b": THREE},
+            [moved("a", "b", ONE, ONE), moved("b", "c", THREE, THREE)],
+            {"a": None, "b": ONE, "c": THREE},
+            id="renames-in-a-row",
+        ),
+        pytest.param(
+            {"a": ONE, "b": THREE},
+            [deleted("b", THREE), moved("a", "b", ONE, TWO)],
+            {"a": None, "b": TWO},
+            id="rename-onto-a-deleted-file",
+        ),
+        pytest.param(
+            {"a": ONE}, [moved("a", "a/b", ONE, ONE)], {"a": None, "a/b": ONE}, id="file-to-folder"
+        ),
+        pytest.param(
+            {"a/b": ONE},
+            [moved("a/b", "a", ONE, ONE)],
+            {"a": ONE, "a/b": None},
+            id="folder-to-file",
+        ),
+        pytest.param(
+            {"a/b": ONE, "a/c": TWO},
+            [created("a", THREE), deleted("a/b", ONE), deleted("a/c", TWO)],
+            {"a": THREE, "a/b": None, "a/c": None},
+            id="file-in-place-of-an-emptied-folder",
+        ),
+    ],
+)
+def test_a_patch_changes_what_it_says(
+    before: Files, changes: list[FilePatch], after: dict[str, File | None]
+) -> None:
+    side = Side(before)
+    side.step(*changes)
+    assert side.changes() == _entries(after)
+
+
+@pytest.mark.parametrize(
+    ("before", "changes", "reason"),
+    [
+        pytest.param({}, [edited("f", ONE, TWO)], "f: the file is not there", id="edit-of-nothing"),
+        pytest.param({"f": THREE}, [edited("f", ONE, TWO)], "hunk 1 at line 1", id="other-content"),
+        pytest.param(
+            {"f": text("a b c d e f g h i j q")},
+            [edited("f", text("a b c d e f g h i j k"), text("a X b c d e f g h i j"), context=1)],
+            "hunk 2 at line 10: its lines are not there",
+            id="the-hunk-is-named",
+        ),
+        pytest.param(
+            {"f": ONE}, [created("f", TWO)], "that it creates is there already", id="creation"
+        ),
+        pytest.param(
+            {"f": ONE, "g": TWO},
+            [moved("f", "g", ONE, ONE)],
+            "g: the file that it creates is there already",
+            id="rename-target",
+        ),
+        pytest.param(
+            {"f": ONE, "g": TWO},
+            [moved("f", "g", ONE, ONE, is_copy=True)],
+            "g: the file that it creates is there already",
+            id="copy-target",
+        ),
+        pytest.param(
+            {"f": ONE, "g": ONE},
+            [deleted("f", ONE), moved("f", "g", ONE, ONE, is_copy=True)],
+            "g: the file that it creates is there already",
+            id="another-file-goes",
+        ),
+        pytest.param({"f": ONE}, [created("f/g", ONE)], "f is in the way", id="below-a-file"),
+        pytest.param({"d/e/f": ONE}, [created("d/e", ONE)], "d/e is in the way", id="above-a-file"),
+        pytest.param(
+            {"f": link(b"d")}, [created("f/g", ONE)], "f is in the way", id="below-a-link"
+        ),
+        pytest.param(
+            {"f": executable(ONE)},
+            [edited("f", ONE, TWO)],
+            "its mode is 100755, not 100644",
+            id="mode",
+        ),
+        pytest.param(
+            {"f": ONE},
+            [FilePatch("f", None, REGULAR, hunks=(at(1, b"-a\n", b"-b\n"),))],
+            "does not delete all lines",
+            id="deletion-leaves-lines",
+        ),
+        pytest.param(
+            {"f": ONE},
+            [FilePatch("f", None, REGULAR)],
+            "does not delete all lines",
+            id="deletion-without-lines",
+        ),
+        pytest.param(
+            {"f": b"\2"},
+            [binary("f", b"\0", b"\1")],
+            "its content is not the one that the patch names",
+            id="binary-on-other-content",
+        ),
+        pytest.param(
+            {"f": b"\2"},
+            [binary("f", b"\0", None)],
+            "its content is not the one that the patch names",
+            id="binary-deletion-of-other-content",
+        ),
+        pytest.param(
+            {"f": b"\0"},
+            [replace(binary("f", b"\0", b"\1"), new_id=blob_id(b"\2"))],
+            "the content that it makes is not the one it names",
+            id="binary-result",
+        ),
+        pytest.param(
+            {"f": b"ab"},
+            [FilePatch("f", "f", binary=BinaryChange("delta", b"\x03\x02\x91\x01\x02"))],
+            "delta",
+            id="binary-delta-of-other-content",
+        ),
+        pytest.param(
+            {"m": submodule("3")},
+            [edited("m", submodule("1"), submodule("2"))],
+            "the submodule is not at the commit",
+            id="submodule-elsewhere",
+        ),
+        pytest.param(
+            {"m": submodule("3")},
+            [deleted("m", submodule("1"))],
+            "the submodule is not at the commit",
+            id="submodule-deleted-elsewhere",
+        ),
+        pytest.param(
+            {"m": submodule("1")},
+            [FilePatch("m", None, GITLINK)],
+            "does not delete all lines",
+            id="submodule-deleted-in-silence",
+        ),
+        pytest.param(
+            {"m": submodule("1")},
+            [replace(deleted("m", submodule("1")), new_path="m")],
+            "names no single commit",
+            id="submodule-to-nothing",
+        ),
+        pytest.param(
+            {},
+            [FilePatch(None, "m", None, GITLINK)],
+            "names no single commit",
+            id="submodule-without-commit",
+        ),
+        pytest.param(
+            {},
+            [FilePatch(None, "m", None, GITLINK, hunks=(at(0, b"+Subproject commit 1\n"),))],
+            "names no single commit",
+            id="submodule-with-short-commit",
+        ),
+        pytest.param(
+            {},
+            [FilePatch(None, "m", None, GITLINK, hunks=created("m", submodule("1")).hunks * 2)],
+            "names no single commit",
+            id="submodule-with-two-commits",
+        ),
+    ],
+)
+def test_a_patch_that_does_not_fit_is_refused(
+    before: Files, changes: list[FilePatch], reason: str
+) -> None:
+    with pytest.raises(PatchmgrError) as caught:
+        Side(before).step(*changes)
+    assert caught.value.kind == "bad-patch"
+    assert reason in caught.value.message
+
+
+def test_patches_build_on_one_another() -> None:
+    side = Side({"f": ONE, "gone": ONE})
+    side.step(edited("f", ONE, TWO), deleted("gone", ONE))
+    (step,) = side.step(edited("f", TWO, THREE))
+    assert step.base == entry_of(side.blobs, TWO)
+    assert step.theirs == entry_of(side.blobs, THREE)
+    side.step(created("gone", TWO))
+    assert side.changes() == _entries({"f": THREE, "gone": TWO})
+
+
+def test_a_file_that_ends_as_it_began_is_no_change() -> None:
+    side = Side({"f": ONE})
+    side.step(edited("f", ONE, TWO))
+    side.step(edited("f", TWO, ONE))
+    assert side.changes() == {}
+
+
+def test_a_folder_that_earlier_patches_filled_or_emptied_is_seen() -> None:
+    side = Side({"full/f": ONE})
+    side.step(deleted("full/f", ONE), created("new/f", ONE))
+    side.step(created("full", TWO))
+    with pytest.raises(PatchmgrError, match="new is in the way"):
+        side.step(created("new", TWO))
+
+
+@pytest.mark.parametrize(
+    ("change", "base", "theirs", "positions"),
+    [
+        pytest.param(
+            FilePatch("f", "f", hunks=(at(1, b"-b\n"), at(2, b"-c\n"))),
+            (REGULAR, blob_id(ONE)),
+            (REGULAR, blob_id(text("a"))),
+            (1, 2),
+            id="shifted-hunks",
+        ),
+        pytest.param(deleted("f", ONE), (REGULAR, blob_id(ONE)), None, (0,), id="deletion"),
+        pytest.param(
+            moved("f", "g", ONE, TWO, is_copy=True),
+            (REGULAR, blob_id(ONE)),
+            (REGULAR, blob_id(TWO)),
+            (0,),
+            id="copy",
+        ),
+        pytest.param(created("g", ONE), None, (REGULAR, blob_id(ONE)), (0,), id="creation"),
+        pytest.param(created("g", link(b"f")), None, (SYMLINK, blob_id(b"f")), (0,), id="link"),
+        pytest.param(created("g", submodule("1")), None, (GITLINK, "1" * 40), (0,), id="submodule"),
+        pytest.param(EMPTY, None, (REGULAR, EMPTY_BLOB), (), id="empty-file"),
+        pytest.param(
+            edited("f", ONE, executable(ONE)),
+            (REGULAR, blob_id(ONE)),
+            (EXECUTABLE, blob_id(ONE)),
+            (),
+            id="mode",
+        ),
+    ],
+)
+def test_a_step_says_what_became_of_the_file(
+    change: FilePatch,
+    base: tuple[str, str] | None,
+    theirs: tuple[str, str] | None,
+    positions: tuple[int, ...],
+) -> None:
+    (step,) = Side({"f": ONE}).step(change)
+    entries = [None if entry is None else Entry(*entry) for entry in (base, theirs)]
+    assert step == FileStep(change, entries[0], entries[1], positions)
+
+
+@pytest.mark.parametrize(
+    ("path", "leaving", "obstacle"),
+    [
+        pytest.param("new", (), None, id="free"),
+        pytest.param("dir/new", (), None, id="in-a-folder"),
+        pytest.param("file/new", (), "file", id="below-a-file"),
+        pytest.param("file/a/b", (), "file", id="far-below-a-file"),
+        pytest.param("file/new", ("file",), None, id="below-a-file-that-leaves"),
+        pytest.param("dir", (), "dir", id="folder"),
+        pytest.param("dir", ("dir/one",), "dir", id="folder-with-one-left"),
+        pytest.param("dir", ("dir/one", "dir/two"), None, id="folder-that-is-left"),
+        pytest.param("fil", (), None, id="a-prefix-is-no-parent"),
+    ],
+)
+def test_obstacles_are_parents_and_folders(
+    path: str, leaving: tuple[str, ...], obstacle: str | None
+) -> None:
+    side = Side({"file": ONE, "dir/one": ONE})
+    side.overlay.set("dir/two", Entry(REGULAR, blob_id(ONE)))
+    assert side.overlay.obstacle(path, leaving) == obstacle

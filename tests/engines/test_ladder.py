@@ -1,0 +1,433 @@
+"""The merge ladder on single files: every rung, and a verdict for each hunk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from patchmgr.engines.ladder import (
+    ABSORBED_EXACT,
+    CARRIED_IDENTICAL,
+    CARRIED_MOVED,
+    CARRIED_TEXT,
+    CONFLICT,
+    DRIFTED_TEXT,
+    Answer,
+    Collided,
+    Merged,
+    Sides,
+    judge_hunk,
+    judge_hunks,
+    merge_file,
+)
+from patchmgr.engines.placement import Applied, apply_hunks
+from patchmgr.model.merge import Clean, Conflicted, Merge
+from patchmgr.model.patch import Hunk
+from patchmgr.model.snapshot import Entry
+from tests.engines.ports import MemoryBlobs, PlainMerge
+from tests.engines.series import (
+    File,
+    at,
+    entry_of,
+    executable,
+    hunks_between,
+    kind,
+    link,
+    shown,
+    submodule,
+    text,
+)
+
+BASE = text("a b c d e f g h i j k l")
+EARLY = text("a B c d e f g h i j k l")
+LATE = text("a b c d e f g h i j K l")
+BOTH = text("a B c d e f g h i j K l")
+OTHER = text("a X c d e f g h i j k l")
+PUSHED = text("n n a b c d e f g h i j k l")
+BLOBS = MemoryBlobs()
+
+
+def sides(base: File | None, ours: File | None, theirs: File | None, context: int = 3) -> Sides:
+    """Return the sides of one file, with the hunks from base to theirs."""
+    old, new = (b"" if file is None else shown(file) for file in (base, theirs))
+    hunks = hunks_between(old, new, context)
+    applied = apply_hunks(old, hunks)
+    assert isinstance(applied, Applied)
+    return Sides(entry(base), entry(ours), entry(theirs), hunks, applied.positions)
+
+
+def entry(file: File | None) -> Entry | None:
+    return None if file is None else entry_of(BLOBS, file)
+
+
+class Binary(PlainMerge):
+    """A merge that can do nothing, as git's on binaries."""
+
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+        return Conflicted(None)
+
+
+class Fixed(PlainMerge):
+    """A merge whose answers are told by the theirs side."""
+
+    def __init__(self, answers: dict[bytes, bytes]) -> None:
+        self._answers = answers
+
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+        return Clean(self._answers[theirs])
+
+
+@pytest.mark.parametrize(
+    ("given_sides", "after", "answers"),
+    [
+        pytest.param(
+            sides(BASE, BASE, BOTH), BOTH, [CARRIED_IDENTICAL] * 2, id="upstream-unchanged"
+        ),
+        pytest.param(
+            sides(BASE, BASE, None), None, [CARRIED_IDENTICAL], id="upstream-unchanged-deletion"
+        ),
+        pytest.param(
+            sides(None, None, BASE), BASE, [CARRIED_IDENTICAL], id="upstream-unchanged-creation"
+        ),
+        pytest.param(
+            sides(None, None, b""), b"", [CARRIED_IDENTICAL], id="upstream-unchanged-empty-file"
+        ),
+        pytest.param(
+            sides(BASE, BASE, executable(BASE)),
+            executable(BASE),
+            [CARRIED_IDENTICAL],
+            id="upstream-unchanged-mode",
+        ),
+        pytest.param(
+            replace(sides(BASE, BASE, EARLY), is_moved=True), EARLY, [CARRIED_MOVED], id="moved"
+        ),
+        pytest.param(sides(BASE, BOTH, BOTH), BOTH, [ABSORBED_EXACT] * 2, id="same-edit"),
+        pytest.param(sides(BASE, None, None), None, [ABSORBED_EXACT], id="same-deletion"),
+        pytest.param(sides(None, BASE, BASE), BASE, [ABSORBED_EXACT], id="same-creation"),
+        pytest.param(
+            sides(BASE, executable(BASE), executable(BASE)),
+            executable(BASE),
+            [ABSORBED_EXACT],
+            id="same-mode",
+        ),
+        pytest.param(
+            sides(link(b"a"), link(b"b"), link(b"b")), link(b"b"), [ABSORBED_EXACT], id="same-link"
+        ),
+        pytest.param(
+            replace(sides(BASE, EARLY, EARLY), is_moved=True),
+            EARLY,
+            [ABSORBED_EXACT],
+            id="moved-with-the-same-edit",
+        ),
+        pytest.param(sides(None, BASE, b""), BASE, [ABSORBED_EXACT], id="creation-of-less"),
+        pytest.param(sides(None, b"", BASE), BASE, [DRIFTED_TEXT], id="creation-of-more"),
+        pytest.param(
+            sides(BASE, executable(BASE), EARLY),
+            executable(EARLY),
+            [CARRIED_IDENTICAL],
+            id="upstream-changed-only-the-mode",
+        ),
+        pytest.param(
+            sides(BASE, LATE, executable(BASE)),
+            executable(LATE),
+            [CARRIED_TEXT],
+            id="mode-on-changed-content",
+        ),
+        pytest.param(
+            sides(BASE, executable(LATE), executable(BASE)),
+            executable(LATE),
+            [ABSORBED_EXACT],
+            id="mode-absorbed-on-changed-content",
+        ),
+        pytest.param(
+            sides(BASE, EARLY, executable(EARLY)),
+            executable(EARLY),
+            [ABSORBED_EXACT],
+            id="edit-absorbed-mode-carried",
+        ),
+        pytest.param(
+            replace(sides(BASE, executable(BASE), EARLY), is_moved=True),
+            executable(EARLY),
+            [CARRIED_MOVED],
+            id="moved-and-mode",
+        ),
+        pytest.param(
+            sides(BASE, EARLY, LATE), BOTH, [CARRIED_TEXT], id="edits-apart"
+        ),
+        pytest.param(
+            sides(BASE, PUSHED, EARLY),
+            text("n n a B c d e f g h i j k l"),
+            [CARRIED_TEXT],
+            id="positions-only",
+        ),
+        pytest.param(
+            sides(BASE, text("a b c d E f g h i j k l"), EARLY),
+            text("a B c d E f g h i j k l"),
+            [DRIFTED_TEXT],
+            id="drifted-context",
+        ),
+        pytest.param(
+            sides(BASE, EARLY, BOTH), BOTH, [ABSORBED_EXACT, CARRIED_TEXT], id="partial"
+        ),
+        pytest.param(
+            sides(BASE, text("a B c d e f g h X j k l"), BOTH),
+            text("a B c d e f g h X j K l"),
+            [ABSORBED_EXACT, DRIFTED_TEXT],
+            id="partial-and-drifted",
+        ),
+        pytest.param(
+            sides(BASE, BOTH, EARLY), BOTH, [ABSORBED_EXACT], id="upstream-did-more"
+        ),
+        pytest.param(
+            sides(BASE, BOTH, executable(EARLY)),
+            executable(BOTH),
+            [ABSORBED_EXACT],
+            id="upstream-did-more-but-for-the-mode",
+        ),
+        pytest.param(
+            replace(sides(BASE, EARLY, BOTH), is_moved=True),
+            BOTH,
+            [ABSORBED_EXACT, CARRIED_MOVED],
+            id="moved-and-partial",
+        ),
+        pytest.param(
+            sides(text("x x x a x x x a x x x"), text("x x x a x x x a x x x Q"),
+                  text("x x x a x x x A x x x")),
+            text("x x x a x x x A x x x Q"),
+            [CARRIED_TEXT],
+            id="lines-behind-the-context",
+        ),
+        pytest.param(
+            sides(text("x x x a x x x x a x x x"), text("q q x x x a x x x x a x x x"),
+                  text("x x x a x x x x A x x x")),
+            text("q q x x x a x x x x A x x x"),
+            [CARRIED_TEXT],
+            id="one-of-two-equal-places-shifted",
+        ),
+        pytest.param(
+            sides(b"a\nb\nc\nd", b"A\nb\nc\nd", b"a\nb\nc\nd\n"),
+            b"A\nb\nc\nd\n",
+            [DRIFTED_TEXT],
+            id="last-newline-added",
+        ),
+        pytest.param(
+            sides(BASE.replace(b"\n", b"\r\n"), PUSHED.replace(b"\n", b"\r\n"),
+                  EARLY.replace(b"\n", b"\r\n")),
+            text("n n a B c d e f g h i j k l").replace(b"\n", b"\r\n"),
+            [CARRIED_TEXT],
+            id="crlf",
+        ),
+    ],
+)  # fmt: skip
+def test_a_rung_answers(given_sides: Sides, after: File | None, answers: list[Answer]) -> None:
+    merged = merge_file(given_sides, blobs=BLOBS, text=PlainMerge())
+    assert isinstance(merged, Merged)
+    assert merged.entry == entry(after)
+    assert list(merged.answers) == answers
+
+
+@pytest.mark.parametrize(
+    ("given_sides", "reason", "answers", "has_text"),
+    [
+        pytest.param(
+            sides(None, OTHER, BASE), "upstream added another file", [CONFLICT], True, id="add-add"
+        ),
+        pytest.param(
+            sides(None, BASE, executable(BASE)),
+            "upstream added another file",
+            [CONFLICT],
+            False,
+            id="add-add-mode",
+        ),
+        pytest.param(
+            sides(None, link(b"a"), link(b"b")),
+            "upstream added another file",
+            [CONFLICT],
+            False,
+            id="add-add-link",
+        ),
+        pytest.param(
+            sides(None, link(b"a"), BASE),
+            "upstream added another file",
+            [CONFLICT],
+            False,
+            id="add-add-link-and-file",
+        ),
+        pytest.param(
+            sides(BASE, None, BOTH),
+            "upstream deleted",
+            [CONFLICT] * 2,
+            False,
+            id="upstream-deleted",
+        ),
+        pytest.param(
+            sides(BASE, None, executable(BASE)),
+            "upstream deleted",
+            [CONFLICT],
+            False,
+            id="upstream-deleted-mode",
+        ),
+        pytest.param(
+            sides(BASE, EARLY, None), "that the patch deletes", [CONFLICT], False, id="we-deleted"
+        ),
+        pytest.param(
+            sides(BASE, executable(BASE), None),
+            "that the patch deletes",
+            [CONFLICT],
+            False,
+            id="we-deleted-mode",
+        ),
+        pytest.param(
+            sides(BASE, link(b"f"), EARLY),
+            "another kind of file",
+            [CONFLICT],
+            False,
+            id="upstream-made-it-a-link",
+        ),
+        pytest.param(
+            sides(link(b"f"), b"f", link(b"g")),
+            "another kind of file",
+            [CONFLICT],
+            False,
+            id="upstream-made-the-link-a-file",
+        ),
+        pytest.param(
+            sides(link(b"f"), submodule("1"), link(b"g")),
+            "another kind of file",
+            [CONFLICT],
+            False,
+            id="upstream-made-the-link-a-submodule",
+        ),
+        pytest.param(
+            sides(link(b"a"), link(b"b"), link(b"c")), "the same link", [CONFLICT], False, id="link"
+        ),
+        pytest.param(
+            sides(submodule("1"), submodule("2"), submodule("3")),
+            "the same link",
+            [CONFLICT],
+            False,
+            id="submodule",
+        ),
+        pytest.param(sides(BASE, OTHER, EARLY), "the same lines", [CONFLICT], True, id="text"),
+        pytest.param(
+            sides(BASE, OTHER, BOTH),
+            "the same lines",
+            [CONFLICT, CARRIED_TEXT],
+            True,
+            id="text-in-one-hunk",
+        ),
+        pytest.param(
+            sides(BASE, text("a X c d e f g h i j K l"), BOTH),
+            "the same lines",
+            [CONFLICT, ABSORBED_EXACT],
+            True,
+            id="text-beside-an-absorbed-hunk",
+        ),
+        pytest.param(
+            sides(BASE, text("a X c d e f g h I j k l"), BOTH),
+            "the same lines",
+            [CONFLICT, DRIFTED_TEXT],
+            True,
+            id="text-beside-a-drifted-hunk",
+        ),
+    ],
+)
+def test_a_conflict_is_a_value(
+    given_sides: Sides, reason: str, answers: list[Answer], has_text: bool
+) -> None:
+    collided = merge_file(given_sides, blobs=BLOBS, text=PlainMerge())
+    assert isinstance(collided, Collided)
+    assert reason in collided.reason
+    assert list(collided.answers) == answers
+    assert (collided.marked is not None) is has_text
+
+
+@pytest.mark.parametrize("hunks", [(), hunks_between(BASE, EARLY)], ids=["binary", "text"])
+def test_a_binary_conflict_has_no_text(hunks: tuple[Hunk, ...]) -> None:
+    given_sides = replace(sides(BASE, OTHER, EARLY), hunks=hunks, positions=(0,) * len(hunks))
+    collided = merge_file(given_sides, blobs=BLOBS, text=Binary())
+    assert collided == Collided("both sides are binary", None, (CONFLICT,))
+
+
+@pytest.mark.parametrize(
+    ("ours", "merged", "answer"),
+    [
+        pytest.param(LATE, BOTH, DRIFTED_TEXT, id="carried"),
+        pytest.param(BOTH, BOTH, ABSORBED_EXACT, id="absorbed"),
+        pytest.param(OTHER, None, CONFLICT, id="conflict"),
+    ],
+)
+def test_a_change_without_hunks_has_one_answer(
+    ours: bytes, merged: bytes | None, answer: Answer
+) -> None:
+    assert judge_hunks(BASE, ours, merged, (), (), PlainMerge()) == (answer,)
+
+
+def test_a_conflict_that_no_hunk_has_alone_is_one_of_all() -> None:
+    hunks = hunks_between(BASE, BOTH)
+    assert judge_hunks(BASE, PUSHED, None, hunks, (0, 7), PlainMerge()) == (CONFLICT, CONFLICT)
+
+
+def test_hunks_that_conflict_alone_and_merge_together_are_drifted() -> None:
+    hunks, merged = hunks_between(BASE, BOTH), text("a B X e f g h i j K l")
+    answers = judge_hunks(BASE, OTHER, merged, hunks, (0, 7), PlainMerge())
+    assert answers == (DRIFTED_TEXT, CARRIED_TEXT)
+
+
+def test_hunks_that_add_nothing_alone_but_something_together_are_carried() -> None:
+    hunks = hunks_between(BASE, BOTH)
+    merge = Fixed({EARLY: OTHER, LATE: OTHER})
+    answers = judge_hunks(BASE, OTHER, text("together"), hunks, (0, 7), merge)
+    assert answers == (DRIFTED_TEXT, DRIFTED_TEXT)
+
+
+@pytest.mark.parametrize(
+    ("ours", "answer"),
+    [
+        pytest.param(BASE, CARRIED_TEXT, id="nothing-changed"),
+        pytest.param(PUSHED, CARRIED_TEXT, id="shifted"),
+        pytest.param(EARLY, ABSORBED_EXACT, id="there"),
+        pytest.param(OTHER, CONFLICT, id="other-change"),
+        pytest.param(text("a b c d E f g h i j k l"), DRIFTED_TEXT, id="other-context"),
+    ],
+)
+def test_a_hunk_is_judged_alone(ours: bytes, answer: Answer) -> None:
+    (hunk,) = hunks_between(BASE, EARLY)
+    assert judge_hunk(BASE, ours, hunk, 0, PlainMerge()) == answer
+
+
+def test_an_insert_that_upstream_has_is_absorbed_where_it_would_apply_again() -> None:
+    insert = at(1, b" x\n", b"+x\n")
+    assert judge_hunk(text("x"), text("x x"), insert, 0, PlainMerge()) == ABSORBED_EXACT
+
+
+TEXTS = st.lists(st.sampled_from("ab"), max_size=6).map(lambda words: text(" ".join(words)))
+FILES = st.none() | TEXTS | TEXTS.map(executable) | st.sampled_from([link(b"a"), link(b"b")])
+
+
+@settings(deadline=None, max_examples=300)
+@given(FILES, FILES, FILES, st.integers(0, 3))
+def test_the_ladder_never_drops_or_invents(
+    base: File | None, ours: File | None, theirs: File | None, context: int
+) -> None:
+    assume(base != theirs)
+    assume(base is None or theirs is None or kind(base) == kind(theirs))
+    given_sides = sides(base, ours, theirs, context)
+    merged = merge_file(given_sides, blobs=BLOBS, text=PlainMerge())
+    assert len(merged.answers) == max(1, len(given_sides.hunks))
+    if isinstance(merged, Collided):
+        assert CONFLICT in merged.answers
+        return
+    assert CONFLICT not in merged.answers
+    if merged.entry == given_sides.ours:
+        assert set(merged.answers) == {ABSORBED_EXACT}
+    elif set(merged.answers) == {ABSORBED_EXACT}:
+        # Then only a mode is left to carry, which the caller answers for.
+        assert merged.entry is not None
+        assert given_sides.ours is not None
+        assert merged.entry.blob == given_sides.ours.blob
+    if given_sides.ours == given_sides.base:
+        assert merged.entry == given_sides.theirs

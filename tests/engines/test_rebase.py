@@ -1,0 +1,471 @@
+"""A whole series on dictionaries: what is carried, what is absorbed, what waits for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from patchmgr.engines.rebase import patch_verdict
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.outcome import HunkOutcome, Verdict
+from patchmgr.model.patch import Author, FilePatch, Patch
+from tests.engines.series import (
+    NOBODY,
+    Files,
+    Result,
+    Run,
+    at,
+    created,
+    deleted,
+    difference,
+    edited,
+    executable,
+    link,
+    moved,
+    patch_of,
+    replayed,
+    text,
+)
+
+BASE = text("a b c d e f g h i j k l")
+EARLY = text("a B c d e f g h i j k l")
+LATE = text("a b c d e f g h i j K l")
+BOTH = text("a B c d e f g h i j K l")
+OTHER = text("a X c d e f g h i j k l")
+ONE, TWO, NEW = text("1"), text("2"), text("new")
+
+
+def series(*states: Files, context: int = 3) -> list[Patch]:
+    """Return the patches from each state to the next."""
+    return [
+        difference(f"p{number}", old, new, context)
+        for number, (old, new) in enumerate(pairwise(states), 1)
+    ]
+
+
+def test_each_merge_base_is_the_series_so_far() -> None:
+    base, onto = text("a b c d e"), text("a x c d e")
+    first, second = text("a x c d e"), text("a x y c d e")
+    alone = Run({"f": base}, {"f": onto}).rebase(
+        patch_of("p", edited("f", base, text("a y c d e")))
+    )
+    assert alone.verdicts == ["conflict"]
+    both = Run({"f": base}, {"f": onto}).rebase(*series({"f": base}, {"f": first}, {"f": second}))
+    assert both.verdicts == ["absorbed", "unchanged"]
+    assert both.answers(1) == ["unchanged identical"]
+    assert both.files == {"f": second}
+
+
+def test_a_patch_on_top_of_an_absorbed_creation_is_carried() -> None:
+    patches = series({}, {"n": BASE}, {"n": EARLY})
+    result = Run({}, {"n": BASE}).rebase(*patches)
+    assert result.verdicts == ["absorbed", "unchanged"]
+    assert [outcome.is_carried for outcome in result.outcomes] == [False, True]
+    assert list(result.outcomes[1].changes or {}) == ["n"]
+
+
+def test_a_patch_that_another_takes_back_leaves_nothing() -> None:
+    result = Run({"f": BASE}, {"f": BASE, "n": ONE}).rebase(
+        *series({"f": BASE}, {"f": EARLY}, {"f": BASE})
+    )
+    assert result.verdicts == ["unchanged", "unchanged"]
+    assert result.changes == {}
+
+
+@pytest.mark.parametrize(
+    ("patches", "base", "onto", "renames", "verdicts", "files"),
+    [
+        pytest.param(
+            series({"f": BASE}, {"f": EARLY}, {"f": BOTH}),
+            {"f": BASE},
+            {"g": BASE},
+            {"f": "g"},
+            ["modified", "modified"],
+            {"g": BOTH},
+            id="rename-map-is-followed-by-all",
+        ),
+        pytest.param(
+            [
+                patch_of("p1", moved("f", "m", BASE, BASE)),
+                patch_of("p2", edited("m", BASE, EARLY)),
+            ],
+            {"f": BASE},
+            {"f": LATE},
+            {},
+            ["unchanged", "unchanged"],
+            {"m": BOTH},
+            id="the-series-renames",
+        ),
+        pytest.param(
+            [
+                patch_of("p1", moved("f", "m", BASE, BASE)),
+                patch_of("p2", edited("m", BASE, EARLY)),
+            ],
+            {"f": BASE},
+            {"m": LATE},
+            {"f": "m"},
+            ["absorbed", "unchanged"],
+            {"m": BOTH},
+            id="both-rename-alike",
+        ),
+        pytest.param(
+            [
+                patch_of("p1", moved("f", "m", BASE, BASE)),
+                patch_of("p2", created("f", NEW)),
+                patch_of("p3", edited("f", NEW, ONE)),
+            ],
+            {"f": BASE},
+            {"m": BASE},
+            {"f": "m"},
+            ["absorbed", "unchanged", "unchanged"],
+            {"m": BASE, "f": ONE},
+            id="a-new-file-at-the-old-path-is-another",
+        ),
+        pytest.param(
+            [
+                patch_of("p1", deleted("f", BASE)),
+                patch_of("p2", created("f", NEW)),
+                patch_of("p3", edited("f", NEW, ONE)),
+            ],
+            {"f": BASE},
+            {"m": BASE},
+            {"f": "m"},
+            ["modified", "unchanged", "unchanged"],
+            {"f": ONE},
+            id="deleted-at-its-new-home-and-made-anew",
+        ),
+        pytest.param(
+            [
+                patch_of("p1", moved("f", "c", BASE, BASE, is_copy=True)),
+                patch_of("p2", edited("f", BASE, EARLY)),
+            ],
+            {"f": BASE},
+            {"m": BASE},
+            {"f": "m"},
+            ["unchanged", "modified"],
+            {"c": BASE, "m": EARLY},
+            id="a-copy-leaves-its-source-at-its-new-home",
+        ),
+    ],
+)
+def test_moves_are_followed(
+    patches: list[Patch],
+    base: Files,
+    onto: Files,
+    renames: Mapping[str, str],
+    verdicts: list[str],
+    files: Files,
+) -> None:
+    result = Run(base, onto).rebase(*patches, renames=renames)
+    assert result.verdicts == verdicts
+    assert result.files == files
+
+
+def test_what_a_person_put_elsewhere_is_followed() -> None:
+    patches = [
+        patch_of("p1", moved("f", "m", BASE, EARLY)),
+        patch_of("p2", edited("m", EARLY, BOTH)),
+    ]
+    result = Run({"f": BASE}, {"h": BASE}).rebase(
+        *patches, renames={"f": "h"}, solved={("p1", "m"): EARLY}
+    )
+    assert result.verdicts == ["modified", "modified"]
+    assert result.answers(1) == ["modified moved"]
+    assert result.files == {"h": BOTH}
+
+
+def _blocking() -> list[Patch]:
+    return [
+        patch_of("p1", edited("f", BASE, EARLY), created("n", NEW)),
+        patch_of("p2", edited("x", ONE, TWO)),
+        patch_of("p3", edited("f", EARLY, BOTH), edited("y", ONE, TWO)),
+        patch_of("p4", edited("n", NEW, ONE)),
+        patch_of("p5", moved("f", "m", BOTH, BOTH)),
+        patch_of("p6", edited("m", BOTH, LATE)),
+        patch_of("p7", edited("y", TWO, NEW)),
+    ]
+
+
+def test_a_conflict_blocks_its_path_and_nothing_else() -> None:
+    base: Files = {"f": BASE, "x": ONE, "y": ONE}
+    result = Run(base, {**base, "f": OTHER}).rebase(*_blocking())
+    assert result.verdicts == [
+        "conflict", "unchanged", "blocked", "unchanged", "blocked", "blocked", "unchanged"
+    ]  # fmt: skip
+    assert result.outcomes[2].reason == "an earlier patch left f in conflict"
+    assert result.outcomes[5].reason == "an earlier patch left m in conflict"
+    assert result.files == {"f": OTHER, "n": ONE, "x": TWO, "y": NEW}
+    blocked = result.outcomes[2]
+    assert (blocked.hunks, blocked.changes, blocked.is_carried) == ((), {}, False)
+
+
+def test_without_the_conflict_nothing_is_blocked() -> None:
+    base: Files = {"f": BASE, "x": ONE, "y": ONE}
+    result = Run(base, base).rebase(*_blocking())
+    assert set(result.verdicts) == {"unchanged"}
+    assert result.files == {"m": LATE, "n": ONE, "x": TWO, "y": NEW}
+
+
+def test_a_rebase_can_stop_at_the_first_conflict() -> None:
+    base: Files = {"f": BASE, "x": ONE, "y": ONE}
+    run = Run(base, {**base, "f": OTHER})
+    result = run.rebase(*_blocking(), refused={"p4": "guard #+a"}, stops=True)
+    assert result.verdicts == ["conflict", *["blocked"] * 6]
+    assert {o.reason for o in result.outcomes[1:]} == {"not tried, stopped at p1"}
+    assert result.files == {**base, "f": OTHER, "n": NEW}
+    assert run.heard == [f"p{number}" for number in range(1, 8)]
+
+
+def test_a_rebase_that_may_stop_does_not_without_a_conflict() -> None:
+    base: Files = {"f": BASE, "x": ONE, "y": ONE}
+    assert set(Run(base, base).rebase(*_blocking(), stops=True).verdicts) == {"unchanged"}
+
+
+def test_a_guard_keeps_a_patch_out_of_both_sides() -> None:
+    patches = series({"f": BASE}, {"f": EARLY}, {"f": BOTH})
+    result = Run({"f": BASE}, {"f": OTHER}).rebase(*patches, refused={"p1": "guard #-a"})
+    assert result.verdicts == ["skipped", "unchanged"]
+    assert result.outcomes[0].reason == "guard #-a"
+    assert result.files == {"f": text("a X c d e f g h i j K l")}
+
+
+def test_what_needs_a_skipped_patch_is_a_bad_patch() -> None:
+    patches = series({}, {"f": BASE}, {"f": EARLY})
+    with pytest.raises(PatchmgrError, match="p2 does not apply: f: the file is not there"):
+        Run({}, {}).rebase(*patches, refused={"p1": "guard #-a"})
+
+
+def test_a_patch_that_does_not_fit_its_own_side_is_an_error() -> None:
+    with pytest.raises(PatchmgrError) as caught:
+        Run({"f": ONE}, {"f": EARLY}).rebase(patch_of("p", edited("f", BASE, EARLY)))
+    assert caught.value.kind == "bad-patch"
+
+
+def test_a_patch_without_files_is_carried_as_it_is() -> None:
+    result = Run({"f": ONE}, {"f": TWO}).rebase(patch_of("p"))
+    assert result.verdicts == ["unchanged"]
+    assert result.outcomes[0].changes == {}
+    assert result.outcomes[0].reuses_diff
+
+
+def test_an_outcome_keeps_who_and_why() -> None:
+    someone = Author("Some One", "one@example.org", "1700000000 +0100")
+    patches = [
+        patch_of("p1", created("n", NEW), author=someone),
+        patch_of("p2", edited("n", NEW, ONE), author=None),
+        patch_of("p3", author=None),
+    ]
+    result = Run({}, {}).rebase(*patches, refused={"p3": "no"})
+    assert [outcome.author for outcome in result.outcomes] == [someone, NOBODY, NOBODY]
+    first = result.outcomes[0]
+    assert (first.name, first.subject, first.message) == ("p1", "Do p1", b"Do it\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "lines", "asked"),
+    [
+        pytest.param(edited("f", BASE, BOTH), "f", [1, 8], [2, 11], id="edit"),
+        pytest.param(edited("f", BASE, LATE, context=0), "f", [11], [11], id="no-context"),
+        pytest.param(
+            FilePatch("f", "f", hunks=(at(1, b" j\n", b"+J\n", b" k\n"),)),
+            "f",
+            [1],
+            [11],
+            id="shifted",
+        ),
+        pytest.param(
+            FilePatch("f", "f", hunks=(at(1, b"-a\n"), at(11, b"-k\n", b"+K\n", new=10))),
+            "f",
+            [1, 10],
+            [1, 10],
+            id="behind-a-removal",
+        ),
+        pytest.param(deleted("f", BASE), "f", [0], [1], id="deletion"),
+        pytest.param(created("n", BASE), "n", [1], [1], id="creation"),
+        pytest.param(moved("f", "g", BASE, EARLY), "g", [1], [2], id="rename"),
+        pytest.param(created("n", b""), "n", [0], [], id="empty-file"),
+        pytest.param(edited("f", BASE, executable(BASE)), "f", [0], [], id="mode"),
+    ],
+)
+def test_symbols_are_looked_up_at_the_first_changed_line(
+    change: FilePatch, path: str, lines: list[int], asked: list[int]
+) -> None:
+    run = Run({"f": BASE}, {"f": BASE})
+    result = run.rebase(patch_of("p", change))
+    hunks = result.outcomes[0].hunks
+    assert [hunk.line for hunk in hunks] == lines
+    assert {hunk.symbol for hunk in hunks} <= {None, *(f"line {line}" for line in asked)}
+    assert [line for _, _, line in run.asked] == asked
+    assert {hunk.path for hunk in hunks} == {path}
+
+
+def _hunk(verdict: Verdict) -> HunkOutcome:
+    return HunkOutcome("f", "f", 1, None, verdict, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "has_conflict", "verdict"),
+    [
+        pytest.param("", False, "unchanged", id="none"),
+        pytest.param("unchanged unchanged", False, "unchanged", id="unchanged"),
+        pytest.param("unchanged modified", False, "modified", id="modified"),
+        pytest.param("unchanged absorbed", False, "partial", id="some-absorbed"),
+        pytest.param("modified absorbed", False, "partial", id="partial-before-modified"),
+        pytest.param("absorbed absorbed", False, "absorbed", id="all-absorbed"),
+        pytest.param("absorbed conflict", False, "conflict", id="conflict-before-partial"),
+        pytest.param("modified conflict", False, "conflict", id="conflict-before-modified"),
+        pytest.param("absorbed", True, "conflict", id="conflict-of-a-file"),
+        pytest.param("", True, "conflict", id="conflict-without-hunks"),
+    ],
+)
+def test_a_patch_has_the_first_verdict_that_holds(
+    words: str, has_conflict: bool, verdict: str
+) -> None:
+    hunks = [_hunk(Verdict(word)) for word in words.split()]
+    assert patch_verdict(hunks, has_conflict=has_conflict).value == verdict
+
+
+@pytest.mark.parametrize(
+    ("refused", "stops", "onto", "verdicts"),
+    [
+        pytest.param({"p2": "no"}, False, OTHER, ["conflict", "skipped"], id="skipped-first"),
+        pytest.param({}, False, OTHER, ["conflict", "blocked"], id="blocked-before-conflict"),
+        pytest.param({}, False, EARLY, ["absorbed", "unchanged"], id="neither"),
+    ],
+)
+def test_skipped_and_blocked_come_before_what_hunks_say(
+    refused: Mapping[str, str], stops: bool, onto: bytes, verdicts: list[str]
+) -> None:
+    patches = series({"f": BASE}, {"f": EARLY}, {"f": text("a B Q d e f g h i j k l")})
+    result = Run({"f": BASE}, {"f": onto}).rebase(*patches, refused=refused, stops=stops)
+    assert result.verdicts == verdicts
+
+
+WORDS = st.lists(st.sampled_from("ab"), max_size=5).map(lambda words: text(" ".join(words)))
+CONTENTS = st.builds(lambda content, tail: content + tail, WORDS, st.sampled_from([b"", b"a"]))
+FILE = st.one_of(CONTENTS, CONTENTS.map(executable), st.sampled_from([link(b"a"), link(b"b")]))
+PATHS = st.sampled_from(["a", "b", "c", "d/a", "d/b", "d"])
+STATES = st.dictionaries(PATHS, FILE, max_size=4).filter(lambda f: "d" not in f or not _below_d(f))
+SERIES = st.lists(STATES, min_size=2, max_size=5)
+RENAMES = st.dictionaries(PATHS, PATHS, max_size=2)
+
+
+def _below_d(files: Files) -> bool:
+    return any(path.startswith("d/") for path in files)
+
+
+def _check(result: Result, onto: Files) -> None:
+    """Hold what is true of every rebase."""
+    assert not ("d" in result.files and _below_d(result.files))
+    for judged in result.judged:
+        outcome = judged.outcome
+        if outcome.verdict in (Verdict.ABSORBED, Verdict.SKIPPED, Verdict.BLOCKED):
+            assert outcome.changes == {}
+        elif outcome.is_carried and judged.files:
+            assert outcome.changes
+        if outcome.verdict is Verdict.BLOCKED:
+            assert outcome.reason
+        elif judged.files:
+            assert len(outcome.hunks) == sum(len(file.answers) for file in judged.files)
+        assert bool(outcome.conflicts) is (outcome.verdict is Verdict.CONFLICT)
+    if not {Verdict.CONFLICT, Verdict.BLOCKED} & {o.verdict for o in result.outcomes}:
+        made = replayed(result)
+        assert {p: e for p, e in made.items() if p in result.changes} == result.changes
+
+
+@settings(deadline=None)
+@given(SERIES, st.integers(0, 3))
+def test_a_rebase_onto_the_same_base_changes_nothing(states: Sequence[Files], context: int) -> None:
+    patches = series(*states, context=context)
+    result = Run(states[0], states[0]).rebase(*patches)
+    assert result.files == states[-1]
+    assert set(result.verdicts) == {"unchanged"}
+    assert all(outcome.reuses_diff for outcome in result.outcomes)
+    _check(result, states[0])
+
+
+@settings(deadline=None)
+@given(SERIES, st.integers(0, 3))
+def test_a_series_of_which_upstream_took_the_first_patch_loses_it(
+    states: Sequence[Files], context: int
+) -> None:
+    assume(states[0] != states[1])
+    patches = series(*states, context=context)
+    result = Run(states[0], states[1]).rebase(*patches)
+    assert result.verdicts == ["absorbed", *["unchanged"] * (len(states) - 2)]
+    assert result.files == states[-1]
+    _check(result, states[1])
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(FILE, FILE), min_size=1, max_size=5), st.data())
+def test_patches_on_files_of_their_own_are_absorbed_one_by_one(
+    pairs: Sequence[tuple[bytes, bytes]], data: st.DataObject
+) -> None:
+    assume(all(old != new for old, new in pairs))
+    taken = data.draw(st.sets(st.sampled_from(range(len(pairs)))))
+    base: dict[str, bytes] = {f"f{n}": old for n, (old, _) in enumerate(pairs)}
+    onto = base | {f"f{n}": pairs[n][1] for n in taken}
+    states = [base]
+    for number, (_, new) in enumerate(pairs):
+        states.append(states[-1] | {f"f{number}": new})
+    result = Run(base, onto).rebase(*series(*states))
+    expected = ["absorbed" if n in taken else "unchanged" for n in range(len(pairs))]
+    assert result.verdicts == expected
+    assert result.files == states[-1]
+
+
+@settings(deadline=None, max_examples=300)
+@given(SERIES, STATES, RENAMES, st.integers(0, 3), st.booleans())
+def test_any_rebase_ends_well_or_says_why_not(
+    states: Sequence[Files], onto: Files, renames: Mapping[str, str], context: int, stops: bool
+) -> None:
+    moves = {old: new for old, new in renames.items() if old not in onto and new in onto}
+    run = Run(states[0], onto)
+    result = run.rebase(*series(*states, context=context), renames=moves, stops=stops)
+    _check(result, onto)
+
+
+@settings(deadline=None, max_examples=300)
+@given(SERIES, STATES, STATES, st.booleans(), st.data())
+def test_foreign_and_solved_patches_never_break(
+    states: Sequence[Files], base: Files, onto: Files, has_empty: bool, data: st.DataObject
+) -> None:
+    patches = data.draw(st.permutations(series(*states)))
+    if has_empty:
+        patches.append(patch_of("empty"))
+    keys = st.tuples(st.sampled_from([*(patch.name for patch in patches), "other"]), PATHS)
+    solved = data.draw(st.dictionaries(keys, st.none() | CONTENTS, max_size=4))
+    with suppress(PatchmgrError):
+        _check(Run(base, onto).rebase(*patches, solved=solved), onto)
+
+
+@settings(deadline=None, max_examples=200)
+@given(STATES, STATES, st.permutations(["a", "b", "c", "e"]), st.booleans())
+def test_renames_keep_every_file(
+    base: Files, extra: Files, names: Sequence[str], is_copy: bool
+) -> None:
+    changes = [
+        replace(moved(old, new, base[old], base[old]), is_copy=is_copy and new not in base)
+        for old, new in zip(["a", "b", "c"], names, strict=False)
+        if old in base and old != new
+    ]
+    onto = {**base, **extra}
+    assume("d" not in onto or not _below_d(onto))
+    assume(len(set(base.values())) == len(base))
+    try:
+        result = Run(base, onto).rebase(patch_of("p", *changes))
+    except PatchmgrError:
+        return
+    _check(result, onto)
+    if onto == base:
+        copies = [base[c.old_path] for c in changes if c.is_copy and c.old_path]
+        kept = sorted([*base.values(), *copies], key=repr)
+        assert sorted(result.files.values(), key=repr) == kept
+        assert result.verdicts == ["unchanged"]

@@ -1,0 +1,396 @@
+"""Evidence and cause: which upstream commit a verdict comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from patchmgr.engines.sightings import explain, explained_paths, pull_number
+from patchmgr.model.outcome import How, Sighting
+from patchmgr.model.patch import FilePatch
+from tests.engines.ports import PlainMerge
+from tests.engines.series import (
+    File,
+    Files,
+    Run,
+    Told,
+    binary,
+    created,
+    deleted,
+    edited,
+    executable,
+    link,
+    moved,
+    patch_of,
+    text,
+)
+
+Story = Sequence[tuple[str, Mapping[str, "File | None"]]]
+
+BASE = text("a b c d e f g h i j k l")
+EARLY = text("a B c d e f g h i j k l")
+LATE = text("a b c d e f g h i j K l")
+BOTH = text("a B c d e f g h i j K l")
+OTHER = text("a X c d e f g h i j k l")
+THIRD = text("a Y c d e f g h i j k l")
+PUSHED = text("n a b c d e f g h i j k l")
+NEAR = text("a b c d E f g h i j k l")
+ONE, TWO, NEW = text("1"), text("2"), text("new")
+
+EDIT = edited("f", BASE, EARLY)
+MODE = edited("f", BASE, executable(BASE))
+RENAME = moved("f", "g", BASE, BASE)
+
+
+@pytest.mark.parametrize(
+    ("subject", "number"),
+    [
+        pytest.param("Fix it (#12)", 12, id="at-the-end"),
+        pytest.param("Fix it (#12) \n", 12, id="white-space-behind"),
+        pytest.param("Fix (#1) it (#23)", 23, id="the-last"),
+        pytest.param("Fix it", None, id="none"),
+        pytest.param("Fix (#12) it", None, id="in-the-middle"),
+        pytest.param("Fix it #12", None, id="bare"),
+        pytest.param("Fix it (#)", None, id="no-number"),
+        pytest.param("Fix it (#१२)", None, id="other-digits"),
+        pytest.param("Fix it (#" + "9" * 9000 + ")", None, id="too-long"),
+    ],
+)
+def test_a_pull_request_ends_the_subject(subject: str, number: int | None) -> None:
+    assert pull_number(subject) == number
+
+
+def _final(base: Files, story: Story) -> dict[str, File]:
+    files = dict(base)
+    for _, changes in story:
+        for path, file in changes.items():
+            if file is None:
+                files.pop(path, None)
+            else:
+                files[path] = file
+    return files
+
+
+def _sighted(
+    changes: Sequence[FilePatch],
+    story: Story,
+    renames: Mapping[str, str],
+    before: Sequence[FilePatch] = (),
+) -> tuple[str, list[str], list[str]]:
+    """Return the last patch's verdict, and the subjects of its evidence and cause."""
+    base: Files = {"f": BASE}
+    run = Run(base, _final(base, story))
+    below = [patch_of(f"below {n}", change) for n, change in enumerate(before)]
+    result = run.rebase(*below, patch_of("p", *changes), renames=renames)
+    outcome = run.explained(result, story)[-1]
+    evidence = [sighting.subject for sighting in outcome.evidence]
+    ids = {hunk.evidence for hunk in outcome.hunks} - {None}
+    assert ids == {sighting.commit for sighting in outcome.evidence}
+    return outcome.verdict.value, evidence, [sighting.subject for sighting in outcome.cause]
+
+
+@pytest.mark.parametrize(
+    ("changes", "story", "renames", "verdict", "evidence"),
+    [
+        pytest.param([EDIT], [("1", {"f": EARLY})], {}, "absorbed", ["1"], id="one-commit"),
+        pytest.param([EDIT], [("1", {"f": LATE}), ("2", {"f": BOTH}), ("3", {"f": BOTH})],
+                     {}, "absorbed", ["2"], id="first-of-those-that-have-it"),
+        pytest.param([EDIT], [("1", {"f": EARLY}), ("2", {"f": BASE}), ("3", {"f": EARLY})],
+                     {}, "absorbed", ["3"], id="reverted-and-landed-again"),
+        pytest.param([EDIT], [("1", {"f": EARLY}), ("2", {"x": ONE})],
+                     {}, "absorbed", ["1"], id="other-files-do-not-count"),
+        pytest.param([EDIT], [("1", {"f": None}), ("2", {"f": EARLY})],
+                     {}, "absorbed", ["2"], id="deleted-in-between"),
+        pytest.param([edited("f", BASE, BOTH)], [("1", {"f": EARLY}), ("2", {"f": BOTH})],
+                     {}, "absorbed", ["1", "2"], id="a-commit-a-hunk"),
+        pytest.param([edited("f", BASE, BOTH)], [("1", {"f": EARLY})],
+                     {}, "partial", ["1"], id="partial"),
+        pytest.param([deleted("f", BASE)], [("1", {"f": LATE}), ("2", {"f": None})],
+                     {}, "absorbed", ["2"], id="deletion"),
+        pytest.param([deleted("f", BASE)],
+                     [("1", {"f": None}), ("2", {"f": ONE}), ("3", {"f": None})],
+                     {}, "absorbed", ["3"], id="deleted-twice"),
+        pytest.param([created("n", NEW)], [("1", {"n": ONE}), ("2", {"n": NEW})],
+                     {}, "absorbed", ["2"], id="creation"),
+        pytest.param([created("n", b"")], [("1", {"n": ONE})],
+                     {}, "absorbed", [], id="creation-of-less-has-no-commit"),
+        pytest.param([MODE], [("1", {"f": LATE}), ("2", {"f": executable(LATE)}),
+                              ("3", {"f": executable(BASE)})],
+                     {}, "absorbed", ["2"], id="mode"),
+        pytest.param([edited("f", BASE, executable(EARLY))],
+                     [("1", {"f": EARLY}), ("2", {"f": executable(EARLY)})],
+                     {}, "absorbed", ["1"], id="edit-and-mode-count-by-the-edit"),
+        pytest.param([edited("f", BASE, executable(EARLY))],
+                     [("1", {"f": LATE}), ("2", {"f": executable(LATE)})],
+                     {}, "partial", ["2"], id="mode-beside-an-edit"),
+        pytest.param([binary("f", BASE, b"\0")], [("1", {"f": b"\1"}), ("2", {"f": b"\0"})],
+                     {}, "absorbed", ["2"], id="binary"),
+        pytest.param([replace(binary("f", BASE, b"\0"), new_mode="100755")],
+                     [("1", {"f": b"\0"}), ("2", {"f": executable(b"\0")})],
+                     {}, "absorbed", ["1"], id="binary-and-mode"),
+        pytest.param([RENAME],
+                     [("1", {"f": LATE}), ("2", {"f": None, "g": LATE}), ("3", {"g": BASE})],
+                     {"f": "g"}, "absorbed", ["2"], id="rename"),
+        pytest.param([moved("f", "g", BASE, EARLY)],
+                     [("1", {"f": EARLY}), ("2", {"f": None, "g": EARLY})],
+                     {"f": "g"}, "absorbed", ["1"], id="rename-and-edit-count-by-the-edit"),
+        pytest.param([moved("f", "g", BASE, EARLY)], [("1", {"f": None, "g": BASE})],
+                     {"f": "g"}, "partial", ["1"], id="rename-beside-an-edit"),
+        pytest.param([moved("f", "g", BASE, EARLY)], [("1", {"f": None, "g": EARLY})],
+                     {}, "absorbed", ["1"], id="rename-that-nobody-saw"),
+        pytest.param([moved("f", "g", BASE, executable(BASE))],
+                     [("1", {"f": None, "g": BASE}), ("2", {"g": executable(BASE)})],
+                     {"f": "g"}, "absorbed", ["2"], id="rename-and-mode"),
+        pytest.param([EDIT], [("1", {"f": None, "g": BASE}), ("2", {"g": EARLY}), ("3", {"f": ONE}),
+                              ("4", {"f": None})],
+                     {"f": "g"}, "absorbed", ["2"], id="after-a-move-only-the-new-home-counts"),
+        pytest.param([EDIT], [("1", {"f": None, "g": EARLY}), ("2", {"f": BASE, "g": None}),
+                              ("3", {"f": EARLY}), ("4", {"f": None, "g": EARLY})],
+                     {"f": "g"}, "absorbed", ["3"], id="moved-back-and-forth"),
+        pytest.param([replace(moved("f", "g", BASE, EARLY), is_copy=True)],
+                     [("1", {"f": LATE}), ("2", {"g": EARLY}), ("3", {"f": BASE})],
+                     {}, "absorbed", ["2"], id="copy"),
+        pytest.param([deleted("f", BASE), created("f", link(b"to"))],
+                     [("1", {"f": LATE}), ("2", {"f": link(b"to")})],
+                     {}, "absorbed", ["2"], id="file-to-link"),
+        pytest.param([EDIT], [], {}, "unchanged", [], id="unchanged"),
+    ],
+)  # fmt: skip
+def test_evidence_is_the_first_commit_since_which_upstream_has_it(
+    changes: Sequence[FilePatch],
+    story: Story,
+    renames: Mapping[str, str],
+    verdict: str,
+    evidence: list[str],
+) -> None:
+    found = _sighted(changes, story, renames)
+    assert found[:2] == (verdict, evidence)
+
+
+@pytest.mark.parametrize(
+    ("changes", "story", "renames", "verdict", "cause"),
+    [
+        pytest.param([EDIT], [("1", {"f": OTHER})], {}, "conflict", ["1"], id="one-commit"),
+        pytest.param([EDIT], [("1", {"f": LATE}), ("2", {"f": OTHER}), ("3", {"f": THIRD})],
+                     {}, "conflict", ["2"], id="first-of-those-that-disturb"),
+        pytest.param([EDIT], [("1", {"f": OTHER}), ("2", {"f": BASE}), ("3", {"f": THIRD})],
+                     {}, "conflict", ["3"], id="taken-back-and-done-again"),
+        pytest.param([EDIT], [("1", {"f": PUSHED}), ("2", {"f": NEAR})],
+                     {}, "modified", ["2"], id="drift"),
+        pytest.param([EDIT], [("1", {"f": PUSHED})], {}, "unchanged", [], id="positions-only"),
+        pytest.param([EDIT], [("1", {"f": LATE}), ("2", {"f": None})],
+                     {}, "conflict", ["2"], id="deleted"),
+        pytest.param([EDIT], [("1", {"f": LATE}), ("2", {"f": link(b"to")})],
+                     {}, "conflict", ["2"], id="type"),
+        pytest.param([deleted("f", BASE)], [("1", {"x": ONE}), ("2", {"f": LATE})],
+                     {}, "conflict", ["2"], id="deletion"),
+        pytest.param([created("n", NEW)], [("1", {"n": ONE}), ("2", {"n": TWO})],
+                     {}, "conflict", ["1"], id="creation"),
+        pytest.param([created("n", NEW)], [("1", {"n/x": ONE})],
+                     {}, "conflict", [], id="a-folder-in-the-way-has-no-commit"),
+        pytest.param([MODE], [("1", {"f": LATE}), ("2", {"f": None})],
+                     {}, "conflict", ["1"], id="mode-counts-any-change"),
+        pytest.param([binary("f", BASE, b"\0")], [("1", {"f": b"\1"})],
+                     {}, "conflict", ["1"], id="binary"),
+        pytest.param([EDIT], [("1", {"f": LATE}), ("2", {"f": None, "g": LATE})],
+                     {"f": "g"}, "modified", ["2"], id="moved"),
+        pytest.param([EDIT], [("1", {"f": NEAR}), ("2", {"f": None, "g": NEAR})],
+                     {"f": "g"}, "modified", ["1"], id="drifted-then-moved"),
+        pytest.param([MODE], [("1", {"f": None, "g": BASE})],
+                     {"f": "g"}, "modified", ["1"], id="mode-of-a-moved-file"),
+        pytest.param([RENAME], [("1", {"f": None, "h": BASE})],
+                     {"f": "h"}, "conflict", ["1"], id="both-rename"),
+        pytest.param([moved("f", "g", BASE, executable(BASE))], [("1", {"f": None, "g": BASE})],
+                     {"f": "g"}, "modified", ["1"], id="rename-there-mode-carried"),
+        pytest.param([replace(moved("f", "g", BASE, EARLY), is_copy=True)],
+                     [("1", {"f": LATE}), ("2", {"g": ONE})],
+                     {}, "conflict", ["2"], id="copy"),
+        pytest.param([edited("f", BASE, BOTH)],
+                     [("1", {"f": text("a b c d e f g h i j Q l")}),
+                      ("2", {"f": text("a X c d e f g h i j Q l")})],
+                     {}, "conflict", ["2", "1"], id="a-commit-a-hunk"),
+    ],
+)  # fmt: skip
+def test_cause_is_the_first_commit_since_which_it_does_not_apply(
+    changes: Sequence[FilePatch],
+    story: Story,
+    renames: Mapping[str, str],
+    verdict: str,
+    cause: list[str],
+) -> None:
+    found = _sighted(changes, story, renames)
+    assert (found[0], found[2]) == (verdict, cause)
+
+
+@pytest.mark.parametrize(
+    ("below", "change", "story", "verdict", "evidence", "cause"),
+    [
+        pytest.param(
+            edited("f", BASE, EARLY),
+            edited("f", EARLY, text("a B c D e f g h i j k l")),
+            [("1", {"f": LATE}), ("2", {"f": text("a b c d e F g h i j K l")})],
+            "modified",
+            [],
+            ["2"],
+            id="drift-beside-a-patch-below",
+        ),
+        pytest.param(
+            edited("f", BASE, EARLY),
+            edited("f", EARLY, text("a B c d e F g h i j k l")),
+            [("1", {"f": LATE}), ("2", {"f": text("a b c d e X g h i j K l")})],
+            "conflict",
+            [],
+            ["2"],
+            id="conflict-beside-a-patch-below",
+        ),
+        pytest.param(
+            edited("f", BASE, EARLY),
+            edited("f", EARLY, BOTH),
+            [("1", {"f": EARLY}), ("2", {"f": BOTH})],
+            "absorbed",
+            ["2"],
+            [],
+            id="absorbed-after-the-patch-below",
+        ),
+        pytest.param(
+            edited("f", BASE, EARLY),
+            edited("f", EARLY, BOTH),
+            [("1", {"f": LATE})],
+            "absorbed",
+            ["1"],
+            [],
+            id="absorbed-without-the-patch-below",
+        ),
+        pytest.param(
+            edited("f", BASE, EARLY),
+            edited("f", EARLY, BOTH),
+            [("1", {"f": text("a X c d e f g h i j K l")}), ("2", {"f": BOTH})],
+            "absorbed",
+            ["1"],
+            [],
+            id="absorbed-where-the-patch-below-collided",
+        ),
+        pytest.param(
+            created("n", BASE),
+            edited("n", BASE, EARLY),
+            [("1", {"n": BASE}), ("2", {"n": EARLY})],
+            "blocked",
+            [],
+            [],
+            id="on-top-of-a-new-file",
+        ),
+        pytest.param(
+            created("n", BASE),
+            edited("n", BASE, EARLY),
+            [("1", {"n": ONE}), ("2", {"n": BASE})],
+            "unchanged",
+            [],
+            [],
+            id="unchanged-on-top-of-a-new-file",
+        ),
+    ],
+)
+def test_patches_below_are_thought_away(
+    below: FilePatch,
+    change: FilePatch,
+    story: Story,
+    verdict: str,
+    evidence: list[str],
+    cause: list[str],
+) -> None:
+    assert _sighted([change], story, {}, [below]) == (verdict, evidence, cause)
+
+
+def test_a_sighting_names_commit_pull_author_and_all_paths() -> None:
+    base: Files = {"f": BASE, "x": ONE, "y": ONE}
+    onto: Files = {"f": BOTH, "x": TWO, "y": NEW}
+    run = Run(base, onto)
+    patch = patch_of(
+        "p", edited("f", BASE, BOTH), edited("x", ONE, TWO), edited("y", ONE, text("9"))
+    )
+    outcome = run.explained(run.rebase(patch), [("All at once (#7)", onto)])[0]
+    subject = "All at once (#7)"
+    commit = f"commit {subject}"
+    assert outcome.evidence == (Sighting(commit, subject, 7, How.EXACT, ("f", "x"), "A. Author"),)
+    assert outcome.cause == (Sighting(commit, subject, 7, None, ("y",), "A. Author"),)
+    assert [hunk.evidence for hunk in outcome.hunks] == [commit] * 3 + [None]
+
+
+def test_only_what_did_not_come_through_unchanged_is_looked_up() -> None:
+    base: Files = {"f": BASE, "g": BASE, "x": ONE}
+    run = Run(base, {"h": BASE, "g": BASE, "x": TWO})
+    result = run.rebase(
+        patch_of("p1", edited("f", BASE, EARLY)),
+        patch_of("p2", edited("g", BASE, EARLY)),
+        patch_of("p3", edited("x", ONE, TWO)),
+        renames={"f": "h"},
+    )
+    assert explained_paths(result.judged) == ("f", "h", "x")
+
+
+def test_without_anything_to_explain_history_is_not_asked() -> None:
+    run = Run({"f": BASE}, {"f": BASE})
+    result = run.rebase(patch_of("p", EDIT))
+    told = Told(run.blobs, [("1", {"f": OTHER})])
+    after = explain(result.judged, told, {}, blobs=run.blobs, text=PlainMerge())
+    assert after == result.judged
+    assert told.asked == []
+
+
+@pytest.mark.parametrize("content", [NEW, OTHER], ids=["recorded", "decided"])
+def test_what_a_person_solved_is_explained_where_upstream_disturbed_it(content: bytes) -> None:
+    run = Run({"f": BASE}, {"f": OTHER})
+    result = run.rebase(patch_of("p", EDIT), solved={("p", "f"): content})
+    outcome = run.explained(result, [("1", {"f": LATE}), ("2", {"f": OTHER})])[0]
+    assert outcome.evidence == ()
+    assert [sighting.subject for sighting in outcome.cause] == (["2"] if content == NEW else [])
+
+
+def test_a_patch_on_a_solved_creation_is_explained_by_the_file_upstream() -> None:
+    run = Run({}, {"n": OTHER})
+    patches = [patch_of("p1", created("n", BASE)), patch_of("p2", edited("n", BASE, EARLY))]
+    result = run.rebase(*patches, solved={("p1", "n"): text("a z c d e f g h i j k l")})
+    assert result.verdicts == ["modified", "conflict"]
+    outcomes = run.explained(result, [("1", {"n": BASE}), ("2", {"n": OTHER})])
+    assert [sighting.subject for sighting in outcomes[1].cause] == ["2"]
+
+
+def test_a_blocked_patch_is_left_as_it_is() -> None:
+    run = Run({"f": BASE, "x": ONE}, {"f": OTHER, "x": TWO})
+    blocked = patch_of("p2", edited("f", EARLY, BOTH), edited("x", ONE, TWO))
+    result = run.rebase(patch_of("p1", EDIT), blocked)
+    explained = run.explained(result, [("1", {"f": OTHER, "x": TWO})])
+    assert [sighting.subject for sighting in explained[0].cause] == ["1"]
+    assert explained[1] == result.outcomes[1]
+
+
+WORDS = st.lists(st.sampled_from("ab"), max_size=5).map(lambda words: text(" ".join(words)))
+FILES = st.one_of(WORDS, WORDS.map(executable), st.just(link(b"a")))
+STORY = st.lists(
+    st.dictionaries(st.sampled_from("fg"), st.none() | FILES, min_size=1, max_size=2), max_size=4
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(WORDS, WORDS, STORY, st.booleans(), st.booleans())
+def test_what_explains_is_always_one_of_the_commits(
+    old: bytes, new: bytes, changes: list[dict[str, File | None]], is_rename: bool, is_moved: bool
+) -> None:
+    base: Files = {"f": old}
+    story = [(str(number), files) for number, files in enumerate(changes)]
+    onto = _final(base, story)
+    run = Run(base, onto)
+    moves = {"f": "g"} if is_moved and "f" not in onto and "g" in onto else {}
+    change = moved("f", "g", old, new) if is_rename else edited("f", old, new)
+    result = run.rebase(patch_of("p", change), renames=moves)
+    (outcome,) = run.explained(result, story)
+    known = {subject for subject, _ in story}
+    assert {sighting.subject for sighting in (*outcome.evidence, *outcome.cause)} <= known
+    if outcome.verdict.value == "unchanged":
+        assert outcome.evidence == outcome.cause == ()
+    if outcome.evidence:
+        assert outcome.verdict.value in ("absorbed", "partial", "conflict")

@@ -1,0 +1,90 @@
+"""What a person wrote, as the file that it stands for."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.solutions import shown_content, solved_entry
+from patchmgr.errors import PatchmgrError
+from tests.engines.ports import MemoryBlobs
+from tests.engines.series import File, entry_of, executable, link, submodule
+
+ONE, TWO, NEW = b"one\n", b"two\n", b"new\n"
+COMMIT_3 = b"Subproject commit %s\n" % (b"3" * 40)
+
+
+def _solve(content: bytes, *sides: File | None) -> tuple[MemoryBlobs, object]:
+    blobs = MemoryBlobs()
+    base, ours, theirs = (None if s is None else entry_of(blobs, s) for s in sides)
+    return blobs, solved_entry(content, base, ours, theirs, path="f", blobs=blobs)
+
+
+@pytest.mark.parametrize(
+    ("content", "base", "ours", "theirs", "solved"),
+    [
+        pytest.param(NEW, b"", ONE, TWO, NEW, id="file"),
+        pytest.param(b"", b"", ONE, TWO, b"", id="emptied-file"),
+        pytest.param(NEW, b"", executable(ONE), TWO, executable(NEW), id="mode-of-upstream"),
+        pytest.param(NEW, b"", ONE, executable(TWO), executable(NEW), id="mode-of-the-patch"),
+        pytest.param(NEW, executable(b""), ONE, executable(TWO), NEW, id="mode-taken-back"),
+        pytest.param(
+            NEW, executable(b""), executable(ONE), executable(TWO), executable(NEW), id="mode-kept"
+        ),
+        pytest.param(NEW, None, ONE, TWO, NEW, id="both-added"),
+        pytest.param(NEW, None, executable(ONE), TWO, executable(NEW), id="both-added-one-runs"),
+        pytest.param(NEW, executable(b""), None, executable(TWO), executable(NEW), id="deleted"),
+        pytest.param(NEW, ONE, executable(TWO), None, executable(NEW), id="deleted-by-the-patch"),
+        pytest.param(NEW, ONE, link(b"to"), TWO, NEW, id="file-against-a-link"),
+        pytest.param(b"to", ONE, link(b"to"), TWO, link(b"to"), id="the-link-against-a-file"),
+        pytest.param(b"to\n", ONE, link(b"to"), TWO, link(b"to"), id="the-link-with-a-line-feed"),
+        pytest.param(b"to\n", ONE, TWO, link(b"to"), link(b"to"), id="the-link-of-the-patch"),
+        pytest.param(NEW, link(b"a"), link(b"b"), link(b"c"), link(b"new"), id="link"),
+        pytest.param(b"c", link(b"a"), link(b"b"), link(b"c"), link(b"c"), id="link-as-the-patch"),
+        pytest.param(NEW, None, link(b"b"), submodule("1"), link(b"new"), id="link-not-submodule"),
+        pytest.param(
+            COMMIT_3, submodule("1"), submodule("2"), submodule("4"), submodule("3"), id="submodule"
+        ),
+        pytest.param(
+            COMMIT_3.strip(), None, submodule("2"), link(b"b"), submodule("3"), id="or-link"
+        ),
+        pytest.param(
+            COMMIT_3, submodule("1"), submodule("3"), submodule("4"), submodule("3"), id="ours"
+        ),
+    ],
+)  # fmt: skip
+def test_a_solution_is_a_file_or_a_link(
+    content: bytes, base: File | None, ours: File | None, theirs: File | None, solved: File
+) -> None:
+    blobs, found = _solve(content, base, ours, theirs)
+    assert found == entry_of(blobs, solved)
+
+
+@pytest.mark.parametrize(
+    ("content", "side", "reason"),
+    [
+        pytest.param(b"", link(b"a"), "no target of a link", id="link-to-nothing"),
+        pytest.param(b"a\nb\n", link(b"a"), "no target of a link", id="link-of-two-lines"),
+        pytest.param(b"a\0b", link(b"a"), "no target of a link", id="link-with-nul"),
+        pytest.param(NEW, submodule("1"), "names no commit", id="submodule-as-text"),
+        pytest.param(COMMIT_3 * 2, submodule("1"), "names no commit", id="two-commits"),
+    ],
+)
+def test_what_can_be_no_link_is_refused(content: bytes, side: File, reason: str) -> None:
+    with pytest.raises(PatchmgrError, match=reason) as caught:
+        _solve(content, side, side, side)
+    assert caught.value.kind == "bad-resolution"
+    assert caught.value.hints
+
+
+@pytest.mark.parametrize(
+    ("side", "content"),
+    [
+        pytest.param(None, None, id="nothing"),
+        pytest.param(ONE, ONE, id="file"),
+        pytest.param(link(b"to"), b"to", id="link"),
+        pytest.param(submodule("3"), COMMIT_3, id="submodule"),
+    ],
+)
+def test_a_side_is_shown_as_diffs_have_it(side: File | None, content: bytes | None) -> None:
+    blobs = MemoryBlobs()
+    assert shown_content(None if side is None else entry_of(blobs, side), blobs) == content

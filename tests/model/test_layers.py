@@ -1,0 +1,106 @@
+"""Who may import whom."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODULES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "patchmgr").rglob("*.py"))
+
+# Each layer with those that it may import besides itself; the names of top-level modules are
+# layers of their own.
+BELOW = {
+    "model": set(),
+    "errors": set(),
+    "formats": {"model", "errors"},
+    "engines": {"model", "errors", "formats"},
+    "render": {"model", "errors"},
+    "plumbing": {"model", "errors", "formats", "engines", "render"},
+    "store": {"model", "errors", "formats", "engines", "render", "plumbing"},
+    "commands": {"model", "errors", "formats", "engines", "render", "plumbing", "store"},
+}  # fmt: skip
+# A renderer names the result that it shows; it does not load the command for it.
+AS_TYPE = {"render": {"commands"}}
+TOP = {"cli", "terminal", "__main__", "__init__"}
+OWNERS = {"subprocess": "plumbing", "git": "plumbing", "gitdb": "plumbing", "typer": "cli"}
+STANDARD_ONLY = {"model", "errors"}
+
+
+def _layer(module: str) -> str:
+    return module.split("/")[1].removesuffix(".py")
+
+
+def _imports(tree: ast.AST, *, is_type: bool = False) -> Iterator[tuple[str, bool]]:
+    """Yield every imported name, inside of functions too, and whether only types need it."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, is_type) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from ((f"{node.module}.{alias.name}", is_type) for alias in node.names)
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from _imports(ast.Module(node.body, []), is_type=True)
+            yield from _imports(ast.Module(node.orelse, []), is_type=is_type)
+        else:
+            yield from _imports(node, is_type=is_type)
+
+
+def _faults(module: str, source: str) -> list[str]:
+    layer = _layer(module)
+    faults: list[str] = []
+    for name, is_type in _imports(ast.parse(source)):
+        package, _, rest = name.partition(".")
+        owner = OWNERS.get(package, layer)
+        if owner != layer and not (owner == "cli" and layer in TOP):
+            faults.append(f"{module} imports {package}")
+        below = {layer, "__version__", *BELOW.get(layer, ())}
+        below |= AS_TYPE.get(layer, set()) if is_type else set()
+        if package == "patchmgr" and layer not in TOP and rest.split(".")[0] not in below:
+            faults.append(f"{module} imports {name}")
+    return faults
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_imports_its_own_layer_and_those_below(module: str) -> None:
+    assert _faults(module, (ROOT / module).read_text()) == []
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if _layer(m) in STANDARD_ONLY])
+def test_values_need_the_standard_library_only(module: str) -> None:
+    names = _imports(ast.parse((ROOT / module).read_text()))
+    packages = {name.split(".")[0] for name, _ in names}
+    assert packages <= {
+        "__future__", "collections", "dataclasses", "enum", "hashlib", "patchmgr", "typing"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "is_fault"),
+    [
+        ("patchmgr/engines/x.py", "from patchmgr.model.ids import blob_id", False),
+        ("patchmgr/engines/x.py", "from patchmgr.formats.binary import apply_binary", False),
+        ("patchmgr/engines/x.py", "from patchmgr.plumbing import door", True),
+        ("patchmgr/engines/x.py", "def f():\n    import subprocess", True),
+        ("patchmgr/formats/x.py", "from patchmgr.engines.fold import Overlay", True),
+        ("patchmgr/render/x.py", "import patchmgr.formats.binary", True),
+        ("patchmgr/render/x.py", "from patchmgr.commands.apply import Application", True),
+        ("patchmgr/render/x.py", "if TYPE_CHECKING:\n    import patchmgr.commands", False),
+        ("patchmgr/render/x.py", "if TYPE_CHECKING:\n    import patchmgr.store", True),
+        ("patchmgr/render/x.py", "if TYPE_CHECKING:\n    pass\nelse:\n    import typer", True),
+        ("patchmgr/model/x.py", "from patchmgr import errors", True),
+        ("patchmgr/plumbing/x.py", "import git.repo\nimport subprocess", False),
+        ("patchmgr/plumbing/x.py", "from patchmgr import store", True),
+        ("patchmgr/commands/x.py", "from patchmgr.store import Workspace", False),
+        ("patchmgr/commands/x.py", "import typer", True),
+        ("patchmgr/commands/x.py", "from patchmgr.cli import main", True),
+        ("patchmgr/cli.py", "import typer\nfrom patchmgr.commands import rebase", False),
+        ("patchmgr/cli.py", "import git", True),
+        ("patchmgr/terminal.py", "import typer", False),
+    ],
+)
+def test_the_walk_sees_what_it_should(module: str, source: str, is_fault: bool) -> None:
+    assert bool(_faults(module, source)) is is_fault
