@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from patchmgr.engines.arrivals import Traffic, traffic
-from patchmgr.engines.atoms import Folded, PatchAtoms, bare, is_telling, patch_atoms
+from patchmgr.engines.atoms import Folded, PatchAtoms, bare, interests, patch_atoms
 from patchmgr.engines.landing import Landing, find_landings
 from patchmgr.engines.presence import Count, Fate, View
 from patchmgr.engines.search import Search, Timelines, states_of
@@ -26,6 +26,9 @@ FEWEST_LEFT = 0.5
 FEWEST_BACK = 0.5
 FEWEST_UNDONE = 0.95
 MOST_ELSE = 0.05
+FEWEST_RESTORED = 0.7
+FEWEST_REVERSED = 0.8
+MOST_BESIDE = 0.25
 FEWEST_IN_TARGET = 0.9
 
 _REVERT = re.compile(r"\brevert", re.IGNORECASE)
@@ -74,7 +77,9 @@ def find_absorbed(
     """
     series = tuple(patch_atoms(item.patch) for item in folded)
     timelines = Timelines(steps, start, homes)
-    search = Search(series, states_of(folded, start), timelines, target, blobs, text)
+    search = Search(
+        series, interests(series), states_of(folded, start), timelines, target, blobs, text
+    )
     seen = traffic(search)
     landings = find_landings(search, seen)
     found: dict[int, Absorption] = {}
@@ -103,7 +108,7 @@ def _landed(
     if back is None and search.series[patch].is_telling:
         back = _reversal(search, seen, [patch], chosen)
     if back is not None:
-        again = _relanding(seen, patch, chosen, back)
+        again = _relanding(search, seen, together, chosen, back)
         if again is None:
             since = search.timelines.steps[back]
             return Absorption(frozenset(), step, Event.REVERTED, is_whole=False, since=since)
@@ -122,10 +127,17 @@ def _landed_together(
     return tuple(p for p, found in landed_by.items() if any(f.number == number for f in found))
 
 
-def _relanding(seen: Traffic, patch: int, landing: Landing, back: int) -> int | None:
-    """Return the step after a reversal that brought the patch's lines once more."""
-    enough = FEWEST_LEFT * landing.count.found
-    return next((n for n, c in seen.came[patch].items() if n > back and c >= enough), None)
+def _relanding(
+    search: Search, seen: Traffic, patches: Collection[int], landing: Landing, back: int
+) -> int | None:
+    """Return the step after a reversal that brought the patches' lines once more."""
+    found = sum(landing.view.count_patch(search.series[patch]).found for patch in patches)
+    again: dict[int, int] = {}
+    for patch in patches:
+        for number, count in seen.came[patch].items():
+            if number > back:
+                again[number] = again.get(number, 0) + count
+    return next((n for n in sorted(again) if again[n] >= FEWEST_LEFT * found), None)
 
 
 def _event(search: Search, patch: int, landing: Landing) -> Event:
@@ -200,26 +212,19 @@ def _is_back(search: Search, patches: Collection[int], landing: Landing, later: 
 
 
 def _is_reverse(search: Search, landed: int, number: int) -> bool:
-    """Say whether a step undoes most of what the landing step did to the paths of the series."""
-    added, removed = _difference(search, landed)
-    away, back = _difference(search, number)[::-1]
+    """Say whether a step undoes what the landing step did to the paths of the series.
+
+    A step that only takes added lines away may be a later clean-up: it must do nothing else.
+    """
+    added, removed = search.difference(landed)
+    back, away = search.difference(number)
     undone = len(added & away) + len(removed & back)
     done = len(added) + len(removed)
     other = len(back - removed) + len(away - added)
+    restores = bool(removed) and len(removed & back) >= FEWEST_RESTORED * len(removed)
+    if restores:
+        return undone >= FEWEST_REVERSED * done and other <= MOST_BESIDE * (undone + other)
     return undone >= FEWEST_UNDONE * done and other <= MOST_ELSE * (undone + other)
-
-
-def _difference(search: Search, number: int) -> tuple[frozenset[object], frozenset[object]]:
-    """Return the telling lines, by path, that a step added and removed."""
-    added: set[object] = set()
-    removed: set[object] = set()
-    before, after = search.version(number - 1), search.version(number)
-    for path in search.states:
-        if before[path] != after[path]:
-            old, new = search.lines(before[path]), search.lines(after[path])
-            added |= {(path, line) for line in new - old if is_telling(line)}
-            removed |= {(path, line) for line in old - new if is_telling(line)}
-    return frozenset(added), frozenset(removed)
 
 
 def _in_target(

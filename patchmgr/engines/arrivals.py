@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from patchmgr.engines.atoms import Interest, PatchAtoms, interests, normal_lines
+from patchmgr.engines.atoms import Interest, PatchAtoms, normal_lines
 from patchmgr.engines.search import Search
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import FILE_MODES, Entry
@@ -24,7 +24,7 @@ class Traffic:
 
 def traffic(search: Search) -> Traffic:
     """Follow all lines of a series through upstream's steps."""
-    wanted = interests(search.series)
+    wanted = search.interests
     owners = _owners(search.series)
     scanner = _Scanner(wanted, search.blobs)
     came: list[dict[int, int]] = [{} for _ in search.series]

@@ -7,7 +7,7 @@ bare `return` is no evidence of anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from patchmgr.engines.fold import FileStep
@@ -45,8 +45,7 @@ def is_telling(line: bytes) -> bool:
 class HunkAtoms:
     """The lines that one hunk adds and removes, without white space.
 
-    They are the telling ones, or all that are not empty where the whole patch has no telling
-    line.
+    They are the telling ones, or all that are not empty where the patch's side has none.
     """
 
     path: str
@@ -84,25 +83,42 @@ class PatchAtoms:
 
 
 def patch_atoms(patch: Patch) -> PatchAtoms:
-    """Return the lines of every hunk; a change without hunks counts as one without lines."""
-    telling = tuple(_hunks(patch, is_telling))
-    if any(telling_hunk.added or telling_hunk.removed for telling_hunk in telling):
-        return PatchAtoms(telling, is_telling=True)
-    return PatchAtoms(tuple(_hunks(patch, bool)), is_telling=False)
+    """Return the lines of every hunk; a change without hunks counts as one without lines.
+
+    A side of the patch (what it adds, what it removes) without any telling line is taken with
+    all its lines.
+    """
+    whole = tuple(_hunks(patch))
+    says_added = any(is_telling(line) for hunk in whole for line in hunk.added)
+    says_removed = any(is_telling(line) for hunk in whole for line in hunk.removed)
+    hunks = tuple(
+        HunkAtoms(
+            hunk.path,
+            _telling(hunk.added) if says_added else hunk.added,
+            _telling(hunk.removed) if says_removed else hunk.removed,
+        )
+        for hunk in whole
+    )
+    adds = any(hunk.added for hunk in whole)
+    return PatchAtoms(hunks, is_telling=says_added if adds else says_removed)
 
 
-def _hunks(patch: Patch, counts: Callable[[bytes], bool]) -> Iterator[HunkAtoms]:
+def _telling(lines: frozenset[bytes]) -> frozenset[bytes]:
+    return frozenset(line for line in lines if is_telling(line))
+
+
+def _hunks(patch: Patch) -> Iterator[HunkAtoms]:
     for change in patch.files:
         if not change.hunks:
             yield HunkAtoms(change.path, frozenset(), frozenset())
         for hunk in change.hunks:
-            added, removed = (_side(hunk.lines, kind, counts) for kind in (b"+", b"-"))
+            added, removed = (_side(hunk.lines, kind) for kind in (b"+", b"-"))
             yield HunkAtoms(change.path, added - removed, removed - added)
 
 
-def _side(lines: Sequence[bytes], kind: bytes, counts: Callable[[bytes], bool]) -> frozenset[bytes]:
+def _side(lines: Sequence[bytes], kind: bytes) -> frozenset[bytes]:
     found = (bare(line[1:]) for line in lines if line[:1] == kind)
-    return frozenset(line for line in found if counts(line))
+    return frozenset(line for line in found if line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,14 @@ def sizes(steps: Sequence[FileStep]) -> tuple[int, ...]:
     return tuple(max(1, len(step.change.hunks)) for step in steps)
 
 
+def _dropped_of(step: FileStep, dropped: set[int]) -> set[int]:
+    """Return the hunks that can be left out: of a file that stays what and where it is."""
+    change = step.change
+    has_header = change.is_rename or change.is_copy or change.old_mode != change.new_mode
+    is_there = step.base is not None and step.theirs is not None and change.hunks
+    return dropped if is_there and not has_header else set()
+
+
 def carry_rest(
     patch: str,
     steps: Sequence[FileStep],
@@ -51,11 +59,14 @@ def carry_rest(
     side: NewSide,
     tools: Tools,
 ) -> tuple[FileResult, ...]:
-    """Carry the files of a patch without the dropped hunks, numbered through the whole patch."""
+    """Carry the files of a patch without the dropped hunks, numbered through the whole patch.
+
+    A file that comes, goes, moves or changes its mode is carried whole.
+    """
     starts = tuple(accumulate(sizes(steps), initial=0))
     here = [
-        {n - start for n in dropped if start <= n < start + size}
-        for start, size in zip(starts, sizes(steps), strict=False)
+        _dropped_of(step, {n - start for n in dropped if start <= n < start + size})
+        for step, start, size in zip(steps, starts, sizes(steps), strict=False)
     ]
     rest = [
         without_hunks(step, gone, tools.blobs) if gone else step

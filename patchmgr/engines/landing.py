@@ -6,11 +6,12 @@ series, up to the patch that fits best, is merged into the commit's tree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from patchmgr.engines.arrivals import Traffic
-from patchmgr.engines.atoms import PatchAtoms
+from patchmgr.engines.atoms import Interest, PatchAtoms, is_telling
 from patchmgr.engines.presence import Count, View
 from patchmgr.engines.search import Search
 
@@ -20,6 +21,8 @@ MOST_TRIES = 3
 MOST_NEEDED = 0.15
 FEWEST_FOUND = 0.5
 FEWEST_NEW = 0.3
+FEWEST_ELSEWHERE = 0.85
+FEWEST_OURS = 0.5
 MOST_INCONSISTENT = 0.2
 
 
@@ -60,13 +63,16 @@ def _landed_at(
     last = _best_end(search, traffic, number, first_last)
     view = search.view(last, number)
     counts = [view.count_patch(atoms) for atoms in search.series[: last + 1]]
+    is_ours = _is_ours(search, number)
     landed = {
         patch: Landing(number, last, view, count)
         for patch, count in enumerate(counts)
         if _is_landed(count, traffic.came[patch].get(number, 0))
-        and _has_its_words(search.series[patch], view)
+        and _has_its_words(search.series[patch], view, is_ours=is_ours)
     }
-    for patch in _carried_along(search, number, counts, landed):
+    for patch in _half_replaced(search, number, landed):
+        del landed[patch]
+    for patch in _carried_along(search, number, view, last, landed):
         landed[patch] = Landing(number, last, view, counts[patch])
     return landed
 
@@ -80,14 +86,44 @@ def _is_landed(count: Count, new: int) -> bool:
     )
 
 
-def _has_its_words(atoms: PatchAtoms, view: View) -> bool:
+def _has_its_words(atoms: PatchAtoms, view: View, *, is_ours: bool) -> bool:
     """Say whether what the patch adds is there, not only what it removes away.
 
-    Lines that say nothing by themselves must all be there.
+    Half of it in other words is the patch only in a commit that is mostly this series'. Lines
+    that say nothing by themselves must all be there.
     """
     added = view.count_added(atoms)
-    fewest = FEWEST_FOUND if atoms.is_telling else 1.0
-    return added.found >= fewest * added.total
+    if not added.total:
+        return not any(hunk.added for hunk in atoms.hunks)
+    fewest = FEWEST_FOUND if is_ours else FEWEST_ELSEWHERE
+    return added.found >= (fewest if atoms.is_telling else 1.0) * added.total
+
+
+def _is_ours(search: Search, number: int) -> bool:
+    """Say whether most of what a step adds to the paths of the series is in the series."""
+    added, _ = search.difference(number)
+    wanted = search.interests
+    ours = sum(line in wanted.get(path, Interest()).added for path, line in added)
+    return ours >= FEWEST_OURS * len(added)
+
+
+def _half_replaced(search: Search, number: int, landed: Mapping[int, Landing]) -> list[int]:
+    """Return the patches of which little is left because a patch that did not land replaced it.
+
+    What such a patch was before it was replaced decides.
+    """
+    found: list[int] = []
+    for patch, landing in landed.items():
+        if landing.count.superseded <= landing.count.found:
+            continue
+        paths = search.series[patch].paths
+        later = range(patch + 1, landing.last + 1)
+        strangers = (p for p in later if p not in landed and landing.view.is_left(search.series[p]))
+        if any(search.series[p].paths & paths for p in strangers):
+            own = search.view(patch, number).count_patch(search.series[patch])
+            if own.found < FEWEST_FOUND * own.total or own.needed > MOST_NEEDED * own.total:
+                found.append(patch)
+    return found
 
 
 def _best_end(search: Search, traffic: Traffic, number: int, last: int) -> int:
@@ -109,38 +145,69 @@ def _best_end(search: Search, traffic: Traffic, number: int, last: int) -> int:
 
 def _fit(search: Search, end: int, number: int) -> int:
     """Return how many lines of the net change are in the step's tree, less those that are not."""
-    view = search.view(end, number)
-    lines = dict.fromkeys(
-        (hunk.path, is_added, line)
-        for atoms in search.series[: end + 1]
-        for hunk in atoms.hunks
-        for is_added, side in ((True, hunk.added), (False, hunk.removed))
-        for line in side
-    )
-    count = view.count_lines(lines)
+    count = search.view(end, number).count_paths(search.interests)
     return count.found - count.needed - count.reworded
 
 
 def _carried_along(
-    search: Search, number: int, counts: Sequence[Count], landed: Mapping[int, Landing]
+    search: Search, number: int, view: View, last: int, landed: Mapping[int, Landing]
 ) -> list[int]:
     """Return the patches of which nothing is left in the net change, between landed ones.
 
     They were replaced or taken back within the series. What they remove must be absent from
     the step's tree: a patch that takes something back that upstream has is wanted.
     """
-    found: list[int] = []
-    run: list[int] = []
-    is_bounded = True
-    for patch, count in enumerate(counts):
-        if patch in landed:
-            found += run if is_bounded else []
-            run, is_bounded = [], True
-        elif count.total == 0 and _is_consistent(search, number, patch, len(counts)):
-            run.append(patch)
-        else:
-            run, is_bounded = [], False
-    return found + (run if is_bounded and landed else [])
+    kinds = [
+        _Kind.LANDED if patch in landed else _kind(search, number, view, patch, last + 1)
+        for patch in range(last + 1)
+    ]
+    known = {patch for patch, kind in enumerate(kinds) if kind is _Kind.LANDED}
+    for patch, kind in enumerate(kinds):
+        if kind is _Kind.REPLACED and _is_enclosed(kinds, patch, known, ends_count=True):
+            known.add(patch)
+    for patch, kind in enumerate(kinds):
+        if kind is _Kind.MUTE and _is_enclosed(kinds, patch, known, ends_count=False):
+            known.add(patch)
+    return sorted(known - set(landed))
+
+
+def _is_enclosed(
+    kinds: Sequence[_Kind], patch: int, known: Collection[int], *, ends_count: bool
+) -> bool:
+    """Say whether a landed patch is next on both sides, looking past replaced ones.
+
+    An end of the range stands for one where `ends_count`, if the other side has one.
+    """
+    sides = []
+    for way in (range(patch - 1, -1, -1), range(patch + 1, len(kinds))):
+        stop = next((p for p in way if p in known or kinds[p] is _Kind.OTHER), None)
+        sides.append(None if stop is None else stop in known)
+    if not ends_count:
+        return sides == [True, True]
+    return True in sides and False not in sides
+
+
+class _Kind(Enum):
+    """What a patch is to the step that is looked at."""
+
+    LANDED = 0
+    REPLACED = 1
+    MUTE = 2
+    OTHER = 3
+
+
+def _kind(search: Search, number: int, view: View, patch: int, end: int) -> _Kind:
+    """Classify a patch that did not land by itself.
+
+    A line that stands elsewhere in the file, too, says nothing: then the patch must change
+    nothing in the step's tree. A patch without telling lines is mute.
+    """
+    atoms = search.series[patch]
+    if view.is_left(atoms) or not _is_consistent(search, number, patch, end):
+        return _Kind.OTHER
+    if (atoms.is_telling and search.is_singular(patch)) or search.is_no_op(patch, number):
+        return _Kind.REPLACED
+    return _Kind.OTHER if atoms.is_telling else _Kind.MUTE
 
 
 def _is_consistent(search: Search, number: int, patch: int, end: int) -> bool:
@@ -149,7 +216,8 @@ def _is_consistent(search: Search, number: int, patch: int, end: int) -> bool:
     lines = present = 0
     for hunk in search.series[patch].hunks:
         there = search.lines(version[hunk.path])
-        removed = hunk.removed - search.lines(search.states[hunk.path][end])
+        left = search.lines(search.states[hunk.path][end])
+        removed = {line for line in hunk.removed - left if is_telling(line)}
         lines += len(removed)
         present += len(removed & there)
     return present <= MOST_INCONSISTENT * lines

@@ -106,6 +106,12 @@ def _matches(lines: list[bytes], old: list[bytes], start: int) -> list[int]:
     return found
 
 
+def has_place(content: bytes, hunk: Hunk) -> bool:
+    """Say whether the old lines of a hunk are anywhere in the content."""
+    old = list(hunk.old())
+    return not old or bool(_matches(split_lines(content), old, 0))
+
+
 def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
     """Say whether the hunks as they stand, in order and at any places, give the result."""
     old, new = split_lines(content), split_lines(result)

@@ -7,11 +7,11 @@ is *reworded*: its place is taken by other words. All else is *found*.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from patchmgr.engines.atoms import HunkAtoms, PatchAtoms, normal_lines
+from patchmgr.engines.atoms import HunkAtoms, Interest, PatchAtoms, normal_lines
 from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Blobs, TextMerge
@@ -28,6 +28,30 @@ class Fate(Enum):
     NEEDED = "needed"
     REWORDED = "reworded"
     SUPERSEDED = "superseded"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many lines met which fate."""
+
+    found: int = 0
+    needed: int = 0
+    reworded: int = 0
+    superseded: int = 0
+
+    @property
+    def total(self) -> int:
+        """Count the lines that the range of patches still has at its end."""
+        return self.found + self.needed + self.reworded
+
+    def __add__(self, other: Count) -> Count:
+        """Add up two counts."""
+        return Count(
+            self.found + other.found,
+            self.needed + other.needed,
+            self.reworded + other.reworded,
+            self.superseded + other.superseded,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +84,15 @@ class PathView:
         is_left = self.is_gone or line in self.reworded_removed or line in self.present
         return Fate.REWORDED if is_left else Fate.FOUND
 
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """How many lines met which fate."""
-
-    found: int = 0
-    needed: int = 0
-    reworded: int = 0
-    superseded: int = 0
-
-    @property
-    def total(self) -> int:
-        """Count the lines that the range of patches still has at its end."""
-        return self.found + self.needed + self.reworded
-
-    def __add__(self, other: Count) -> Count:
-        """Add up two counts."""
-        return Count(
-            self.found + other.found,
-            self.needed + other.needed,
-            self.reworded + other.reworded,
-            self.superseded + other.superseded,
-        )
+    def count(self, added: Lines, removed: Lines) -> Count:
+        """Count the fates of lines that patches add and remove."""
+        new, old = added & self.survivors_added, removed & self.survivors_removed
+        needed = len(new & self.needed_added) + len(old & self.needed_removed)
+        found = len((new - self.needed_added) & self.present)
+        if not self.is_gone:
+            found += len(old - self.needed_removed - self.reworded_removed - self.present)
+        superseded = len(added) + len(removed) - len(new) - len(old)
+        return Count(found, needed, len(new) + len(old) - found - needed, superseded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,21 +111,22 @@ class View:
 
     def count(self, hunk: HunkAtoms) -> Count:
         """Count the fates of a hunk's lines."""
-        fates = list(self.fates(hunk).values())
-        return Count(*(fates.count(fate) for fate in Fate))
+        seen = self.paths.get(hunk.path)
+        return Count() if seen is None else seen.count(hunk.added, hunk.removed)
 
-    def count_lines(self, lines: Iterable[tuple[str, bool, bytes]]) -> Count:
-        """Count the fates of lines, each given as path, whether it is added, and itself."""
-        fates: list[Fate] = []
-        for path, is_added, line in lines:
-            seen = self.paths.get(path)
-            if seen is not None:
-                fates.append(seen.added(line) if is_added else seen.removed(line))
-        return Count(*(fates.count(fate) for fate in Fate))
+    def count_paths(self, wanted: Mapping[str, Interest]) -> Count:
+        """Count the fates of all interesting lines, path by path."""
+        seen = ((view, wanted[path]) for path, view in self.paths.items() if path in wanted)
+        return sum((view.count(lines.added, lines.removed) for view, lines in seen), Count())
 
     def count_patch(self, patch: PatchAtoms) -> Count:
         """Count the fates of a patch's lines."""
         return sum((self.count(hunk) for hunk in patch.hunks), Count())
+
+    def is_left(self, patch: PatchAtoms) -> bool:
+        """Say whether something that the patch adds (or else removes) is in the net change."""
+        adds = any(hunk.added for hunk in patch.hunks)
+        return bool((self.count_added(patch) if adds else self.count_patch(patch)).total)
 
     def count_added(self, patch: PatchAtoms) -> Count:
         """Count the fates of the lines that a patch adds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from patchmgr.engines.absorb import Absorption, Event
@@ -22,12 +22,20 @@ __all__ = ["FileResult", "Item", "Judged", "SymbolAt", "Tools", "patch_verdict",
 class Item:
     """A patch to carry; `refusal` says why a guard keeps it out, None where it is in.
 
-    `absorption` is what upstream has of it, None where nothing is known.
+    `absorption` is what upstream has of it, None where nothing is known. `steps` is what the
+    patch does to the side it is written against, None where that is yet to be found; either all
+    patches that are in have them, or none. `is_on_base` says that the patches after it are
+    written on top of it. `promise` tells what the new side with the patch lacks of what the
+    patch ensures, None where nothing.
     """
 
     patch: Patch
     refusal: str | None = None
     absorption: Absorption | None = None
+    steps: tuple[FileStep, ...] | None = None
+    refused_as: Verdict = Verdict.SKIPPED
+    is_on_base: bool = True
+    promise: Callable[[Tree], str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +80,13 @@ def rebase_series(
         if stopped is not None:
             judged.append(_left_out(item, Verdict.BLOCKED, f"not tried, stopped at {stopped}", run))
         elif item.refusal is not None:
-            judged.append(_left_out(item, Verdict.SKIPPED, item.refusal, run))
+            for step in item.steps or ():
+                _follow(run, step)
+            judged.append(_left_out(item, item.refused_as, item.refusal, run))
         else:
-            judged.append(_with_history(_carry(run, item.patch, item.absorption), item))
-            if stops_at_conflict and judged[-1].outcome.verdict is Verdict.CONFLICT:
-                stopped = item.patch.name
+            judged.append(_with_promise(_with_history(_carry(run, item), item), item, run))
+        if stops_at_conflict and judged[-1].outcome.verdict is Verdict.CONFLICT:
+            stopped = item.patch.name
     return tuple(judged), run.new.changes()
 
 
@@ -91,12 +101,27 @@ def _with_history(judged: Judged, item: Item) -> Judged:
     return replace(judged, outcome=replace(judged.outcome, history=tuple(events)))
 
 
+def _with_promise(judged: Judged, item: Item, run: _Run) -> Judged:
+    """Make a conflict of a patch that came through, but whose promise the new side breaks."""
+    left = (Verdict.CONFLICT, Verdict.BLOCKED)
+    if item.promise is None or judged.outcome.verdict in left:
+        return judged
+    reason = item.promise(run.new)
+    if reason is None:
+        return judged
+    outcome = replace(judged.outcome, verdict=Verdict.CONFLICT, reason=reason, changes={})
+    return replace(judged, outcome=outcome)
+
+
 def _left_out(item: Item, verdict: Verdict, reason: str, run: _Run) -> Judged:
     return Judged(_outcome(item.patch, verdict, run.tools, reason=reason))
 
 
-def _carry(run: _Run, patch: Patch, absorption: Absorption | None) -> Judged:
-    steps = step_patch(run.old, patch, run.tools.blobs)
+def _carry(run: _Run, item: Item) -> Judged:
+    patch, absorption = item.patch, item.absorption
+    steps = item.steps
+    if steps is None:
+        steps = step_patch(run.old, patch, run.tools.blobs)
     if absorption is not None and absorption.is_whole:
         return _drop(run, patch, steps, absorption)
     waiting = next((p for p in patch.paths() if p in run.blocked), None)
@@ -128,8 +153,19 @@ def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorp
         FileResult(step, side.home(step.change.path), (answer,) * size)
         for step, size in zip(steps, sizes(steps), strict=True)
     )
+    for step in steps:
+        _follow(run, step)
     judged = _judge(run, patch, results, {})
     return replace(judged, absorption=absorption)
+
+
+def _follow(run: _Run, step: FileStep) -> None:
+    """Note where later patches find a file that a patch moved which is not carried."""
+    old, new = step.change.old_path, step.change.new_path
+    if step.change.is_rename and old is not None and new is not None:
+        home = run.homes.get(old, old)
+        if run.new.entry(new) is None and run.new.entry(home) is not None:
+            run.homes[new] = home
 
 
 def _settle(run: _Run, results: Sequence[FileResult]) -> None:

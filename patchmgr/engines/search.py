@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from patchmgr.engines.atoms import Folded, PatchAtoms, normal_lines
+from patchmgr.engines.atoms import Folded, Interest, PatchAtoms, is_telling, normal_lines
 from patchmgr.engines.presence import View, look
+from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Blobs, Step, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
+Place = tuple[str, bytes]
 Versions = Mapping[str, "Entry | None"]
 
 
@@ -23,12 +25,18 @@ class Timelines:
         self.steps = tuple(steps)
         self._start = start
         self._changes: dict[str, list[tuple[int, Entry | None]]] = {}
+        moved: set[str] = set()
         for number, step in enumerate(steps):
             for path in start:
                 home = homes.get(path, path)
-                if home in step.changes or path in step.changes:
-                    entry = step.changes.get(home) or step.changes.get(path)
-                    self._changes.setdefault(path, []).append((number, entry))
+                if step.changes.get(home) is not None:
+                    entry = step.changes[home]
+                    moved.add(path)
+                elif home in step.changes or (path in step.changes and path not in moved):
+                    entry = None if home in step.changes else step.changes[path]
+                else:
+                    continue
+                self._changes.setdefault(path, []).append((number, entry))
 
     def at(self, path: str, number: int) -> Entry | None:
         """Return the file after a step, -1 being the base."""
@@ -59,6 +67,7 @@ class Search:
     """
 
     series: tuple[PatchAtoms, ...]
+    interests: Mapping[str, Interest]
     states: Mapping[str, Sequence[Entry | None]]
     timelines: Timelines
     target: Versions
@@ -66,6 +75,9 @@ class Search:
     text: TextMerge
     views: dict[tuple[int, int], View] = field(default_factory=dict)
     known_lines: dict[str, frozenset[bytes]] = field(default_factory=dict)
+    known_differences: dict[int, tuple[frozenset[Place], frozenset[Place]]] = field(
+        default_factory=dict
+    )
 
     def view(self, last: int, number: int) -> View:
         """Compare the state after a step with the net change of all patches up to `last`.
@@ -84,6 +96,20 @@ class Search:
             )
         return self.views[key]
 
+    def difference(self, number: int) -> tuple[frozenset[Place], frozenset[Place]]:
+        """Return the telling lines, by path of the series, that a step added and removed."""
+        if number not in self.known_differences:
+            added: set[Place] = set()
+            removed: set[Place] = set()
+            before, after = self.version(number - 1), self.version(number)
+            for path in self.states:
+                if before[path] != after[path]:
+                    old, new = self.lines(before[path]), self.lines(after[path])
+                    added |= {(path, line) for line in new - old if is_telling(line)}
+                    removed |= {(path, line) for line in old - new if is_telling(line)}
+            self.known_differences[number] = (frozenset(added), frozenset(removed))
+        return self.known_differences[number]
+
     def survivors(self, patch: int) -> int:
         """Count the lines of a patch that are left in the net change of the whole series."""
         count = 0
@@ -92,6 +118,31 @@ class Search:
             before, after = self.lines(states[0]), self.lines(states[-1])
             count += len(hunk.added & (after - before)) + len(hunk.removed & (before - after))
         return count
+
+    def is_singular(self, patch: int) -> bool:
+        """Say whether the patch has a line that its file has nowhere else before (or after)."""
+        for hunk in self.series[patch].hunks:
+            before, after = self.states[hunk.path][patch : patch + 2]
+            if hunk.added - self.lines(before) or hunk.removed - self.lines(after):
+                return True
+        return False
+
+    def is_no_op(self, patch: int, number: int) -> bool:
+        """Say whether the patch alone, merged into the state after a step, changes nothing."""
+        version = self.version(number)
+        texts = []
+        for path in sorted(self.series[patch].paths):
+            before, after = self.states[path][patch : patch + 2]
+            upstream = version[path]
+            if before == after or upstream == after:
+                continue
+            sides = (before, upstream, after)
+            if any(side is None or side.mode not in FILE_MODES for side in sides):
+                return False
+            texts.append(tuple(self.blobs.read(side.blob) for side in sides if side is not None))
+        merged = self.text.merge_all([(base, ours, theirs) for base, ours, theirs in texts])
+        pairs = zip(texts, merged, strict=True)
+        return all(isinstance(m, Clean) and m.content == sides[1] for sides, m in pairs)
 
     def lines(self, entry: Entry | None) -> frozenset[bytes]:
         """Return the lines of a file without white space."""

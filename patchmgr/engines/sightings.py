@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from patchmgr.engines.ladder import ABSORBED_EXACT, Answer, judge_hunk
+from patchmgr.engines.placement import has_place
 from patchmgr.engines.rebase import FileResult, Judged
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How, HunkOutcome, Sighting, Verdict
@@ -114,9 +115,8 @@ def _explaining_step(
 ) -> Step | None:
     """Return the step that absorbed a hunk or broke it, None where none is known."""
     absorption = patch.absorption
-    if absorption is not None and absorption.hunks:
-        if result.answers[index][0] is Verdict.ABSORBED:
-            return absorption.step
+    if absorption is not None and result.answers[index] == (Verdict.ABSORBED, absorption.how):
+        return absorption.step
     return _turning_point(versions, _claim(result, index, versions[0], tools))
 
 
@@ -145,13 +145,42 @@ def _claim(result: FileResult, index: int, start: _Version, tools: _Tools) -> _C
         return lambda version: version.entry is None
     if index >= len(change.hunks) or change.is_copy or content is None:
         return _has_effect(result, index) if is_absorbed else _is_changed(start)
-    judge = _judge(result, index, content, start, tools)
-    if is_absorbed:
-        return lambda version: judge(version) == ABSORBED_EXACT
-    is_moved = answer[1] is How.MOVED
-    return lambda version: (
-        judge(version)[0] is not Verdict.UNCHANGED or (is_moved and version.path != start.path)
-    )
+    return _hunk_claim(result, index, content, start, tools)
+
+
+def _hunk_claim(
+    result: FileResult, index: int, content: bytes, start: _Version, tools: _Tools
+) -> _Claim:
+    """Return the claim that upstream has a hunk, or that it does not apply as it did."""
+    hunk, position = result.step.change.hunks[index], result.step.positions[index]
+    verdict, how = result.answers[index]
+    pristine = tools.text_of(start.entry)
+
+    def judge(ours: bytes) -> Answer:
+        return judge_hunk(content, ours, hunk, position, tools.text)
+
+    def is_absorbed(version: _Version) -> bool:
+        ours = _with_below(pristine, tools.text_of(version.entry), content, tools.text)
+        return ours is not None and judge(ours) == ABSORBED_EXACT
+
+    def is_disturbed(version: _Version) -> bool:
+        if how is How.MOVED and version.path != start.path:
+            return True
+        ours = _with_below(pristine, tools.text_of(version.entry), content, tools.text)
+        # Without its lines a hunk cannot apply: no need to merge.
+        return ours is None or not has_place(ours, hunk) or judge(ours)[0] is not Verdict.UNCHANGED
+
+    return is_absorbed if verdict is Verdict.ABSORBED else is_disturbed
+
+
+def _with_below(
+    pristine: bytes | None, ours: bytes | None, content: bytes, text: TextMerge
+) -> bytes | None:
+    """Return an upstream version with what the patches below do to the file, if that is clean."""
+    if pristine is None or ours is None:
+        return ours
+    below = text.merge(pristine, ours, content)
+    return below.content if isinstance(below, Clean) else ours
 
 
 def _is_changed(start: _Version) -> _Claim:
@@ -174,25 +203,6 @@ def _has_effect(result: FileResult, index: int) -> _Claim:
         and path in (None, version.path)
         and mode in (None, version.entry.mode)
     )
-
-
-def _judge(
-    result: FileResult, index: int, content: bytes, start: _Version, tools: _Tools
-) -> Callable[[_Version], Answer]:
-    """Return how the hunk fares on a version that the patches below have been carried to."""
-    hunk, position = result.step.change.hunks[index], result.step.positions[index]
-    pristine = tools.text_of(start.entry)
-
-    def judge(version: _Version) -> Answer:
-        ours = tools.text_of(version.entry)
-        if ours is None:
-            return Verdict.CONFLICT, None
-        if pristine is not None:
-            below = tools.text.merge(pristine, ours, content)
-            ours = below.content if isinstance(below, Clean) else ours
-        return judge_hunk(content, ours, hunk, position, tools.text)
-
-    return judge
 
 
 def _turning_point(versions: Sequence[_Version], claim: _Claim | None) -> Step | None:

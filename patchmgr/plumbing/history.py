@@ -42,19 +42,28 @@ class GitHistory:
 
 
 class KnownHistory:
-    """A history that is asked once, for all paths that will be asked about."""
+    """A history that is asked once, for all paths that will be asked about.
 
-    def __init__(self, history: History, paths: Sequence[str]) -> None:
+    `prepare` gets the steps before anybody else.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        paths: Sequence[str],
+        prepare: Callable[[Sequence[Step]], Sequence[Step]] = tuple,
+    ) -> None:
         self._history = history
+        self._prepare = prepare
         self._paths = frozenset(paths)
         self._steps: tuple[Step, ...] | None = None
 
     def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
         """Return the steps that touch any of the paths, oldest first."""
         if not self._paths.issuperset(paths):
-            return tuple(self._history.steps(paths))
+            return tuple(self._prepare(self._history.steps(paths)))
         if self._steps is None:
-            self._steps = tuple(self._history.steps(sorted(self._paths)))
+            self._steps = tuple(self._prepare(self._history.steps(sorted(self._paths))))
         wanted = frozenset(paths)
         return tuple(step for step in self._steps if not wanted.isdisjoint(step.changes))
 

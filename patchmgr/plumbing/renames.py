@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import FILE_MODES, Entry
@@ -29,7 +29,7 @@ def find_renames(
     _, added = changed_paths(bench.git_dir, base.id, onto.id)
     old = {p: e for p in gone if (e := base.entry(p)) is not None and e.mode in FILE_MODES}
     new = {p: e for p in added if (e := onto.entry(p)) is not None and e.mode in FILE_MODES}
-    present = _present(bench, [e.blob for e in (*old.values(), *new.values())])
+    present = present_blobs(bench, [e.blob for e in (*old.values(), *new.values())])
     old, new = _only(old, present), _only(new, present)
     if not old or not new:
         return {}
@@ -44,7 +44,8 @@ def find_renames(
     return dict(zip(fields[1::3], fields[2::3], strict=False))
 
 
-def _present(bench: Workbench, blobs: Sequence[str]) -> set[str]:
+def present_blobs(bench: Workbench, blobs: Iterable[str]) -> set[str]:
+    """Return those of the blobs that the bench can read."""
     data = "".join(f"{blob}\n" for blob in blobs).encode()
     arguments = ["cat-file", "--batch-check=%(objectname) %(objecttype)"]
     printed = door.output(arguments, git_dir=bench.git_dir, data=data).decode()

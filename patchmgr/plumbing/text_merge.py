@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from patchmgr.model.ids import blob_id
@@ -9,6 +10,7 @@ from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.plumbing import door
 from patchmgr.plumbing.workbench import Workbench
 
+_MARKER = re.compile(rb"^([<|>]{7} )([0-9a-f]{4,40})(?=\r?$)", re.MULTILINE)
 _NAME = "%06d"
 _IDENT = b"patchmgr <patchmgr@localhost> 0 +0000"
 
@@ -93,8 +95,13 @@ def _trivial(base: bytes, ours: bytes, theirs: bytes) -> Merge | None:
 
 
 def _relabel(marked: bytes, labels: dict[str, bytes]) -> bytes:
-    """Put readable labels behind the markers in place of synthetic commit ids."""
-    for commit, label in labels.items():
-        for marker in (b"<<<<<<< ", b"||||||| ", b">>>>>>> "):
-            marked = marked.replace(marker + commit.encode(), marker + label)
-    return marked
+    """Put readable labels behind the markers in place of synthetic commit ids.
+
+    Git abbreviates the id of the base.
+    """
+
+    def label(match: re.Match[bytes]) -> bytes:
+        found = next((w for c, w in labels.items() if c.startswith(match[2].decode())), match[2])
+        return match[1] + found
+
+    return _MARKER.sub(label, marked)

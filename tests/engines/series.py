@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
+from patchmgr.engines.absorb import Absorption
+from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.placement import split_lines
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
 from patchmgr.engines.sightings import explain, explained_paths
 from patchmgr.model.ids import ZERO_ID, blob_id
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Author, BinaryChange, FilePatch, Hunk, Patch
-from patchmgr.model.ports import Step, TextMerge
+from patchmgr.model.ports import Step
 from patchmgr.model.snapshot import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Entry
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 
@@ -214,21 +216,25 @@ class Run:
         *patches: Patch,
         renames: Mapping[str, str] | None = None,
         refused: Mapping[str, str] | None = None,
+        known: Mapping[str, Absorption] | None = None,
         solved: Mapping[tuple[str, str], bytes | None] | None = None,
         stops: bool = False,
-        merge: TextMerge | None = None,
+        is_folded: bool = False,
     ) -> Result:
         tools = Tools(
             blobs=self.blobs,
-            text=merge or PlainMerge(),
+            text=PlainMerge(),
             symbol_at=self._symbol_at,
             nobody=NOBODY,
             solved=solved or {},
             on_patch=self.heard.append,
         )
-        items = [Item(patch, (refused or {}).get(patch.name)) for patch in patches]
+        items = [
+            Item(patch, (refused or {}).get(patch.name), (known or {}).get(patch.name))
+            for patch in patches
+        ]
         judged, changes = rebase_series(
-            items,
+            self._folded(items) if is_folded else items,
             Upstream(self.blobs, self.base),
             Upstream(self.blobs, self.onto),
             renames or {},
@@ -236,6 +242,16 @@ class Run:
             stops_at_conflict=stops,
         )
         return Result(judged, changes, self._files(changes))
+
+    def _folded(self, items: Sequence[Item]) -> list[Item]:
+        """Give each item that is in what its patch does to its own side."""
+        side = Overlay(Upstream(self.blobs, self.base))
+        return [
+            replace(item, steps=step_patch(side, item.patch, self.blobs))
+            if item.refusal is None
+            else item
+            for item in items
+        ]
 
     def explained(
         self, result: Result, story: Sequence[tuple[str, Mapping[str, File | None]]]

@@ -12,6 +12,7 @@ from patchmgr.engines.placement import (
     Rejected,
     apply_hunks,
     apply_one,
+    has_place,
     leads_to,
     split_lines,
 )
@@ -165,6 +166,18 @@ def test_hunks_are_refused(
 
 def test_a_line_0_with_old_lines_is_looked_for() -> None:
     assert apply_hunks(text("a b"), [at(0, b"-b\n")]) == Applied(text("a"), (1,))
+
+
+@pytest.mark.parametrize(
+    ("hunk", "expected"),
+    [
+        pytest.param(at(9, b" a\n", b"-x\n"), True, id="there"),
+        pytest.param(at(1, b" x\n", b"-x\n"), False, id="not-there"),
+        pytest.param(at(9, b"+n\n"), True, id="no-old-lines"),
+    ],
+)
+def test_a_hunk_has_a_place_where_its_old_lines_are(hunk: Hunk, expected: bool) -> None:
+    assert has_place(text("b a x a x"), hunk) is expected
 
 
 def test_one_hunk_is_applied_where_told() -> None:

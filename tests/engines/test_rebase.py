@@ -11,10 +11,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from patchmgr.engines.absorb import Absorption, Event
 from patchmgr.engines.rebase import patch_verdict
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import HunkOutcome, Verdict
 from patchmgr.model.patch import Author, FilePatch, Patch
+from patchmgr.model.ports import Step
 from tests.engines.series import (
     NOBODY,
     Files,
@@ -235,6 +237,14 @@ def test_a_guard_keeps_a_patch_out_of_both_sides() -> None:
     assert result.files == {"f": text("a X c d e f g h i j K l")}
 
 
+@pytest.mark.parametrize("refused", [{}, {"p1": "guard #-a"}], ids=["all", "guarded"])
+def test_patches_that_are_folded_already_come_out_the_same(refused: Mapping[str, str]) -> None:
+    patches = series({"f": BASE}, {"f": EARLY}, {"f": BOTH})
+    run = Run({"f": BASE}, {"f": OTHER})
+    again = run.rebase(*patches, refused=refused, is_folded=True)
+    assert again == run.rebase(*patches, refused=refused)
+
+
 def test_what_needs_a_skipped_patch_is_a_bad_patch() -> None:
     patches = series({}, {"f": BASE}, {"f": EARLY})
     with pytest.raises(PatchmgrError, match="p2 does not apply: f: the file is not there"):
@@ -303,6 +313,67 @@ def test_symbols_are_looked_up_at_the_first_changed_line(
     assert {hunk.symbol for hunk in hunks} <= {None, *(f"line {line}" for line in asked)}
     assert [line for _, _, line in run.asked] == asked
     assert {hunk.path for hunk in hunks} == {path}
+
+
+LANDING = Step("1" * 40, "Land it", "A. Author", {})
+LATER = Step("2" * 40, "Change it", "A. Author", {})
+
+
+@pytest.mark.parametrize(
+    ("known", "verdict", "answers", "files", "history"),
+    [
+        pytest.param(
+            Absorption(frozenset({0, 1}), LANDING, Event.EVOLVED, is_whole=True, since=LATER),
+            "absorbed",
+            ["absorbed history"] * 2,
+            {"f": OTHER, "x": ONE},
+            (("1" * 40, "landed"), ("2" * 40, "evolved")),
+            id="whole",
+        ),
+        pytest.param(
+            Absorption(frozenset({0}), LANDING, Event.LANDED, is_whole=False),
+            "partial",
+            ["absorbed history", "unchanged identical"],
+            {"f": OTHER, "x": TWO},
+            (("1" * 40, "landed"),),
+            id="one-hunk",
+        ),
+        pytest.param(
+            Absorption(frozenset(), LANDING, Event.REVERTED, is_whole=False, since=LATER),
+            "conflict",
+            ["conflict -", "unchanged identical"],
+            {"f": OTHER, "x": TWO},
+            (("1" * 40, "landed"), ("2" * 40, "reverted")),
+            id="taken-back",
+        ),
+        pytest.param(
+            None,
+            "conflict",
+            ["conflict -", "unchanged identical"],
+            {"f": OTHER, "x": TWO},
+            (),
+            id="nothing-known",
+        ),
+    ],
+)
+def test_what_history_knows_of_a_patch_is_left_out(
+    known: Absorption | None,
+    verdict: str,
+    answers: list[str],
+    files: Files,
+    history: tuple[tuple[str, str], ...],
+) -> None:
+    run = Run({"f": BASE, "x": ONE}, {"f": OTHER, "x": ONE})
+    patch = patch_of("p", edited("f", BASE, EARLY), edited("x", ONE, TWO))
+    result = run.rebase(patch, known={} if known is None else {"p": known})
+    assert result.verdicts == [verdict]
+    assert result.answers() == answers
+    assert result.files == files
+    assert result.outcomes[0].history == history
+    explained = run.explained(result, [("Disturb it", {"f": OTHER})])[0]
+    is_known = known is not None and known.hunks
+    assert [s.subject for s in explained.evidence] == (["Land it"] if is_known else [])
+    assert [s.subject for s in explained.cause] == ([] if is_known else ["Disturb it"])
 
 
 def _hunk(verdict: Verdict) -> HunkOutcome:
@@ -458,7 +529,7 @@ def test_renames_keep_every_file(
     ]
     onto = {**base, **extra}
     assume("d" not in onto or not _below_d(onto))
-    assume(len(set(base.values())) == len(base))
+    assume(len(set(onto.values())) == len(onto))
     try:
         result = Run(base, onto).rebase(patch_of("p", *changes))
     except PatchmgrError:

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from patchmgr.engines.absorb import Absorption, Event
 from patchmgr.engines.sightings import explain, explained_paths, pull_number
 from patchmgr.model.outcome import How, Sighting
 from patchmgr.model.patch import FilePatch
+from patchmgr.model.ports import Step
 from tests.engines.ports import PlainMerge
 from tests.engines.series import (
     File,
@@ -339,6 +341,16 @@ def test_without_anything_to_explain_history_is_not_asked() -> None:
     after = explain(result.judged, told, {}, blobs=run.blobs, text=PlainMerge())
     assert after == result.judged
     assert told.asked == []
+
+
+def test_what_history_landed_and_what_the_target_has_are_told_apart() -> None:
+    run = Run({"f": BASE, "x": ONE}, {"f": OTHER, "x": TWO})
+    landing = Step("1" * 40, "Land it", "A. Author", {})
+    known = Absorption(frozenset({0}), landing, Event.EVOLVED, is_whole=False)
+    patch = patch_of("p", EDIT, edited("x", ONE, TWO))
+    result = run.rebase(patch, known={"p": known})
+    (outcome,) = run.explained(result, [("1", {"f": OTHER}), ("2", {"x": TWO})])
+    assert [hunk.evidence for hunk in outcome.hunks] == ["1" * 40, "commit 2"]
 
 
 @pytest.mark.parametrize("content", [NEW, OTHER], ids=["recorded", "decided"])

@@ -1,0 +1,81 @@
+"""Conflicts in git's markers, with series, patch and both commits named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
+from patchmgr.render.clean import clean
+
+CONTEXT = 3
+
+
+def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
+    """Return the conflict in git's markers, with series, patch and both commits as labels."""
+    subject = f": {patch.cause[0].subject}" if patch.cause else ""
+    ours = _raw(f"{outcome.onto.ref} ({outcome.onto.commit[:12]}){subject}")
+    base = _raw(f"{outcome.base.ref} ({outcome.base.commit[:12]})")
+    theirs = _raw(f"{outcome.name}/{patch.name}: {patch.subject}")
+    marked = conflict.marked
+    if marked is None:
+        marked = _whole_file(conflict)
+    labels = {b"<<<<<<< ours": ours, b"||||||| base": base, b">>>>>>> theirs": theirs}
+    lines = marked.split(b"\n")
+    for number, line in enumerate(lines):
+        bare = line.rstrip(b"\r")
+        if bare in labels:
+            lines[number] = bare[:8] + labels[bare] + line[len(bare) :]
+    return b"\n".join(lines)
+
+
+def _whole_file(conflict: FileConflict) -> bytes:
+    def side(content: bytes | None) -> bytes:
+        if content is None:
+            return b""
+        return content if content.endswith(b"\n") or not content else content + b"\n"
+
+    return b"".join(
+        (
+            b"<<<<<<< ours\n", side(conflict.ours), b"||||||| base\n", side(conflict.base),
+            b"=======\n", side(conflict.theirs), b">>>>>>> theirs\n",
+        )
+    )  # fmt: skip
+
+
+def _raw(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def conflicts_text(outcome: SeriesOutcome) -> str:
+    """Return every conflict region of a series with a few lines around it."""
+    shown: list[str] = []
+    for patch in outcome.patches:
+        for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
+            shown.append(f"--- {clean(patch.name)}  {clean(conflict.new_path)}")
+            if conflict.marked is None:
+                shown.append(f"    {conflict.reason}")
+                continue
+            lines = marked_text(outcome, patch, conflict).split(b"\n")
+            for start, end in _regions(lines):
+                shown.append(f"@@ line {start + 1} @@")
+                shown += [
+                    clean(line.decode("utf-8", "surrogateescape"), keep="\t")
+                    for line in lines[start:end]
+                ]
+    return "".join(f"{line}\n" for line in shown)
+
+
+def _regions(lines: list[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield where each run of conflicts with its context starts and ends."""
+    begin: int | None = None
+    end = 0
+    for number, line in enumerate(lines):
+        if line.startswith(b"<<<<<<< "):
+            if begin is not None and number - CONTEXT > end:
+                yield begin, end
+                begin = None
+            begin = max(0, number - CONTEXT) if begin is None else begin
+        elif line.startswith(b">>>>>>> "):
+            end = min(len(lines), number + 1 + CONTEXT)
+    if begin is not None:
+        yield begin, end
