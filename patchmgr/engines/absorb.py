@@ -15,7 +15,7 @@ from enum import Enum
 
 from patchmgr.engines.arrivals import Traffic, traffic
 from patchmgr.engines.atoms import Folded, PatchAtoms, bare, interests, patch_atoms
-from patchmgr.engines.landing import Landing, find_landings
+from patchmgr.engines.landing import FEWEST_FOUND, Landing, find_landings, is_ours
 from patchmgr.engines.presence import Count, Fate, View
 from patchmgr.engines.search import Search, Timelines, states_of
 from patchmgr.model.outcome import How
@@ -28,6 +28,7 @@ FEWEST_UNDONE = 0.95
 MOST_ELSE = 0.05
 FEWEST_RESTORED = 0.7
 FEWEST_REVERSED = 0.8
+FEWEST_AGAIN = 0.25
 MOST_BESIDE = 0.25
 FEWEST_IN_TARGET = 0.9
 
@@ -130,14 +131,34 @@ def _landed_together(
 def _relanding(
     search: Search, seen: Traffic, patches: Collection[int], landing: Landing, back: int
 ) -> int | None:
-    """Return the step after a reversal that brought the patches' lines once more."""
+    """Return the step after a reversal that brought the patches' lines once more.
+
+    They may have come back in pieces: what the target has counts, too.
+    """
     found = sum(landing.view.count_patch(search.series[patch]).found for patch in patches)
     again: dict[int, int] = {}
     for patch in patches:
         for number, count in seen.came[patch].items():
             if number > back:
                 again[number] = again.get(number, 0) + count
-    return next((n for n in sorted(again) if again[n] >= FEWEST_LEFT * found), None)
+    whole = next((n for n in sorted(again) if again[n] >= FEWEST_LEFT * found), None)
+    if whole is None and again and _is_in_target(search, patches, landing):
+        return max(again, key=lambda n: (again[n], -n))
+    return whole
+
+
+def _is_in_target(search: Search, patches: Collection[int], landing: Landing) -> bool:
+    """Say whether the target has a part of the landed lines, and more than it lacks."""
+    target = search.view(landing.last, search.end)
+    fates = [
+        target.fates(hunk).get(line)
+        for patch in patches
+        for hunk in search.series[patch].hunks
+        for line, fate in landing.view.fates(hunk).items()
+        if fate is Fate.FOUND
+    ]
+    kept = fates.count(Fate.FOUND)
+    return kept >= FEWEST_AGAIN * len(fates) and kept >= fates.count(Fate.NEEDED)
 
 
 def _event(search: Search, patch: int, landing: Landing) -> Event:
@@ -230,18 +251,24 @@ def _is_reverse(search: Search, landed: int, number: int) -> bool:
 def _in_target(
     search: Search, atoms: PatchAtoms, came: Mapping[int, int], view: View
 ) -> Absorption | None:
-    """Judge a patch that no one commit landed by what the target has of it, hunk by hunk."""
+    """Judge a patch that no one commit landed by what the target has of it, hunk by hunk.
+
+    A hunk may be there in other words where the commit that brought most of the patch is mostly
+    this series'.
+    """
     counts = [view.count(hunk) for hunk in atoms.hunks]
     whole = sum(counts, Count())
-    step = search.timelines.steps[max(came, key=lambda n: (came[n], -n))]
-    if whole.total and _is_in(whole):
+    number = max(came, key=lambda n: (came[n], -n))
+    step = search.timelines.steps[number]
+    if whole.total and _is_in(whole, FEWEST_IN_TARGET):
         every = frozenset(range(len(counts)))
         return Absorption(every, step, Event.LANDED, is_whole=True, how=How.EXACT)
-    here = frozenset(n for n, count in enumerate(counts) if count.total and _is_in(count))
+    fewest = FEWEST_FOUND if is_ours(search, number) else FEWEST_IN_TARGET
+    here = frozenset(n for n, count in enumerate(counts) if count.total and _is_in(count, fewest))
     if here and atoms.is_telling:
         return Absorption(here, step, Event.LANDED, is_whole=False, how=How.EXACT)
     return None
 
 
-def _is_in(count: Count) -> bool:
-    return not count.needed and count.found >= FEWEST_IN_TARGET * count.total
+def _is_in(count: Count, fewest: float) -> bool:
+    return not count.needed and count.found >= fewest * count.total

@@ -63,16 +63,16 @@ def _landed_at(
     last = _best_end(search, traffic, number, first_last)
     view = search.view(last, number)
     counts = [view.count_patch(atoms) for atoms in search.series[: last + 1]]
-    is_ours = _is_ours(search, number)
+    mostly_ours = is_ours(search, number)
     landed = {
         patch: Landing(number, last, view, count)
         for patch, count in enumerate(counts)
         if _is_landed(count, traffic.came[patch].get(number, 0))
-        and _has_its_words(search.series[patch], view, is_ours=is_ours)
+        and _has_its_words(search.series[patch], view, is_ours=mostly_ours)
     }
     for patch in _half_replaced(search, number, landed):
         del landed[patch]
-    for patch in _carried_along(search, number, view, last, landed):
+    for patch in _carried_along(search, number, view, last, landed, is_ours=mostly_ours):
         landed[patch] = Landing(number, last, view, counts[patch])
     return landed
 
@@ -99,7 +99,7 @@ def _has_its_words(atoms: PatchAtoms, view: View, *, is_ours: bool) -> bool:
     return added.found >= (fewest if atoms.is_telling else 1.0) * added.total
 
 
-def _is_ours(search: Search, number: int) -> bool:
+def is_ours(search: Search, number: int) -> bool:
     """Say whether most of what a step adds to the paths of the series is in the series."""
     added, _ = search.difference(number)
     wanted = search.interests
@@ -150,12 +150,19 @@ def _fit(search: Search, end: int, number: int) -> int:
 
 
 def _carried_along(
-    search: Search, number: int, view: View, last: int, landed: Mapping[int, Landing]
+    search: Search,
+    number: int,
+    view: View,
+    last: int,
+    landed: Mapping[int, Landing],
+    *,
+    is_ours: bool,
 ) -> list[int]:
     """Return the patches of which nothing is left in the net change, between landed ones.
 
     They were replaced or taken back within the series. What they remove must be absent from
-    the step's tree: a patch that takes something back that upstream has is wanted.
+    the step's tree: a patch that takes something back that upstream has is wanted. A mute
+    patch goes with its neighbours where the commit is mostly this series'.
     """
     kinds = [
         _Kind.LANDED if patch in landed else _kind(search, number, view, patch, last + 1)
@@ -166,7 +173,7 @@ def _carried_along(
         if kind is _Kind.REPLACED and _is_enclosed(kinds, patch, known, ends_count=True):
             known.add(patch)
     for patch, kind in enumerate(kinds):
-        if kind is _Kind.MUTE and _is_enclosed(kinds, patch, known, ends_count=False):
+        if kind is _Kind.MUTE and is_ours and _is_enclosed(kinds, patch, known, ends_count=False):
             known.add(patch)
     return sorted(known - set(landed))
 
@@ -200,14 +207,14 @@ def _kind(search: Search, number: int, view: View, patch: int, end: int) -> _Kin
     """Classify a patch that did not land by itself.
 
     A line that stands elsewhere in the file, too, says nothing: then the patch must change
-    nothing in the step's tree. A patch without telling lines is mute.
+    nothing in the step's tree, or is mute. So is a patch without telling lines.
     """
     atoms = search.series[patch]
     if view.is_left(atoms) or not _is_consistent(search, number, patch, end):
         return _Kind.OTHER
     if (atoms.is_telling and search.is_singular(patch)) or search.is_no_op(patch, number):
         return _Kind.REPLACED
-    return _Kind.OTHER if atoms.is_telling else _Kind.MUTE
+    return _Kind.MUTE
 
 
 def _is_consistent(search: Search, number: int, patch: int, end: int) -> bool:
