@@ -1,0 +1,1 @@
+"""Measurements against the tools that people use today; see docs/benchmarks.md."""

@@ -1,0 +1,169 @@
+"""Times one real rebase with patchmgr and its peers, and writes docs/benchmarks.md.
+
+    PATCHMGR_MIRRORS=<folder> python -m benchmarks.rebase [--rounds N] [--write]
+
+The folder holds bare repositories as `<owner>+<name>/repo`. Every tool does the same work from
+the same state, the results must be the same tree, and the order changes from round to round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.clones import output, quiet_environment
+from benchmarks.stand_in import REPOSITORY, Entrant, StandIn
+from benchmarks.timing import Tool, measure, run_once, table
+
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+VERDICTS = ("unchanged", "modified", "partial", "absorbed", "conflict", "blocked", "skipped")
+BEGIN, END = "<!-- begin: python -m benchmarks.rebase -->", "<!-- end -->"
+
+
+def main() -> None:
+    """Measure, print, and write the page where that is asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--rounds", type=int, default=7, help="timed runs of each tool")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    options = parser.parse_args()
+    mirrors = os.environ.get("PATCHMGR_MIRRORS")
+    if not mirrors or not (Path(mirrors) / REPOSITORY).is_dir():
+        tell(f"SKIPPED: nothing was measured, PATCHMGR_MIRRORS does not lead to {REPOSITORY}")
+        return
+    with tempfile.TemporaryDirectory(prefix="patchmgr-bench-") as folder:
+        place = Path(folder)
+        environment = quiet_environment(place / "home")
+        mirror = (Path(mirrors) / REPOSITORY).resolve()
+        text = report(StandIn(mirror, place, program(), environment), options.rounds)
+    print(text)
+    if options.write:
+        write_section(text)
+
+
+def tell(line: str) -> None:
+    """Say how far the work is."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def program() -> tuple[str, ...]:
+    """Return the command of the patchmgr that is installed beside this Python."""
+    script = Path(sys.executable).parent / "patchmgr"
+    if script.exists():
+        return (str(script),)
+    raise SystemExit("install patchmgr into this Python first: pip install .")
+
+
+def report(stand_in: StandIn, rounds: int) -> str:
+    """Measure everything and return the section of the page."""
+    load = os.getloadavg()[0]
+    return "\n\n".join(
+        (
+            machine(stand_in, rounds, load),
+            clean_stretch(stand_in, rounds),
+            far_stretch(stand_in, rounds),
+            start_up(stand_in, rounds),
+        )
+    )
+
+
+def machine(stand_in: StandIn, rounds: int, load: float) -> str:
+    """Return what was measured on, without naming the machine."""
+    versions = [f"Python {platform.python_version()}"]
+    for name in ("git", "quilt", "stg"):
+        if shutil.which(name):
+            said = output([name, "--version"], stand_in.place, stand_in.environment)
+            own = [line for line in said.splitlines() if name != "stg" or "Stacked" in line]
+            versions.append(own[0] if name != "quilt" else f"quilt {own[0]}")
+    return (
+        f"{os.cpu_count()} shared cores, {platform.system()}, {', '.join(versions)}. "
+        f"{rounds} rounds after one that warms the caches, in alternating order. "
+        f"Load of the machine when they began: {load:.1f}."
+    )
+
+
+def clean_stretch(stand_in: StandIn, rounds: int) -> str:
+    """Compare the whole rebase with its peers, on a stretch that is clean for all of them."""
+    entrants = [
+        stand_in.patchmgr(),
+        stand_in.git_rebase(is_sparse=False),
+        stand_in.git_rebase(is_sparse=True),
+        stand_in.git_am(),
+    ]
+    missing = []
+    if shutil.which("quilt"):
+        entrants.append(stand_in.quilt())
+    else:
+        missing.append("`quilt push -a` (not installed)")
+    if shutil.which("stg"):
+        entrants += [stand_in.stgit(is_import=False), stand_in.stgit(is_import=True)]
+    else:
+        missing.append("StGit (not installed)")
+    missing.append("`git replay` (needs git 2.44)")
+    agreement = compare_trees(entrants)
+    results = measure([entrant.tool for entrant in entrants], rounds, tell)
+    return (
+        f"### {stand_in.count} patches, a stretch without conflicts\n\n"
+        f"{table(results, '`git rebase`')}\n\n{agreement}\n\nNot measured: {', '.join(missing)}."
+    )
+
+
+def compare_trees(entrants: Sequence[Entrant]) -> str:
+    """Run every tool once and say whose result is not that of `git rebase`."""
+    trees = {}
+    for entrant in entrants:
+        tell(f"trying {entrant.tool.name}")
+        entrant.tool.restore()
+        run_once(entrant.tool)
+        trees[entrant.tool.name] = entrant.tree()
+    expected = trees["`git rebase`"]
+    if trees["`patchmgr rebase`"] != expected:
+        raise SystemExit(f"patchmgr made another tree than git rebase: {trees}")
+    others = [name for name, tree in trees.items() if tree != expected]
+    if others:
+        return f"All end in the tree of `git rebase`, but for {', '.join(others)}."
+    return f"All end in the same tree, `{expected[:12]}`."
+
+
+def far_stretch(stand_in: StandIn, rounds: int) -> str:
+    """Say how far each tool comes where upstream has moved, and what patchmgr takes for it."""
+    tool, verdicts = stand_in.far_dry_run()
+    stops = stand_in.far_stops()
+    measured = measure([tool], rounds, tell)[0]
+    lines = [f"- {name} stops at patch {count + 1}." for name, count in stops.items()]
+    counts = ", ".join(f"{verdicts[word]} {word}" for word in VERDICTS if verdicts.get(word))
+    return (
+        "### The same patches, 212 upstream commits further\n\n"
+        + "\n".join(lines)
+        + f"\n- {tool.name} gives all {stand_in.count} verdicts in one run: {counts}. "
+        f"Median {measured.median:.2f} s, largest process {measured.peak:.0f} MB."
+    )
+
+
+def start_up(stand_in: StandIn, rounds: int) -> str:
+    """Compare `patchmgr --help` with the import of the library that draws it."""
+    folder, environment = stand_in.workspace()[0], stand_in.environment
+    python = (sys.executable, "-c", "import typer")
+    tools = [
+        Tool("`patchmgr --help`", (*program(), "--help"), folder, environment),
+        Tool('`python -c "import typer"`', python, folder, environment),
+    ]
+    results = measure(tools, 3 * rounds, lambda line: None)
+    return f"### Start\n\n{table(results, tools[1].name)}"
+
+
+def write_section(text: str) -> None:
+    """Put the text between the marks of the page."""
+    page = PAGE.read_text()
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""The tools on the public stand-in: 53 commits of a real fork, carried onto newer upstream."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.clones import Clone, absent_paths, make_clone, output
+from benchmarks.timing import Tool
+
+REPOSITORY = "local-inference-lab+vllm/repo"
+BASE = "9aaf83ef502fc37bc647f6e474314d48ba36cd1c"
+TIP = "28be48fa944d8c58aeffd1ab1b56e27828c6b268"  # dev/b12x-integration
+CLEAN = "73dd2f33b7a5a8a237fe7296039cec246e4c68bd"
+FAR = "52a31ccecca203effd490a5b496dc5f8d9496654"
+SERIES = "fork"
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A tool on the clean stretch, and how to find the tree of its result."""
+
+    tool: Tool
+    tree: Callable[[], str]
+
+
+class StandIn:
+    """Everything that the tools need, in one folder."""
+
+    def __init__(
+        self,
+        mirror: Path,
+        place: Path,
+        program: tuple[str, ...],
+        environment: Mapping[str, str],
+    ) -> None:
+        self.mirror = mirror
+        self.place = place
+        self.environment = environment
+        self._program = program
+        absent = absent_paths(mirror, (TIP, CLEAN, FAR), environment)
+        self._whole = ["/*", *(f"!/{path}" for path in absent)]
+        touched = self._git("diff", "--name-only", "--no-renames", BASE, TIP).splitlines()
+        self._touched = [f"/{path}" for path in touched]
+        self.mails = place / "series.mbox"
+        self.mails.write_text(
+            self._git("format-patch", "--stdout", "--full-index", "--binary", f"{BASE}..{TIP}")
+            + "\n",
+            errors="surrogateescape",
+        )
+        self.count = int(self._git("rev-list", "--count", f"{BASE}..{TIP}"))
+
+    def _git(self, *arguments: str) -> str:
+        command = ["git", f"--git-dir={self.mirror}", *arguments]
+        return output(command, self.place, self.environment)
+
+    def _clone(self, name: str, at: str, *, is_sparse: bool = False) -> Clone:
+        patterns = self._touched if is_sparse else self._whole
+        root = self.place / name / "clone"
+        return make_clone(self.mirror, root, at, patterns, self.environment)
+
+    def workspace(self) -> tuple[Path, Callable[[], None]]:
+        """Return a workspace with the series, and what puts it and the store back."""
+        kept, used = self.place / "kept", self.place / "used"
+        cache = Path(self.environment["XDG_CACHE_HOME"])
+        if not kept.exists():
+            mirror = str(self.mirror)
+            self._patchmgr("init", str(kept / "workspace"))
+            inside = ("-C", str(kept / "workspace"))
+            self._patchmgr(
+                *inside, "upstream", "add", "vllm", "--git", mirror, "--reference", mirror
+            )
+            self._patchmgr(*inside, "series", "new", SERIES, "--upstream", "vllm", "--base", BASE)
+            commits = f"{BASE}..{TIP}"
+            self._patchmgr(*inside, "import", "--git", mirror, commits, "--series", SERIES)
+            shutil.copytree(cache, kept / "cache", symlinks=True)
+
+        def restore() -> None:
+            for source, target in (("workspace", used / "workspace"), ("cache", cache)):
+                shutil.rmtree(target, ignore_errors=True)
+                shutil.copytree(kept / source, target, symlinks=True)
+
+        restore()
+        return used / "workspace", restore
+
+    def _patchmgr(self, *arguments: str) -> str:
+        return output([*self._program, *arguments], self.place, self.environment)
+
+    def patchmgr(self) -> Entrant:
+        """Return `patchmgr rebase`, the write step included."""
+        folder, restore = self.workspace()
+        command = (*self._program, "rebase", SERIES, "--onto", CLEAN)
+        tool = Tool("`patchmgr rebase`", command, folder, self.environment, restore)
+        return Entrant(tool, lambda: self._tree_in_store(folder))
+
+    def _tree_in_store(self, folder: Path) -> str:
+        store = next((Path(self.environment["XDG_CACHE_HOME"]) / "patchmgr" / "stores").iterdir())
+        name = f"refs/heads/patchmgr/{SERIES}^{{tree}}"
+        command = ["git", f"--git-dir={store}", "rev-parse", name]
+        return output(command, folder, self.environment)
+
+    def git_rebase(self, *, is_sparse: bool) -> Entrant:
+        """Return `git rebase --onto`, in the whole work tree or in the touched files alone."""
+        name = "`git rebase`, touched files only" if is_sparse else "`git rebase`"
+        folder = "rebase-sparse" if is_sparse else "rebase"
+        clone = self._clone(folder, TIP, is_sparse=is_sparse)
+        clone.keep()
+        command = ("git", "rebase", "--quiet", "--onto", CLEAN, BASE, "work")
+        return Entrant(Tool(name, command, clone.root, self.environment, clone.restore), clone.tree)
+
+    def git_am(self) -> Entrant:
+        """Return `git am -3` of the same commits as mails."""
+        clone = self._clone("am", CLEAN)
+        clone.keep()
+        command = ("git", "am", "--quiet", "-3", str(self.mails))
+        tool = Tool("`git am -3`", command, clone.root, self.environment, clone.restore)
+        return Entrant(tool, clone.tree)
+
+    def quilt(self) -> Entrant:
+        """Return `quilt push -a` of the series as patchmgr keeps it."""
+        self.workspace()
+        clone = self._clone("quilt", CLEAN)
+        clone.keep()
+        patches = self.place / "kept" / "workspace" / "series" / SERIES
+        environment = {**self.environment, "QUILT_PATCHES": str(patches)}
+        command = ("quilt", "--quiltrc", "-", "push", "-a", "-q")
+        tool = Tool("`quilt push -a`", command, clone.root, environment, clone.restore)
+        return Entrant(tool, clone.work_tree)
+
+    def stgit(self, *, is_import: bool) -> Entrant:
+        """Return StGit's import of the mails, or its rebase of a stack made of them."""
+        at = CLEAN if is_import else BASE
+        clone = self._clone("stg-import" if is_import else "stg-rebase", at)
+        output(["stg", "init"], clone.root, self.environment)
+        importing = ("stg", "import", "-M", str(self.mails))
+        if not is_import:
+            output(importing, clone.root, self.environment)
+        clone.keep()
+        command = importing if is_import else ("stg", "rebase", CLEAN)
+        name = f"`stg {'import -M' if is_import else 'rebase'}`"
+        return Entrant(Tool(name, command, clone.root, self.environment, clone.restore), clone.tree)
+
+    def far_dry_run(self) -> tuple[Tool, Mapping[str, int]]:
+        """Return the dry run onto the far target, and the verdicts that it gives."""
+        folder, restore = self.workspace()
+        command = (*self._program, "rebase", SERIES, "--onto", FAR, "--dry-run")
+        printed = output([*command, "--json"], folder, self.environment, good=False)
+        name = "`patchmgr rebase --dry-run`"
+        tool = Tool(name, command, folder, self.environment, restore, good=(0, 3))
+        summary: dict[str, int] = json.loads(printed)["series"][0]["summary"]
+        return tool, summary
+
+    def far_stops(self) -> Mapping[str, int]:
+        """Return how many patches git's tools carry onto the far target before they stop."""
+        rebased, mailed = self._clone("far-rebase", TIP), self._clone("far-am", FAR)
+        rebased.git("rebase", "--quiet", "--onto", FAR, BASE, "work", good=False)
+        mailed.git("am", "--quiet", "-3", str(self.mails), good=False)
+        return {
+            "`git rebase`": int(rebased.git("rev-list", "--count", f"{FAR}..HEAD")),
+            "`git am -3`": int(mailed.git("rev-list", "--count", f"{FAR}..HEAD")),
+        }
