@@ -1,19 +1,11 @@
-"""The workspace on disk: upstream.lock, series/, conflicts/, and how changes to it are made.
-
-A change is written beside (`.patchmgr/staging`), described in a journal, and only then moved
-into place: a reader after a crash finds the journal and finishes the move, or no journal and
-the old state.
-"""
+"""The workspace on disk: upstream.lock, series/, conflicts/, and who may change them when."""
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import stat
+import time
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
@@ -23,32 +15,12 @@ from patchmgr.formats.series_files import parse_series
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.upstream import Lock, SeriesRecord, Upstream
+from patchmgr.plumbing.durable import held
+from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefMover, RefPlan
 
-LOCK = "upstream.lock"
-PRIVATE = ".patchmgr"
-_JOURNAL = f"{PRIVATE}/journal.json"
-_STAGING = f"{PRIVATE}/staging"
+__all__ = ["LOCK", "PRIVATE", "Change", "RefPlan", "Workspace", "find_workspace", "lock_bytes"]
 
-
-@dataclass(frozen=True, slots=True)
-class RefPlan:
-    """A ref of a store to move when a change is made: `old` None means whatever is there."""
-
-    store: str
-    name: str
-    new: str | None
-    old: str | None
-
-
-RefMover = Callable[[Sequence[RefPlan]], None]
-
-
-@dataclass(slots=True)
-class Change:
-    """Files to write (None: to delete) by path below the workspace, and refs to move."""
-
-    files: dict[str, bytes | None] = field(default_factory=dict)
-    refs: list[RefPlan] = field(default_factory=list)
+_PATIENCE = 5.0
 
 
 class Workspace:
@@ -63,8 +35,11 @@ class Workspace:
 
     def read(self, path: str) -> bytes:
         """Return a file's content; raise PatchmgrError "broken-workspace" where it cannot be."""
+        whole = self.root / path
         try:
-            return (self.root / path).read_bytes()
+            if not stat.S_ISREG(whole.stat().st_mode):
+                raise PatchmgrError("broken-workspace", f"{path} is no plain file")
+            return whole.read_bytes()
         except OSError as fault:
             reason = fault.strerror or str(fault)
             raise PatchmgrError("broken-workspace", f"{path} cannot be read: {reason}") from fault
@@ -73,20 +48,14 @@ class Workspace:
         """Return what the lock says of a series; raise PatchmgrError "unknown-series"."""
         lock = self.lock()
         if name not in lock.series:
-            known = ", ".join(sorted(lock.series)) or "none"
-            raise PatchmgrError(
-                "unknown-series", f"there is no series {name}", (f"series here: {known}",)
-            )
+            raise _unknown("series", name, lock.series)
         return lock.series[name]
 
     def upstream(self, name: str) -> Upstream:
         """Return an upstream; raise PatchmgrError "unknown-upstream"."""
         lock = self.lock()
         if name not in lock.upstreams:
-            known = ", ".join(sorted(lock.upstreams)) or "none"
-            raise PatchmgrError(
-                "unknown-upstream", f"there is no upstream {name}", (f"upstreams here: {known}",)
-            )
+            raise _unknown("upstream", name, lock.upstreams)
         return lock.upstreams[name]
 
     def series_file(self, name: str) -> SeriesFile:
@@ -104,90 +73,46 @@ class Workspace:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the workspace for one writing command; finish what a killed one left.
+        """Hold the workspace for one writing command.
 
         Raises PatchmgrError "busy" at once where another process holds it.
         """
-        private = self.root / PRIVATE
-        try:
-            private.mkdir(exist_ok=True)
-            file = open(private / "lock", "a+", encoding="ascii")
-        except OSError as fault:
-            raise _unwritable(fault, PRIVATE) from fault
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as fault:
-                file.seek(0)
-                owner = file.read().strip() or "unknown"
-                raise PatchmgrError(
-                    "busy",
-                    f"another patchmgr (process {owner}) is at work in {self.root}",
-                    ("wait for it to end, then run this again",),
-                ) from fault
-            file.truncate(0)
-            file.write(str(os.getpid()))
-            file.flush()
+        with held(self.root / PRIVATE, what=str(self.root)):
             yield
+
+    def settle(self, move_refs: RefMover) -> bool:
+        """Finish what a killed command left, before anything is read; say whether there was any.
+
+        A command that is about to finish by itself gets a few seconds for that.
+        """
+        end = time.monotonic() + _PATIENCE
+        while Journal(self.root).is_there:
+            try:
+                with self.writing():
+                    return self.recover(move_refs)
+            except PatchmgrError as fault:
+                if fault.kind != "busy" or time.monotonic() > end:
+                    raise
+            time.sleep(0.05)
+        return False
 
     def recover(self, move_refs: RefMover) -> bool:
         """Finish the change that a killed command had described; say whether there was one."""
-        journal = self.root / _JOURNAL
-        if not journal.exists():
-            shutil.rmtree(self.root / _STAGING, ignore_errors=True)
-            return False
-        self._finish(json.loads(journal.read_bytes()), move_refs)
-        return True
+        return Journal(self.root).recover(move_refs)
 
     def make(self, change: Change, move_refs: RefMover) -> None:
         """Make a change, all of it or none."""
-        try:
-            self._stage(change)
-        except OSError as fault:
-            shutil.rmtree(self.root / _STAGING, ignore_errors=True)
-            (self.root / f"{_JOURNAL}.new").unlink(missing_ok=True)
-            raise _unwritable(fault, "the change") from fault
-        self._finish(json.loads((self.root / _JOURNAL).read_bytes()), move_refs)
+        Journal(self.root).make(change, move_refs)
 
-    def _stage(self, change: Change) -> None:
-        staging = self.root / _STAGING
-        shutil.rmtree(staging, ignore_errors=True)
-        staging.mkdir(parents=True)
-        entries: list[list[str | None]] = []
-        for number, (path, content) in enumerate(_lock_last(change.files)):
-            self._refuse_links(path)
-            staged = None if content is None else f"{_STAGING}/{number}"
-            if content is not None and staged is not None:
-                _write_synced(self.root / staged, content)
-            entries.append([path, staged])
-        refs = [[r.store, r.name, r.new, r.old] for r in change.refs]
-        document = json.dumps({"files": entries, "refs": refs}).encode()
-        beside = self.root / f"{_JOURNAL}.new"
-        _write_synced(beside, document)
-        beside.replace(self.root / _JOURNAL)
-        _sync_folder(self.root / PRIVATE)
 
-    def _refuse_links(self, path: str) -> None:
-        at = self.root
-        for part in path.split("/"):
-            at = at / part
-            if at.is_symlink():
-                raise PatchmgrError("unsafe-path", f"{path} leads through a symbolic link")
+def _unknown(what: str, name: str, known: Collection[str]) -> PatchmgrError:
+    from difflib import get_close_matches
 
-    def _finish(self, journal: Mapping[str, list[list[str | None]]], move_refs: RefMover) -> None:
-        refs = [RefPlan(str(r[0]), str(r[1]), r[2], r[3]) for r in journal["refs"]]
-        if refs:
-            move_refs(refs)
-        for path, staged in journal["files"]:
-            target = self.root / str(path)
-            if staged is None:
-                target.unlink(missing_ok=True)
-                _remove_empty(target.parent, self.root)
-            elif (self.root / staged).exists():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                (self.root / staged).replace(target)
-        (self.root / _JOURNAL).unlink()
-        shutil.rmtree(self.root / _STAGING, ignore_errors=True)
+    close = get_close_matches(name, sorted(known), n=3, cutoff=0.5)
+    hints = (f"nearest names: {', '.join(close)}",) if close else ()
+    there = ", ".join(sorted(known)) or "none"
+    message = f"there is no {what} {name}"
+    return PatchmgrError(f"unknown-{what}", message, hints or (f"{what} here: {there}",))
 
 
 def lock_bytes(lock: Lock) -> bytes:
@@ -195,45 +120,10 @@ def lock_bytes(lock: Lock) -> bytes:
     return write_lock(lock)
 
 
-def _lock_last(files: Mapping[str, bytes | None]) -> list[tuple[str, bytes | None]]:
-    return sorted(files.items(), key=lambda item: (item[0] == LOCK, item[0]))
-
-
-def _write_synced(path: Path, content: bytes) -> None:
-    with open(path, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _remove_empty(folder: Path, root: Path) -> None:
-    while folder != root and folder.name not in ("series", "conflicts"):
-        try:
-            folder.rmdir()
-        except OSError:
-            return
-        folder = folder.parent
-
-
-def _unwritable(fault: OSError, what: str) -> PatchmgrError:
-    reason = fault.strerror or str(fault)
-    return PatchmgrError(
-        "no-space" if fault.errno == 28 else "unwritable",
-        f"{what} cannot be written: {reason}; nothing was changed",
-        ("free some space or mend the permissions, then run it again",),
-    )
-
-
 def find_workspace(start: Path) -> Workspace:
     """Return the workspace that holds the folder; raise PatchmgrError "no-workspace"."""
+    if not start.is_dir():
+        raise PatchmgrError("no-workspace", f"there is no folder {start}")
     for folder in (start, *start.parents):
         if (folder / LOCK).is_file():
             return Workspace(folder)

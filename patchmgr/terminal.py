@@ -6,6 +6,8 @@ import os
 import sys
 import time
 
+from patchmgr.render.clean import clean
+
 
 class StderrProgress:
     """Shows a bar on a terminal; elsewhere one line for each piece of work that has a size."""
@@ -52,7 +54,7 @@ _LARGE = 1_000_000
 
 def say(message: str) -> None:
     """Print one line to stderr."""
-    sys.stderr.write(f"{message}\n")
+    sys.stderr.write(f"{clean(message)}\n")
 
 
 def stderr_progress() -> StderrProgress:

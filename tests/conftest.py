@@ -15,7 +15,11 @@ MIRRORS = "PATCHMGR_MIRRORS"
 @pytest.fixture(autouse=True)
 def hermetic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Point HOME, caches, editor, time zone and git at an empty place; return it."""
-    home = tmp_path / "home"
+    return make_hermetic(tmp_path / "home", monkeypatch)
+
+
+def make_hermetic(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Point HOME, caches, editor, time zone and git at an empty place; return it."""
     home.mkdir()
     for name in list(os.environ):
         if name.startswith(("GIT_", "PATCHMGR_", "PIP_", "UV_")) and name != MIRRORS:
@@ -45,10 +49,11 @@ def hermetic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class Repository:
     """A git repository that a test builds, by the real git."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, is_there: bool = False) -> None:
         self.root = root
-        root.mkdir(parents=True, exist_ok=True)
-        self.git("init", "--quiet", "--initial-branch=main", ".")
+        if not is_there:
+            root.mkdir(parents=True, exist_ok=True)
+            self.git("init", "--quiet", "--initial-branch=main", "--template=", ".")
 
     def git(self, *arguments: str, data: bytes = b"", good: tuple[int, ...] = (0,)) -> str:
         """Run git here and return its output, stripped."""

@@ -91,22 +91,22 @@ def apply_to_checkout(
     digest = series_digest(session, record, wishes.selected)
     wish = _Wish(record, digest, wishes, commits, is_dry_run, session)
     with opened(session, target, is_dry_run=is_dry_run) as checkout:
-        found = _look(checkout)
+        found, root = _look(checkout), checkout.clone.root
         present = found.applied
         if present is not None and present.series != name:
             raise PatchmgrError(
                 "usage",
-                f"the series {present.series} is applied in {target}",
-                (f"take it out with: patchmgr unapply {present.series} --to {target}",),
+                f"the series {present.series} is applied in {root}",
+                (f"take it out with: patchmgr unapply {present.series} --to {root}",),
             )
         if present is not None and _is_as_wished(found, present, wish):
             paths = tuple(file.path for file in present.files)
-            return Application(name, target, (), paths, present.head, is_new=False)
+            return Application(name, root, (), paths, present.head, is_new=False)
         _refuse_buried(found, moves_head=commits)
         _refuse_changes(found)
         done = _apply(found, wish)
         if not is_dry_run and not done.has_conflicts:
-            remember_target(session.workspace, target)
+            remember_target(session.workspace, root)
         return done
 
 
@@ -193,7 +193,7 @@ def _write(
     paths = tuple(sorted(carried.changes))
     done = Application(name, checkout.clone.root, carried.outcomes, paths, None, is_new=True)
     if done.has_conflicts:
-        return replace(done, commits=(None,) * len(done.patches))
+        return replace(done, paths=(), commits=(None,) * len(done.patches))
     written = write_commits(bench, found.onto, carried.drafts()) if wish.makes_commits else ()
     tip = written[-1] if written else found.onto
     head = tip if wish.makes_commits else None
@@ -236,7 +236,9 @@ def unapply_from_checkout(
         found = _look(checkout)
         present = found.applied
         if present is None or present.series != name:
-            raise PatchmgrError("usage", f"the series {name} is not applied in {target}")
+            raise PatchmgrError(
+                "usage", f"the series {name} is not applied in {checkout.clone.root}"
+            )
         _refuse_buried(found, moves_head=False)
         with ObjectReader(checkout.clone.git_dir) as reader:
             onto = StoredTree(reader, reader.tree_of(found.onto))

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from patchmgr.commands.carrying import Wishes, carry, items_of, touched_paths
+from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import Session, nobody, require_pin
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.ids import ZERO_ID
+from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import COMMITTER_EMAIL
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.stores import RefMove, adopt_pack, move_refs, references
+from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs, ref_value
 from patchmgr.plumbing.workbench import Workbench
 
 
@@ -47,7 +52,12 @@ def branch(
     base = require_pin(side, record.pin)
     patches = session.workspace.patches(name)
     short = branch_name or f"patchmgr/{name}"
-    with Workbench([side.store]) as bench:
+    clone = None if repository is None else open_clone(repository)
+    place = _Place(side.store if clone is None else clone.git_dir, clone)
+    names = _refs(short, tag)
+    if clone is not None:
+        _refuse_checked_out(clone, names[0])
+    with Workbench([side.store]) as bench, Outlook(session) as outlook:
         tree = bench.tree(base.commit)
         if isinstance(side, GitUpstream):
             entries = [tree.entry(path) for path in touched_paths(patches)]
@@ -62,64 +72,90 @@ def branch(
             author=nobody(side, record.pin),
             wishes=wishes,
             progress=session.progress,
+            views=outlook.views(
+                record.upstream, side, bench, patches=patches, base=End(base, tree)
+            ),
         )
+        _refuse_broken(carried.outcomes)
         commits = write_commits(bench, base.commit, carried.drafts())
         head = commits[-1] if commits else base.commit
-        built = Built(name, repository or side.store, short, tag, head, base.commit, len(commits))
+        where = side.store if clone is None else clone.root
+        built = Built(name, where, short, tag, head, base.commit, len(commits))
+        moves = _moves(place, names, head, is_forced=is_forced)
+        if clone is not None:
+            clone.can_take(bench.git_dir, base.commit)
         if is_dry_run:
             return built
-        if repository is None:
+        if clone is None:
             adopt_pack(side.store, bench.git_dir)
-            _move(side.store, built, branch_name is None or is_forced)
         else:
-            clone = open_clone(repository)
-            _refuse(clone, built, is_forced)
             clone.take(bench.git_dir, head, base.commit)
-            _move(clone.git_dir, built, is_forced)
+        move_refs(place.git_dir, moves)
     return built
 
 
-def _refuse(clone: Clone, built: Built, is_forced: bool) -> None:
-    """Refuse what would move a branch under a work tree or drop a person's commits."""
-    full = f"refs/heads/{built.branch}"
-    if full in clone.checked_out():
+def _refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
+    """Refuse a series with a patch that does not ensure what its header says."""
+    for outcome in outcomes:
+        if outcome.verdict is Verdict.CONFLICT:
+            hint = "correct the patch, or its Ensures"
+            problem = f"Patch {shown(outcome.name)} {outcome.reason}"
+            raise PatchmgrError("bad-predicate", problem, (hint,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the branch goes: a store, or a user's clone."""
+
+    git_dir: Path
+    clone: Clone | None
+
+
+def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
+    """Return the full names of branch and tag; refuse what git would not take."""
+    names = [f"refs/heads/{branch}"] + ([] if tag is None else [f"refs/tags/{tag}"])
+    for given, full in zip((branch, tag), names, strict=False):
+        if str(given).startswith("-") or not is_ref_name(full):
+            raise PatchmgrError("usage", f"{shown(str(given))} is no name for a branch or a tag")
+    return tuple(names)
+
+
+def _refuse_checked_out(clone: Clone, branch: str) -> None:
+    if branch in clone.checked_out():
         raise PatchmgrError(
             "usage",
-            f"{built.branch} is checked out in {clone.root}",
+            f"{branch.removeprefix('refs/heads/')} is checked out in {clone.root}",
             ("give another name with --name, or use: patchmgr apply --to",),
         )
-    for ref, commit in _moved(clone.git_dir, built):
-        if commit is not None and not is_forced and not _is_ours(clone.git_dir, commit):
-            raise PatchmgrError(
-                "usage",
-                f"{ref} in {clone.root} holds commits that patchmgr did not write",
-                ("give another name with --name, or replace it with --force",),
-            )
 
 
-def _moved(git_dir: Path, built: Built) -> list[tuple[str, str | None]]:
-    names = [f"refs/heads/{built.branch}"]
-    if built.tag is not None:
-        names.append(f"refs/tags/{built.tag}")
-    return [(name, references(git_dir, name).get("")) for name in names]
+def _moves(place: _Place, names: Sequence[str], head: str, *, is_forced: bool) -> list[RefMove]:
+    """Plan to move the refs; refuse to drop a person's commits, or to move a tag, unless forced.
+
+    In a store there is no person's branch.
+    """
+    moves = []
+    for name in names:
+        old = ref_value(place.git_dir, name)
+        if old not in (None, head) and not is_forced:
+            is_tag = name.startswith("refs/tags/")
+            is_ours = place.clone is None or _is_ours(place.git_dir, str(old))
+            if is_tag or not is_ours:
+                why = "is there already" if is_tag else "holds commits that patchmgr did not write"
+                where = place.clone.root if place.clone is not None else place.git_dir
+                raise PatchmgrError(
+                    "usage",
+                    f"{name} in {where} {why}",
+                    ("give another name, or replace it with --force",),
+                )
+        if old != head:
+            moves.append(RefMove(name, head, old or ZERO_ID))
+    return moves
 
 
 def _is_ours(git_dir: Path, commit: str) -> bool:
+    """Say whether a commit is one that patchmgr wrote."""
     with ObjectReader(git_dir) as reader:
         found = reader.find(commit)
     marker = f"\ncommitter patchmgr <{COMMITTER_EMAIL}> ".encode()
     return found is not None and marker in found.content.split(b"\n\n", 1)[0]
-
-
-def _move(git_dir: Path, built: Built, is_forced: bool) -> None:
-    moves = []
-    for name, old in _moved(git_dir, built):
-        if (
-            old is not None
-            and old != built.head
-            and not is_forced
-            and name.startswith("refs/tags/")
-        ):
-            raise PatchmgrError("usage", f"{name} is there already", ("replace it with --force",))
-        moves.append(RefMove(name, built.head, old))
-    move_refs(git_dir, moves)

@@ -15,7 +15,14 @@ from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_upstream import PackageUpstream
-from patchmgr.plumbing.stores import RefMove, Resolved, create_store, move_refs, store_path
+from patchmgr.plumbing.stores import (
+    RefMove,
+    Resolved,
+    cache_folder,
+    create_store,
+    move_refs,
+    store_path,
+)
 from patchmgr.store import RefPlan, Workspace
 
 Side = GitUpstream | PackageUpstream
@@ -37,6 +44,11 @@ class Session:
                 self.say("Finished the change that an interrupted command had begun.")
             yield
 
+    def settle(self) -> None:
+        """Finish what a killed command left in the workspace, before anything is read."""
+        if self.workspace.settle(move_store_refs):
+            self.say("Finished the change that an interrupted command had begun.")
+
     def side(self, upstream: Upstream, *, tracks: str | None = None) -> Side:
         """Return the git or the package side of an upstream, its store made if need be."""
         kind = tracks or upstream.track
@@ -55,11 +67,17 @@ class Session:
 
 
 def move_store_refs(plans: Sequence[RefPlan]) -> None:
-    """Move refs of stores as planned; what is moved already stays."""
+    """Move refs of stores as planned; what is moved already stays.
+
+    A plan may come from a journal that a stranger wrote: it reaches nothing but stores.
+    """
     for plan in plans:
-        with ObjectReader(Path(plan.store)) as reader:
+        store = Path(plan.store)
+        if store.parent != cache_folder() / "stores" or not (store / "HEAD").exists():
+            raise PatchmgrError("cache", f"there is no store {store}")
+        with ObjectReader(store) as reader:
             if reader.commit(plan.name) != plan.new:
-                move_refs(Path(plan.store), [RefMove(plan.name, plan.new, plan.old)])
+                move_refs(store, [RefMove(plan.name, plan.new, plan.old)])
 
 
 def make_pin(side: Side, found: Resolved) -> Pin:
@@ -76,18 +94,20 @@ def require_pin(side: Side, pin: Pin) -> Resolved:
     """
     with ObjectReader(side.store) as reader:
         is_there = reader.commit(pin.commit) is not None
+    version = None
     if isinstance(side, PackageUpstream):
-        version = side.check_pin(pin) if not is_there else side.version_of(pin)
-        return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
-    if not is_there:
+        version = side.version_of(pin) if is_there else side.check_pin(pin)
+    elif not is_there:
         side.resolve(pin.commit)
     with ObjectReader(side.store) as reader:
-        if reader.tree_of(pin.commit) != pin.tree:
-            raise PatchmgrError(
-                "checksum-mismatch",
-                f"the commit {pin.commit} has another tree than upstream.lock pins",
-            )
-    return Resolved(pin.ref, pin.commit)
+        found = reader.find(pin.commit)
+        what = None if reader.tree_of(pin.commit) == pin.tree else "tree"
+    if pin.sha256 and found and f"\nSha256: {pin.sha256}\n".encode() not in found.content:
+        what = "sha256"
+    if what is not None:
+        message = f"the commit {pin.commit} has another {what} than upstream.lock pins"
+        raise PatchmgrError("checksum-mismatch", message, ("put upstream.lock back as it was",))
+    return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
 
 
 def history_between(side: Side, base: Resolved, target: Resolved) -> GitHistory | ReleaseHistory:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from patchmgr.commands.session import Session
+from patchmgr.commands.targets import Verification, known_applications
 from patchmgr.commands.work_area import read_unfinished
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.upstream import Pin
@@ -41,10 +42,14 @@ class SeriesStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The whole workspace; `unfinished` names what a rebase with conflicts left is about."""
+    """The whole workspace; `unfinished` names what a rebase with conflicts left is about.
+
+    `applied` says what is in the checkouts where this workspace has applied something.
+    """
 
     root: Path
     series: tuple[SeriesStatus, ...]
+    applied: tuple[Verification, ...]
     unfinished: str | None
     waiting: tuple[str, ...]
 
@@ -65,15 +70,18 @@ def status(session: Session) -> Status:
             )
         )
     unfinished = read_unfinished(session.workspace)
+    applied = known_applications(session)
     if unfinished is None:
-        return Status(session.workspace.root, tuple(rows), None, ())
+        return Status(session.workspace.root, tuple(rows), applied, None, ())
     about = f"{', '.join(unfinished.series)} onto {unfinished.onto}"
     waiting = tuple(f"{w.series}/{w.patch}: {w.path}" for w in unfinished.waiting)
-    return Status(session.workspace.root, tuple(rows), about, waiting)
+    return Status(session.workspace.root, tuple(rows), applied, about, waiting)
 
 
 def _distance(side: GitUpstream | PackageUpstream, pin: Pin) -> Distance:
     if isinstance(side, PackageUpstream):
+        if not side.was_asked():
+            return Distance(None, None, "releases")
         newer = side.newer_than(pin)
         return Distance(newer[-1] if newer else pin.ref, len(newer), "releases")
     with ObjectReader(side.store) as reader:

@@ -75,8 +75,8 @@ def standing(checkout: Checkout, file: AppliedFile) -> Standing:
     """Say how a file stands to what was applied."""
     try:
         found = checkout.tree.read(file.path)
-    except PatchmgrError:  # a folder or a link is in its place
-        return Standing.EDITED
+    except PatchmgrError:  # a folder is in its place, or a file or a link in that of a parent
+        return Standing.EDITED if file.after is not None else Standing.PATCHED
     state = None if found is None else state_of(found.mode, found.content)
     if state == file.after:
         return Standing.PATCHED
@@ -94,9 +94,10 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
         return None
     if record.head is not None:
         return record if checkout.clone.is_ancestor(record.head, head) else None
+    index = checkout.clone.index()
     is_in = any(
         standing(checkout, file) is Standing.PATCHED
-        and (file.path in changed or file.before is None)
+        and (file.path in changed or (file.before is None and file.path not in index))
         for file in record.files
     )
     return record if is_in or (not record.files and head == record.onto) else None
@@ -130,9 +131,9 @@ def remember_target(workspace: Workspace, target: Path) -> None:
     raw = os.fsencode(target)
     folder = workspace.root / _TARGETS
     with suppress(OSError):
-        (workspace.root / PRIVATE).mkdir(exist_ok=True)
-        folder.mkdir(exist_ok=True)
+        folder.parent.mkdir(exist_ok=True)
         if not folder.is_symlink() and not folder.parent.is_symlink():
+            folder.mkdir(exist_ok=True)
             name = hashlib.sha256(raw).hexdigest()[:16]
             (folder / f"{name}.new").write_bytes(raw)
             (folder / f"{name}.new").replace(folder / name)

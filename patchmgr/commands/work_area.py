@@ -10,12 +10,14 @@ from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
-from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
-from patchmgr.plumbing import door
+from patchmgr.model.outcome import SeriesOutcome, Verdict
+from patchmgr.plumbing.durable import unwritable, write_synced
+from patchmgr.render.conflicts import marked_text
 from patchmgr.store import PRIVATE, Workspace
 
 _FOLDER = f"{PRIVATE}/rebase"
-_STATE = f"{_FOLDER}/state.json"
+# A change that finishes a rebase names this file as spent.
+STATE = f"{_FOLDER}/state.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,30 +42,49 @@ class Unfinished:
 
 def read_unfinished(workspace: Workspace) -> Unfinished | None:
     """Return the unfinished rebase, None where there is none."""
-    state = workspace.root / _STATE
+    state = workspace.root / STATE
     if not state.exists():
         return None
     try:
         document = json.loads(state.read_bytes())
-        return Unfinished(
-            tuple(document["series"]),
-            document["onto"],
-            tuple(document["selected"]),
-            tuple(Waiting(*(str(word) for word in words)) for words in document["waiting"]),
-        )
-    except (ValueError, KeyError, TypeError) as fault:
+        waiting = tuple(Waiting(*map(str, words)) for words in document["waiting"])
+        series, selected = (tuple(map(str, document[key])) for key in ("series", "selected"))
+        return Unfinished(series, str(document["onto"]), selected, waiting)
+    except (OSError, ValueError, KeyError, TypeError) as fault:
         raise PatchmgrError(
-            "broken-workspace", f"{_STATE} cannot be read", ("patchmgr rebase --abort",)
+            "broken-workspace", f"{STATE} cannot be read", ("patchmgr rebase --abort",)
         ) from fault
 
 
 def leave_work(
     workspace: Workspace, outcomes: Sequence[SeriesOutcome], onto: str, selected: Collection[str]
 ) -> Path:
-    """Write the conflicted files and the state; what waited before stays as a person left it."""
+    """Write the conflicted files and the state; what waited before stays as a person left it.
+
+    The state is written last: without it the files are nothing.
+    """
     folder = workspace.root / _FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
     before = read_unfinished(workspace)
+    try:
+        _leave(folder, before, outcomes, onto, selected)
+    except OSError as fault:
+        left = "patch files and pin are as they were"
+        raise unwritable(str(folder), fault, left=left) from fault
+    return folder
+
+
+def _leave(
+    folder: Path,
+    before: Unfinished | None,
+    outcomes: Sequence[SeriesOutcome],
+    onto: str,
+    selected: Collection[str],
+) -> None:
+    if folder.is_symlink():
+        raise PatchmgrError("unsafe-path", f"{folder} is a symbolic link")
+    if before is None:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
     waiting = list(before.waiting) if before is not None else []
     for outcome in outcomes:
         for patch in outcome.patches:
@@ -80,9 +101,8 @@ def leave_work(
         "waiting": [[w.series, w.patch, w.path, w.file] for w in waiting],
     }
     beside = folder / "state.json.new"
-    beside.write_text(json.dumps(document, indent=1))
+    write_synced(beside, json.dumps(document, indent=1).encode())
     beside.replace(folder / "state.json")
-    return folder
 
 
 def _leave_file(path: Path, content: bytes) -> None:
@@ -90,36 +110,14 @@ def _leave_file(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
-    """Return the conflict in git's markers, with series, patch and both commits as labels."""
-    subject = f": {patch.cause[0].subject}" if patch.cause else ""
-    ours = door.raw(f"{outcome.onto.ref} ({outcome.onto.commit[:12]}){subject}")
-    base = door.raw(f"{outcome.base.ref} ({outcome.base.commit[:12]})")
-    theirs = door.raw(f"{outcome.name}/{patch.name}: {patch.subject}")
-    marked = conflict.marked
-    if marked is None:
-        marked = _whole_file(conflict)
-    labels = {b"<<<<<<< ours": ours, b"||||||| base": base, b">>>>>>> theirs": theirs}
-    lines = marked.split(b"\n")
-    for number, line in enumerate(lines):
-        bare = line.rstrip(b"\r")
-        if bare in labels:
-            lines[number] = bare[:8] + labels[bare] + line[len(bare) :]
-    return b"\n".join(lines)
-
-
-def _whole_file(conflict: FileConflict) -> bytes:
-    def side(content: bytes | None) -> bytes:
-        if content is None:
-            return b""
-        return content if content.endswith(b"\n") or not content else content + b"\n"
-
-    return b"".join(
-        (
-            b"<<<<<<< ours\n", side(conflict.ours), b"||||||| base\n", side(conflict.base),
-            b"=======\n", side(conflict.theirs), b">>>>>>> theirs\n",
-        )
-    )  # fmt: skip
+def unsolved_files(workspace: Workspace) -> tuple[str, ...]:
+    """Return the waiting files that still have markers, by name below the work area."""
+    unfinished = read_unfinished(workspace)
+    assert unfinished is not None
+    files = [
+        (item.file, _read(workspace.root / _FOLDER / item.file)) for item in unfinished.waiting
+    ]
+    return tuple(name for name, content in files if content is not None and _has_marker(content))
 
 
 Solved = dict[str, dict[tuple[str, str], "bytes | None"]]
@@ -133,10 +131,20 @@ def solved_conflicts(workspace: Workspace, unfinished: Unfinished) -> Solved:
     solved: Solved = {}
     for item in unfinished.waiting:
         file = workspace.root / _FOLDER / check_path(item.file, what="path")
-        content = file.read_bytes() if file.exists() else None
+        content = _read(file)
         if content is None or not _has_marker(content):
             solved.setdefault(item.series, {})[item.patch, item.path] = content
     return solved
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise PatchmgrError("broken-workspace", f"{file} cannot be read: {reason}") from fault
 
 
 def _has_marker(content: bytes) -> bool:
@@ -145,5 +153,9 @@ def _has_marker(content: bytes) -> bool:
 
 def forget_work(workspace: Workspace) -> None:
     """Delete the work area: the state first, so that half of it is no state."""
-    (workspace.root / _STATE).unlink(missing_ok=True)
-    shutil.rmtree(workspace.root / _FOLDER, ignore_errors=True)
+    folder = workspace.root / _FOLDER
+    try:
+        (workspace.root / STATE).unlink(missing_ok=True)
+    except OSError as fault:
+        raise unwritable(str(folder), fault) from fault
+    shutil.rmtree(folder, ignore_errors=True)

@@ -12,48 +12,55 @@ from patchmgr.formats.lock_values import check_name
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.upstream import Lock, SeriesRecord, Upstream
+from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.stores import borrow
 from patchmgr.store import LOCK, Change, Workspace, lock_bytes
 
-_IGNORED = ".patchmgr/\n"
-_ATTRIBUTES = "series/*/series merge=union\nseries/**/*.patch -text\nconflicts/** -text\n"
+_IGNORED = b".patchmgr/\n"
+_ATTRIBUTES = b"series/*/series merge=union\nseries/**/*.patch -text\nconflicts/** -text\n"
 
 
 def init(folder: Path, *, is_dry_run: bool) -> Path:
     """Make an empty workspace; what is there already stays."""
     if (folder / LOCK).exists():
         raise PatchmgrError("usage", f"{folder} is a workspace already")
-    if is_dry_run:
-        return folder
+    workspace = Workspace(folder)
     try:
+        change = Change({LOCK: lock_bytes(Lock())})
+        for name, lines in ((".gitignore", _IGNORED), (".gitattributes", _ATTRIBUTES)):
+            content = _with_missing(folder / name, lines)
+            if content is not None:
+                change.files[name] = content
+        if is_dry_run:
+            return folder
         folder.mkdir(parents=True, exist_ok=True)
-        for name in ("series", "conflicts"):
-            (folder / name).mkdir(exist_ok=True)
-        _append_missing(folder / ".gitignore", _IGNORED)
-        _append_missing(folder / ".gitattributes", _ATTRIBUTES)
-        workspace = Workspace(folder)
         with workspace.writing():
-            workspace.make(Change({LOCK: lock_bytes(Lock())}), move_store_refs)
+            if workspace.recover(move_store_refs):  # an init that was killed
+                return folder
+            for name in ("series", "conflicts"):
+                (folder / name).mkdir(exist_ok=True)
+            workspace.make(change, move_store_refs)
     except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise PatchmgrError("unwritable", f"{folder} cannot be made: {reason}") from fault
+        raise unwritable(str(folder), fault) from fault
     return folder
 
 
-def _append_missing(path: Path, lines: str) -> None:
-    known = path.read_text() if path.exists() else ""
+def _with_missing(path: Path, lines: bytes) -> bytes | None:
+    """Return the file with the lines that it lacks, None where it lacks none."""
+    known = path.read_bytes() if path.exists() else b""
     missing = [line for line in lines.splitlines() if line not in known.splitlines()]
-    if missing:
-        gap = "" if not known or known.endswith("\n") else "\n"
-        path.write_text(known + gap + "".join(f"{line}\n" for line in missing))
+    if not missing:
+        return None
+    gap = b"" if not known or known.endswith(b"\n") else b"\n"
+    return known + gap + b"".join(line + b"\n" for line in missing)
 
 
 def add_upstream(
     session: Session, upstream: Upstream, *, reference: Path | None, is_dry_run: bool
 ) -> Upstream:
     """Record an upstream; with a reference, its store borrows that repository's objects."""
-    check_name(upstream.name, what="upstream")
+    check_name(upstream.name, what="upstream", kind="usage")
     if upstream.git is None and upstream.package is None:
         raise PatchmgrError("usage", "an upstream needs --git URL, --package NAME, or both")
     if upstream.track == "git" and upstream.git is None:
@@ -113,7 +120,7 @@ def new_series(
     session: Session, name: str, *, upstream: str, base: str, on: str | None, is_dry_run: bool
 ) -> SeriesRecord:
     """Make an empty series on an upstream state."""
-    check_name(name, what="series")
+    check_name(name, what="series", kind="usage")
     with session.writing():
         lock = session.workspace.lock()
         if name in lock.series:

@@ -1,12 +1,34 @@
-"""A user's clone or checkout: what is where, read through GitPython; objects given to it."""
+"""A user's clone: what is where in it, its index, and objects given to it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.ids import blob_id
+from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import door
+
+# What git itself would find: the user's own configuration says which repositories of others
+# are trusted (safe.directory). All later calls name the repository, and ask nothing of it.
+_AS_THE_USER = {"GIT_CONFIG_NOSYSTEM": "0"}
+_UNFINISHED = {
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase or git am",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A path of an index: its entry, and whether git was told not to look at the file."""
+
+    entry: Entry
+    is_hidden: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +43,17 @@ class Clone:
     private: Path
     is_bare: bool
 
+    def ask(self, *arguments: str, data: bytes = b"", index: Path | None = None) -> bytes:
+        """Run git on this work tree and return its output."""
+        env = None if index is None else {"GIT_INDEX_FILE": str(index)}
+        return door.output(arguments, git_dir=self.private, cwd=self.root, data=data, env=env)
+
     def checked_out(self) -> tuple[str, ...]:
         """Return the full names of the branches that work trees have checked out."""
         printed = door.text(
             door.output(["worktree", "list", "--porcelain", "-z"], git_dir=self.git_dir)
         )
-        fields = printed.replace("\n", "\0").split("\0")
+        fields = printed.split("\0")
         return tuple(f.removeprefix("branch ") for f in fields if f.startswith("branch "))
 
     def head(self) -> str:
@@ -37,26 +64,106 @@ class Clone:
             raise PatchmgrError("usage", f"{self.root} has no commit checked out")
         return printed.decode().strip()
 
+    def is_ancestor(self, old: str, new: str) -> bool:
+        """Say whether a commit is another one, or among those before it."""
+        arguments = ["merge-base", "--is-ancestor", old, new]
+        code, _ = door.run(arguments, git_dir=self.git_dir, good=(0, 1, 128))
+        return code == 0
+
+    def unfinished(self) -> str | None:
+        """Return what git has not finished in this work tree, None where nothing is."""
+        for name, what in _UNFINISHED.items():
+            if (self.private / name).exists():
+                return what
+        return None
+
+    def index(self) -> Mapping[str, Indexed]:
+        """Return the index by path; a path in conflict is there with one of its sides."""
+        listed: dict[str, Indexed] = {}
+        for line in self.ask("ls-files", "--stage", "-v", "-z").split(b"\0")[:-1]:
+            facts, _, path = line.partition(b"\t")
+            tag, mode, blob, _ = facts.decode().split(" ")
+            is_hidden = tag.islower() or tag == "S"
+            listed[door.text(path)] = Indexed(Entry(mode, blob), is_hidden)
+        return listed
+
+    def changed_paths(self) -> tuple[str, ...]:
+        """Return the tracked paths that differ from HEAD in the index or the work tree."""
+        printed = self.ask(
+            "status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames",
+            "--ignore-submodules=all",
+        )  # fmt: skip
+        return tuple(filter(None, map(self._changed_path, door.text(printed).split("\0"))))
+
+    def _changed_path(self, line: str) -> str | None:
+        """Return the path of a line of `git status`, None where only its line ends differ.
+
+        Git tells of these where the user's own configuration, which has no say here, wants them.
+        """
+        kind, _, rest = line.partition(" ")
+        if kind == "1":
+            state, _, _, _, mode, _, blob, path = rest.split(" ", 7)
+            is_same = state == ".M" and self._is_but_for_ends(path, mode, blob)
+            return None if is_same else path
+        return rest.split(" ", 9)[9] if kind == "u" else None
+
+    def _is_but_for_ends(self, path: str, mode: str, blob: str) -> bool:
+        if mode not in FILE_MODES:
+            return False
+        content = (self.root / path).read_bytes()
+        return b"\r\n" in content and blob_id(content.replace(b"\r\n", b"\n")) == blob
+
+    def write_index(
+        self, entries: Mapping[str, Entry | None], hidden: Collection[str], index: Path | None
+    ) -> None:
+        """Put entries into the index (None: out of it); git is told not to look for `hidden`."""
+        lines = [
+            f"0 {'0' * 40}\t{path}\0" if entry is None else f"{entry.mode} {entry.blob}\t{path}\0"
+            for path, entry in entries.items()
+        ]
+        if lines:
+            data = door.raw("".join(lines))
+            self.ask("update-index", "-z", "--index-info", data=data, index=index)
+        if hidden:
+            data = door.raw("".join(f"{path}\0" for path in sorted(hidden)))
+            self.ask("update-index", "--skip-worktree", "-z", "--stdin", data=data, index=index)
+
+    def move_head(self, old: str, new: str) -> None:
+        """Move the branch that is checked out, or a detached HEAD, from one commit to another."""
+        env = {"GIT_COMMITTER_NAME": "patchmgr", "GIT_COMMITTER_EMAIL": "patchmgr@localhost"}
+        arguments = ["update-ref", "-m", "patchmgr", "HEAD", new, old]
+        door.output(arguments, git_dir=self.private, cwd=self.root, env=env)
+
+    def refresh(self) -> None:
+        """Let the index know the files as they are now."""
+        arguments = ["update-index", "-q", "--refresh"]
+        door.run(arguments, git_dir=self.private, cwd=self.root, good=(0, 1))
+
     def take(self, bench: Path, head: str, base: str) -> None:
         """Copy the commits from base to head, and what they need, into the clone.
 
         Only what base does not reach is sent where the clone has base; else base's own
         objects go along, which needs a store that has them all.
         """
+        wanted = f"{head}\n^{base}\n" if self.can_take(bench, base) else f"{head}\n"
+        # Whole objects, no deltas on what the clone has: a partial clone may lack their bases.
+        packed = door.output(
+            ["pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset"],
+            git_dir=bench,
+            data=wanted.encode(),
+        )
+        door.output(["index-pack", "--stdin"], git_dir=self.git_dir, data=packed)
+
+    def can_take(self, bench: Path, base: str) -> bool:
+        """Say whether the clone has a base, or raise where that cannot be sent to it either."""
         code, _ = door.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
-        wanted = f"{head}\n^{base}\n" if code == 0 else f"{head}\n"
         if code and _has_parents(bench, base):
             raise PatchmgrError(
                 "missing-object",
                 f"{self.root} does not have the commit {base} that the series stands on",
-                (f"git -C {self.root} fetch the upstream first",),
+                (f"fetch it first: git -C {self.root} fetch URL {base}",),
             )
-        packed = door.output(
-            ["pack-objects", "--revs", "--thin", "--stdout", "--quiet", "--delta-base-offset"],
-            git_dir=bench,
-            data=wanted.encode(),
-        )
-        door.output(["index-pack", "--stdin", "--fix-thin"], git_dir=self.git_dir, data=packed)
+        return code == 0
 
 
 def _has_parents(git_dir: Path, commit: str) -> bool:
@@ -65,15 +172,45 @@ def _has_parents(git_dir: Path, commit: str) -> bool:
 
 
 def open_clone(folder: Path) -> Clone:
-    """Open the repository of a folder; raise PatchmgrError "usage" where it is none."""
-    import git
+    """Open the repository of a folder: its top folder, a bare one, or a `.git`.
 
+    Raises PatchmgrError "usage" where it is none.
+    """
+    git_dir, private, is_bare = _repository(folder)
+    if is_bare or private.samefile(folder):
+        return Clone(private, git_dir, private, is_bare=True)
+    top = _ask_paths(folder, "--show-toplevel")[0]
+    if not Path(top).samefile(folder):
+        raise PatchmgrError("usage", f"{folder} is a folder inside the checkout {top}")
+    return Clone(folder.resolve(), git_dir, private, is_bare=False)
+
+
+def find_git_dir(folder: Path) -> Path:
+    """Return the git directory of the repository that a folder is in."""
+    return _repository(folder)[0]
+
+
+def _repository(folder: Path) -> tuple[Path, Path, bool]:
+    if not folder.is_dir():
+        raise PatchmgrError("usage", f"there is no folder {folder}")
+    asked = ("--git-common-dir", "--absolute-git-dir", "--is-bare-repository")
+    git_dir, private, is_bare = _ask_paths(folder, *asked)
+    return Path(git_dir), Path(private), is_bare == "true"
+
+
+def _ask_paths(folder: Path, *questions: str) -> list[str]:
+    arguments = ["rev-parse", "--path-format=absolute", *questions]
     try:
-        with git.Repo(folder) as repository:
-            is_bare = repository.bare
-            root = Path(repository.git_dir if is_bare else str(repository.working_tree_dir))
-            return Clone(root, Path(repository.common_dir), Path(repository.git_dir), is_bare)
-    except (git.InvalidGitRepositoryError, git.NoSuchPathError) as fault:
-        raise PatchmgrError("usage", f"{folder} is no git repository") from fault
-    except ValueError as fault:
-        raise PatchmgrError("usage", f"{folder} cannot be opened: {fault}") from fault
+        # The network's environment is the one that has the user's configuration in it.
+        _, printed = door.run(arguments, cwd=folder, env=_AS_THE_USER, for_network=True)
+    except PatchmgrError as fault:
+        if "not a git repository" in fault.message:
+            raise PatchmgrError("usage", f"{folder} is no git repository") from fault
+        if "dubious ownership" in fault.message:
+            hint = f"git config --global --add safe.directory {folder}"
+            raise PatchmgrError("usage", f"{folder} belongs to somebody else", (hint,)) from fault
+        raise
+    lines = door.text(printed).removesuffix("\n").split("\n")
+    if len(lines) != len(questions):
+        raise PatchmgrError("usage", f"{folder} has a line break in its path")
+    return lines

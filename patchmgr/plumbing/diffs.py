@@ -8,7 +8,7 @@ from pathlib import Path
 from patchmgr.plumbing import door
 
 _FORM = (
-    "--full-index", "--binary", "--find-renames=50%", "-l0", "--no-ext-diff", "--no-textconv",
+    "--full-index", "--find-renames=50%", "-l0", "--no-ext-diff", "--no-textconv",
     "--no-color", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/",
     "--no-relative", "--submodule=short", "--ignore-submodules=none", "--indent-heuristic",
     "--inter-hunk-context=0",
@@ -19,7 +19,7 @@ def commit_diffs(git_dir: Path, commits: Sequence[str]) -> dict[str, bytes]:
     """Return commit id to its diff against its parent, for all commits in one process."""
     if not commits:
         return {}
-    arguments = ["diff-tree", "--stdin", "-r", "-p", "--root", "--always", *_FORM]
+    arguments = ["diff-tree", "--stdin", "-r", "-p", "--root", "--always", "--binary", *_FORM]
     data = "".join(f"{commit}\n" for commit in commits).encode()
     printed = b"\n" + door.output(arguments, git_dir=git_dir, data=data)
     found: dict[str, bytes] = {}
@@ -33,12 +33,14 @@ def commit_diffs(git_dir: Path, commits: Sequence[str]) -> dict[str, bytes]:
 
 def tree_diff(git_dir: Path, old: str, new: str) -> bytes:
     """Return the diff between two trees or commits."""
-    return door.output(["diff-tree", "-r", "-p", *_FORM, old, new], git_dir=git_dir)
+    return door.output(["diff-tree", "-r", "-p", "--binary", *_FORM, old, new], git_dir=git_dir)
 
 
 def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:
     """Return new path to (added, removed) lines between two trees, None for binaries."""
-    arguments = ["diff-tree", "-r", "-z", "--numstat", *_FORM, old, new]
+    # Without what asks for the text of the diff, too: --unified does.
+    form = [option for option in _FORM if not option.startswith("--unified")]
+    arguments = ["diff-tree", "-r", "-z", "--numstat", *form, old, new]
     fields = iter(door.text(door.output(arguments, git_dir=git_dir)).split("\0"))
     found: dict[str, tuple[int, int] | None] = {}
     for field in fields:

@@ -42,6 +42,7 @@ _CONFIG = (
     "protocol.ext.allow=never",
     "gc.auto=0",
     "maintenance.auto=0",
+    "fastimport.unpackLimit=0",  # git loosens what is not above the limit; we move packs
     "advice.detachedHead=false",
 )
 

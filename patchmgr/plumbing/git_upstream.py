@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 from collections.abc import Collection, Sequence
@@ -21,6 +22,11 @@ TAGS = "refs/upstream/tags/"
 HEAD = "refs/upstream/HEAD"
 _HEX = re.compile(r"[0-9a-f]{4,40}")
 _ALLOWED = ("https://", "http://", "ssh://", "git://", "file://")
+_SCP_LIKE = re.compile(r"([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9_.][A-Za-z0-9_.-]*:(?!//)")
+# Words of a server that answers, and has no such object.
+_NO_OBJECT = ("not our ref", "unadvertised object", "did not send all necessary objects")
+# A server that sends nothing at all for that many seconds does not answer.
+_PATIENCE = {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "60"}
 # What the other side of a local path must be told to lend single objects and to leave out blobs.
 _UPLOAD_PACK = (
     "git -c uploadpack.allowFilter=true -c uploadpack.allowAnySHA1InWant=true upload-pack"
@@ -41,14 +47,15 @@ def check_url(url: str) -> str:
         raise PatchmgrError(
             "usage", f"{url} names a transport that runs commands, which is refused"
         )
-    if re.match(r"[A-Za-z0-9_.-]+@?[A-Za-z0-9_.-]*:(?!/)", url) and not Path(url).exists():
+    if _SCP_LIKE.match(url) and not Path(url).exists():
         return url
     if "://" in url:
         raise PatchmgrError("usage", f"{url} has a scheme that is not supported")
     path = Path(url).expanduser().absolute()
+    path = path.resolve() if ".." in path.parts else path
     if not path.is_dir():
         raise PatchmgrError("usage", f"there is no git repository at {url}")
-    return f"file://{path}"
+    return "file://" + str(path).replace("%", "%25")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,7 @@ class GitUpstream:
         """Ask the remote for its refs; raise PatchmgrError "unreachable-upstream"."""
         arguments = ["ls-remote", "--symref", *self._upload_pack(), "--", self._url]
         try:
-            printed = door.run(arguments, for_network=True)[1]
+            printed = door.run(arguments, env=_PATIENCE, for_network=True)[1]
         except PatchmgrError as fault:
             raise self._unreachable(fault.message) from fault
         return _read_remote(door.text(printed))
@@ -95,12 +102,19 @@ class GitUpstream:
             )
         wants = {HEADS + name: remote.heads[name] for name in {branch, *wanted} & set(remote.heads)}
         wants |= {TAGS + name: commit for name, commit in remote.tags.items()}
+        self._prune(remote)
         present = self._present(remote.heads.values())
         wants |= {HEADS + n: commit for n, commit in remote.heads.items() if commit in present}
+        # First the name: one that leads nowhere, after a crash, only makes the next run ask again.
+        door.output(["symbolic-ref", HEAD, HEADS + branch], git_dir=self.store)
         self._bring(wants)
-        arguments = ["symbolic-ref", HEAD, HEADS + branch]
-        door.output(arguments, git_dir=self.store)
         return remote.heads[branch]
+
+    def _prune(self, remote: Remote) -> None:
+        """Forget branches and tags that are gone; one of them may stand where a new one goes."""
+        gone = [HEADS + name for name in references(self.store, HEADS) if name not in remote.heads]
+        gone += [TAGS + name for name in references(self.store, TAGS) if name not in remote.tags]
+        move_refs(self.store, [RefMove(name, None) for name in gone])
 
     def _bring(self, wants: dict[str, str]) -> None:
         present = self._present(wants.values())
@@ -148,11 +162,12 @@ class GitUpstream:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env=door.clean_environment(for_network=True),
+            env=door.clean_environment(_PATIENCE, for_network=True),
         ) as process:
             assert process.stdin and process.stderr
-            process.stdin.write(door.raw(data))
-            process.stdin.close()
+            with contextlib.suppress(BrokenPipeError):  # git has ended, and its messages say why
+                process.stdin.write(door.raw(data))
+                process.stdin.close()
             said = _follow(process.stderr, self._name, self._progress)
         if process.returncode:
             raise self._unreachable(door.failure(["fetch"], process.returncode, said).message)
@@ -177,13 +192,9 @@ class GitUpstream:
             self._fetch_named(ref)
             commit = self._resolve_here(ref)
         if commit is None:
-            known = {**references(self.store, HEADS), **references(self.store, TAGS)}
-            names = {f"upstream/{n}" for n in references(self.store, HEADS)}
-            raise PatchmgrError(
-                "unknown-ref",
-                f"{self._name} has no {ref}",
-                _nearest(ref, names | set(known)),
-            )
+            names = {f"upstream/{name}" for name in references(self.store, HEADS)}
+            names |= set(references(self.store, TAGS))
+            raise PatchmgrError("unknown-ref", f"{self._name} has no {ref}", _nearest(ref, names))
         return Resolved(ref, commit)
 
     def _fetch_named(self, ref: str) -> None:
@@ -191,7 +202,7 @@ class GitUpstream:
             try:
                 self.fetch_objects([ref])
             except PatchmgrError as fault:
-                if "not our ref" not in fault.message and "unreachable" not in fault.kind:
+                if not any(words in fault.message for words in _NO_OBJECT):
                     raise
         else:
             self.fetch([ref.removeprefix("upstream/")])

@@ -41,6 +41,20 @@ class GitHistory:
         return int(door.output(arguments, git_dir=self.git_dir))
 
 
+def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[str, str] | None:
+    """Return the commit between two states whose subject ends in `(#number)`, and its subject."""
+    arguments = [
+        "log", "--first-parent", "-z", "--no-color", "--format=tformat:%H%n%s", "--fixed-strings",
+        f"--grep=(#{number})", f"^{base}", target, "--",
+    ]  # fmt: skip
+    printed = door.text(door.output(arguments, git_dir=git_dir))
+    for record in printed.split("\x00"):
+        commit, _, subject = record.strip("\n").partition("\n")
+        if subject.rstrip().endswith(f"(#{number})"):
+            return commit, subject
+    return None
+
+
 class KnownHistory:
     """A history that is asked once, for all paths that will be asked about.
 

@@ -28,6 +28,7 @@ class PackageUpstream:
         self._name = upstream.name
         self._progress = progress
         self._listed: tuple[Release, ...] | None = None
+        self._commits: dict[str, str] = {}
         self.store = store
 
     def releases(self) -> tuple[Release, ...]:
@@ -139,7 +140,8 @@ class PackageUpstream:
     def version_of(self, pin: Pin) -> str:
         """Return the version of a pinned release that the store has."""
         known = references(self.store, RELEASES)
-        return next(v for v, commit in known.items() if commit == pin.commit)
+        named = pin.ref.removeprefix("v")  # another archive of that release came since
+        return next((v for v, commit in known.items() if commit == pin.commit), named)
 
     def _mismatch(self, pin: Pin, archive: str) -> PatchmgrError:
         return PatchmgrError(
@@ -156,9 +158,25 @@ class PackageUpstream:
         return ReleaseHistory(
             self.store,
             base.commit,
-            (*names, target.version),
-            lambda version: (self.resolve(version).commit, f"{self._package} {version}"),
+            () if target.commit == base.commit else (*names, target.version),
+            lambda version: (self._commit(version), f"{self._package} {version}"),
         )
+
+    def _commit(self, version: str) -> str:
+        """Return the commit of a release; asked for once a run."""
+        if version not in self._commits:
+            self._commits[version] = self.resolve(version).commit
+        return self._commits[version]
+
+    def finals_between(self, start: Resolved, end: Resolved) -> tuple[str, ...]:
+        """Return the versions of the final releases between two, as the index has them now."""
+        assert start.version is not None and end.version is not None
+        self.releases()
+        return _final_between(self._versions(), start.version, end.version)
+
+    def was_asked(self) -> bool:
+        """Say whether the index was ever asked for the releases of the package."""
+        return (self.store / _VERSIONS).exists()
 
     def newer_than(self, pin: Pin) -> tuple[str, ...]:
         """Return the final releases after a pin that the index had when last asked."""

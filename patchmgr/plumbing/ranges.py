@@ -6,31 +6,31 @@ from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import door
+from patchmgr.plumbing.clones import find_git_dir
 
+# All that the repository's own configuration (format.*, diff.*, i18n.*) could change.
 _FORM = (
     "--stdout", "--keep-subject", "--no-stat", "--no-signature", "--zero-commit", "--full-index",
     "--binary", "--no-encode-email-headers", "--find-renames=50%", "-l0", "--no-thread",
     "--no-attach", "--no-cover-letter", "--no-base", "--no-ext-diff", "--no-textconv", "--no-color",
     "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/",
     "--no-relative", "--submodule=short", "--ignore-submodules=none", "--topo-order",
+    "--no-notes", "--no-from", "--no-to", "--no-cc", "--no-add-header",
+    "--no-signoff", "--encoding=UTF-8", "--inter-hunk-context=0", "--indent-heuristic",
+    "-O/dev/null", "--suffix=.patch",
 )  # fmt: skip
 
 
-def range_patches(repository: Path, commits: str) -> bytes:
-    """Return the commits of `A..B` without merges, oldest first, as one mailbox.
+def range_patches(repository: Path, commits: str) -> tuple[bytes, int]:
+    """Return the commits of `A..B`, oldest first, as one mailbox, and the number of all of them.
 
-    Raises PatchmgrError "usage" where the repository or the range is none.
+    Merges and commits that change nothing are not in the mailbox. Raises PatchmgrError "usage"
+    where the repository or the range is none, and "unknown-ref" where an end of it is none.
     """
-    import git
-
     first, dots, last = commits.partition("..")
     if not dots or not first or not last or commits.startswith("-") or last.startswith("."):
         raise PatchmgrError("usage", f"{commits} is no range A..B")
-    try:
-        with git.Repo(repository) as found:
-            git_dir = Path(found.git_dir)
-    except (git.InvalidGitRepositoryError, git.NoSuchPathError) as fault:
-        raise PatchmgrError("usage", f"{repository} is no git repository") from fault
+    git_dir = find_git_dir(repository)
     for end in (first, last):
         code, _ = door.run(
             ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{end}^{{commit}}"],
@@ -39,4 +39,6 @@ def range_patches(repository: Path, commits: str) -> bytes:
         )
         if code:
             raise PatchmgrError("unknown-ref", f"{repository} has no commit {end}")
-    return door.output(["format-patch", *_FORM, commits], git_dir=git_dir)
+    # Away from the current directory, which git would take for the work tree, attributes and all.
+    box = door.output(["format-patch", *_FORM, commits, "--"], git_dir=git_dir, cwd=git_dir)
+    return box, int(door.output(["rev-list", "--count", commits, "--"], git_dir=git_dir))

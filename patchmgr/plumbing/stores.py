@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
+import shutil
+import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import door
+from patchmgr.plumbing.clones import find_git_dir
 
+_DAY = 24 * 60 * 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -46,10 +52,15 @@ def store_path(kind: str, origin: str) -> Path:
 def create_store(path: Path) -> Path:
     """Make an empty bare repository at the path unless there is one."""
     if (path / "HEAD").exists():
+        _sweep(path / "tmp")
         return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        door.output(["init", "--quiet", "--bare", "--template=", str(path)])
+        with tempfile.TemporaryDirectory(prefix="new-", dir=path.parent) as folder:
+            fresh = Path(folder) / "store"
+            arguments = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1"]
+            door.output([*arguments, str(fresh)])
+            _put(fresh, path)
     except OSError as fault:
         reason = fault.strerror or str(fault)
         raise PatchmgrError(
@@ -58,16 +69,29 @@ def create_store(path: Path) -> Path:
     return path
 
 
+def _sweep(folder: Path) -> None:
+    """Delete the benches that killed runs left, a day later."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("bench-") and time.time() - entry.stat().st_mtime > _DAY:
+                shutil.rmtree(entry, ignore_errors=True)
+
+
+def _put(fresh: Path, path: Path) -> None:
+    """Move a new store to its place, unless another run was first."""
+    try:
+        fresh.rename(path)
+    except OSError:
+        if not (path / "HEAD").exists():
+            raise
+
+
 def borrow(store: Path, lender: Path) -> None:
     """Let the store read another repository's objects in place.
 
     Raises PatchmgrError "usage" where there is no repository.
     """
-    arguments = ["rev-parse", "--path-format=absolute", "--git-common-dir"]
-    code, printed = door.run(arguments, cwd=_existing(lender), good=(0, 128))
-    if code:
-        raise PatchmgrError("usage", f"{lender} is no git repository")
-    objects = Path(door.text(printed).rstrip("\n")) / "objects"
+    objects = find_git_dir(lender).resolve() / "objects"
     alternates = store / "objects" / "info" / "alternates"
     known = alternates.read_text(errors="surrogateescape") if alternates.exists() else ""
     if str(objects) not in known.splitlines():
@@ -77,23 +101,32 @@ def borrow(store: Path, lender: Path) -> None:
         beside.replace(alternates)
 
 
-def _existing(folder: Path) -> Path:
-    if not folder.is_dir():
-        raise PatchmgrError("usage", f"there is no folder {folder}")
-    return folder
+def is_ref_name(name: str) -> bool:
+    """Say whether git takes the full name of a ref."""
+    return door.run(["check-ref-format", name], good=(0, 1))[0] == 0
+
+
+def ref_value(git_dir: Path, name: str) -> str | None:
+    """Return the object that a ref names, a tag object too, None where there is no such ref."""
+    arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
+    code, printed = door.run(arguments, git_dir=git_dir, good=(0, 1, 128))
+    return None if code else printed.decode().strip()
 
 
 def references(store: Path, prefix: str) -> dict[str, str]:
-    """Return ref name (below the prefix) to id; an annotated tag gives its commit."""
-    form = "--format=%(refname) %(objectname) %(*objectname)"
+    """Return ref name (below the prefix) to id; reads no object, which may be missing."""
+    form = "--format=%(refname) %(objectname)"
     printed = door.text(door.output(["for-each-ref", form, prefix], git_dir=store))
     rows = [line.split(" ") for line in printed.splitlines()]
-    return {row[0].removeprefix(prefix): row[2] or row[1] for row in rows}
+    return {name.removeprefix(prefix): commit for name, commit in rows}
 
 
 @dataclass(frozen=True, slots=True)
 class RefMove:
-    """A ref to move by compare-and-swap; `old` None means whatever is there, `new` None deletes."""
+    """A ref to move by compare-and-swap; `new` None deletes it.
+
+    `old` None means whatever is there, forty zeros that there is none.
+    """
 
     name: str
     new: str | None

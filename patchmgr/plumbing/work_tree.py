@@ -5,124 +5,193 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
+from patchmgr.plumbing import door
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-SUFFIX = ".patchmgr-new"
+_FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_NO_FOLDER = (errno.ELOOP, errno.ENOTDIR)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFile:
+    """A file that is there: git's mode (octal string), content, and permission bits."""
+
+    mode: str
+    content: bytes
+    permissions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a file is written before it moves: a folder that is there, and folders to make."""
+
+    folder: str
+    missing: tuple[str, ...]
 
 
 class WorkTree:
-    """A folder below which files are replaced by write-beside-and-rename."""
+    """A folder below which files are written beside their place and then moved there."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def read(self, path: str) -> tuple[str, bytes] | None:
-        """Return mode (octal string) and content, None where nothing is there.
+    def read(self, path: str) -> WorkFile | None:
+        """Return the file, None where nothing is there.
 
-        Raises PatchmgrError "unsafe-path" where a parent is a symbolic link, or where there is
-        no file but a folder or a device.
+        Raises PatchmgrError "unsafe-path" where a parent is no folder (a symbolic link, say), or
+        where there is no file but a folder or a device.
         """
         try:
-            with self._parent(path, creates=False) as (parent, name):
+            with self._parent(path) as (parent, name):
                 return self._read(parent, name, path)
         except FileNotFoundError:
             return None
 
-    def _read(self, parent: int, name: str, path: str) -> tuple[str, bytes] | None:
+    def _read(self, parent: int, name: bytes, path: str) -> WorkFile:
         found = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        bits = stat.S_IMODE(found.st_mode) & 0o777
         if stat.S_ISLNK(found.st_mode):
-            return SYMLINK, os.fsencode(os.readlink(name, dir_fd=parent))
+            return WorkFile(SYMLINK, os.readlink(name, dir_fd=parent), bits)
         if not stat.S_ISREG(found.st_mode):
-            raise PatchmgrError("unsafe-path", f"{path} is no file in {self.root}")
+            what = "a folder" if stat.S_ISDIR(found.st_mode) else "no plain file"
+            raise PatchmgrError("unsafe-path", f"{path} is {what} in {self.root}")
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=parent)
         with os.fdopen(descriptor, "rb") as file:
-            return EXECUTABLE if found.st_mode & 0o100 else REGULAR, file.read()
+            return WorkFile(EXECUTABLE if bits & 0o100 else REGULAR, file.read(), bits)
 
-    def write(self, path: str, mode: str, content: bytes) -> None:
-        """Put a file in place; a hard link elsewhere keeps its old content."""
-        with self._parent(path, creates=True) as (parent, name):
-            beside = name + SUFFIX
-            _remove(beside, parent)
-            if mode == SYMLINK:
-                os.symlink(os.fsdecode(content), beside, dir_fd=parent)
+    def is_folder(self, path: str) -> bool:
+        """Say whether a folder (no link to one) is there."""
+        try:
+            with self._parent(path) as (parent, name):
+                found = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return stat.S_ISDIR(found.st_mode)
+
+    def below(self, folder: str) -> Iterator[tuple[str, bool]]:
+        """Yield each path below a folder, and whether it is a folder itself."""
+        top = os.path.join(os.fsencode(self.root), door.raw(folder))
+        for at, folders, files in os.walk(top):
+            for names, are_folders in ((folders, True), (files, False)):
+                for name in names:
+                    whole = os.path.join(at, name)
+                    is_real = are_folders and not os.path.islink(whole)
+                    yield folder + door.text(whole[len(top) :]), is_real
+
+    def place(self, path: str, leaving: Collection[str]) -> Place:
+        """Return where a new content for the path can be written, on the path's file system.
+
+        Paths that are `leaving` are files that the same change deletes: folders that will stand
+        in their places cannot be made before.
+        """
+        folders = path.split("/")[:-1]
+        missing: list[str] = []
+        present = ""
+        for end in range(1, len(folders) + 1):
+            folder = "/".join(folders[:end])
+            if folder in leaving:
+                return Place(present, ())
+            if missing or not self._is_there(folder, path):
+                missing.append(folder)
             else:
-                self._write_file(beside, parent, mode, content, _old_mode(name, parent))
-            os.replace(beside, name, src_dir_fd=parent, dst_dir_fd=parent)
+                present = folder
+        return Place(missing[-1] if missing else present, tuple(missing))
 
-    @staticmethod
-    def _write_file(name: str, parent: int, mode: str, content: bytes, like: int | None) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        descriptor = os.open(name, flags, 0o777 if mode == EXECUTABLE else 0o666, dir_fd=parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            if like is not None:
-                executable = (like & 0o444) >> 2 if mode == EXECUTABLE else 0
-                os.fchmod(file.fileno(), (like & 0o666) | executable)
-            file.flush()
-            os.fsync(file.fileno())
+    def _is_there(self, folder: str, path: str) -> bool:
+        try:
+            with self._parent(f"{folder}/x", named=path):
+                return True
+        except FileNotFoundError:
+            return False
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder where there is none."""
+        with self._parent(path) as (parent, name), suppress(FileExistsError):
+            os.mkdir(name, dir_fd=parent)
+
+    def write(self, path: str, mode: str, content: bytes, *, permissions: int | None) -> None:
+        """Write a file where there is none; `permissions` None leaves them to the umask."""
+        with self._parent(path) as (parent, name):
+            if mode == SYMLINK:
+                os.symlink(content, name, dir_fd=parent)
+                return
+            bits = 0o777 if mode == EXECUTABLE else 0o666
+            with os.fdopen(os.open(name, _FRESH, bits, dir_fd=parent), "wb") as file:
+                file.write(content)
+                if permissions is not None:
+                    os.fchmod(file.fileno(), permissions)
+                file.flush()
+                os.fsync(file.fileno())
+
+    def move(self, beside: str, path: str) -> None:
+        """Move a file to its place; a hard link elsewhere keeps what was there."""
+        folders = path.split("/")[:-1]
+        for end in range(1, len(folders) + 1):
+            self.make_folder("/".join(folders[:end]))
+        with self._parent(beside) as (source, old), self._parent(path) as (target, new):
+            os.replace(old, new, src_dir_fd=source, dst_dir_fd=target)
 
     def delete(self, path: str) -> None:
-        """Delete a file and the folders that it leaves empty."""
-        try:
-            with self._parent(path, creates=False) as (parent, name):
-                _remove(name, parent)
-        except FileNotFoundError:
-            return
+        """Delete a file, if it is there, and the folders that it leaves empty."""
+        self.remove(path)
         folder = os.path.dirname(path)
-        while folder:
-            try:
-                with self._parent(folder, creates=False) as (parent, name):
-                    os.rmdir(name, dir_fd=parent)
-            except OSError:
-                return
+        while folder and self.remove_folder(folder):
             folder = os.path.dirname(folder)
 
+    def remove(self, path: str) -> None:
+        """Delete a file, if it is there."""
+        with suppress(FileNotFoundError), self._parent(path) as (parent, name):
+            os.unlink(name, dir_fd=parent)
+
+    def remove_folder(self, path: str) -> bool:
+        """Delete a folder if it is there and empty; say whether it was."""
+        try:
+            with self._parent(path) as (parent, name):
+                os.rmdir(name, dir_fd=parent)
+        except OSError:
+            return False
+        return True
+
     @contextmanager
-    def _parent(self, path: str, *, creates: bool) -> Iterator[tuple[int, str]]:
-        *folders, name = path.split("/")
+    def _parent(self, path: str, *, named: str | None = None) -> Iterator[tuple[int, bytes]]:
+        *folders, name = door.raw(path).split(b"/")
         at = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
         try:
             for folder in folders:
-                at = self._enter(at, folder, path, creates)
+                at = self._enter(at, folder, named or path)
             yield at, name
         finally:
             os.close(at)
 
-    def _enter(self, at: int, folder: str, path: str, creates: bool) -> int:
-        if creates:
-            try:
-                os.mkdir(folder, dir_fd=at)
-            except FileExistsError:
-                pass
+    def _enter(self, at: int, folder: bytes, path: str) -> int:
         try:
             deeper = os.open(folder, _FOLDER, dir_fd=at)
         except OSError as fault:
-            if fault.errno in (errno.ELOOP, errno.ENOTDIR):
+            if fault.errno in _NO_FOLDER:
                 raise PatchmgrError(
                     "unsafe-path",
-                    f"{path} leads through {folder}, which is no folder of {self.root}",
+                    f"{path} leads through {door.text(folder)}, which is no folder of {self.root}",
                 ) from fault
             raise
         os.close(at)
         return deeper
 
 
-def _old_mode(name: str, parent: int) -> int | None:
-    try:
-        found = os.stat(name, dir_fd=parent, follow_symlinks=False)
-    except FileNotFoundError:
+def permissions_for(mode: str, found: WorkFile | None) -> int | None:
+    """Return the permission bits of a file that takes the place of another, None for a new one.
+
+    They are those of the old file; who may read it may run it where git's mode says so.
+    """
+    if found is None or SYMLINK in (mode, found.mode):
         return None
-    return stat.S_IMODE(found.st_mode) if stat.S_ISREG(found.st_mode) else None
-
-
-def _remove(name: str, parent: int) -> None:
-    try:
-        os.unlink(name, dir_fd=parent)
-    except FileNotFoundError:
-        return
+    bits = found.permissions
+    if mode == found.mode:
+        return bits
+    return (bits & 0o666) | ((bits & 0o444) >> 2 if mode == EXECUTABLE else 0)

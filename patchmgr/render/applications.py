@@ -5,38 +5,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from patchmgr.model.outcome import Verdict
-from patchmgr.render.clean import clean
+from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document, patch_value
 from patchmgr.render.terminal import patch_lines
 
 if TYPE_CHECKING:
-    from patchmgr.commands.apply import Application, Verification
+    from patchmgr.commands.apply import Application
     from patchmgr.commands.branch import Built
+    from patchmgr.commands.targets import Verification
 
 
 def application_text(done: Application, *, is_dry_run: bool, colour: bool) -> str:
     """Return a line a patch, then what was written."""
     where = clean(str(done.target))
     if not done.is_new:
-        return f"{done.series} is in {where} already: {len(done.paths)} files.\n"
+        return f"{done.series} is in {where} already: {counted(len(done.paths), 'file')}.\n"
     lines = [line for patch in done.patches for line in patch_lines(patch, colour)]
     if done.has_conflicts:
         lines.append(
             f"{done.series} does not apply to {where} without conflict; nothing was written."
         )
     elif is_dry_run:
-        lines.append(f"Would change {len(done.paths)} files in {where}")
+        lines.append(f"Would change {counted(len(done.paths), 'file')} in {where}")
     else:
         carried = sum(patch.is_carried for patch in done.patches)
         lines.append(
             f"Applied {carried} of {len(done.patches)} patches "
-            f"to {len(done.paths)} files in {where}"
+            f"to {counted(len(done.paths), 'file')} in {where}"
         )
         if done.head is not None:
             lines.append(f"head {done.head}")
         absorbed = sum(patch.verdict is Verdict.ABSORBED for patch in done.patches)
         if absorbed:
-            lines.append(f"{absorbed} of them the checkout has already.")
+            lines.append(f"The checkout has {counted(absorbed, 'patch')} already.")
     return "\n".join(lines) + "\n"
 
 
@@ -51,7 +52,7 @@ def application_document(done: Application, *, is_dry_run: bool) -> str:
         changed=done.is_new,
         head=done.head,
         paths=list(done.paths),
-        patches=[patch_value(patch, None) for patch in done.patches],
+        patches=[patch_value(*pair) for pair in zip(done.patches, done.commits, strict=True)],
     )
 
 
@@ -64,7 +65,7 @@ def verification_text(found: Verification) -> str:
     if not found.is_current:
         lines.append(f"{found.series} has changed since it was applied in {where}")
     if found.is_sound:
-        lines.append(f"{found.series} is in {where}: {len(found.files)} files.")
+        lines.append(f"{found.series} is in {where}: {counted(len(found.files), 'file')}.")
     return "\n".join(lines) + "\n"
 
 
@@ -86,7 +87,7 @@ def built_text(built: Built, *, is_dry_run: bool) -> str:
     verb = "Would build" if is_dry_run else "Built"
     where = clean(str(built.repository))
     tag = f", tag {clean(built.tag)}" if built.tag else ""
-    what = f"{clean(built.branch)}{tag} with {built.commits} commits"
+    what = f"{clean(built.branch)}{tag} with {counted(built.commits, 'commit')}"
     return f"{verb} {what} in {where}\nhead {built.head}\n"
 
 

@@ -23,3 +23,10 @@ def _shown(character: str) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # a byte that surrogateescape carried
         return f"\\x{code - 0xDC00:02x}"
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: 1 patch, 2 patches."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun}es" if noun.endswith("ch") else f"{number} {noun}s"

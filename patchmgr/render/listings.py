@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.patch import Patch
 from patchmgr.model.upstream import Lock, Upstream
-from patchmgr.render.clean import clean
+from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document, pin_value
+from patchmgr.render.terminal import short_ref
 
 if TYPE_CHECKING:
     from patchmgr.commands.imports import Imported
     from patchmgr.commands.status import SeriesStatus, Status
+    from patchmgr.commands.targets import Verification
     from patchmgr.commands.workspaces import Fetched, SeriesView
 
 
@@ -68,7 +70,7 @@ def series_list_text(views: Sequence[SeriesView]) -> str:
 
 def _series_row(view: SeriesView) -> tuple[str, ...]:
     pin = view.record.pin
-    count = f"{len(view.patches)} patches"
+    count = counted(len(view.patches), "patch")
     return view.record.name, f"on {view.record.upstream} {clean(pin.ref)}", count, pin.commit
 
 
@@ -110,7 +112,7 @@ def series_text(view: SeriesView) -> str:
     """Return one series with the header of every patch."""
     pin = view.record.pin
     where = f"{view.record.upstream} {clean(pin.ref)}"
-    head = f"{view.record.name}: {len(view.patches)} patches on {where}"
+    head = f"{view.record.name}: {counted(len(view.patches), 'patch')} on {where}"
     lines = [head, f"  commit {pin.commit}"]
     if pin.archive is not None:
         lines.append(f"  archive {clean(pin.archive)}  sha256 {pin.sha256}")
@@ -135,25 +137,35 @@ def imported_text(imported: Sequence[Imported], series: str, is_dry_run: bool) -
     for item in imported:
         lines += [f"  risk: {clean(item.patch.name)}: {clean(path)}" for path in item.risks]
     verb = "Would import" if is_dry_run else "Imported"
-    noun = "patch" if len(imported) == 1 else "patches"
-    return "\n".join([f"{verb} {len(imported)} {noun} into {series}:", *lines]) + "\n"
+    head = f"{verb} {counted(len(imported), 'patch')} into {series}:"
+    return "\n".join([head, *lines]) + "\n"
 
 
-def imported_document(imported: Sequence[Imported], series: str) -> str:
+def imported_document(imported: Sequence[Imported], series: str, is_dry_run: bool) -> str:
     """Return the imported patches as JSON."""
     values = [{**_patch_value(i.patch), "risks": list(i.risks)} for i in imported]
-    return document("import", series=series, patches=values)
+    return document("import", dry_run=is_dry_run, series=series, patches=values)
 
 
 def status_text(status: Status) -> str:
     """Return a line a series, then what is unfinished."""
     rows = [_status_row(row) for row in status.series]
     lines = [f"workspace {clean(str(status.root))}\n", table(rows) or "no series yet\n"]
+    lines += [f"{_applied_line(found)}\n" for found in status.applied]
     if status.unfinished is not None:
         lines.append(f"unfinished rebase of {clean(status.unfinished)}; waiting:\n")
         lines += [f"  {clean(item)}\n" for item in status.waiting]
         lines.append("go on with: patchmgr rebase --continue    (or --abort)\n")
     return "".join(lines)
+
+
+def _applied_line(found: Verification) -> str:
+    edited = [path for path, standing in found.files if standing.value != "patched"]
+    if edited:
+        how = f"{counted(len(edited), 'file')} not as applied"
+    else:
+        how = "whole" if found.is_current else "an older state of it"
+    return f"{found.series} is in {clean(str(found.target))}: {how}"
 
 
 def _status_row(row: SeriesStatus) -> tuple[str, ...]:
@@ -163,9 +175,10 @@ def _status_row(row: SeriesStatus) -> tuple[str, ...]:
     elif distance.count == 0:
         behind = "up to date"
     else:
-        unit = distance.unit if distance.count > 1 else distance.unit.removesuffix("s")
-        behind = f"{distance.count} {unit} behind {clean(str(distance.tip))[:12]}"
-    return row.name, f"on {row.upstream} {clean(row.pin.ref)}", f"{row.patches} patches", behind
+        count = counted(distance.count, distance.unit.removesuffix("s"))
+        behind = f"{count} behind {short_ref(str(distance.tip))}"
+    on = f"on {row.upstream} {short_ref(row.pin.ref)}"
+    return row.name, on, counted(row.patches, "patch"), behind
 
 
 def status_document(status: Status) -> str:
@@ -187,5 +200,14 @@ def status_document(status: Status) -> str:
         "status",
         workspace=str(status.root),
         series=series,
+        applied=[
+            {
+                "series": found.series,
+                "target": str(found.target),
+                "current": found.is_current,
+                "sound": found.is_sound,
+            }
+            for found in status.applied
+        ],
         unfinished=unfinished if status.unfinished is not None else None,
     )

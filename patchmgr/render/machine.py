@@ -10,9 +10,11 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import (
     FileConflict,
     HunkOutcome,
+    Likely,
     PatchOutcome,
     SeriesOutcome,
     Sighting,
+    TargetOutcome,
     Verdict,
 )
 from patchmgr.model.upstream import Pin
@@ -36,6 +38,15 @@ def error_document(error: PatchmgrError) -> str:
 def rebase_document(outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool) -> str:
     """Return the document of `rebase --json`."""
     return document("rebase", dry_run=is_dry_run, series=[_series(outcome) for outcome in outcomes])
+
+
+def targets_document(targets: Iterable[TargetOutcome]) -> str:
+    """Return the document of `rebase --dry-run --json` onto several targets."""
+    values = [
+        {"onto": target.onto, "series": [_series(outcome) for outcome in target.series]}
+        for target in targets
+    ]
+    return document("rebase", dry_run=True, targets=values)
 
 
 def pin_value(pin: Pin) -> dict[str, Any]:
@@ -73,7 +84,7 @@ def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
         ],
         "cause": [{**_sighting(s), "author": s.author} for s in patch.cause],
         "conflicts": [_conflict(conflict) for conflict in patch.conflicts],
-        "likely": [],
+        "likely": [_likely(likely) for likely in patch.likely],
         "history": [{"commit": commit, "event": event} for commit, event in patch.history],
         "reason": patch.reason,
         "hunks": [_hunk(hunk) for hunk in patch.hunks],
@@ -86,6 +97,16 @@ def _sighting(sighting: Sighting) -> dict[str, Any]:
         "subject": sighting.subject,
         "pull": sighting.pull,
         "paths": list(sighting.paths),
+    }
+
+
+def _likely(likely: Likely) -> dict[str, Any]:
+    return {
+        "commit": likely.commit,
+        "subject": likely.subject,
+        "pull": likely.pull,
+        "confidence": likely.confidence,
+        "paths": list(likely.paths),
     }
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from textwrap import dedent
 
+from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Sighting, Verdict
 from patchmgr.render.clean import clean
 
-_COLOURS = {
+VERDICT_COLOURS = {
     Verdict.UNCHANGED: "32",
     Verdict.MODIFIED: "33",
     Verdict.PARTIAL: "33",
@@ -17,6 +19,7 @@ _COLOURS = {
     Verdict.BLOCKED: "31",
     Verdict.SKIPPED: "2",
 }
+LONGEST_TEXT = 12  # lines
 _WIDTH = max(len(verdict.value) for verdict in Verdict)
 
 
@@ -37,14 +40,20 @@ def rebase_text(outcome: SeriesOutcome, *, colour: bool) -> str:
 def _heading(outcome: SeriesOutcome) -> str:
     number = outcome.upstream_commits
     unit = "release" if outcome.onto.archive else "commit"
-    base, onto = clean(outcome.base.ref), clean(outcome.onto.ref)
+    base, onto = short_ref(outcome.base.ref), short_ref(outcome.onto.ref)
     moved = f"{number} upstream {unit}{'' if number == 1 else 's'}"
     return f"{outcome.name}: {base} -> {onto}  ({moved})"
 
 
+def short_ref(ref: str) -> str:
+    """Return the name of an upstream state, a full commit id cut short."""
+    return ref[:12] if is_full_id(ref) else clean(ref)
+
+
 def patch_lines(patch: PatchOutcome, colour: bool) -> Iterator[str]:
     """Yield the lines of one patch: verdict, subject, how, evidence or cause."""
-    verdict = painted(patch.verdict.value.ljust(_WIDTH), _COLOURS[patch.verdict], colour=colour)
+    word = patch.verdict.value.ljust(_WIDTH)
+    verdict = painted(word, VERDICT_COLOURS[patch.verdict], colour=colour)
     how = ", ".join(dict.fromkeys(h.how.value for h in patch.hunks if h.how is not None))
     told = f"  [{how}]" if how else ""
     yield f"  {verdict}  {clean(patch.name)}  {clean(patch.subject)}{told}"
@@ -57,8 +66,34 @@ def patch_lines(patch: PatchOutcome, colour: bool) -> Iterator[str]:
         yield f"{indent}{clean(old)} is now {clean(new)}"
     for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
         yield f"{indent}{clean(conflict.new_path)}: {conflict.reason}  (conflict {conflict.id})"
+    for line in _likely_lines(patch):
+        yield f"{indent}{line}"
     if patch.reason is not None:
         yield f"{indent}{clean(patch.reason)}"
+
+
+def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
+    """Yield what upstream seems to have of a patch, both texts, and how to settle it."""
+    pairs = [(c, r) for c in patch.conflicts for r in c.resemblances]
+    if not pairs or patch.verdict is not Verdict.CONFLICT:
+        return
+    for likely in patch.likely:
+        pull = "" if likely.pull is None else f" #{likely.pull}"
+        where = f"{likely.commit[:12]} {clean(likely.subject)}"
+        yield f"likely absorbed by{pull} {where}  (confidence {likely.confidence})"
+    for conflict, resemblance in pairs:
+        yield f"upstream has, in {clean(conflict.new_path)} line {resemblance.line}"
+        yield from _quoted(resemblance.upstream)
+        yield "where the patch adds"
+        yield from _quoted(resemblance.patch)
+    yield f"decide with: patchmgr decide {clean(patch.name)} absorbed    (or: needed)"
+
+
+def _quoted(content: bytes) -> Iterator[str]:
+    lines = dedent(content.decode("utf-8", "backslashreplace").expandtabs(4)).splitlines()
+    yield from (f"  | {clean(line)}".rstrip() for line in lines[:LONGEST_TEXT])
+    if len(lines) > LONGEST_TEXT:
+        yield f"  | ... and {len(lines) - LONGEST_TEXT} lines more"
 
 
 def _moves(patch: PatchOutcome) -> tuple[tuple[str, str], ...]:
@@ -72,17 +107,24 @@ def sighting_text(sighting: Sighting) -> str:
 
 def _summary(outcome: SeriesOutcome) -> str:
     counts = [f"{outcome.count(v)} {v.value}" for v in Verdict if outcome.count(v)]
-    return f"  {len(outcome.patches)} patches: {', '.join(counts) or 'none'}"
+    number = len(outcome.patches)
+    return f"  {number} patch{'' if number == 1 else 'es'}: {', '.join(counts) or 'none'}"
 
 
 def after_rebase(
-    outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool, work: Path | None
+    outcomes: Iterable[SeriesOutcome],
+    *,
+    is_dry_run: bool,
+    work: Path | None,
+    waiting: Iterable[str] = (),
 ) -> Iterator[str]:
     """Yield what to do next, a line each."""
     outcomes = tuple(outcomes)
     if work is not None:
-        yield f"Conflicts are left. Edit the files with markers below {work}"
-        yield "then run: patchmgr rebase --continue    (to forget it: patchmgr rebase --abort)"
+        yield f"Conflicts are left. These files below {work} have markers:"
+        yield from (f"  {clean(name)}" for name in waiting)
+        yield "Edit them, then run: patchmgr rebase --continue"
+        yield "To forget the attempt: patchmgr rebase --abort"
         yield "Patch files, pin and branch are as they were."
     elif any(outcome.has_conflicts for outcome in outcomes):
         yield "Conflicts are left. Nothing was written: this was a dry run."

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer.main
 
 from patchmgr import cli
-from tests.conftest import Repository
+from tests.conftest import Repository, make_hermetic
+
+if TYPE_CHECKING:
+    from tests.commands.scenes import Stage
 
 
 @dataclass(frozen=True)
@@ -44,19 +49,29 @@ class _Stream(io.TextIOWrapper):
 Run = Callable[..., Answer]
 
 
+# To read all signatures again takes as long as a small command.
+_get_command = functools.cache(typer.main.get_command)
+
+
+def invoke(*arguments: str | Path) -> Answer:
+    """Run `patchmgr ARGUMENTS…` in this process."""
+    out, err = _Stream(), _Stream()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "argv", ["patchmgr", *map(str, arguments)])
+        patched.setattr(sys, "stdout", out)
+        patched.setattr(sys, "stderr", err)
+        patched.setattr(typer.main, "get_command", _get_command)
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+    return Answer(int(ended.value.code or 0), out.text(), err.text())
+
+
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+def run() -> Run:
     """Return a function that runs `patchmgr ARGUMENTS…` and asserts the exit code."""
 
     def call(*arguments: str | Path, code: int = 0) -> Answer:
-        out, err = _Stream(), _Stream()
-        with monkeypatch.context() as patched:
-            patched.setattr(sys, "argv", ["patchmgr", *map(str, arguments)])
-            patched.setattr(sys, "stdout", out)
-            patched.setattr(sys, "stderr", err)
-            with pytest.raises(SystemExit) as ended:
-                cli.main()
-        answer = Answer(int(ended.value.code or 0), out.text(), err.text())
+        answer = invoke(*arguments)
         assert answer.code == code, f"exit {answer.code}\n{answer.out}\n{answer.err}"
         return answer
 
@@ -95,3 +110,22 @@ def scene(tmp_path: Path, run: Run, make_repository: Callable[[str], Repository]
         "--git", upstream.root, "--reference", upstream.root,
     )  # fmt: skip
     return Scene(upstream, root, run)
+
+
+@pytest.fixture(scope="session")
+def built_stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    """Return the stage that every test copies; nobody writes to it."""
+    from tests.commands.scenes import build
+
+    folder = tmp_path_factory.mktemp("stage")
+    with pytest.MonkeyPatch.context() as patched:
+        make_hermetic(folder / "home", patched)
+        return build(folder)
+
+
+@pytest.fixture
+def stage(built_stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """Return a workspace with a series of two patches, to do with as one likes."""
+    from tests.commands.scenes import copied
+
+    return copied(built_stage, tmp_path, monkeypatch)

@@ -100,7 +100,9 @@ def test_an_upstreamed_patch_is_dropped_with_evidence(scene: Scene) -> None:
     answer = scene.rebase("s", "--onto", "upstream/main")
     assert verdicts(answer) == ["absorbed", "unchanged"]
     patch = answer["series"][0]["patches"][0]
-    assert [(e["commit"], e["pull"], e["how"]) for e in patch["evidence"]] == [(landed, 77, "exact")]
+    assert [(e["commit"], e["pull"], e["how"]) for e in patch["evidence"]] == [
+        (landed, 77, "exact")
+    ]
     assert patch["hunks"][0]["evidence"] == landed
     assert not (scene.root / "series/s/fork-change-1.patch").exists()
     assert (scene.root / "series/s/series").read_text() == "fork-change-2.patch\n"
@@ -151,7 +153,8 @@ def test_a_conflict_changes_nothing_and_later_patches_go_on(scene: Scene) -> Non
     marked = waiting.read_text()
     assert f"<<<<<<< upstream/main ({culprit[:12]}): upstream: collides (#9)\n" in marked
     assert ">>>>>>> s/fork-change-1.patch: fork: change 1\n" in marked
-    assert "||||||| " in marked
+    base = series["base"]["commit"]
+    assert f"\n||||||| {base} ({base[:12]})\n" in marked
 
 
 def test_a_solved_conflict_is_finished_by_continue(scene: Scene) -> None:
@@ -235,7 +238,9 @@ def test_files_that_come_and_go(
     fork(scene, {"a": text(l30="ours\n"), "new": "ours\n", "gone": None})
     scene.upstream.commit(upstream, "upstream: something")
     code = 3 if verdict == "conflict" else 0
-    assert verdicts(scene.rebase("s", "--onto", "upstream/main", "--dry-run", code=code)) == [verdict]
+    assert verdicts(scene.rebase("s", "--onto", "upstream/main", "--dry-run", code=code)) == [
+        verdict
+    ]
 
 
 def test_an_unknown_state_lists_the_nearest_names(scene: Scene) -> None:

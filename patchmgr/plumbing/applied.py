@@ -1,0 +1,79 @@
+"""The record of what is applied in a target, and its form on disk."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from patchmgr.errors import PatchmgrError
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file by mode (octal string) and sha256 of its content."""
+
+    mode: str
+    sha256: str
+
+
+def state_of(mode: str, content: bytes) -> FileState:
+    """Return the state of a file."""
+    return FileState(mode, hashlib.sha256(content).hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedFile:
+    """A file that was replaced; None where there was or is no such file.
+
+    `original` names the kept old content, `permissions` are the old file's.
+    """
+
+    path: str
+    before: FileState | None
+    after: FileState | None
+    original: str | None
+    permissions: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is applied in a target.
+
+    `digest` is the digest of the series with the guards `selected`, `onto` the commit that it
+    was put on, `head` the commit that holds it, None where files are changed without a commit.
+    """
+
+    series: str
+    digest: str
+    selected: tuple[str, ...]
+    onto: str
+    head: str | None
+    files: tuple[AppliedFile, ...]
+
+
+def record_document(record: Record) -> dict[str, Any]:
+    """Return a record as JSON values."""
+    return {"format": FORMAT, **asdict(record)}
+
+
+def read_record(document: Mapping[str, Any]) -> Record:
+    """Return the record of JSON values; raise "broken-target" for a newer format."""
+    if document["format"] != FORMAT:
+        raise PatchmgrError("broken-target", "the record was written by a newer patchmgr")
+    return Record(
+        str(document["series"]),
+        str(document["digest"]),
+        tuple(document["selected"]),
+        str(document["onto"]),
+        document["head"],
+        tuple(_applied_file(file) for file in document["files"]),
+    )
+
+
+def _applied_file(file: Mapping[str, Any]) -> AppliedFile:
+    before, after = (FileState(**s) if s else None for s in (file["before"], file["after"]))
+    return AppliedFile(file["path"], before, after, file["original"], file["permissions"])

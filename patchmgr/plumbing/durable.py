@@ -1,0 +1,78 @@
+"""Files of our own that survive a crash, and folders that one process holds at a time."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from patchmgr.errors import PatchmgrError
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    """Write a file and wait until the disk has it."""
+    with open(path, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the disk has the names of a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def unwritable(what: str, fault: OSError, *, left: str = "nothing was changed") -> PatchmgrError:
+    """Return the error for a file or folder that cannot be written."""
+    reason = fault.strerror or str(fault)
+    return PatchmgrError(
+        "no-space" if fault.errno in _NO_SPACE else "unwritable",
+        f"{what} cannot be written: {reason}; {left}",
+        ("free some space or mend the permissions, then run it again",),
+    )
+
+
+@contextmanager
+def held(folder: Path, *, what: str) -> Iterator[None]:
+    """Hold a folder, made if need be, for this process: a lock file in it is ours alone.
+
+    Raises PatchmgrError "busy" at once where another process holds it. A process that is killed
+    holds nothing.
+    """
+    try:
+        folder.mkdir(exist_ok=True)
+        if folder.is_symlink():
+            raise PatchmgrError("unsafe-path", f"{folder} is a symbolic link")
+        descriptor = os.open(folder / "lock", _LOCK, 0o666)
+    except OSError as fault:
+        raise unwritable(what, fault) from fault
+    try:
+        _take(descriptor, what)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int, what: str) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as fault:
+        owner = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
+        raise PatchmgrError(
+            "busy",
+            f"another patchmgr (process {owner}) is at work in {what}",
+            ("wait for it to end, then run this again",),
+        ) from fault
+    with suppress(OSError):  # the number is for people only
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)

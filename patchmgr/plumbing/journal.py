@@ -1,0 +1,226 @@
+"""Changes to a workspace, made as a whole or not at all.
+
+A change is written beside (`.patchmgr/staging`), described in a journal, and only then moved
+into place: a reader after a crash finds the journal and finishes the move, or no journal and
+the old state.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from errno import EISDIR
+from pathlib import Path
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import check_path
+from patchmgr.model.ids import is_full_id
+from patchmgr.plumbing.durable import sync_folder, unwritable, write_synced
+
+LOCK = "upstream.lock"
+PRIVATE = ".patchmgr"
+_JOURNAL = f"{PRIVATE}/journal.json"
+_STAGING = f"{PRIVATE}/staging"
+_STAGED = re.compile(rf"{re.escape(_STAGING)}/\d+")
+# What a change may write: nothing else of a workspace is ours.
+_OURS = re.compile(r"upstream\.lock|\.gitignore|\.gitattributes|(series|conflicts)/.+")
+_SPENT = re.compile(rf"{re.escape(PRIVATE)}/[a-z]+/[a-z.]+")
+_BRANCHES = "refs/heads/patchmgr/"
+
+
+@dataclass(frozen=True, slots=True)
+class RefPlan:
+    """A ref of a store to move when a change is made: `old` None means whatever is there."""
+
+    store: str
+    name: str
+    new: str | None
+    old: str | None
+
+
+RefMover = Callable[[Sequence[RefPlan]], None]
+
+
+@dataclass(slots=True)
+class Change:
+    """Files to write (None: to delete) by path below the workspace, and refs to move.
+
+    `spent` are private files (below `.patchmgr/`) that have no meaning any more once it is made.
+    """
+
+    files: dict[str, bytes | None] = field(default_factory=dict)
+    refs: list[RefPlan] = field(default_factory=list)
+    spent: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A change as it is kept while it is made: paths with their staged files, refs, and `spent`."""
+
+    files: tuple[tuple[str, str | None], ...]
+    refs: tuple[RefPlan, ...]
+    spent: tuple[str, ...]
+
+
+class Journal:
+    """The journal of a workspace, and the one way to change files of it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    @property
+    def is_there(self) -> bool:
+        """Say whether a change was described and not finished."""
+        return (self._root / _JOURNAL).exists()
+
+    def recover(self, move_refs: RefMover) -> bool:
+        """Finish the change that a killed command had described; say whether there was one.
+
+        A branch that cannot be moved any more (its store is gone, say) stays: it can be built.
+        """
+        if not self.is_there:
+            shutil.rmtree(self._root / _STAGING, ignore_errors=True)
+            return False
+        journal = self._read()
+        for plan in journal.refs:
+            try:
+                move_refs([plan])
+            except PatchmgrError:
+                continue
+        self._finish(journal)
+        return True
+
+    def make(self, change: Change, move_refs: RefMover) -> None:
+        """Make a change, all of it or none."""
+        for path in change.files:
+            self._refuse_links(path)
+        made: list[Path] = []
+        try:
+            self._stage(change, made)
+            journal = self._read()
+            if journal.refs:
+                move_refs(journal.refs)
+        except OSError as fault:
+            self._drop(made)
+            raise unwritable(str(self._root), fault) from fault
+        except PatchmgrError:
+            self._drop(made)
+            raise
+        self._finish(journal)
+
+    def _stage(self, change: Change, made: list[Path]) -> None:
+        staging = self._root / _STAGING
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir(parents=True)
+        entries: list[tuple[str, str | None]] = []
+        for number, (path, content) in enumerate(_lock_last(change.files)):
+            staged = None if content is None else f"{_STAGING}/{number}"
+            if content is not None and staged is not None:
+                if (self._root / path).is_dir():
+                    raise IsADirectoryError(EISDIR, f"{path} is a folder")
+                _make_folders((self._root / path).parent, made)
+                write_synced(self._root / staged, content)
+            entries.append((path, staged))
+        refs = [(r.store, r.name, r.new, r.old) for r in change.refs]
+        document = {"files": entries, "refs": refs, "spent": change.spent}
+        beside = staging / "journal.json"
+        write_synced(beside, json.dumps(document).encode())
+        beside.replace(self._root / _JOURNAL)
+        sync_folder(self._root / PRIVATE)
+
+    def _drop(self, made: Sequence[Path]) -> None:
+        """Forget a change of which nothing was moved: its journal first."""
+        (self._root / _JOURNAL).unlink(missing_ok=True)
+        shutil.rmtree(self._root / _STAGING, ignore_errors=True)
+        for folder in reversed(made):
+            with suppress(OSError):
+                folder.rmdir()
+
+    def _read(self) -> _Plan:
+        """Read the journal; it may have come with the workspace, so nothing in it is believed."""
+        try:
+            document = json.loads((self._root / _JOURNAL).read_bytes())
+            files = tuple(_checked_file(*row) for row in document["files"])
+            refs = tuple(_checked_ref(*row) for row in document["refs"])
+            spent = tuple(_checked(str(path), _SPENT) for path in document["spent"])
+        except (ValueError, KeyError, TypeError) as fault:
+            raise PatchmgrError(
+                "broken-workspace",
+                f"{_JOURNAL} cannot be read",
+                ("delete it to go back to what was before",),
+            ) from fault
+        for path in (*(path for path, _ in files), *spent):
+            self._refuse_links(path)
+        return _Plan(files, refs, spent)
+
+    def _refuse_links(self, path: str) -> None:
+        at = self._root
+        for part in path.split("/"):
+            at = at / part
+            if at.is_symlink():
+                raise PatchmgrError("unsafe-path", f"{path} leads through a symbolic link")
+
+    def _finish(self, journal: _Plan) -> None:
+        """Move the files into place; done again after a crash, this does what is left."""
+        try:
+            folders = {self._root: None}
+            for path, staged in journal.files:
+                target = self._root / path
+                if staged is None:
+                    target.unlink(missing_ok=True)
+                    _remove_empty(target.parent, self._root)
+                elif (self._root / staged).exists():
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    (self._root / staged).replace(target)
+                    folders[target.parent] = None
+            for path in journal.spent:
+                (self._root / path).unlink(missing_ok=True)
+            for folder in folders:
+                sync_folder(folder)
+            (self._root / _JOURNAL).unlink()
+        except OSError as fault:
+            left = "a part was, and the next patchmgr command here finishes it"
+            raise unwritable(str(self._root), fault, left=left) from fault
+        shutil.rmtree(self._root / _STAGING, ignore_errors=True)
+
+
+def _checked(text: str, form: re.Pattern[str]) -> str:
+    if form.fullmatch(text) is None:
+        raise ValueError(text)
+    return text
+
+
+def _checked_file(path: str, staged: str | None) -> tuple[str, str | None]:
+    check_path(_checked(path, _OURS), what="the path")
+    return path, None if staged is None else _checked(staged, _STAGED)
+
+
+def _checked_ref(store: str, name: str, new: str | None, old: str | None) -> RefPlan:
+    if not name.startswith(_BRANCHES) or not all(v is None or is_full_id(v) for v in (new, old)):
+        raise ValueError(name)
+    return RefPlan(str(store), name, new, old)
+
+
+def _lock_last(files: Mapping[str, bytes | None]) -> list[tuple[str, bytes | None]]:
+    return sorted(files.items(), key=lambda item: (item[0] == LOCK, item[0]))
+
+
+def _make_folders(folder: Path, made: list[Path]) -> None:
+    """Make a folder and those above it, and note which were made."""
+    if not folder.is_dir():
+        _make_folders(folder.parent, made)
+        folder.mkdir()
+        made.append(folder)
+
+
+def _remove_empty(folder: Path, root: Path) -> None:
+    while folder != root and folder.name not in ("series", "conflicts"):
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+        folder = folder.parent

@@ -1,0 +1,61 @@
+"""Decisions as text and as a JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from patchmgr.model.decision import Decision
+from patchmgr.render.clean import clean
+from patchmgr.render.machine import document
+
+
+def decisions_text(decisions: Sequence[Decision]) -> str:
+    """Return a line a decision."""
+    lines = [_line(decision) for decision in decisions]
+    return "".join(f"{line}\n" for line in lines) or "Nothing is decided.\n"
+
+
+def decided_text(
+    added: Sequence[Decision], removed: Sequence[Decision], *, is_dry_run: bool
+) -> str:
+    """Return what was decided, and what was forgotten for it."""
+    would = "Would keep" if is_dry_run else "Kept"
+    lines = [f"{would}: {_line(decision)}" for decision in added]
+    would = "Would forget" if is_dry_run else "Forgot"
+    lines += [f"{would}: {_line(decision)}" for decision in removed]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _line(decision: Decision) -> str:
+    told = [f"{clean(decision.series)}/{clean(decision.patch)}  {decision.ruling.value}"]
+    if decision.by:
+        told.append(f"by {clean(decision.by)}")
+    if decision.commit is not None:
+        told.append(f"in {decision.commit[:12]} {clean(decision.subject)}".rstrip())
+    return "  ".join(told)
+
+
+def decided_document(
+    added: Sequence[Decision], removed: Sequence[Decision], *, is_dry_run: bool
+) -> str:
+    """Return the document of `decide --json`."""
+    return document(
+        "decide",
+        dry_run=is_dry_run,
+        decisions=[_value(decision) for decision in added],
+        forgotten=[_value(decision) for decision in removed],
+    )
+
+
+def _value(decision: Decision) -> dict[str, Any]:
+    return {
+        "series": decision.series,
+        "patch": decision.patch,
+        "verdict": decision.ruling.value,
+        "by": decision.by or None,
+        "commit": decision.commit,
+        "subject": decision.subject or None,
+        "pull": decision.pull,
+        "paths": sorted({passage.path for passage in decision.passages}),
+    }

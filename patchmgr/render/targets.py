@@ -1,0 +1,122 @@
+"""What becomes of patches on several targets, as a table: one row a patch, one column a target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from patchmgr.model.ids import is_full_id
+from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
+from patchmgr.render.clean import clean
+from patchmgr.render.markdown_text import code_cell, text
+from patchmgr.render.terminal import VERDICT_COLOURS, painted
+
+_WORDS = {verdict: verdict.value for verdict in Verdict} | {Verdict.UNCHANGED: "same"}
+_LEFT = (Verdict.CONFLICT, Verdict.BLOCKED)
+_GAP = "  "
+
+
+def targets_text(targets: Sequence[TargetOutcome], form: str, *, width: int, colour: bool) -> str:
+    """Return the tables of all series as "markdown" or "terminal", a blank line between them.
+
+    On a terminal a table that is wider than it goes on below.
+    """
+    tables = []
+    for outcomes in _by_series(targets):
+        if form == "markdown":
+            lines = _markdown(outcomes)
+        else:
+            lines = _terminal(outcomes, width, colour)
+        tables.append("".join(f"{line}\n" for line in lines))
+    return "\n".join(tables)
+
+
+def after_targets(targets: Sequence[TargetOutcome]) -> str:
+    """Return the line that says whether something is left."""
+    count = sum(target.has_conflicts for target in targets)
+    left = f"Conflicts on {count} of {len(targets)} targets." if count else "No conflict."
+    return f"{left} Nothing was written: this was a dry run."
+
+
+def _by_series(targets: Sequence[TargetOutcome]) -> tuple[list[SeriesOutcome], ...]:
+    found: dict[str, list[SeriesOutcome]] = {}
+    for target in targets:
+        for outcome in target.series:
+            found.setdefault(outcome.name, []).append(outcome)
+    return tuple(found.values())
+
+
+def _heading(outcomes: Sequence[SeriesOutcome]) -> str:
+    first, count = outcomes[0], len(outcomes)
+    targets = f"{count} target{'' if count == 1 else 's'}"
+    size = len(first.patches)
+    patches = f"{size} patch{'' if size == 1 else 'es'}"
+    return f"{first.name}: {_short(first.base.ref)} -> {targets}  ({patches})"
+
+
+def _short(ref: str) -> str:
+    """Return the name of a state, a commit in short."""
+    return ref[:12] if is_full_id(ref) else clean(ref)
+
+
+def _terminal(outcomes: Sequence[SeriesOutcome], width: int, colour: bool) -> Iterator[str]:
+    yield _heading(outcomes)
+    names = [clean(patch.name) for patch in outcomes[0].patches]
+    first = max([len("patch"), *map(len, names)])
+    columns = [max(len(_short(o.onto.ref)), *map(len, _WORDS.values())) for o in outcomes]
+    for start, end in _blocks(columns, width - first - len(_GAP)):
+        shown = range(start, end)
+        head = [_short(outcomes[n].onto.ref).ljust(columns[n]) for n in shown]
+        yield _GAP + _GAP.join(["patch".ljust(first), *head]).rstrip()
+        for row, name in enumerate(names):
+            cells = [
+                _cell(outcomes[n].patches[row].verdict, columns[n] * (n + 1 < end), colour)
+                for n in shown
+            ]
+            yield _GAP + _GAP.join([name.ljust(first), *cells])
+        yield ""
+    longest = max(len(_short(outcome.onto.ref)) for outcome in outcomes)
+    for outcome in outcomes:
+        yield f"{_GAP}{_short(outcome.onto.ref).ljust(longest)}{_GAP}{_fate(outcome)}"
+
+
+def _blocks(columns: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the columns that fit side by side, at least one at a time."""
+    start, used = 0, 0
+    for number, column in enumerate(columns):
+        used += column + len(_GAP)
+        if used > width and number > start:
+            yield start, number
+            start, used = number, column + len(_GAP)
+    yield start, len(columns)
+
+
+def _cell(verdict: Verdict, width: int, colour: bool) -> str:
+    return painted(_WORDS[verdict].ljust(width), VERDICT_COLOURS[verdict], colour=colour)
+
+
+def _fate(outcome: SeriesOutcome) -> str:
+    """Return head and counts in words, or what is left."""
+    if outcome.has_conflicts:
+        conflicts, blocked = (outcome.count(verdict) for verdict in _LEFT)
+        rest = f", {blocked} blocked" if blocked else ""
+        return f"{conflicts} conflict{'' if conflicts == 1 else 's'}{rest}"
+    counts = (f"{outcome.count(v)} {v.value}" for v in Verdict if outcome.count(v))
+    return f"head {outcome.head}{_GAP}{', '.join(counts) or 'no patches'}"
+
+
+def _markdown(outcomes: Sequence[SeriesOutcome]) -> Iterator[str]:
+    yield f"### {text(_heading(outcomes))}"
+    yield ""
+    yield _row(["patch", *(text(_short(outcome.onto.ref)) for outcome in outcomes)])
+    yield _row(["---"] * (len(outcomes) + 1))
+    for row, patch in enumerate(outcomes[0].patches):
+        words = [_WORDS[outcome.patches[row].verdict] for outcome in outcomes]
+        cells = [f"**{word}**" if word in ("conflict", "blocked") else word for word in words]
+        yield _row([code_cell(patch.name), *cells])
+    yield ""
+    for outcome in outcomes:
+        yield f"- {text(_short(outcome.onto.ref))}: {_fate(outcome)}"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,177 @@
+"""A full disk below the workspace, the cache or the checkout: one line, and nothing changed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import invoke
+from tests.commands.scenes import Stage, one_line, picture, plant
+
+_PAGE = 4096
+Mount = Callable[[str, int], Path]
+
+
+@pytest.fixture
+def mount(tmp_path: Path) -> Iterator[Mount]:
+    """Return a function that mounts a small file system of a number of pages, or skip."""
+    mounted: list[Path] = []
+
+    def make(name: str, pages: int) -> Path:
+        place = tmp_path / name
+        place.mkdir()
+        line = ["mount", "-t", "tmpfs", "-o", f"size={pages * _PAGE}", "none", str(place)]
+        if shutil.which("mount") is None or subprocess.run(line, capture_output=True).returncode:
+            pytest.skip("this machine does not let us mount a tmpfs")
+        mounted.append(place)
+        return place
+
+    yield make
+    for place in mounted:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def fill(place: Path, pages: int) -> None:
+    """Leave so many pages free."""
+    found = os.statvfs(place)
+    free = found.f_bavail * found.f_frsize // _PAGE
+    (place / "ballast").write_bytes(bytes(max(0, free - pages) * _PAGE))
+
+
+def squeeze(
+    place: Path, line: tuple[str | Path, ...], look: Callable[[], object], most: int
+) -> None:
+    """Run a command with 0, 1, 2… pages free until it works; before, it changes nothing."""
+    before = look()
+    for pages in range(most):
+        fill(place, pages)
+        answer = invoke(*line)
+        (place / "ballast").unlink()
+        if answer.code == 0:
+            assert look() != before
+            assert pages, "the disk was never full"
+            return
+        assert answer.code == 1, f"{pages} pages: {answer.err}"
+        assert re.search("o space left|write", one_line(answer)), f"{pages} pages"
+        assert look() == before, f"{pages} pages"
+        assert invoke(*line[:2], "status").code == 0 or line[0] == "init"
+    raise AssertionError(f"{most} pages are not enough: {answer.err}")
+
+
+@pytest.mark.parametrize("command", ["init", "import", "rebase", "series new", "upstream add"])
+def test_a_full_workspace(stage: Stage, mount: Mount, command: str) -> None:
+    place = mount("small", 64)
+    root = place / "workspace"
+    if command != "init":
+        shutil.copytree(stage.root, root)
+    start: tuple[str | Path, ...] = ("-C", root)
+    onto = stage.upstream.git("rev-parse", "later")
+    box = stage.folder / "more.mbox"
+    if command == "import":
+        stage.upstream.git("checkout", "--quiet", "--detach", "fork")
+        plant(stage.upstream, {"more": "x\n" * 6000}, "more")
+        box.write_bytes(stage.upstream.patches("fork..HEAD"))
+        stage.upstream.git("checkout", "--quiet", "main")
+    line = {
+        "init": ("init", root),
+        "import": (*start, "import", box, "--series", "s"),
+        "rebase": (*start, "rebase", "s", "--onto", onto),
+        "series new": (*start, "series", "new", "t", "--upstream", "up", "--base", onto),
+        "upstream add": (*start, "upstream", "add", "two", "--git", stage.upstream.root),
+    }[command]
+
+    def look() -> object:
+        seen = picture(place)
+        return {p: f for p, f in seen.items() if f[0] != "folder" and p != "ballast"}
+
+    squeeze(place, line, look, 40)
+
+
+@pytest.mark.parametrize("command", ["branch", "fetch", "apply", "rebase"])
+def test_a_full_cache(
+    stage: Stage, mount: Mount, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = mount("small", 200)
+    shutil.copytree(stage.folder / "cache/patchmgr", place / "patchmgr")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
+    checkout = stage.clone()
+    onto = stage.upstream.git("rev-parse", "later")
+    start = ("-C", stage.root)
+    line = {
+        "branch": (*start, "branch", "s"),
+        "fetch": (*start, "upstream", "fetch"),
+        "apply": (*start, "apply", "s", "--to", checkout.root, "--commit"),
+        "rebase": (*start, "rebase", "s", "--onto", onto),
+    }[command]
+
+    def look() -> object:
+        refs = stage.folder.glob("small/patchmgr/stores/*/refs/**/*")
+        known = {r.name: r.read_bytes() for r in refs if r.is_file() and r.name != "HEAD"}
+        return picture(stage.root), picture(checkout.root), checkout.head(), known
+
+    squeeze(place, line, look, 80)
+
+
+@pytest.mark.parametrize("command", ["apply", "apply --commit", "unapply", "unapply --commit",
+                                     "branch"])  # fmt: skip
+def test_a_full_checkout(stage: Stage, mount: Mount, command: str) -> None:
+    place = mount("small", 400)
+    checkout = stage.clone("small/checkout")
+    start = ("-C", stage.root)
+    to = ("s", "--to", checkout.root)
+    verb, *mode = command.split()
+    if verb == "unapply":
+        stage.run("apply", *to, *mode)
+        mode = []
+    line: tuple[str | Path, ...] = (*start, verb, *to, *mode)
+    if verb == "branch":
+        line = (*start, "branch", "s", "--repo", checkout.root)
+
+    def look() -> object:
+        refs = checkout.git("for-each-ref")
+        return picture(checkout.root), checkout.git("status", "--porcelain"), checkout.head(), refs
+
+    squeeze(place, line, look, 60)
+
+
+def test_a_folder_that_may_not_be_written(stage: Stage, mount: Mount) -> None:
+    place = mount("small", 400)
+    checkout = stage.clone("small/checkout")
+    shutil.copytree(stage.root, place / "workspace")
+    before = picture(place)
+    subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
+    onto = stage.upstream.git("rev-parse", "later")
+    for line in (
+        ("apply", "s", "--to", checkout.root),
+        ("branch", "s", "--repo", checkout.root),
+        ("rebase", "s", "--onto", onto),
+        ("series", "new", "t", "--upstream", "up", "--base", onto),
+    ):
+        answer = invoke("-C", place / "workspace", *line)
+        assert answer.code == 1, answer.err
+        assert "Read-only file system" in one_line(answer)
+    for words in ("status", "series show s", "report s", "branch s"):
+        assert invoke("-C", place / "workspace", *words.split()).code == 0, words
+    dry = ("apply", "s", "--to", checkout.root, "--dry-run")
+    assert invoke("-C", place / "workspace", *dry).code == 0
+    assert invoke("-C", place / "workspace", "verify", "s", "--to", checkout.root).code == 4
+    assert picture(place) == before
+
+
+def test_a_cache_that_may_not_be_written(
+    stage: Stage, mount: Mount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = mount("small", 20)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
+    subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
+    for line in (("upstream", "fetch"), ("branch", "s"), ("status",), ("report", "s")):
+        answer = invoke("-C", stage.root, *line)
+        assert answer.code == 1, answer.err
+        assert "XDG_CACHE_HOME" in answer.err
+        one_line(answer)

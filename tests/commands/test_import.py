@@ -1,0 +1,400 @@
+"""`import`: what comes in from where, under which name; and all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Answer
+from tests.commands.scenes import Stage, one_line, picture, plant, text
+from tests.conftest import Repository
+
+EDIT_A = "--- a/pkg/a.py\n+++ b/pkg/a.py\n@@ -1,2 +1,2 @@\n-line 0\n+zero\n line 1\n"
+EDIT_B = EDIT_A.replace("a.py", "b.py")
+
+
+@pytest.fixture
+def empty(stage: Stage) -> Stage:
+    """Return the stage with a series that has no patches."""
+    folder = stage.root / "series/s"
+    for path in folder.iterdir():
+        path.unlink()
+    (folder / "series").write_bytes(b"")
+    return stage
+
+
+def put(stage: Stage, name: str, content: bytes | str) -> Path:
+    path = stage.folder / "sources" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def take(stage: Stage, *sources: str | Path, code: int = 0) -> Answer:
+    return stage.run("import", "--series", "s", *sources, code=code)
+
+
+def order(stage: Stage) -> str:
+    return (stage.root / "series/s/series").read_text()
+
+
+def refuses(stage: Stage, *sources: str | Path, code: int = 1) -> str:
+    """Check that an import changes nothing; return the one line that says why."""
+    before = picture(stage.root)
+    message = one_line(take(stage, *sources, code=code))
+    assert one_line(take(stage, "--dry-run", *sources, code=code)) == message
+    assert picture(stage.root) == before
+    return message
+
+
+def commits(
+    stage: Stage, *changes: tuple[Mapping[str, bytes | str | None], str], at: str = "main"
+) -> str:
+    """Make commits on a detached HEAD of upstream, and return to main."""
+    stage.upstream.git("checkout", "--quiet", "--detach", at)
+    for files, message in changes:
+        plant(stage.upstream, files, message)
+    head = stage.upstream.head()
+    stage.upstream.git("checkout", "--quiet", "main")
+    return head
+
+
+def test_a_mailbox_becomes_a_patch_a_mail_byte_for_byte(empty: Stage) -> None:
+    raw = empty.upstream.patches("main..fork")
+    answer = take(empty, put(empty, "box.mbox", raw))
+    assert answer.out.splitlines() == [
+        "Imported 2 patches into s:",
+        "  fork-one.patch  fork: one",
+        "  fork-two.patch  fork: two",
+        "  risk: fork-two.patch: bytes",
+    ]
+    assert order(empty) == "fork-one.patch\nfork-two.patch\n"
+    folder = empty.root / "series/s"
+    assert (folder / "fork-one.patch").read_bytes() + (
+        folder / "fork-two.patch"
+    ).read_bytes() == raw
+
+
+def test_the_answer_in_json(empty: Stage) -> None:
+    box = put(empty, "box.mbox", empty.upstream.patches("main..fork"))
+    dry = take(empty, box, "--json", "--dry-run").json
+    assert order(empty) == ""
+    document = take(empty, box, "--json").json
+    assert {**dry, "dry_run": False} == document
+    one, two = document["patches"]
+    assert one["name"] == "fork-one.patch"
+    assert one["author"] == "A. Author <author@example.org>"
+    assert (one["added"], one["removed"], one["risks"]) == (3, 2, [])
+    assert two["risks"] == ["bytes"]
+
+
+def test_imports_are_appended_behind_what_is_there(stage: Stage) -> None:
+    (stage.root / "series/s/series").write_text("# mine\nfork-one.patch\nfork-two.patch # end")
+    take(stage, put(stage, "b.diff", EDIT_B))
+    assert order(stage) == "# mine\nfork-one.patch\nfork-two.patch # end\nb.diff\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "wanted"),
+    [
+        pytest.param("fix-it.diff", EDIT_A, "fix-it.diff", id="plain-diff"),
+        pytest.param("0007-fix-it.patch", EDIT_A, "fix-it.patch", id="number"),
+        pytest.param("07-fix.patch", EDIT_A, "07-fix.patch", id="short-number-stays"),
+        pytest.param("my fix #1.patch", EDIT_A, "my-fix-1.patch", id="spaces"),
+        pytest.param("0001--dash.patch", EDIT_A, "dash.patch", id="dash"),
+        pytest.param("0001-.patch", EDIT_A, "patch.patch", id="only-a-number"),
+        pytest.param("series.patch", EDIT_A, "series.patch", id="series"),
+        pytest.param("f\u00fcr.patch", EDIT_A, "f\u00fcr.patch", id="unicode"),
+        pytest.param("mail.eml", f"Subject: [PATCH 1/2] Make it so!\n\n{EDIT_A}",
+                     "Make-it-so.patch", id="subject"),
+        pytest.param("mail.txt", f"Subject: x/../../y\n\n{EDIT_A}", "x-.-.-y.patch", id="slug"),
+        pytest.param("mail.txt", f"Subject: \u65e5\n\n{EDIT_A}", "patch.patch", id="no-ascii"),
+        pytest.param("mail.txt", f"Subject: {'long ' * 40}\n\n{EDIT_A}",
+                     f"{('long-' * 40)[:52]}.patch", id="long"),
+        pytest.param("what.txt", EDIT_A, "what.patch", id="no-subject"),
+    ],
+)  # fmt: skip
+def test_names(empty: Stage, name: str, content: str, wanted: str) -> None:
+    source = put(empty, name, content)
+    take(empty, source)
+    assert order(empty) == f"{wanted}\n"
+    assert (empty.root / "series/s" / wanted).read_bytes() == source.read_bytes()
+
+
+def test_a_name_that_is_taken_gets_a_number(stage: Stage) -> None:
+    take(stage, put(stage, "fork-one.patch", EDIT_B))
+    third = EDIT_B.replace("line 0", "zero").replace("+zero", "+null")
+    take(stage, put(stage, "x/fork-one.patch", third))
+    assert order(stage).splitlines()[2:] == ["fork-one-2.patch", "fork-one-3.patch"]
+
+
+def test_many_files_in_the_order_given(empty: Stage) -> None:
+    take(empty, put(empty, "b.diff", EDIT_B), put(empty, "a.diff", EDIT_A))
+    assert order(empty) == "b.diff\na.diff\n"
+
+
+QUILT = b"""\
+# what we carry
+
+first.patch
+sub/second.diff -p0 # not upstreamed
+third.patch #+extra #-less
+"""
+
+
+def quilt(stage: Stage) -> Path:
+    put(stage, "patches/first.patch", f"Description: a first one\n\n{EDIT_A}")
+    put(stage, "patches/sub/second.diff", EDIT_B.replace("a/", "").replace("b/", ""))
+    put(stage, "patches/third.patch", EDIT_A.replace("line 0", "zero").replace("+zero", "+null"))
+    return put(stage, "patches/series", QUILT).parent
+
+
+def test_a_quilt_directory_comes_with_guards_options_and_comments(empty: Stage) -> None:
+    folder = quilt(empty)
+    take(empty, folder)
+    assert (empty.root / "series/s/series").read_bytes() == QUILT
+    for name in ("first.patch", "sub/second.diff", "third.patch"):
+        assert (empty.root / "series/s" / name).read_bytes() == (folder / name).read_bytes()
+    built = empty.run("branch", "s", "--json").json
+    assert built["commits"] == 2
+    assert empty.run("branch", "s", "--select", "extra", "--json").json["commits"] == 3
+
+
+def test_guards_stay_with_a_patch_that_gets_another_name(empty: Stage) -> None:
+    take(empty, put(empty, "third.patch", new_file("other")))
+    take(empty, quilt(empty))
+    lines = order(empty).splitlines()
+    assert lines[-1] == "third-2.patch #+extra #-less"
+
+
+def test_patches_that_guards_keep_apart_may_clash(empty: Stage) -> None:
+    put(empty, "p/old.patch", EDIT_A)
+    put(empty, "p/new.patch", EDIT_A.replace("+zero", "+null"))
+    put(empty, "p/never.patch", EDIT_A.replace("-line 0", "-line x"))
+    series = put(empty, "p/series", "old.patch #-new\nnew.patch #+new\n")
+    take(empty, series.parent)
+    series.write_text("never.patch #+new\n")
+    assert "never.patch does not apply" in refuses(empty, series.parent)
+
+
+def test_a_folder_without_a_series_file_comes_by_name(empty: Stage) -> None:
+    for name, content in (("0002-b.patch", EDIT_B), ("0001-a.patch", EDIT_A), ("README", "no")):
+        put(empty, f"folder/{name}", content)
+    take(empty, empty.folder / "sources/folder")
+    assert order(empty) == "a.patch\nb.patch\n"
+
+
+def test_a_range_comes_without_merges_and_empty_commits(empty: Stage) -> None:
+    upstream = empty.upstream
+    first = commits(empty, ({"pkg/a.py": text(l1="x\n")}, "range: a"), ({}, "range: nothing"))
+    side = commits(empty, ({"pkg/b.py": text(l1="y\n")}, "range: b"))
+    upstream.git("checkout", "--quiet", "--detach", first)
+    upstream.git("merge", "--quiet", "--no-ff", "-m", "range: merge", side)
+    head = upstream.head()
+    upstream.git("checkout", "--quiet", "main")
+    answer = take(empty, f"main..{head}", "--git", upstream.root)
+    assert sorted(order(empty).split()) == ["range-a.patch", "range-b.patch"]
+    assert "2 that are merges or change nothing" in answer.err
+    assert empty.run("branch", "s", "--json").json["commits"] == 2
+    branch = empty.folder / "cache/patchmgr/stores"
+    built = Repository(next(branch.glob("upstream-*")), is_there=True)
+    assert built.tree("refs/heads/patchmgr/s") == upstream.tree(head)
+
+
+def test_the_configuration_of_the_repository_changes_no_byte(empty: Stage) -> None:
+    head = commits(
+        empty,
+        ({"pkg/a.py": text(l1="x\n", l20="y\n"), "f\u00fcr": "x\n", "pkg/b.py": text(l3="z\n")},
+         "r\u00e4nge: one"),
+    )  # fmt: skip
+    clone = empty.clone("theirs", commit=head)
+    line = (f"{empty.base}..{head}", "--git", clone.root)
+    take(empty, *line)
+    name = order(empty).strip()
+    plain = (empty.root / "series/s" / name).read_bytes()
+    order_file = put(empty, "order", "pkg/b.py\n")
+    for setting in (
+        "diff.noprefix=true", "diff.mnemonicPrefix=true", "format.signature=me",
+        "format.subjectPrefix=X", "format.to=a@b", "format.cc=a@b", "format.headers=X-Y: z",
+        "format.from=true", "format.attach=true", "format.numbered=true", "format.notes=true",
+        "format.encodeEmailHeaders=true", "format.signOff=true", "format.coverLetter=true",
+        "diff.context=0", "diff.interHunkContext=99", "diff.algorithm=patience",
+        "diff.external=false", "i18n.logOutputEncoding=latin1", "core.quotePath=true",
+        "diff.suppressBlankEmpty=true", "diff.renames=false", f"diff.orderFile={order_file}",
+        "format.thread=deep", "format.useAutoBase=true", "format.suffix=.txt",
+        "diff.ignoreSubmodules=all", "log.mailmap=true", "format.outputDirectory=/nonexistent",
+        "diff.indentHeuristic=false", "diff.colorMoved=plain", "color.ui=always",
+    ):  # fmt: skip
+        clone.git("config", *setting.split("=", 1))
+    (clone.root / ".gitattributes").write_text("*.py -diff\n")
+    (clone.root / ".mailmap").write_text("Somebody <else@example.org> <author@example.org>\n")
+    (empty.root / "series/s/series").write_text("")
+    take(empty, *line)
+    assert (empty.root / "series/s" / name).read_bytes() == plain
+
+
+@pytest.mark.parametrize(
+    ("commits", "code", "words"),
+    [
+        ("main", 2, "is no range"),
+        ("main...fork", 2, "is no range"),
+        ("..fork", 2, "is no range"),
+        ("main..", 2, "is no range"),
+        ("--output=x..y", 2, ""),
+        ("main..nowhere", 2, "has no commit nowhere"),
+        ("-x..main", 2, ""),
+        ("main..main", 2, "there is no patch"),
+    ],
+)
+def test_what_is_no_range(empty: Stage, commits: str, code: int, words: str) -> None:
+    assert words in refuses(empty, "--git", empty.upstream.root, "--", commits, code=code)
+
+
+def test_a_range_of_no_repository(empty: Stage) -> None:
+    assert "is no git repository" in refuses(empty, "--git", empty.root, "a..b", code=2)
+    assert "there is no folder" in refuses(empty, "--git", empty.root / "x", "a..b", code=2)
+    assert "exactly one range" in refuses(
+        empty, "--git", empty.upstream.root, "a..b", "c..d", code=2
+    )
+
+
+def mailbox(*diffs: str) -> str:
+    head = f"From {'0' * 40} Mon Sep 17 00:00:00 2001\nFrom: A <a@b>\nDate: @1 +0000\n"
+    head = head.replace("Date: @1 +0000\n", "Date: Thu, 1 Jan 1970 00:00:01 +0000\n")
+    return "".join(f"{head}Subject: mail {n}\n\n---\n{d}\n" for n, d in enumerate(diffs, 1))
+
+
+def new_file(path: str) -> str:
+    return f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n"  # noqa: E501
+
+
+BAD: list[Any] = [
+    pytest.param(EDIT_A.replace("-line 0", "-line x"), "pkg/a.py: hunk 1 at line 1", id="context"),
+    pytest.param(EDIT_A.replace("a.py", "no.py"), "pkg/no.py: the file is not there", id="none"),
+    pytest.param(EDIT_A.rsplit("\n", 2)[0] + "\n", "line ", id="truncated-hunk"),
+    pytest.param(EDIT_A[:-4], "line ", id="truncated-line"),
+    pytest.param(new_file("pkg/a.py"), "pkg/a.py: the file that it creates is there", id="exists"),
+    pytest.param(new_file("pkg/a.py/x"), "pkg/a.py is in the way", id="below-a-file"),
+    pytest.param(new_file("../x"), "../x has a .. component", id="dots"),
+    pytest.param(new_file("pkg/../../x"), "has a .. component", id="dots-inside"),
+    pytest.param(new_file("/etc/x"), "is absolute", id="absolute"),
+    pytest.param(new_file(".git/hooks/x"), "reaches into .git", id="hook"),
+    pytest.param(new_file("sub/.GIT/config"), "reaches into .git", id="nested-git"),
+    pytest.param(new_file("git~1/x"), "reaches into .git", id="short-name"),
+    pytest.param(new_file(".patchmgr/x"), "reaches into .patchmgr", id="ours"),
+    pytest.param(new_file("C:/x"), "is absolute", id="drive"),
+    pytest.param(new_file("a\\\\..\\\\b"), "", id="backslashes"),
+    pytest.param("nothing here\n", "has no diff in it", id="no-diff"),
+    pytest.param("", "no", id="empty"),
+    pytest.param(f"diff --git a/bytes b/bytes\nindex {'1' * 40}..{'2' * 40} 100644\n"
+                 "Binary files a/bytes and b/bytes differ\n", "binary", id="binary-notice"),
+    pytest.param("*** a/x\n--- b/x\n***************\n*** 1 ****\n! a\n--- 1 ----\n! b\n",
+                 "context diff", id="context-diff"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("diff", "words"), BAD)
+def test_a_bad_patch_is_refused_in_one_line(empty: Stage, diff: str, words: str) -> None:
+    source = put(empty, "bad.patch", diff)
+    message = refuses(empty, source, code=2 if words == "no" else 1)
+    assert words in message
+    assert words == "no" or "bad.patch" in message
+
+
+@pytest.mark.parametrize(("diff", "words"), [row for row in BAD if row.id != "empty"])
+def test_all_or_nothing(empty: Stage, diff: str, words: str) -> None:
+    second = new_file("other")
+    box = put(empty, "box.mbox", mailbox(EDIT_A, second, diff))
+    message = refuses(empty, box)
+    assert words in message
+    assert "mail 3" in message or "mail-3.patch" in message
+    good = put(empty, "good.diff", EDIT_B)
+    refuses(empty, good, box)
+
+
+@pytest.mark.parametrize(
+    ("name", "diff"),
+    [
+        pytest.param("latin.patch", EDIT_A.encode().replace(b"zero", b"z\xe9ro"), id="latin-1"),
+        pytest.param("crlf.patch", EDIT_A.encode().replace(b"+zero\n", b"+zero\r\n"), id="cr"),
+        pytest.param("end.patch", EDIT_A.encode().replace(b"1,2 +1,2", b"1 +1").replace(
+            b" line 1\n", b""), id="no-context"),
+        pytest.param("new.patch", new_file("n").encode() + b"\\ No newline at end of file\n",
+                     id="no-newline"),
+        pytest.param("head.patch", b"X-Odd: \xff\n\nwords\n" + EDIT_A.encode(), id="odd-header"),
+    ],
+)  # fmt: skip
+def test_bytes_are_kept(empty: Stage, name: str, diff: bytes) -> None:
+    if name == "end.patch":
+        diff = b"--- a/pkg/a.py\n+++ b/pkg/a.py\n@@ -1 +1 @@\n-line 0\n+zero\n"
+    source = put(empty, name, diff)
+    take(empty, source)
+    assert (empty.root / "series/s" / name).read_bytes() == diff
+    empty.run("branch", "s")
+
+
+def test_a_crlf_mail_on_crlf_files(stage: Stage) -> None:
+    upstream = Repository(stage.folder / "crlf")
+    base = plant(upstream, {"a": "one\r\ntwo\r\n"}, "start")
+    plant(upstream, {"a": "one\r\n2\r\n"}, "change")
+    stage.run("upstream", "add", "crlf", "--git", upstream.root)
+    stage.run("series", "new", "c", "--upstream", "crlf", "--base", base)
+    raw = upstream.patches(f"{base}..HEAD")
+    assert b"\r\n" in raw
+    stage.run("import", put(stage, "c.patch", raw), "--series", "c")
+    built = stage.run("branch", "c", "--repo", upstream.root, "--json").json
+    assert upstream.tree(built["head"]) == upstream.tree("main")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["conftest.py", "pkg/sitecustomize.py", "x.pth", ".gitattributes", "Makefile", "sub/setup.py",
+     ".gitmodules"],
+)  # fmt: skip
+def test_risks_are_named(empty: Stage, path: str) -> None:
+    answer = take(empty, put(empty, "risky.patch", new_file(path)))
+    assert f"  risk: risky.patch: {path}\n" in answer.out
+    quiet = take(empty, put(empty, "plain.patch", new_file("plain/file.py")))
+    assert "risk" not in quiet.out
+
+
+def test_what_cannot_be_read(empty: Stage) -> None:
+    assert "cannot be read" in refuses(empty, empty.folder / "none.patch", code=2)
+    put(empty, "q/series", "none.patch\n")
+    assert "cannot be read" in refuses(empty, empty.folder / "sources/q", code=2)
+    (empty.folder / "sources/empty").mkdir()
+    assert "no patch" in refuses(empty, empty.folder / "sources/empty", code=2)
+    assert "name a file" in refuses(empty, code=2)
+
+
+@pytest.mark.parametrize("name", ["../x.patch", "/etc/passwd", "a\x1b[2J.patch"])
+def test_a_hostile_series_file(empty: Stage, name: str) -> None:
+    series = put(empty, "q/series", f"{name}\n")
+    message = refuses(empty, series.parent)
+    assert "\x1b" not in message
+    assert "line 1" in message
+
+
+def test_links_in_the_workspace_are_not_followed(empty: Stage) -> None:
+    outside = empty.folder / "outside"
+    outside.mkdir()
+    (outside / "series").write_text("")
+    folder = empty.root / "series/s"
+    (folder / "series").unlink()
+    folder.rmdir()
+    folder.symlink_to(outside)
+    source = put(empty, "a.diff", EDIT_A)
+    message = one_line(take(empty, source, code=1))
+    assert "symbolic link" in message
+    assert [path.name for path in outside.iterdir()] == ["series"]
+    assert (outside / "series").read_text() == ""
+
+
+def test_an_unknown_series_gets_the_nearest_name(empty: Stage) -> None:
+    empty.run("series", "new", "vllm", "--upstream", "up", "--base", empty.base)
+    answer = empty.run("import", put(empty, "a.diff", EDIT_A), "--series", "vlm", code=2)
+    assert one_line(answer) == "there is no series vlm"
+    assert "vllm" in answer.err

@@ -1,0 +1,712 @@
+"""`init`, `upstream`, `series`, `status`: what a workspace holds, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from patchmgr import cli, store
+from patchmgr.plumbing.checkout import Checkout
+from patchmgr.plumbing.clones import open_clone
+from patchmgr.store import Workspace
+from tests.commands.conftest import Run, invoke
+from tests.commands.scenes import Stage, one_line, picture, plant
+from tests.conftest import Repository
+
+GITIGNORE = b".patchmgr/\n"
+
+
+def lock(stage: Stage) -> Path:
+    return stage.root / "upstream.lock"
+
+
+def refuses(stage: Stage, *arguments: str | Path, code: int = 1) -> str:
+    """Check that a command changes nothing in the workspace; return the line that says why."""
+    before = picture(stage.root)
+    message = one_line(stage.run(*arguments, code=code))
+    assert picture(stage.root) == before
+    return message
+
+
+def test_init_makes_a_workspace_that_git_can_hold(tmp_path: Path, run: Run) -> None:
+    root = tmp_path / "new/workspace"
+    assert "Would make" in run("init", root, "--dry-run").err
+    assert not root.parent.exists()
+    run("init", root)
+    assert set(picture(root)) == {
+        ".gitattributes", ".gitignore", "conflicts", "series", "upstream.lock"
+    }  # fmt: skip
+    assert (root / ".gitignore").read_bytes() == GITIGNORE
+    assert (root / "upstream.lock").read_text() == "format = 1\n"
+    assert "is a workspace already" in one_line(run("init", root, code=2))
+    assert run("-C", root, "status").out == f"workspace {root}\nno series yet\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"*.o\n", b"*.o\n.patchmgr/\n"),
+        (b"*.o", b"*.o\n.patchmgr/\n"),
+        (b".patchmgr/\nx\n", b".patchmgr/\nx\n"),
+        (b"\xff\r\n", b"\xff\r\n.patchmgr/\n"),
+        (b"", b".patchmgr/\n"),
+    ],
+)
+def test_init_keeps_what_is_there(tmp_path: Path, run: Run, before: bytes, after: bytes) -> None:
+    (tmp_path / "series").mkdir()
+    (tmp_path / "series/mine").write_text("mine")
+    (tmp_path / ".gitignore").write_bytes(before)
+    run("init", tmp_path)
+    assert (tmp_path / ".gitignore").read_bytes() == after
+    assert (tmp_path / "series/mine").read_text() == "mine"
+
+
+def test_init_follows_no_link_and_replaces_no_file(tmp_path: Path, run: Run) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    root.mkdir()
+    outside.write_text("mine\n")
+    (root / ".gitignore").symlink_to(outside)
+    assert "symbolic link" in one_line(run("init", root, code=1))
+    assert outside.read_text() == "mine\n"
+    assert not (root / "upstream.lock").exists()
+    (tmp_path / "file").write_text("mine\n")
+    one_line(run("init", tmp_path / "file", code=1))
+    one_line(run("init", tmp_path / "file/below", code=1))
+
+
+def test_a_workspace_is_found_from_below_by_option_and_by_variable(
+    stage: Stage, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    below = stage.root / "series/s"
+    monkeypatch.chdir(below)
+    assert json.loads(run("status", "--json").out)["workspace"] == str(stage.root)
+    monkeypatch.chdir("/")
+    assert "there is no upstream.lock in /" in one_line(run("status", code=1))
+    assert "there is no folder" in one_line(run("-C", stage.root / "none", "status", code=1))
+    monkeypatch.setenv("PATCHMGR_WORKSPACE", str(below))
+    assert json.loads(run("status", "--json").out)["workspace"] == str(stage.root)
+    other = tmp_path / "other"
+    run("init", other)
+    assert json.loads(run("-C", other, "status", "--json").out)["workspace"] == str(other)
+    monkeypatch.chdir(tmp_path)
+    assert json.loads(run("-C", "other", "status", "--json").out)["workspace"] == str(other)
+
+
+def test_upstreams_are_listed(stage: Stage) -> None:
+    stage.run("upstream", "add", "pkg", "--package", "some-pkg")
+    stage.run("upstream", "add", "both", "--package", "x", "--git", "https://example.org/x.git",
+              "--branch", "dev", "--track", "package")  # fmt: skip
+    lines = [line.split() for line in stage.run("upstream", "list").out.splitlines()]
+    assert lines == [
+        ["both", "tracks", "package", "git", "https://example.org/x.git,", "branch", "dev,",
+         "package", "x"],
+        ["pkg", "tracks", "package", "package", "some-pkg"],
+        ["up", "tracks", "git", "git", f"file://{stage.upstream.root}"],
+    ]  # fmt: skip
+    document = stage.run("upstream", "list", "--json").json
+    assert document["upstreams"][1] == {
+        "name": "pkg", "track": "package", "git": None, "package": "some-pkg", "branch": None
+    }  # fmt: skip
+
+
+def test_the_same_upstream_twice_is_no_error_and_another_is(stage: Stage) -> None:
+    before = lock(stage).read_bytes()
+    stage.run("upstream", "add", "up", "--git", stage.upstream.root)
+    assert lock(stage).read_bytes() == before
+    assert "another upstream up" in refuses(
+        stage, "upstream", "add", "up", "--git", "https://example.org/x", code=2
+    )
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://example.org/x.git", "http://h/x", "ssh://git@h:22/x", "git://h/x", "git@h:x/y.git",
+     "git@h:/srv/x.git", "h:x"],
+)  # fmt: skip
+def test_urls_that_are_taken_as_they_are(stage: Stage, url: str) -> None:
+    stage.run("upstream", "add", "n", "--git", url)
+    assert stage.run("upstream", "list", "--json").json["upstreams"][0]["git"] == url
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--git", "ext::sh -c 'touch ran'"], "runs commands"),
+        (["--git", "fd::17"], "runs commands"),
+        (["--git", "ftp://h/x"], "not supported"),
+        (["--git=-oProxyCommand=x"], "is no URL"),
+        (["--git=--upload-pack=touch ran"], "is no URL"),
+        (["--git", "https://h/x\n[core]"], "is no URL"),
+        (["--git", "/nonexistent"], "there is no git repository"),
+        ([], "needs --git"),
+        (["--git", "https://h/x", "--track", "package"], "needs --package"),
+        (["--package", "x", "--track", "git"], "needs --git"),
+        (["--package", "x", "--track", "other"], "--track is git or package"),
+        (["--package", "x", "--reference", "."], "needs --git"),
+    ],
+)
+def test_what_is_no_upstream(stage: Stage, arguments: list[str], words: str) -> None:
+    assert words in refuses(stage, "upstream", "add", "n", *arguments, code=2)
+
+
+@pytest.mark.parametrize("name", ["", "-x", "../x", "a/b", "a b", "x.lock", "a..b", "\x1b[2J"])
+def test_names_that_cannot_stand_in_a_path(stage: Stage, name: str) -> None:
+    words = refuses(stage, "upstream", "add", "--package", "p", "--", name, code=2)
+    assert "is no good name" in words
+    assert "\x1b" not in words
+    line = ("series", "new", "--upstream", "up", "--base", stage.base, "--", name)
+    assert "is no good name" in refuses(stage, *line, code=2)
+
+
+@pytest.mark.parametrize("form", ["path", "file", "odd", "relative"])
+def test_fetch_brings_branch_and_tags_without_contents(
+    stage: Stage, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "o%41d ü" if form == "odd" else "another"
+    upstream = Repository(stage.folder / name)
+    first = plant(upstream, {"a": "one\n"}, "one")
+    upstream.git("tag", "v1")
+    upstream.git("tag", "-a", "-m", "t", "v1.1")
+    tip = plant(upstream, {"a": "two\n"}, "two")
+    upstream.git("branch", "side", first)
+    monkeypatch.chdir(stage.folder)
+    url = {"file": f"file://{upstream.root}", "relative": f"x/../{name}"}.get(form, upstream.root)
+    (stage.folder / "x").mkdir()
+    stage.run("upstream", "add", "o", "--git", url)
+    answer = stage.run("upstream", "fetch", "o", "--json").json
+    assert answer["upstreams"] == [{"name": "o", "commit": tip}]
+    stores = [
+        p for p in (stage.folder / "cache/patchmgr/stores").iterdir() if "upstr" not in p.name
+    ]
+    held = Repository(stores[0], is_there=True)
+    lines = held.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+    assert dict(line.split(" ") for line in lines) == {
+        "refs/upstream/HEAD": tip,
+        "refs/upstream/heads/main": tip,
+        "refs/upstream/tags/v1": first,
+        "refs/upstream/tags/v1.1": first,
+    }
+    blob = upstream.git("rev-parse", f"{tip}:a")
+    assert held.git("cat-file", "-e", blob, good=(0, 1, 128)) == ""
+    assert not blobs_of(held)
+    for ref in ("v1", "v1.1", "upstream/main", "upstream/side", first, first[:8]):
+        line = ("--upstream", "o", "--base", ref, "--dry-run")
+        assert "Would make" in stage.run("series", "new", "n", *line).err
+
+
+def blobs_of(held: Repository) -> list[str]:
+    """Return the blobs that a store has itself."""
+    form = "--batch-check=%(objecttype) %(objectname)"
+    lines = held.git("cat-file", "--batch-all-objects", form).splitlines()
+    return [line.split(" ")[1] for line in lines if line.startswith("blob ")]
+
+
+def test_fetch_follows_what_upstream_renames_and_deletes(stage: Stage) -> None:
+    upstream = Repository(stage.folder / "moving")
+    plant(upstream, {"a": "one\n"}, "one")
+    upstream.git("branch", "topic")
+    upstream.git("tag", "v1")
+    stage.run("upstream", "add", "m", "--git", upstream.root)
+    stage.run("upstream", "fetch", "m", "--ref", "topic")
+    upstream.git("branch", "-D", "topic")
+    upstream.git("branch", "topic/deeper")
+    upstream.git("tag", "-d", "v1")
+    upstream.git("tag", "v1/deeper")
+    tip = plant(upstream, {"a": "two\n"}, "two")
+    upstream.git("branch", "-m", "main", "trunk")
+    upstream.git("symbolic-ref", "HEAD", "refs/heads/trunk")
+    answer = stage.run("upstream", "fetch", "m", "--json").json
+    assert answer["upstreams"][0]["commit"] == tip
+    line = ("series", "new", "n", "--upstream", "m", "--dry-run", "--base")
+    stage.run(*line, "upstream/trunk")
+    stage.run(*line, "v1/deeper")
+    assert tip in stage.run(*line, "upstream/main").err
+    stage.run(*line, "v1", code=2)
+
+
+def test_what_the_reference_has_is_never_transferred(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(stage.folder / "new cache"))
+    root = stage.folder / "w"
+    assert invoke("init", root).code == 0
+    lender = stage.clone("lender")
+    start = ("-C", root)
+    assert invoke(*start, "upstream", "add", "up", "--git", stage.upstream.root,
+                  "--reference", lender.root / "pkg").code == 0  # fmt: skip
+    assert invoke(*start, "upstream", "fetch").code == 0
+    store = Repository(next((stage.folder / "new cache/patchmgr/stores").iterdir()), is_there=True)
+    assert store.git("count-objects") == "0 objects, 0 kilobytes"
+    assert not list((store.root / "objects/pack").glob("*.pack"))
+    answer = invoke(*start, "series", "new", "t", "--upstream", "up", "--base", "upstream/later")
+    assert answer.code == 0
+
+
+@pytest.fixture
+def gappy(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """Return a lender that lacks the content of `bytes`, lent to a new workspace's upstream."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(stage.folder / "new cache"))
+    lender = stage.clone("lender")
+    for pack in (lender.root / ".git/objects/pack").glob("*.pack"):
+        loose = stage.folder / "pack"
+        pack.rename(loose)
+        pack.with_suffix(".idx").unlink()
+        lender.git("unpack-objects", "-q", data=loose.read_bytes())
+    blob = stage.upstream.git("rev-parse", "main:bytes")
+    (lender.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    shared = lender.root / ".git/objects/info/alternates"
+    shared.unlink(missing_ok=True)
+    lock(stage).write_text("format = 1\n")
+    stage.run("upstream", "add", "up", "--git", stage.upstream.root, "--reference", lender.root)
+    return lender
+
+
+def test_a_content_that_the_reference_lacks_is_no_fault_until_needed(
+    stage: Stage, gappy: Repository
+) -> None:
+    stage.run("upstream", "fetch")
+    stage.run("series", "new", "t", "--upstream", "up", "--base", "upstream/main")
+    box = stage.folder / "t.mbox"
+    box.write_bytes(stage.upstream.patches("main..fork~1"))
+    stage.run("import", box, "--series", "t")
+    answer = stage.run("rebase", "t", "--onto", "upstream/later", "--json").json
+    assert answer["series"][0]["summary"]["partial"] == 1
+    stage.run("branch", "t", "--repo", stage.clone().root)
+    stage.run("apply", "t", "--to", stage.clone("second").root)
+    stage.run("report", "t")
+
+
+def test_a_content_that_the_reference_lacks_is_brought_when_needed(
+    stage: Stage, gappy: Repository
+) -> None:
+    stage.run("series", "new", "t", "--upstream", "up", "--base", "upstream/main")
+    box = stage.folder / "t.mbox"
+    box.write_bytes(stage.upstream.patches("main..fork"))
+    stage.run("import", box, "--series", "t")
+    stage.run("rebase", "t", "--onto", "upstream/later")
+
+
+def test_a_reference_that_is_gone_is_made_up_for(stage: Stage, gappy: Repository) -> None:
+    stage.run("upstream", "fetch")
+    stage.run("series", "new", "t", "--upstream", "up", "--base", "upstream/main")
+    gappy.root.rename(stage.folder / "gone")
+    stage.run("status")
+    box = stage.folder / "t.mbox"
+    box.write_bytes(stage.upstream.patches("main..fork"))
+    stage.run("import", box, "--series", "t")
+    stage.run("upstream", "fetch")
+    stage.run("rebase", "t", "--onto", "upstream/later")
+
+
+@pytest.mark.parametrize("place", ["none", "workspace"])
+def test_a_reference_that_is_no_repository(stage: Stage, place: str) -> None:
+    line = ("upstream", "add", "n", "--git", "https://h/x", "--reference", stage.folder / place)
+    assert "there is no folder" in refuses(stage, *line, code=2) or place == "workspace"
+
+
+def _silent() -> Iterator[str]:
+    """Yield the URL of a server that takes a call and says nothing."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/x.git"
+
+
+@pytest.mark.parametrize("command", ["fetch", "series", "commit", "rebase"])
+def test_an_upstream_that_does_not_answer(stage: Stage, command: str) -> None:
+    gone = Repository(stage.folder / "gone")
+    plant(gone, {"a": "x\n"}, "x")
+    stage.run("upstream", "add", "gone", "--git", gone.root)
+    if command == "rebase":
+        stage.run("series", "new", "g", "--upstream", "gone", "--base", "upstream/main")
+    gone.root.rename(stage.folder / "away")
+    new = ("series", "new", "n", "--upstream", "gone", "--base")
+    line = {
+        "fetch": ("upstream", "fetch", "gone"),
+        "series": (*new, "upstream/main"),
+        "commit": (*new, "1" * 40),
+        "rebase": ("rebase", "g", "--onto", "upstream/other"),
+    }[command]
+    assert refuses(stage, *line).startswith("the upstream gone does not answer: git ")
+    stage.run("status")
+
+
+def test_a_server_that_says_nothing_ends_too(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    from patchmgr.plumbing import git_upstream
+
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    patience = {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "1"}
+    monkeypatch.setattr(git_upstream, "_PATIENCE", patience)
+    server = _silent()
+    stage.run("upstream", "add", "silent", "--git", next(server))
+    assert "does not answer" in refuses(stage, "upstream", "fetch", "silent")
+
+
+def test_what_is_written_in_another_repository_runs_nothing(stage: Stage) -> None:
+    upstream = Repository(stage.folder / "trap")
+    plant(upstream, {"a": "x\n"}, "x")
+    ran = stage.folder / "ran"
+    for setting in (
+        "uploadpack.packObjectsHook", "core.fsmonitor", "core.sshCommand",
+        "core.alternateRefsCommand", "core.gitProxy", "remote.origin.uploadpack",
+    ):  # fmt: skip
+        upstream.git("config", setting, f"touch {ran};false")
+    (upstream.root / ".git/hooks").mkdir(exist_ok=True)
+    for hook in ("post-upload-pack", "pre-auto-gc", "reference-transaction"):
+        path = upstream.root / ".git/hooks" / hook
+        path.write_text(f"#!/bin/sh\ntouch {ran}\n")
+        path.chmod(0o755)
+    stage.run("upstream", "add", "trap", "--git", upstream.root)
+    stage.run("upstream", "fetch", "trap")
+    stage.run("upstream", "add", "lent", "--git", stage.folder / "lent",
+              "--reference", upstream.root, code=2)  # fmt: skip
+    stage.run("series", "new", "n", "--upstream", "trap", "--base", "upstream/main")
+    assert not ran.exists()
+
+
+def test_series_are_made_listed_and_shown(stage: Stage) -> None:
+    before = lock(stage).read_bytes()
+    line = ("series", "new", "t", "--upstream", "up", "--base", stage.fork, "--on", "s")
+    assert f"Would make t on {stage.fork}" in stage.run(*line, "--dry-run").err
+    assert lock(stage).read_bytes() == before
+    stage.run(*line)
+    assert "a series t already" in refuses(stage, *line, code=2)
+    rows = [row.split() for row in stage.run("series", "list").out.splitlines()]
+    assert [row[0] for row in rows] == ["s", "t"]
+    assert rows[0][1:] == ["on", "up", stage.base, "2", "patches", stage.base]
+    listed = stage.run("series", "list", "--json").json["series"]
+    assert listed[1]["on"] == "s"
+    shown = stage.run("series", "show", "s").out
+    assert "fork-one.patch  +3 -2\n    fork: one\n\n    Why it is so.\n" in shown
+    assert "    gone/only.txt\n" in shown
+    document = stage.run("series", "show", "s", "--json").json["series"]
+    assert [patch["name"] for patch in document["patches"]] == ["fork-one.patch", "fork-two.patch"]
+    assert stage.run("series", "show", "t").out.startswith("t: 0 patches on up ")
+
+
+def test_new_keeps_the_files_of_a_series_that_are_there(stage: Stage) -> None:
+    folder = stage.root / "series/t"
+    folder.mkdir()
+    (folder / "series").write_text("# mine\n")
+    stage.run("series", "new", "t", "--upstream", "up", "--base", stage.base)
+    assert (folder / "series").read_text() == "# mine\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "near"),
+    [
+        ("series show ss", "unknown-series", "nearest names: s"),
+        ("rebase x --onto v1", "unknown-series", "series here: s"),
+        ("apply ss --to .", "unknown-series", "nearest names: s"),
+        ("branch ss", "unknown-series", "nearest names: s"),
+        ("report ss", "unknown-series", "nearest names: s"),
+        ("upstream fetch upp", "unknown-upstream", "nearest names: up"),
+        ("series new t --upstream upp --base v1", "unknown-upstream", "nearest names: up"),
+        ("series new t --upstream up --base v1 --on ss", "unknown-series", "nearest names: s"),
+        ("series new t --upstream up --base upstream/latr", "unknown-ref", "upstream/later"),
+        ("rebase s --onto upstream/latr", "unknown-ref", "upstream/later"),
+        ("rebase s --onto 12345678", "unknown-ref", "nearest names: "),
+        ("rebase s --onto upstream/main~1", "unknown-ref", ""),
+        ("rebase s --onto HEAD", "unknown-ref", ""),
+    ],
+)
+def test_unknown_names_are_usage_errors_with_the_nearest(
+    stage: Stage, line: str, kind: str, near: str
+) -> None:
+    stage.run("upstream", "fetch")
+    message = refuses(stage, *line.split(), code=2)
+    assert "\n" not in message
+    answer = stage.run(*line.split(), "--json", code=2) if "new" not in line else None
+    if answer is not None:
+        error = answer.json["error"]
+        assert error["kind"] == kind
+        assert near in " ".join(error["hints"])
+
+
+LOCKS: list[Any] = [
+    pytest.param(b"format = 'one'\n", "format must be a number", id="wrong-type"),
+    pytest.param(b"format = 2\n", "written by a newer patchmgr", id="newer"),
+    pytest.param(b"", "format is missing", id="empty"),
+    pytest.param(b"format = 1\nupstream = 3\n", "upstream must be a table", id="table"),
+    pytest.param(b"format = 1\n[upstream.x]\ntrack = 3\n", "track must be a text", id="text"),
+    pytest.param(b"format = 1\n<<<<<<< ours\n", "is no TOML", id="conflict"),
+    pytest.param(b"format = 1\n[series.s]\nupstream='x'\n", "pin is missing", id="no-pin"),
+    pytest.param(b"\xff", "no UTF-8", id="bytes"),
+    pytest.param(b"[" * 100_000, "", id="nested"),
+]
+COMMANDS = ["status", "series list", "series show s", "rebase --onto v1", "branch s", "report s",
+            "upstream list", "upstream fetch", "verify s --to ."]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "words"), LOCKS)
+def test_a_broken_lock_is_an_error_in_one_line(stage: Stage, content: bytes, words: str) -> None:
+    lock(stage).write_bytes(content)
+    for command in COMMANDS:
+        message = refuses(stage, *command.split())
+        assert words in message
+        assert "upstream.lock" in message
+        error = stage.run(*command.split(), "--json", code=1).json["error"]
+        assert error["kind"] == "bad-lock"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        pytest.param(b"../x\n", "line 1", id="outside"),
+        pytest.param(b"fork-one.patch\nfork-one.patch\n", "line 2", id="twice"),
+        pytest.param(b"none.patch\n", "series/s/none.patch cannot be read", id="missing"),
+        pytest.param(b"fork-one.patch --odd\n", "line 1", id="option"),
+        pytest.param(None, "series/s/series cannot be read", id="no-file"),
+        pytest.param("fifo", "is no plain file", id="fifo"),
+        pytest.param("folder", "is no plain file", id="folder"),
+    ],
+)
+def test_a_broken_series_file_is_an_error_in_one_line(
+    stage: Stage, content: bytes | str | None, words: str
+) -> None:
+    path = stage.root / "series/s/series"
+    path.unlink()
+    if content == "fifo":
+        os.mkfifo(path)
+    elif content == "folder":
+        path.mkdir()
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+    for command in ("series show s", "rebase --onto upstream/main", "branch s", "report s"):
+        message = one_line(stage.run(*command.split(), code=1))
+        assert words in message
+        error = stage.run(*command.split(), "--json", code=1).json["error"]
+        assert error["message"] == message
+
+
+def test_status_says_how_far_upstream_is(stage: Stage) -> None:
+    assert "distance unknown, run: patchmgr upstream fetch" in stage.run("status").out
+    stage.run("upstream", "fetch")
+    assert stage.run("status").out.splitlines()[1].endswith("2 patches  up to date")
+    upstream = Repository(stage.folder / "own")
+    base = plant(upstream, {"a": "x\n"}, "x")
+    stage.run("upstream", "add", "own", "--git", upstream.root)
+    stage.run("series", "new", "own", "--upstream", "own", "--base", base)
+    for number in (1, 2):
+        tip = plant(upstream, {"a": f"{number}\n"}, "more")
+        stage.run("upstream", "fetch", "own")
+        behind = f"{number} commit{'s' if number > 1 else ''} behind {tip[:12]}"
+        assert stage.run("status").out.splitlines()[1].endswith(f"0 patches  {behind}")
+    found = stage.run("status", "--json").json["series"][0]
+    assert (found["behind"], found["unit"], found["tip"]) == (2, "commits", tip)
+
+
+def test_status_says_what_is_applied_where(stage: Stage) -> None:
+    one, two = stage.clone("one"), stage.clone("two")
+    stage.run("apply", "s", "--to", one.root)
+    stage.run("apply", "s", "--to", two.root, "--commit")
+    last = stage.run("status").out.splitlines()[-2:]
+    assert last == [f"s is in {one.root}: whole", f"s is in {two.root}: whole"]
+    (one.root / "pkg/a.py").write_text("mine\n")
+    (stage.root / "series/s/series").write_text("fork-one.patch\n")
+    last = stage.run("status").out.splitlines()[-2:]
+    assert last == [
+        f"s is in {one.root}: 1 file not as applied", f"s is in {two.root}: an older state of it"
+    ]  # fmt: skip
+    found = stage.run("status", "--json").json["applied"]
+    assert [(a["sound"], a["current"]) for a in found] == [(False, False), (False, False)]
+    one.root.rename(stage.folder / "away")
+    stage.run("unapply", "s", "--to", two.root)
+    assert "is in" not in stage.run("status").out
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_PATIENCE", 0.1)
+
+
+def test_two_at_once_the_second_is_told(stage: Stage, impatient: None) -> None:
+    onto = stage.upstream.git("rev-parse", "later")
+    box = stage.folder / "box.mbox"
+    with Workspace(stage.root).writing():
+        for line in (
+            ("import", box, "--series", "s"),
+            ("rebase", "s", "--onto", onto),
+            ("series", "new", "t", "--upstream", "up", "--base", onto),
+            ("upstream", "add", "x", "--package", "x"),
+        ):
+            message = refuses(stage, *line)
+            assert message == f"another patchmgr (process {os.getpid()}) is at work in {stage.root}"
+        stage.run("status")
+        stage.run("branch", "s")
+        (stage.root / ".patchmgr/journal.json").write_text("{}")
+        assert "is at work in" in refuses(stage, "status")
+        (stage.root / ".patchmgr/journal.json").unlink()
+    checkout = stage.clone()
+    with Checkout(open_clone(checkout.root)).held():
+        for command in ("apply", "unapply"):
+            message = refuses(stage, command, "s", "--to", checkout.root)
+            assert f"is at work in {checkout.root}" in message
+        stage.run("verify", "s", "--to", checkout.root, code=4)
+    stage.run("apply", "s", "--to", checkout.root)
+
+
+def test_a_process_that_is_gone_holds_nothing(stage: Stage) -> None:
+    (stage.root / ".patchmgr").mkdir(exist_ok=True)
+    (stage.root / ".patchmgr/lock").write_text("1")
+    stage.run("series", "new", "t", "--upstream", "up", "--base", stage.base)
+
+
+@pytest.mark.parametrize("name", ["lock", "journal.json", "staging", "targets", "rebase", ""])
+def test_links_among_the_private_files_lead_nowhere(stage: Stage, name: str) -> None:
+    """A workspace may come from a stranger, private files and all."""
+    outside = stage.folder / "outside"
+    if name in ("lock", "journal.json"):
+        outside.write_text("mine\n")
+    else:
+        outside.mkdir()
+        (outside / "mine").write_text("mine\n")
+    private = stage.root / ".patchmgr"
+    if private.exists():
+        for path in private.iterdir():
+            path.unlink()
+        private.rmdir()
+    if name:
+        private.mkdir()
+    (private / name if name else private).symlink_to(outside)
+    before = picture(stage.folder, without=("workspace", "cache", ".git"))
+    onto = stage.upstream.git("rev-parse", "collides")
+    box = stage.folder / "box.mbox"
+    box.write_bytes(stage.upstream.patches("main..later"))
+    checkout = stage.clone()
+    for line in (
+        ("status",),
+        ("import", box, "--series", "s"),
+        ("rebase", "s", "--onto", onto),
+        ("series", "new", "t", "--upstream", "up", "--base", onto),
+        ("apply", "s", "--to", checkout.root),
+    ):
+        assert invoke("-C", stage.root, *line).code in (0, 1, 3), line
+    after = picture(stage.folder, without=("workspace", "cache", ".git", "checkout"))
+    assert {p: f for p, f in after.items() if p != "box.mbox"} == before
+
+
+def journal(**changes: Any) -> bytes:
+    whole: dict[str, Any] = {"files": [], "refs": [], "spent": []}
+    return json.dumps({**whole, **changes}).encode()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"{", id="torn"),
+        pytest.param(b"[]", id="list"),
+        pytest.param(journal(files=[["../x", ".patchmgr/staging/0"]]), id="outside"),
+        pytest.param(journal(files=[["series/../../x", ".patchmgr/staging/0"]]), id="dots"),
+        pytest.param(journal(files=[["/tmp/x", None]]), id="absolute"),
+        pytest.param(journal(files=[[".git/config", ".patchmgr/staging/0"]]), id="git"),
+        pytest.param(journal(files=[["series/.git/config", ".patchmgr/staging/0"]]), id="below"),
+        pytest.param(journal(files=[["mine", None]]), id="not-ours"),
+        pytest.param(journal(files=[["series/x", "../../outside"]]), id="staged-outside"),
+        pytest.param(journal(files=[["series/x", "upstream.lock"]]), id="staged-elsewhere"),
+        pytest.param(journal(files=[["series/x"]]), id="short"),
+        pytest.param(journal(files=[[3, 4]]), id="numbers"),
+        pytest.param(journal(refs=[["/", "refs/heads/main", "1" * 40, None]]), id="ref"),
+        pytest.param(journal(refs=[["/", "refs/heads/patchmgr/x", "x\n", None]]), id="id"),
+        pytest.param(journal(spent=["../x"]), id="spent"),
+    ],
+)
+def test_a_journal_that_a_stranger_wrote_is_not_believed(stage: Stage, content: bytes) -> None:
+    (stage.folder / "outside").write_text("mine\n")
+    (stage.folder / "x").write_text("mine\n")
+    (stage.root / "mine").write_text("mine\n")
+    (stage.root / ".patchmgr/staging").mkdir(parents=True, exist_ok=True)
+    (stage.root / ".patchmgr/staging/0").write_text("theirs\n")
+    (stage.root / ".patchmgr/journal.json").write_bytes(content)
+    before = picture(stage.folder, without=("cache", ".patchmgr"))
+    answer = stage.run("status", code=1)
+    assert one_line(answer) in (
+        ".patchmgr/journal.json cannot be read", answer.err.splitlines()[0][10:]
+    )  # fmt: skip
+    assert picture(stage.folder, without=("cache", ".patchmgr")) == before
+
+
+def test_a_journal_names_no_repository_but_a_store(stage: Stage) -> None:
+    victim = stage.clone("victim")
+    victim.git("update-ref", "refs/heads/patchmgr/s", stage.base)
+    ref = [str(victim.root / ".git"), "refs/heads/patchmgr/s", None, None]
+    (stage.root / ".patchmgr").mkdir(exist_ok=True)
+    (stage.root / ".patchmgr/journal.json").write_bytes(journal(refs=[ref]))
+    stage.run("status")
+    assert victim.git("rev-parse", "patchmgr/s") == stage.base
+
+
+def test_what_a_killed_run_left_in_the_cache_goes_a_day_later(stage: Stage) -> None:
+    store = next((stage.folder / "cache/patchmgr/stores").iterdir())
+    for name, age in (("bench-old", 90_000), ("bench-new", 60), ("other", 90_000)):
+        (store / "tmp" / name).mkdir(parents=True)
+        (store / "tmp" / name / "file").write_text("x")
+        then = time.time() - age
+        os.utime(store / "tmp" / name, (then, then))
+    stage.run("branch", "s")
+    assert sorted(path.name for path in (store / "tmp").iterdir()) == ["bench-new", "other"]
+
+
+def test_an_interrupt_is_told_and_ends_with_130(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("patchmgr.commands.status.status", interrupted)
+    answer = stage.run("status", code=130)
+    assert "Interrupted" in answer.err
+
+
+def test_a_fault_of_ours_is_told_as_one(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("patchmgr.commands.status.status", broken)
+    answer = stage.run("status", code=70)
+    assert "ZeroDivisionError" in answer.err
+    assert "Python 3." in answer.err
+
+
+def test_a_file_that_the_system_refuses_is_no_fault_of_ours(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "/some/where")
+
+    monkeypatch.setattr("patchmgr.commands.status.status", refused)
+    assert one_line(stage.run("status", code=1)) == "/some/where: Permission denied"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["frobnicate", "rebase", "rebase --onto", "apply s", "verify s", "unapply s", "series new",
+     "import --series s", "series show", "upstream add", "report --format x",
+     "rebase --abort --continue", "apply s --to . --odd"],
+)  # fmt: skip
+def test_wrong_words_are_usage_errors(stage: Stage, line: str) -> None:
+    answer = stage.run(*line.split(), code=2)
+    assert answer.err.startswith("patchmgr: ")
+    assert "Traceback" not in answer.err
+
+
+def _commands(app: Any, start: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for command in app.registered_commands:
+        name = command.name or command.callback.__name__
+        yield (*start, name)
+    for group in app.registered_groups:
+        yield from _commands(group.typer_instance, (*start, group.name))
+
+
+@pytest.mark.parametrize("command", list(_commands(cli.app)), ids=" ".join)
+def test_every_command_has_help_with_an_example(command: tuple[str, ...], run: Run) -> None:
+    assert "Example: patchmgr " in run(*command, "--help").out
