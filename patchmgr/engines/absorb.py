@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from patchmgr.engines.arrivals import Traffic, traffic
 from patchmgr.engines.atoms import Folded, PatchAtoms, bare, interests, patch_atoms
-from patchmgr.engines.landing import FEWEST_FOUND, Landing, find_landings, is_ours
+from patchmgr.engines.landing import FEWEST_FOUND, FEWEST_LINES, Landing, find_landings, is_ours
 from patchmgr.engines.presence import Count, Fate, View
+from patchmgr.engines.proof import proved_hunks
 from patchmgr.engines.search import Search, Timelines, states_of
 from patchmgr.model.outcome import How
 from patchmgr.model.ports import Blobs, Step, TextMerge
@@ -29,6 +30,7 @@ MOST_ELSE = 0.05
 FEWEST_RESTORED = 0.7
 FEWEST_REVERSED = 0.8
 FEWEST_AGAIN = 0.25
+MOST_LANDINGS = 9
 MOST_BESIDE = 0.25
 FEWEST_IN_TARGET = 0.9
 
@@ -97,27 +99,45 @@ def find_absorbed(
 
 def _landed(
     search: Search, seen: Traffic, patch: int, landed_by: Mapping[int, Sequence[Landing]]
-) -> Absorption:
+) -> Absorption | None:
     """Follow the best landing of a patch to the target."""
     landings = landed_by[patch]
     best = max(landing.count.found for landing in landings)
     chosen = next(landing for landing in landings if landing.count.found >= 0.8 * best)
-    every = frozenset(range(len(search.series[patch].hunks)))
-    step = search.timelines.steps[chosen.number]
     together = _landed_together(landed_by, chosen)
-    back = _reversal(search, seen, together, chosen)
-    if back is None and search.series[patch].is_telling:
-        back = _reversal(search, seen, [patch], chosen)
-    if back is not None:
+    for _ in range(MOST_LANDINGS):
+        back = _reversal(search, seen, together, chosen)
+        if back is not None and _is_kept(search, patch, chosen, back):
+            back = None
+        if back is None and search.series[patch].is_telling:
+            back = _reversal(search, seen, [patch], chosen)
+        if back is None:
+            break
         again = _relanding(search, seen, together, chosen, back)
         if again is None:
-            since = search.timelines.steps[back]
+            step, since = (search.timelines.steps[n] for n in (chosen.number, back))
             return Absorption(frozenset(), step, Event.REVERTED, is_whole=False, since=since)
-        step = search.timelines.steps[again]
+        view = search.view(chosen.last, again)
+        count = view.count_patch(search.series[patch])
+        chosen = replace(chosen, number=again, view=view, count=count)
     event = _event(search, patch, chosen)
-    how = _how(search, patch, chosen, event)
-    changer = _changer(search, seen, patch, chosen) if event is not Event.LANDED else None
-    return Absorption(every, step, event, is_whole=True, since=changer, how=how)
+    proved = proved_hunks(search, patch, chosen)
+    if not proved:
+        return None
+    return Absorption(
+        hunks=proved,
+        step=search.timelines.steps[chosen.number],
+        event=event,
+        is_whole=len(proved) == len(search.series[patch].hunks),
+        since=_changer(search, seen, patch, chosen) if event is not Event.LANDED else None,
+        how=_how(search, patch, chosen, event, together),
+    )
+
+
+def _is_kept(search: Search, patch: int, landing: Landing, number: int) -> bool:
+    """Say whether a step that took others back left the patch's lines."""
+    left = search.view(landing.last, number).count_patch(search.series[patch]).found
+    return left > FEWEST_LEFT * landing.count.found
 
 
 def _landed_together(
@@ -162,17 +182,18 @@ def _is_in_target(search: Search, patches: Collection[int], landing: Landing) ->
 
 
 def _event(search: Search, patch: int, landing: Landing) -> Event:
+    """Say what became of the landed lines: of those that were added, if there are any."""
     target = search.view(landing.last, search.end)
-    kept = lost = 0
+    added: list[Fate | None] = []
+    removed: list[Fate | None] = []
     for hunk in search.series[patch].hunks:
         now = target.fates(hunk)
-        for line, fate in landing.view.fates(hunk).items():
+        for (is_added, line), fate in landing.view.fates(hunk).items():
             if fate is Fate.FOUND:
-                kept += now.get(line) is Fate.FOUND
-                lost += now.get(line) is not Fate.FOUND
-    if not lost:
+                (added if is_added else removed).append(now.get((is_added, line)))
+    if all(fate is Fate.FOUND for fate in added + removed):
         return Event.LANDED
-    return Event.EVOLVED if kept else Event.GONE
+    return Event.EVOLVED if Fate.FOUND in (added or removed) else Event.GONE
 
 
 def _changer(search: Search, seen: Traffic, patch: int, landing: Landing) -> Step | None:
@@ -183,9 +204,16 @@ def _changer(search: Search, seen: Traffic, patch: int, landing: Landing) -> Ste
     return search.timelines.steps[max(later, key=lambda n: (later[n], -n))]
 
 
-def _how(search: Search, patch: int, landing: Landing, event: Event) -> How:
-    """Say how the patch is known to be in: by its bytes, by its words, or by its history."""
-    if not landing.count.total:
+def _how(
+    search: Search, patch: int, landing: Landing, event: Event, together: Collection[int]
+) -> How:
+    """Say how the patch is known to be in: by its bytes, by its words, or by its history.
+
+    A patch that replaces another one of the same landing is in with it, as a range.
+    """
+    paths = search.series[patch].paths
+    others = (other for other in together if search.series[other].paths & paths)
+    if not all(landing.view.is_left(search.series[other]) for other in others):
         return How.RANGE
     if event is not Event.LANDED or landing.count.found < landing.count.total:
         return How.HISTORY
@@ -271,4 +299,6 @@ def _in_target(
 
 
 def _is_in(count: Count, fewest: float) -> bool:
-    return not count.needed and count.found >= fewest * count.total
+    if count.needed or count.found == count.total:
+        return not count.needed
+    return count.found >= FEWEST_LINES and count.found > fewest * count.total

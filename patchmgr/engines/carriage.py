@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from patchmgr.engines.alarms import Alarm, raise_alarms, resemblances
 from patchmgr.engines.conflict_ids import conflict_id
 from patchmgr.engines.fold import FileStep, Overlay, left_path
 from patchmgr.engines.ladder import (
@@ -23,6 +24,7 @@ from patchmgr.engines.ladder import (
     merge_file,
 )
 from patchmgr.engines.solutions import shown_content, solved_entry
+from patchmgr.model.decision import Ruling
 from patchmgr.model.outcome import FileConflict, Verdict
 from patchmgr.model.patch import Author, FilePatch
 from patchmgr.model.ports import Blobs, TextMerge
@@ -36,7 +38,8 @@ class Tools:
     """The ports of a rebase, and the author of patches that name none.
 
     `solved` holds what a person made of a conflict, by patch name and path: None deletes the
-    file. `on_patch` hears of every patch before it is tried.
+    file. `on_patch` hears of every patch before it is tried. `asks` says that what upstream
+    seems to have in other words is left to a person.
     """
 
     blobs: Blobs
@@ -45,6 +48,7 @@ class Tools:
     nobody: Author
     solved: Mapping[tuple[str, str], bytes | None] = field(default_factory=dict)
     on_patch: Callable[[str], None] = lambda name: None
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,8 @@ class FileResult:
     """One file of a patch on the new side; `changes` is empty where it collided.
 
     There is one answer a hunk, or one for a change without hunks. One more answers for a mode
-    or a move whose fate is not that of the hunks.
+    or a move whose fate is not that of the hunks. `alarms` tells of hunks in conflict that
+    upstream seems to have.
     """
 
     step: FileStep
@@ -61,6 +66,7 @@ class FileResult:
     changes: Mapping[str, Entry | None] = field(default_factory=dict)
     conflict: FileConflict | None = None
     is_untouched: bool = False
+    alarms: tuple[Alarm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +193,14 @@ def _change_file(work: _Work, step: FileStep, source: str) -> FileResult:
         collided = Collided(reason, None, _each(change, CONFLICT))
         return _collision(work, step, sides, collided, home=home, target=home)
     merged = work.merge(sides)
+    alarms: tuple[Alarm, ...] = ()
+    if work.tools.asks:
+        merged, alarms = raise_alarms(
+            home, sides, merged, blobs=work.tools.blobs, text=work.tools.text
+        )
     if isinstance(merged, Collided):
-        return _collision(work, step, sides, merged, home=home, target=target)
+        result = _collision(work, step, sides, merged, home=home, target=target)
+        return _with_alarms(result, sides, alarms, work.tools.blobs)
     answers = _with_header(sides, change, merged.answers, moves=(home, target))
     untouched = ours == step.base and home == source
     changes = {home: None, target: merged.entry}
@@ -265,6 +277,21 @@ def _collision(
         marked=collided.marked,
     )
     return FileResult(step, target, collided.answers, conflict=conflict)
+
+
+def _with_alarms(
+    result: FileResult, sides: Sides, alarms: tuple[Alarm, ...], blobs: Blobs
+) -> FileResult:
+    """Add to a conflict what upstream seems to have of it, and propose that where it is all."""
+    if result.conflict is None or not alarms:
+        return result
+    is_all = len(alarms) == result.answers.count(CONFLICT)
+    conflict = replace(
+        result.conflict,
+        proposal=Ruling.ABSORBED.value if is_all else None,
+        resemblances=resemblances(sides, alarms, blobs),
+    )
+    return replace(result, conflict=conflict, alarms=alarms)
 
 
 def _solution(

@@ -8,9 +8,8 @@ from itertools import accumulate
 
 from patchmgr.engines.carriage import FileResult, NewSide, Tools, carry_files
 from patchmgr.engines.fold import FileStep
-from patchmgr.engines.placement import split_lines
+from patchmgr.engines.placement import take_in
 from patchmgr.model.outcome import How, Verdict
-from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import Entry
 
@@ -21,21 +20,11 @@ def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> Fil
     `dropped` numbers hunks of this file; some must be left.
     """
     assert step.base is not None
-    lines = split_lines(blobs.read(step.base.blob))
-    kept: list[Hunk] = []
-    positions: list[int] = []
-    shift = 0
-    for number, (hunk, position) in enumerate(zip(step.change.hunks, step.positions, strict=True)):
-        if number in dropped:
-            at = position + shift
-            lines[at : at + len(hunk.old())] = hunk.new()
-            shift += len(hunk.new()) - len(hunk.old())
-        else:
-            kept.append(replace(hunk, old_start=hunk.old_start + shift))
-            positions.append(position + shift)
-    base = Entry(step.base.mode, blobs.add(b"".join(lines)))
-    change = replace(step.change, hunks=tuple(kept))
-    return replace(step, change=change, base=base, positions=tuple(positions))
+    content = blobs.read(step.base.blob)
+    content, hunks, positions = take_in(content, step.change.hunks, step.positions, dropped)
+    base = Entry(step.base.mode, blobs.add(content))
+    change = replace(step.change, hunks=hunks)
+    return replace(step, change=change, base=base, positions=positions)
 
 
 def sizes(steps: Sequence[FileStep]) -> tuple[int, ...]:
@@ -86,5 +75,9 @@ def carry_rest(
         whole = tuple(answer if n in gone else next(answers) for n in range(size))
         untouched = result.is_untouched and not gone
         whole += tuple(answers)
-        results.append(replace(result, step=step, answers=whole, is_untouched=untouched))
+        numbers = [n for n in range(size) if n not in gone]
+        alarms = tuple(replace(alarm, hunk=numbers[alarm.hunk]) for alarm in result.alarms)
+        results.append(
+            replace(result, step=step, answers=whole, is_untouched=untouched, alarms=alarms)
+        )
     return tuple(results)

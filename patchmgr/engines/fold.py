@@ -42,6 +42,15 @@ class Overlay:
             return self._changed[path]
         return self._tree.entry(path)
 
+    def is_directory(self, path: str) -> bool:
+        """Say whether there is a file below the path."""
+        return any(True for _ in self.files_below(path))
+
+    def files_below(self, path: str) -> Iterator[str]:
+        """Yield the paths of all files below a directory."""
+        below = dict.fromkeys(self._below(path))
+        return (name for name in below if self.entry(name) is not None)
+
     def set(self, path: str, entry: Entry | None) -> None:
         """Put a file at the path, or delete it."""
         self._changed[path] = entry

@@ -1,16 +1,18 @@
 """The merge ladder for one file: the cheapest rung that answers, else a conflict as a value.
 
-Rungs: nothing changed upstream, the same change upstream, git's three-way text merge. Every
-rung is answered with the file's new state and a verdict for each hunk.
+Rungs: nothing changed upstream, the same change upstream, git's three-way text merge, the same
+without the hunks of which upstream has all and more. Every rung is answered with the file's new
+state and a verdict for each hunk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from patchmgr.engines.placement import apply_one, leads_to
-from patchmgr.model.merge import Conflicted
+from patchmgr.engines.placement import apply_one, leads_to, take_in
+from patchmgr.engines.superset import added_members, has_members, is_superset
+from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.outcome import How, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge
@@ -23,6 +25,7 @@ CARRIED_MOVED: Answer = (Verdict.MODIFIED, How.MOVED)
 CARRIED_TEXT: Answer = (Verdict.UNCHANGED, How.TEXT)
 DRIFTED_TEXT: Answer = (Verdict.MODIFIED, How.TEXT)
 ABSORBED_EXACT: Answer = (Verdict.ABSORBED, How.EXACT)
+ABSORBED_SUPERSET: Answer = (Verdict.ABSORBED, How.SUPERSET)
 DECIDED: Answer = (Verdict.ABSORBED, How.DECIDED)
 SOLVED: Answer = (Verdict.MODIFIED, How.RECORDED)
 CONFLICT: Answer = (Verdict.CONFLICT, None)
@@ -137,14 +140,32 @@ def _merge_text(
 ) -> Merged | Collided:
     base, ours, theirs = contents
     merge = text.merge(base, ours, theirs)
+    content = merge.content if isinstance(merge, Clean) else None
+    answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text)
+    there = {n for n, answer in enumerate(answers) if answer == ABSORBED_SUPERSET}
+    if there:
+        merge, answers = _merge_rest(sides, contents, there, text)
     if isinstance(merge, Conflicted):
-        answers = judge_hunks(base, ours, None, sides.hunks, sides.positions, text)
         reason = "upstream changed the same lines" if merge.marked else "both sides are binary"
         return Collided(reason, merge.marked, answers)
-    answers = judge_hunks(base, ours, merge.content, sides.hunks, sides.positions, text)
     if sides.is_moved:
         answers = tuple(_moved(answer) for answer in answers)
     return Merged(Entry(mode, blobs.add(merge.content)), answers)
+
+
+def _merge_rest(
+    sides: Sides, contents: tuple[bytes, bytes, bytes], there: Collection[int], text: TextMerge
+) -> tuple[Merge, tuple[Answer, ...]]:
+    """Merge the hunks that upstream does not have; those that it has become part of the base."""
+    base, ours, theirs = contents
+    base, hunks, positions = take_in(base, sides.hunks, sides.positions, there)
+    if not hunks:
+        return Clean(ours), (ABSORBED_SUPERSET,) * len(there)
+    merge = text.merge(base, ours, theirs)
+    content = merge.content if isinstance(merge, Clean) else None
+    rest = iter(judge_hunks(base, ours, content, hunks, positions, text))
+    numbers = range(len(sides.hunks))
+    return merge, tuple(ABSORBED_SUPERSET if n in there else next(rest) for n in numbers)
 
 
 def _moved(answer: Answer) -> Answer:
@@ -168,25 +189,35 @@ def judge_hunks(
         return (ABSORBED_EXACT,) * max(1, len(hunks))
     if not hunks:
         return (CONFLICT if merged is None else DRIFTED_TEXT,)
+    pairs = tuple(zip(hunks, positions, strict=True))
     if merged is not None and leads_to(ours, hunks, merged):
-        return (CARRIED_TEXT,) * len(hunks)
-    answers = tuple(
-        judge_hunk(base, ours, hunk, position, text)
-        for hunk, position in zip(hunks, positions, strict=True)
-    )
+        doubled = (_is_doubled(base, ours, hunk, position, text) for hunk, position in pairs)
+        return tuple(ABSORBED_SUPERSET if is_in else CARRIED_TEXT for is_in in doubled)
+    answers = tuple(judge_hunk(base, ours, hunk, position, text) for hunk, position in pairs)
     if merged is None:
-        return answers if CONFLICT in answers else (CONFLICT,) * len(hunks)
+        is_explained = CONFLICT in answers or ABSORBED_SUPERSET in answers
+        return answers if is_explained else (CONFLICT,) * len(hunks)
     if all(answer == ABSORBED_EXACT for answer in answers):
         # Each alone adds nothing to upstream, all together do: nobody may drop the patch.
         return (DRIFTED_TEXT,) * len(hunks)
     return tuple(DRIFTED_TEXT if a == CONFLICT else a for a in answers)
 
 
+def _is_doubled(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> bool:
+    """Say whether upstream has the members of a display that a hunk would add once more."""
+    if added_members(hunk) is None:
+        return False
+    return judge_hunk(base, ours, hunk, position, text) == ABSORBED_SUPERSET
+
+
 def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
     """Judge one hunk by merging it alone."""
     merge = text.merge(base, ours, apply_one(base, hunk, position))
     if isinstance(merge, Conflicted):
-        return CONFLICT
+        is_in = merge.marked is not None and is_superset(ours, merge.marked, hunk)
+        return ABSORBED_SUPERSET if is_in else CONFLICT
     if merge.content == ours:
         return ABSORBED_EXACT
+    if has_members(base, position, ours, merge.content, hunk):
+        return ABSORBED_SUPERSET
     return CARRIED_TEXT if leads_to(ours, (hunk,), merge.content) else DRIFTED_TEXT

@@ -22,6 +22,7 @@ MOST_NEEDED = 0.15
 FEWEST_FOUND = 0.5
 FEWEST_NEW = 0.3
 FEWEST_ELSEWHERE = 0.85
+FEWEST_LINES = 3
 FEWEST_OURS = 0.5
 MOST_INCONSISTENT = 0.2
 
@@ -89,14 +90,18 @@ def _is_landed(count: Count, new: int) -> bool:
 def _has_its_words(atoms: PatchAtoms, view: View, *, is_ours: bool) -> bool:
     """Say whether what the patch adds is there, not only what it removes away.
 
-    Half of it in other words is the patch only in a commit that is mostly this series'. Lines
-    that say nothing by themselves must all be there.
+    A part of it in other words is the patch only where enough is left to know it by, and half
+    of it only in a commit that is mostly this series'. Lines that say nothing by themselves
+    must all be there.
     """
     added = view.count_added(atoms)
     if not added.total:
         return not any(hunk.added for hunk in atoms.hunks)
+    if added.found == added.total:
+        return True
     fewest = FEWEST_FOUND if is_ours else FEWEST_ELSEWHERE
-    return added.found >= (fewest if atoms.is_telling else 1.0) * added.total
+    is_enough = added.found >= FEWEST_LINES and added.found > fewest * added.total
+    return atoms.is_telling and is_enough
 
 
 def is_ours(search: Search, number: int) -> bool:
@@ -214,7 +219,7 @@ def _kind(search: Search, number: int, view: View, patch: int, end: int) -> _Kin
         return _Kind.OTHER
     if (atoms.is_telling and search.is_singular(patch)) or search.is_no_op(patch, number):
         return _Kind.REPLACED
-    return _Kind.MUTE
+    return _Kind.OTHER if atoms.is_telling else _Kind.MUTE
 
 
 def _is_consistent(search: Search, number: int, patch: int, end: int) -> bool:

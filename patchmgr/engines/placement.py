@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from patchmgr.model.patch import Hunk
 
@@ -147,3 +147,22 @@ def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
     lines = split_lines(content)
     lines[position : position + len(hunk.old())] = hunk.new()
     return b"".join(lines)
+
+
+def take_in(
+    content: bytes, hunks: Sequence[Hunk], positions: Sequence[int], taken: Collection[int]
+) -> tuple[bytes, tuple[Hunk, ...], tuple[int, ...]]:
+    """Apply some hunks, by number; return the content, and the others with where they start."""
+    lines = split_lines(content)
+    kept: list[Hunk] = []
+    places: list[int] = []
+    shift = 0
+    for number, (hunk, position) in enumerate(zip(hunks, positions, strict=True)):
+        if number in taken:
+            at = position + shift
+            lines[at : at + len(hunk.old())] = hunk.new()
+            shift += len(hunk.new()) - len(hunk.old())
+        else:
+            kept.append(replace(hunk, old_start=hunk.old_start + shift))
+            places.append(position + shift)
+    return b"".join(lines), tuple(kept), tuple(places)

@@ -7,6 +7,7 @@ is *reworded*: its place is taken by other words. All else is *found*.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -56,7 +57,10 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class PathView:
-    """One path of an upstream state against the net change of a range of patches."""
+    """One path of an upstream state against the net change of a range of patches.
+
+    `is_settled` says that merging the net change changes nothing there.
+    """
 
     survivors_added: Lines
     survivors_removed: Lines
@@ -66,6 +70,7 @@ class PathView:
     reworded_added: Lines = _NONE
     reworded_removed: Lines = _NONE
     is_gone: bool = False
+    is_settled: bool = False
 
     def added(self, line: bytes) -> Fate:
         """Return the fate of a line that a patch adds."""
@@ -193,6 +198,13 @@ def _view_without_merge(old: bytes | None, theirs: bytes | None, new: bytes | No
     return PathView(added, removed, present)
 
 
+def _more(one: bytes, other: bytes) -> Lines:
+    """Return the lines that one text has more often than the other."""
+    if one == other:
+        return _NONE
+    return frozenset(Counter(normal_lines(one)) - Counter(normal_lines(other)))
+
+
 def _view_of_merge(
     old: bytes, theirs: bytes, new: bytes, merged: bytes | None, is_clean: bool
 ) -> PathView:
@@ -201,18 +213,22 @@ def _view_of_merge(
     if merged is None:
         return PathView(added, removed, present)
     regions = () if is_clean else conflict_regions(merged)
-    settled = _lines(merged if is_clean else resolved_to_ours(merged))
+    settled = merged if is_clean else resolved_to_ours(merged)
+    missing: set[bytes] = set()
     kept_added: set[bytes] = set()
     kept_removed: set[bytes] = set()
     for region_base, ours, wanted in regions:
-        kept_added |= _lines(wanted) - present
+        lacking = _lines(wanted) - present
+        missing |= lacking if not ours.strip() and not region_base.strip() else frozenset()
+        kept_added |= lacking
         kept_removed |= (_lines(region_base) - _lines(wanted)) & _lines(ours)
     return PathView(
         added,
         removed,
         present,
-        needed_added=settled - present,
-        needed_removed=present - settled,
+        needed_added=_more(settled, theirs) | missing,
+        needed_removed=_more(theirs, settled),
         reworded_added=frozenset(kept_added),
         reworded_removed=frozenset(kept_removed),
+        is_settled=is_clean and merged == theirs,
     )

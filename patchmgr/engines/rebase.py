@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from patchmgr.engines.absorb import Absorption, Event
 from patchmgr.engines.carriage import FileResult, NewSide, SymbolAt, Tools, carry_files
+from patchmgr.engines.decisions import finding_of, standing_decision, tell
 from patchmgr.engines.dropping import carry_rest, sizes
 from patchmgr.engines.fold import FileStep, Overlay, step_patch
 from patchmgr.engines.solutions import shown_content
-from patchmgr.model.outcome import HunkOutcome, PatchOutcome, Verdict
+from patchmgr.model.decision import Decision, Ruling
+from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Verdict
 from patchmgr.model.patch import Patch
-from patchmgr.model.ports import Tree
+from patchmgr.model.ports import Step, Tree
 from patchmgr.model.snapshot import Entry
 
 __all__ = ["FileResult", "Item", "Judged", "SymbolAt", "Tools", "patch_verdict", "rebase_series"]
@@ -36,15 +38,20 @@ class Item:
     refused_as: Verdict = Verdict.SKIPPED
     is_on_base: bool = True
     promise: Callable[[Tree], str | None] | None = None
+    decisions: tuple[Decision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A patch's outcome together with what its files went through, for evidence and cause."""
+    """A patch's outcome together with what its files went through, for evidence and cause.
+
+    `decision` is a person's that was in force.
+    """
 
     outcome: PatchOutcome
     files: tuple[FileResult, ...] = ()
     absorption: Absorption | None = None
+    decision: Decision | None = None
 
 
 @dataclass(slots=True)
@@ -124,6 +131,12 @@ def _carry(run: _Run, item: Item) -> Judged:
         steps = step_patch(run.old, patch, run.tools.blobs)
     if absorption is not None and absorption.is_whole:
         return _drop(run, patch, steps, absorption)
+    side, tools = NewSide(run.new, run.homes), run.tools
+    decision = standing_decision(item.decisions, patch, side, tools.blobs)
+    if decision is not None:
+        if decision.ruling is Ruling.ABSORBED:
+            return _drop_decided(run, patch, steps, decision)
+        tools = replace(tools, asks=False)
     waiting = next((p for p in patch.paths() if p in run.blocked), None)
     free: list[FileStep] = []
     for step in steps:
@@ -131,18 +144,34 @@ def _carry(run: _Run, item: Item) -> Judged:
             run.blocked.update(_paths(step))
         else:
             free.append(step)
-    side = NewSide(run.new, run.homes)
     if absorption is not None and absorption.hunks and len(free) == len(steps):
         dropped = absorption.hunks
-        results = carry_rest(patch.name, free, dropped, absorption.how, side, run.tools)
+        results = carry_rest(patch.name, free, dropped, absorption.how, side, tools)
     else:
-        results = carry_files(patch.name, free, side, run.tools)
+        results = carry_files(patch.name, free, side, tools)
     before = {path: run.new.entry(path) for result in results for path in result.changes}
     _settle(run, results)
     if waiting is not None:
         reason = f"an earlier patch left {waiting} in conflict"
         return Judged(_outcome(patch, Verdict.BLOCKED, run.tools, reason=reason), results)
-    return replace(_judge(run, patch, results, before), absorption=absorption)
+    judged = _judge(run, patch, results, before)
+    return _with_decision(replace(judged, absorption=absorption), decision)
+
+
+def _drop_decided(run: _Run, patch: Patch, steps: Sequence[FileStep], decision: Decision) -> Judged:
+    """Leave out a patch of which a person said that upstream has it."""
+    step = Step(decision.commit or "", decision.subject, "", {})
+    every = frozenset(range(sum(sizes(steps))))
+    absorption = Absorption(every, step, Event.LANDED, is_whole=True, how=How.DECIDED)
+    judged = _drop(run, patch, steps, absorption)
+    known = absorption if decision.commit is not None else None
+    return _with_decision(replace(judged, absorption=known), decision)
+
+
+def _with_decision(judged: Judged, decision: Decision | None) -> Judged:
+    if decision is None:
+        return judged
+    return replace(judged, outcome=tell(judged.outcome, decision), decision=decision)
 
 
 def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorption) -> Judged:
@@ -197,6 +226,7 @@ def _judge(
     conflicts = tuple(r.conflict for r in results if r.conflict is not None)
     hunks = tuple(h for r in results for h in _hunk_outcomes(run, r))
     changes = {p: run.new.entry(p) for p in before if run.new.entry(p) != before[p]}
+    finding = finding_of(patch, results, run.tools.blobs) if conflicts else None
     outcome = PatchOutcome(
         name=patch.name,
         subject=patch.subject,
@@ -207,6 +237,7 @@ def _judge(
         changes={} if conflicts else changes,
         conflicts=conflicts,
         reuses_diff=all(r.is_untouched for r in results),
+        finding=finding,
     )
     return Judged(outcome, results)
 

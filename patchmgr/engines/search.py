@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -153,6 +154,12 @@ class Search:
             known = frozenset(normal_lines(self.blobs.read(entry.blob)))
             self.known_lines[entry.blob] = known
         return known
+
+    def line_counts(self, entry: Entry | None) -> Counter[bytes]:
+        """Count each line of a file without white space."""
+        if entry is None or entry.mode not in FILE_MODES:
+            return Counter()
+        return Counter(normal_lines(self.blobs.read(entry.blob)))
 
     def raw_lines(self, entry: Entry | None) -> frozenset[bytes]:
         """Return the lines of a file as they are."""

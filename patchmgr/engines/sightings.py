@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from patchmgr.engines.alarms import Alarm
+from patchmgr.engines.comparison import Comparison
 from patchmgr.engines.ladder import ABSORBED_EXACT, Answer, judge_hunk
+from patchmgr.engines.likely import find_likeness
 from patchmgr.engines.placement import has_place
 from patchmgr.engines.rebase import FileResult, Judged
+from patchmgr.model.decision import Decision
 from patchmgr.model.merge import Clean
-from patchmgr.model.outcome import How, HunkOutcome, Sighting, Verdict
+from patchmgr.model.outcome import How, HunkOutcome, Likely, Sighting, Verdict
 from patchmgr.model.ports import Blobs, History, Step, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
@@ -89,10 +93,12 @@ def _explain_patch(
         return patch
     evidence: list[Sighting] = []
     cause: list[Sighting] = []
+    likely: list[Likely] = []
     hunks = list(patch.outcome.hunks)
     at = 0
     for result in patch.files:
         versions = _versions(result, steps, start)
+        likely += _likely(result, versions, tools)
         for index, answer in enumerate(result.answers):
             step = _explaining_step(patch, result, index, versions, tools)
             if step is not None:
@@ -104,10 +110,56 @@ def _explain_patch(
     outcome = replace(
         patch.outcome,
         hunks=tuple(hunks),
-        evidence=_joined(evidence),
+        evidence=_decided(_joined(evidence), patch.decision),
         cause=_joined(cause),
+        likely=_joined_likely(likely),
     )
     return replace(patch, outcome=outcome)
+
+
+def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tuple[Sighting, ...]:
+    """Add the pull request that a person named, which a release does not name."""
+    if decision is None or decision.pull is None:
+        return sightings
+    return tuple(replace(sighting, pull=decision.pull) for sighting in sightings)
+
+
+def _likely(result: FileResult, versions: Sequence[_Version], tools: _Tools) -> Iterator[Likely]:
+    """Yield the step that brought each text that resembles a hunk of a file."""
+    for alarm in result.alarms:
+        step = _turning_point(versions, _is_alike(result, alarm, versions[0], tools))
+        if step is not None:
+            pull, confidence = pull_number(step.subject), alarm.likeness.confidence
+            yield Likely(step.commit, step.subject, pull, confidence, (result.home,))
+
+
+def _is_alike(result: FileResult, alarm: Alarm, start: _Version, tools: _Tools) -> _Claim:
+    """Return the claim that an upstream version has a hunk in other words."""
+    hunk, position = result.step.change.hunks[alarm.hunk], result.step.positions[alarm.hunk]
+    content, pristine = tools.text_of(result.step.base), tools.text_of(start.entry)
+    assert content is not None
+
+    def is_alike(version: _Version) -> bool:
+        ours = _with_below(pristine, tools.text_of(version.entry), content, tools.text)
+        if ours is None:
+            return False
+        comparison = Comparison(result.home, content, ours)
+        return find_likeness(comparison, hunk, position, is_clean=alarm.is_clean) is not None
+
+    return is_alike
+
+
+def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:
+    """Return one entry a commit, with the least confidence and the paths of all."""
+    joined: dict[str, Likely] = {}
+    for one in found:
+        before = joined.get(one.commit, one)
+        joined[one.commit] = replace(
+            one,
+            confidence=min(one.confidence, before.confidence),
+            paths=tuple(dict.fromkeys(before.paths + one.paths)),
+        )
+    return tuple(joined.values())
 
 
 def _explaining_step(
@@ -161,7 +213,9 @@ def _hunk_claim(
 
     def is_absorbed(version: _Version) -> bool:
         ours = _with_below(pristine, tools.text_of(version.entry), content, tools.text)
-        return ours is not None and judge(ours) == ABSORBED_EXACT
+        found = None if ours is None else judge(ours)
+        # What has become a superset may have landed as it is.
+        return found == (verdict, how) or (how is How.SUPERSET and found == ABSORBED_EXACT)
 
     def is_disturbed(version: _Version) -> bool:
         if how is How.MOVED and version.path != start.path:

@@ -57,19 +57,63 @@ class PlainMerge:
     def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         lines = split_lines(base)
         left, right = _edits(lines, split_lines(ours)), _edits(lines, split_lines(theirs))
-        merged: list[Edit] = list(left)
-        for edit in right:
-            if edit in left:
-                continue
-            if any(edit[0] <= other[1] and other[0] <= edit[1] for other in left):
-                return Conflicted(b"<<<<<<< ours\n||||||| base\n=======\n>>>>>>> theirs\n")
-            merged.append(edit)
-        for start, end, new in sorted(merged, reverse=True):
-            lines[start:end] = new
-        return Clean(b"".join(lines))
+        merged: list[bytes] = []
+        done, is_clean = 0, True
+        for start, end in _regions([*left, *right]):
+            merged += lines[done:start]
+            old = lines[start:end]
+            mine, yours = (_applied(lines, edits, start, end) for edits in (left, right))
+            if mine == yours or yours == old:
+                merged += mine
+            elif mine == old:
+                merged += yours
+            else:
+                merged += _marked(old, mine, yours)
+                is_clean = False
+            done = end
+        content = b"".join([*merged, *lines[done:]])
+        return Clean(content) if is_clean else Conflicted(content)
 
     def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> Sequence[Merge]:
         return [self.merge(*sides) for sides in texts]
+
+
+def _regions(edits: Sequence[Edit]) -> list[tuple[int, int]]:
+    """Return the stretches of the base that edits of either side cover, joined where they touch."""
+    found: list[tuple[int, int]] = []
+    for start, end, _ in sorted(edits):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _applied(lines: list[bytes], edits: Sequence[Edit], start: int, end: int) -> list[bytes]:
+    """Return one side's lines for a stretch of the base."""
+    side: list[bytes] = []
+    for first, last, new in edits:
+        if start <= first and last <= end:
+            side += lines[start:first] + new
+            start = last
+    return side + lines[start:end]
+
+
+def _marked(old: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes]:
+    """Return a conflict as zdiff3 shows it: what both sides begin and end with is outside."""
+    head = _shared(ours, theirs)
+    tail = _shared(ours[head:][::-1], theirs[head:][::-1])
+    parts = ((b"<<<<<<< ours\n", ours), (b"||||||| base\n", old), (b"=======\n", theirs))
+    marked = ours[:head]
+    for marker, side in parts:
+        kept = side if side is old else side[head : len(side) - tail]
+        marked += [marker, *(line.rstrip(b"\n") + b"\n" for line in kept)]
+    return [*marked, b">>>>>>> theirs\n", *ours[len(ours) - tail :]]
+
+
+def _shared(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _edits(old: list[bytes], new: list[bytes]) -> list[Edit]:

@@ -11,6 +11,7 @@ from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.placement import split_lines
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
 from patchmgr.engines.sightings import explain, explained_paths
+from patchmgr.model.decision import Decision
 from patchmgr.model.ids import ZERO_ID, blob_id
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Author, BinaryChange, FilePatch, Hunk, Patch
@@ -220,6 +221,8 @@ class Run:
         solved: Mapping[tuple[str, str], bytes | None] | None = None,
         stops: bool = False,
         is_folded: bool = False,
+        asks: bool = False,
+        decisions: tuple[Decision, ...] = (),
     ) -> Result:
         tools = Tools(
             blobs=self.blobs,
@@ -228,9 +231,15 @@ class Run:
             nobody=NOBODY,
             solved=solved or {},
             on_patch=self.heard.append,
+            asks=asks,
         )
         items = [
-            Item(patch, (refused or {}).get(patch.name), (known or {}).get(patch.name))
+            Item(
+                patch,
+                (refused or {}).get(patch.name),
+                (known or {}).get(patch.name),
+                decisions=decisions,
+            )
             for patch in patches
         ]
         judged, changes = rebase_series(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from patchmgr.engines.ladder import (
     ABSORBED_EXACT,
+    ABSORBED_SUPERSET,
     CARRIED_IDENTICAL,
     CARRIED_MOVED,
     CARRIED_TEXT,
@@ -422,12 +423,80 @@ def test_the_ladder_never_drops_or_invents(
         assert CONFLICT in merged.answers
         return
     assert CONFLICT not in merged.answers
+    absorbed = {ABSORBED_EXACT, ABSORBED_SUPERSET}
     if merged.entry == given_sides.ours:
-        assert set(merged.answers) == {ABSORBED_EXACT}
-    elif set(merged.answers) == {ABSORBED_EXACT}:
+        assert set(merged.answers) <= absorbed
+    elif set(merged.answers) <= absorbed:
         # Then only a mode is left to carry, which the caller answers for.
         assert merged.entry is not None
         assert given_sides.ours is not None
         assert merged.entry.blob == given_sides.ours.blob
     if given_sides.ours == given_sides.base:
         assert merged.entry == given_sides.theirs
+
+
+def listed(*names: str, edits: str = "a b c d e f g h i j k l") -> bytes:
+    """Return a text with a set of one, and of more, between its third and fourth line."""
+    words = edits.split()
+    lines = [*words[:3], "names = {", "  one,", *(f"  {n}," for n in names), "}", *words[3:]]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+LAST = "a b c d e f g h i j K l"
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "after", "answers"),
+    [
+        pytest.param(
+            listed(), listed("two", "three"), listed("two"), listed("two", "three"),
+            [ABSORBED_SUPERSET], id="all-of-it",
+        ),
+        pytest.param(
+            listed(), listed("two", "three"), listed("two", edits=LAST),
+            listed("two", "three", edits=LAST), [ABSORBED_SUPERSET, CARRIED_TEXT], id="and-more",
+        ),
+        pytest.param(
+            listed(), listed("two", "three", edits=LAST), listed("two", edits=LAST),
+            listed("two", "three", edits=LAST), [ABSORBED_SUPERSET, ABSORBED_EXACT], id="all-in",
+        ),
+        pytest.param(
+            listed(), listed("two", "three", edits="a b c d e f g h I j k l"),
+            listed("two", edits=LAST), listed("two", "three", edits="a b c d e f g h I j K l"),
+            [ABSORBED_SUPERSET, DRIFTED_TEXT], id="and-drifted",
+        ),
+    ],
+)  # fmt: skip
+def test_what_upstream_has_more_of_is_left_out(
+    base: bytes, ours: bytes, theirs: bytes, after: bytes, answers: list[Answer]
+) -> None:
+    merged = merge_file(sides(base, ours, theirs), blobs=BLOBS, text=PlainMerge())
+    assert merged == Merged(entry(after), tuple(answers))
+
+
+def test_the_rest_may_collide() -> None:
+    ours = listed("two", "three", edits="a b c d e f g h i j X l")
+    given_sides = sides(listed(), ours, listed("two", edits=LAST))
+    merged = merge_file(given_sides, blobs=BLOBS, text=PlainMerge())
+    assert isinstance(merged, Collided)
+    assert merged.answers == (ABSORBED_SUPERSET, CONFLICT)
+    assert merged.marked is not None
+    assert b"three" not in merged.marked.partition(b"<<<<<<<")[2]
+
+
+def test_a_moved_file_may_have_more_of_it() -> None:
+    given_sides = sides(listed(), listed("two", "three"), listed("two", edits=LAST))
+    merged = merge_file(replace(given_sides, is_moved=True), blobs=BLOBS, text=PlainMerge())
+    assert merged.answers == (ABSORBED_SUPERSET, CARRIED_MOVED)
+
+
+def test_a_member_that_upstream_put_elsewhere_is_not_added_again() -> None:
+    names = [f"n{number}" for number in range(9)]
+    base, ours = listed(*names), listed(*names, "two")
+    theirs = listed("two", *names)
+    merged = merge_file(sides(base, ours, theirs), blobs=BLOBS, text=PlainMerge())
+    assert merged == Merged(entry(ours), (ABSORBED_SUPERSET,))
+    more = listed("two", *names, edits="A b c d e f g h i j k l")
+    merged = merge_file(sides(base, ours, more, context=0), blobs=BLOBS, text=PlainMerge())
+    after = listed(*names, "two", edits="A b c d e f g h i j k l")
+    assert merged == Merged(entry(after), (CARRIED_TEXT, ABSORBED_SUPERSET))

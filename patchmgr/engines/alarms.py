@@ -1,0 +1,88 @@
+"""Hold what a merge carried, or could not carry, against what upstream has in other words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from patchmgr.engines.both_texts import Spot, marked_spots
+from patchmgr.engines.comparison import Comparison, runs_of
+from patchmgr.engines.ladder import CONFLICT, Answer, Collided, Merged, Sides
+from patchmgr.engines.likely import Likeness, find_likeness
+from patchmgr.engines.placement import split_lines
+from patchmgr.model.outcome import How, Resemblance, Verdict
+from patchmgr.model.ports import Blobs, TextMerge
+from patchmgr.model.snapshot import FILE_MODES
+
+REASON = "upstream seems to have this in other words"
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """A hunk, by its number in the file, that upstream seems to have in other words."""
+
+    hunk: int
+    likeness: Likeness
+    is_clean: bool
+
+
+def raise_alarms(
+    path: str, sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
+) -> tuple[Merged | Collided, tuple[Alarm, ...]]:
+    """Return a merge in which hunks that upstream seems to have are conflicts, and those hunks."""
+    if isinstance(merged, Collided) and merged.marked is None:
+        return merged, ()
+    alarms = _alarms(path, sides, merged.answers, blobs)
+    clean = {alarm.hunk: alarm.likeness for alarm in alarms if alarm.is_clean}
+    if not clean:
+        return merged, alarms
+    assert sides.base and sides.ours and sides.theirs
+    answers = tuple(CONFLICT if n in clean else a for n, a in enumerate(merged.answers))
+    spots = [_spot(sides, n, likeness) for n, likeness in clean.items()]
+    base, ours, theirs = (blobs.read(e.blob) for e in (sides.base, sides.ours, sides.theirs))
+    marked = marked_spots(base, ours, theirs, spots, text)
+    reason = merged.reason if isinstance(merged, Collided) else REASON
+    return Collided(reason, marked, answers), alarms
+
+
+def _alarms(path: str, sides: Sides, answers: Sequence[Answer], blobs: Blobs) -> tuple[Alarm, ...]:
+    entries = (sides.base, sides.ours, sides.theirs)
+    if any(entry is None or entry.mode not in FILE_MODES for entry in entries):
+        return ()
+    base, ours, _ = (entry.blob for entry in entries if entry is not None)
+    asked = [n for n, answer in enumerate(answers[: len(sides.hunks)]) if _is_open(answer)]
+    if base == ours or not asked:
+        return ()
+    comparison = Comparison(path, blobs.read(base), blobs.read(ours))
+    found: list[Alarm] = []
+    for n in asked:
+        is_clean = answers[n] != CONFLICT
+        hunk, position = sides.hunks[n], sides.positions[n]
+        likeness = find_likeness(comparison, hunk, position, is_clean=is_clean)
+        if likeness is not None:
+            found.append(Alarm(n, likeness, is_clean))
+    return tuple(found)
+
+
+def _is_open(answer: Answer) -> bool:
+    """Say whether a hunk is carried by a merge of texts, or is in conflict."""
+    return answer[0] is not Verdict.ABSORBED and answer[1] in (None, How.TEXT, How.MOVED)
+
+
+def _spot(sides: Sides, number: int, likeness: Likeness) -> Spot:
+    runs = tuple(runs_of(sides.hunks[number], sides.positions[number]))
+    return Spot(runs[0].start, runs[-1].end, likeness.start, likeness.end)
+
+
+def resemblances(sides: Sides, alarms: Sequence[Alarm], blobs: Blobs) -> tuple[Resemblance, ...]:
+    """Return both texts of each alarm."""
+    assert sides.ours
+    ours = split_lines(blobs.read(sides.ours.blob))
+    found: list[Resemblance] = []
+    for alarm in alarms:
+        start, end = alarm.likeness.start, alarm.likeness.end
+        hunk = sides.hunks[alarm.hunk]
+        added = b"".join(line[1:] for line in hunk.lines if line[:1] == b"+")
+        upstream = b"".join(ours[start:end])
+        found.append(Resemblance(alarm.likeness.confidence, start + 1, upstream, added))
+    return tuple(found)

@@ -1,0 +1,99 @@
+"""Split lines of source into words: names, numbers, the inside of strings; comments left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+SIGN = "'"  # in front of a sign that stands in a string
+
+_HASH = frozenset(
+    {"CMake", "Cython", "Dockerfile", "Make", "Meson", "Perl", "Python", "Ruby", "Shell", "TOML"}
+    | {"YAML"}
+)
+_SLASHES = frozenset(
+    {"C", "C++", "C++ header", "CUDA", "Go", "HIP", "Java", "JavaScript", "Protobuf", "Rust"}
+    | {"TypeScript"}
+)
+# With the small words of English.
+KEYWORDS = frozenset(
+    {"False", "None", "True", "a", "an", "and", "as", "assert", "async", "auto", "await", "bool",
+     "break", "case", "catch", "char", "class", "cls", "const", "constexpr", "continue", "def",
+     "default", "del", "delete", "do", "double", "elif", "else", "except", "false", "finally",
+     "float", "for", "from", "global", "if", "import", "in", "inline", "int", "is", "lambda",
+     "let", "long", "namespace", "new", "noexcept", "not", "nullptr", "of", "or", "override",
+     "pass", "private", "public", "raise", "return", "self", "short", "signed", "sizeof",
+     "static", "struct", "switch", "template", "the", "this", "throw", "to", "true", "try",
+     "typename", "union", "unsigned", "using", "var", "void", "volatile", "while", "with",
+     "yield"}
+)  # fmt: skip
+
+OPERATORS = frozenset({"<", ">", "<=", ">=", "==", "!=", "&&", "||"})
+
+_STRING = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+_WORD = re.compile(
+    rf"(?P<string>{_STRING})|(?P<word>[^\W\d]\w*|\d[\w.]*)|(?P<sign>[<>=!]=|[<>]|&&|\|\|)"
+)
+_IN_STRING = re.compile(r"\\.|\w+(?:-\w+)*|[^\w\s]")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_BEFORE_HASH = re.compile(rf"(?:[^#\"']|{_STRING}|[\"'])*?(?=\s*#|$)")
+_BEFORE_SLASHES = re.compile(rf"(?:[^/\"']|{_STRING}|/(?![/*])|[\"'])*?(?=\s*//|\s*/\*|$)")
+
+
+def code_of(line: bytes, language: str) -> str:
+    """Return a line without its comment and the space around it."""
+    text = line.decode("utf-8", "surrogateescape").strip()
+    if language in _HASH:
+        return _before(_BEFORE_HASH, text)
+    if language in _SLASHES:
+        return "" if text.startswith("*") else _before(_BEFORE_SLASHES, text)
+    return text
+
+
+def _before(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.match(text)
+    return text if found is None else found[0]
+
+
+def words_of(line: bytes, language: str) -> list[str]:
+    """Return the words of a line: what stands in strings in pieces, signs there with a mark."""
+    found: list[str] = []
+    for match in _WORD.finditer(code_of(line, language)):
+        if match["string"] is None:
+            found.append(match[0])
+        else:
+            inner = _IN_STRING.findall(match["string"][1:-1])
+            found += [word if _is_name(word) else SIGN + word for word in inner]
+    return found
+
+
+def _is_name(word: str) -> bool:
+    return word[0].isalnum() or word[0] == "_"
+
+
+def parts_of(word: str) -> tuple[str, ...]:
+    """Return what a name is made of, in small letters and without a plural's end."""
+    found = (part.lower() for part in _PART.findall(word))
+    return tuple(p[:-1] if len(p) > 3 and p.endswith("s") and p[-2] != "s" else p for p in found)
+
+
+def is_import(line: bytes) -> bool:
+    """Say whether a line only brings names in from elsewhere."""
+    start = line.lstrip().split(b" ", 1)[0]
+    return start in (b"import", b"from", b"#include", b"using")
+
+
+def indentation(line: bytes) -> int:
+    """Return how far a line is indented, a tab as eight."""
+    text = line.expandtabs(8)
+    return len(text) - len(text.lstrip())
+
+
+def is_blank(line: bytes) -> bool:
+    """Say whether a line has nothing but white space."""
+    return not line.strip()
+
+
+def all_words(lines: Sequence[bytes], language: str) -> list[str]:
+    """Return the words of some lines."""
+    return [word for line in lines for word in words_of(line, language)]

@@ -1,0 +1,62 @@
+"""Which hunks of a landed patch the landing proves: the rest is for the ladder to judge."""
+
+from __future__ import annotations
+
+from patchmgr.engines.atoms import HunkAtoms
+from patchmgr.engines.landing import Landing
+from patchmgr.engines.search import Search
+from patchmgr.model.snapshot import FILE_MODES, Entry
+
+
+def proved_hunks(search: Search, patch: int, landing: Landing) -> frozenset[int]:
+    """Return the numbers of the hunks that are in upstream with the landed patch.
+
+    Not proved are: a deletion that upstream did not do; a mode, link, submodule or binary that
+    is another one where the patch landed; and, where the landing left something out of the
+    file, a hunk of which nothing landed and the target needs something, or one with a line that is
+    there less often than in the series.
+    """
+    return frozenset(
+        number
+        for number, hunk in enumerate(search.series[patch].hunks)
+        if _is_proved(search, patch, landing, hunk)
+    )
+
+
+def _is_proved(search: Search, patch: int, landing: Landing, hunk: HunkAtoms) -> bool:
+    view = landing.view.paths.get(hunk.path)
+    states, landed = search.states[hunk.path], search.version(landing.number)[hunk.path]
+    before, after, end = states[patch], states[patch + 1], states[landing.last + 1]
+    if after is None or end is None:
+        return landed is None
+    if {after.mode, *([before.mode] if before else [])} - FILE_MODES:
+        return landed == end
+    is_new_mode = before is not None and before.mode != after.mode == end.mode
+    if is_new_mode and landed is not None and landed.mode != end.mode:
+        return False
+    if view is not None and view.is_settled:
+        return True
+    if not hunk.added and not hunk.removed:
+        return landed == end or _is_small_talk(search, before, after)
+    return not _is_missing(search, landing, hunk) and not _is_short(search, hunk, landed, end)
+
+
+def _is_small_talk(search: Search, before: Entry | None, after: Entry) -> bool:
+    """Say whether a text changes in lines that say nothing, or in its mode alone."""
+    if before is None:
+        return False
+    contents = (search.blobs.read(entry.blob) for entry in (before, after))
+    return before.blob == after.blob or not any(b"\0" in content[:8000] for content in contents)
+
+
+def _is_missing(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
+    then, now = landing.view.count(hunk), search.view(landing.last, search.end).count(hunk)
+    return then.found == 0 and then.needed > 0 and now.needed > 0
+
+
+def _is_short(search: Search, hunk: HunkAtoms, landed: Entry | None, end: Entry) -> bool:
+    """Say whether the landing has a line less often than the series, which elsewhere hides."""
+    if not hunk.added <= search.lines(landed):
+        return False
+    there, wanted = search.line_counts(landed), search.line_counts(end)
+    return any(there[line] < wanted[line] for line in hunk.added)

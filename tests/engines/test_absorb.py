@@ -1,0 +1,634 @@
+"""What upstream has of a series, told as states of a few files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from patchmgr.model.patch import Patch
+from tests.engines.series import (
+    File,
+    binary,
+    edited,
+    executable,
+    link,
+    moved,
+    patch_of,
+    submodule,
+    text,
+)
+from tests.engines.tales import Changes, Tale, swap
+
+BASE = text(" ".join(f"stay_{n:02}" for n in range(30)))
+AFTER_05 = ("stay_05", "stay_05 ours_one ours_two")
+AT_20 = ("stay_20", "ours_late ours_last")
+FIRST = swap(BASE, AFTER_05)
+LATE = swap(BASE, AT_20)
+BOTH = swap(BASE, AFTER_05, AT_20)
+OTHER = swap(BASE, ("stay_28", "other_28"))
+RELEASE = " ".join(f"release_{n}x" for n in range(12))
+FOUR = swap(BASE, ("stay_05", "stay_05 ours_one ours_two ours_three ours_four"))
+REWORDED = swap(BASE, ("stay_05", "stay_05 ours_one ours_two other_three other_four"))
+
+
+def tale(
+    ours: list[Changes | Patch],
+    *upstream: tuple[str, Changes],
+    base: Mapping[str, File] | None = None,
+    homes: Mapping[str, str] | None = None,
+    jump: Changes | None = None,
+) -> Tale:
+    """Return a tale of the file `a`, or of more."""
+    return Tale({"a": BASE} if base is None else base, ours, upstream, homes or {}, jump or {})
+
+
+def a(*contents: bytes) -> list[Changes | Patch]:
+    """Return a series on one file, by its states."""
+    return [{"a": content} for content in contents]
+
+
+def on_a(*contents: bytes, subject: str = "Work") -> list[tuple[str, Changes]]:
+    """Return upstream's steps on one file, by its states."""
+    return [(subject, {"a": content}) for content in contents]
+
+
+def with_lines(content: bytes, words: str, *, after: str = "stay_28") -> bytes:
+    return swap(content, (after, f"{after} {words}"))
+
+
+SINGLE = [
+    pytest.param(tale(a(BOTH), *on_a(BOTH)), "landed c0 exact", id="picked"),
+    pytest.param(tale(a(BOTH), *on_a(OTHER)), "-", id="not-picked"),
+    pytest.param(
+        tale(a(BOTH), *on_a(text("on_top on_top_of_it") + BOTH)), "landed c0 exact", id="shifted"
+    ),
+    pytest.param(tale(a(BOTH), *on_a(text("on_top on_top_of_it") + BASE)), "-", id="only-shifted"),
+    pytest.param(
+        tale(a(BOTH), *on_a(BOTH.replace(b"ours_one", b"\tours_ one"))),
+        "landed c0 whitespace",
+        id="other-white-space",
+    ),
+    pytest.param(
+        tale(a(BOTH), *on_a(BASE.replace(b"stay_05", b"\tstay_ 05"))),
+        "-",
+        id="only-other-white-space",
+    ),
+    pytest.param(tale(a(BOTH), *on_a(OTHER, BASE, BOTH)), "landed c2 exact", id="later-step"),
+    pytest.param(
+        tale(a(BOTH), *on_a(BOTH, with_lines(BOTH, "more_one"), with_lines(BOTH, "more_two"))),
+        "landed c0 exact",
+        id="later-target",
+    ),
+    pytest.param(tale(a(BOTH), *on_a(OTHER, BASE)), "-", id="later-target-without-it"),
+    pytest.param(
+        tale(a(BOTH), *on_a(BOTH), jump={"a": with_lines(BOTH, "more_one")}),
+        "landed c0 exact",
+        id="target-beyond-the-last-step",
+    ),
+    pytest.param(
+        tale(a(BOTH), *on_a(BOTH, BOTH.replace(b"ours_two", b"theirs_two"))),
+        "evolved c0 by c1 history",
+        id="evolved",
+    ),
+    pytest.param(
+        tale(a(FIRST), *on_a(FIRST, FIRST.replace(b"ours_one\nours_two\n", b"a_new_way\n"))),
+        "gone c0 by c1 history",
+        id="gone",
+    ),
+    pytest.param(
+        tale(a(FIRST), *on_a(FIRST), jump={"a": FIRST.replace(b"ours_two", b"theirs_two")}),
+        "evolved c0 history",
+        id="evolved-nobody-knows-when",
+    ),
+    pytest.param(
+        tale(a(BOTH), *on_a(BOTH), ("Delete", {"a": None})),
+        "gone c0 by c1 history",
+        id="file-deleted-after-landing",
+    ),
+    pytest.param(tale(a(BOTH), ("Delete", {"a": None})), "-", id="file-deleted-without-landing"),
+    pytest.param(
+        tale(a(BOTH), *on_a(BOTH), ("Move", {"a": None, "b": BOTH}), homes={"a": "b"}),
+        "landed c0 exact",
+        id="file-moved-after-landing",
+    ),
+    pytest.param(
+        tale(a(BOTH), ("Move", {"a": None, "b": OTHER}), homes={"a": "b"}),
+        "-",
+        id="file-moved-without-landing",
+    ),
+    pytest.param(
+        tale(a(BOTH), ("Move", {"a": None, "b": BASE}), ("Land", {"b": BOTH}), homes={"a": "b"}),
+        "landed c1 exact",
+        id="landed-at-the-new-home",
+    ),
+    pytest.param(
+        tale([{"a": None}], ("Delete", {"a": None})), "landed c0 exact", id="deletion-landed"
+    ),
+    pytest.param(
+        tale([{"a": None}], ("Shorten", {"a": BASE[:-80]})), "-", id="deletion-not-landed"
+    ),
+    pytest.param(
+        tale([{"a": None}], ("Empty", {"a": text("stay_01")})),
+        "-",
+        id="deletion-not-landed-but-a-stub",
+    ),
+    pytest.param(
+        tale([{"n": FIRST}], ("Create", {"n": FIRST}), base={}), "landed c0 exact", id="creation"
+    ),
+    pytest.param(
+        tale([{"n": FIRST}], ("Create", {"n": text(RELEASE)}), base={}), "-", id="other-creation"
+    ),
+    pytest.param(tale(a(BOTH), ("Elsewhere", {"z": BOTH})), "-", id="nothing-touched"),
+    pytest.param(tale(a(BOTH)), "-", id="no-steps"),
+]
+
+REVERSALS = [
+    pytest.param(
+        tale(a(BOTH), *on_a(BOTH), ("Revert work", {"a": BASE})),
+        "reverted c0 by c1",
+        id="reverted",
+    ),
+    pytest.param(tale(a(BOTH), *on_a(BOTH, BASE)), "reverted c0 by c1", id="in-other-words"),
+    pytest.param(
+        tale(
+            a(BOTH),
+            *on_a(BOTH),
+            ("Revert work", {"a": with_lines(BASE, "more_one more_two")}),
+        ),
+        "reverted c0 by c1",
+        id="reverted-among-other-edits",
+    ),
+    pytest.param(
+        tale(a(FIRST), *on_a(FIRST, with_lines(BASE, "more_one more_two"))),
+        "gone c0 by c1 history",
+        id="cleaned-up-among-other-edits",
+    ),
+    pytest.param(
+        tale(
+            a(BOTH),
+            *on_a(BOTH),
+            ("Revert something else", {"a": with_lines(BOTH, "back_again")}),
+        ),
+        "landed c0 exact",
+        id="something-else-reverted",
+    ),
+    pytest.param(
+        tale(
+            a(BOTH),
+            *on_a(BOTH),
+            ("Revert the name", {"a": BOTH.replace(b"ours_", b"theirs_")}),
+        ),
+        "gone c0 by c1 history",
+        id="reverted-to-other-words",
+    ),
+    pytest.param(
+        tale(a(BOTH), *on_a(BOTH, BASE, OTHER)), "reverted c0 by c1", id="reverted-later-target"
+    ),
+    pytest.param(tale(a(BOTH), *on_a(BOTH, BASE, BOTH)), "landed c2 exact", id="relanded"),
+    pytest.param(
+        tale(a(FOUR), *on_a(FOUR, BASE, FOUR.replace(b"ours_two\n", b""))),
+        "landed c2 history",
+        id="relanded-but-for-a-line",
+    ),
+    pytest.param(
+        tale(
+            a(FOUR),
+            *on_a(
+                FOUR,
+                BASE,
+                swap(BASE, ("stay_05", "stay_05 ours_one")),
+                swap(BASE, ("stay_05", "stay_05 ours_one ours_two")),
+            ),
+        ),
+        "landed c2 history",
+        id="relanded-in-pieces",
+    ),
+    pytest.param(
+        tale(
+            a(with_lines(FOUR, "ours_five ours_six ours_seven")),
+            *on_a(
+                with_lines(FOUR, "ours_five ours_six ours_seven"),
+                BASE,
+                swap(BASE, ("stay_05", "stay_05 ours_one")),
+            ),
+        ),
+        "reverted c0 by c1",
+        id="relanded-in-too-small-a-piece",
+    ),
+    pytest.param(
+        tale(a(BOTH), *on_a(BOTH, BASE, BOTH, BASE)),
+        "reverted c2 by c3",
+        id="reverted-twice",
+    ),
+]  # fmt: skip
+
+PARTS = [
+    pytest.param(tale(a(BOTH), *on_a(FIRST)), "landed c0 exact hunks 0", id="first-hunk"),
+    pytest.param(tale(a(BOTH), *on_a(LATE)), "landed c0 exact hunks 1", id="second-hunk"),
+    pytest.param(tale(a(BOTH), *on_a(FIRST, BOTH)), "landed c1 exact", id="hunk-after-hunk"),
+    pytest.param(
+        tale(
+            [{"a": FIRST, "test": FIRST}],
+            ("Test only", {"test": FIRST}),
+            base={"a": BASE, "test": BASE},
+        ),
+        "landed c0 exact hunks 1",
+        id="test-hunk-only",
+    ),
+    pytest.param(
+        tale(a(FOUR), *on_a(swap(BASE, ("stay_05", "stay_05 ours_one")))), "-", id="part-of-a-hunk"
+    ),
+    pytest.param(
+        tale(a(FOUR), *on_a(FIRST)),
+        "-",
+        id="half-of-a-hunk",
+    ),
+]
+
+WORDINGS = [
+    pytest.param(
+        tale(a(FOUR), *on_a(REWORDED)), "-", id="two-of-four-lines-are-too-few"
+    ),
+    pytest.param(
+        tale(a(FOUR), *on_a(with_lines(REWORDED, RELEASE))), "-", id="later-wording-in-a-release"
+    ),
+    pytest.param(
+        tale(a(FOUR), *on_a(with_lines(FOUR, RELEASE))), "landed c0 exact", id="in-a-release"
+    ),
+    pytest.param(
+        tale(
+            a(swap(FOUR, AT_20)),
+            *on_a(swap(REWORDED, ("stay_20", "theirs_late theirs_last"))),
+        ),
+        "-",
+        id="mostly-other-words",
+    ),
+    pytest.param(
+        tale(a(swap(BASE, ("stay_05", "version_2"))), *on_a(swap(BASE, ("stay_05", "version_3")))),
+        "-",
+        id="other-version",
+    ),
+    pytest.param(
+        tale(a(swap(BASE, ("stay_05", "version_2"))), *on_a(swap(BASE, ("stay_05", "version_2")))),
+        "landed c0 exact",
+        id="our-version",
+    ),
+    pytest.param(
+        tale(
+            a(swap(BASE, ("stay_05", "version_2"))),
+            *on_a(swap(BASE, ("stay_05", "version_2")), swap(BASE, ("stay_05", "version_3"))),
+        ),
+        "gone c0 by c1 history",
+        id="our-version-and-the-next",
+    ),
+    pytest.param(
+        tale(a(swap(BASE, ("stay_05", "}"))), *on_a(swap(BASE, ("stay_05", "}")))),
+        "landed c0 exact",
+        id="mute-and-landed",
+    ),
+    pytest.param(
+        tale(a(swap(BASE, ("stay_05", "stay_05 }"))), *on_a(swap(BASE, ("stay_05", "stay_05 )")))),
+        "-",
+        id="mute-and-not-landed",
+    ),
+    pytest.param(
+        tale(a(swap(BASE, ("stay_05", "stay_05 {"), ("stay_20", "stay_20 }"))),
+             *on_a(swap(BASE, ("stay_05", "stay_05 {")))),
+        "-",
+        id="mute-and-half-landed",
+    ),
+    pytest.param(
+        tale(
+            a(swap(BASE, ("stay_05", "stay_05 stay_20"))),
+            *on_a(swap(BASE, ("stay_25", "stay_25 stay_20"))),
+        ),
+        "-",
+        id="a-line-that-stands-elsewhere",
+    ),
+    pytest.param(
+        tale(a(FIRST), *on_a(with_lines(BASE, "ours_one ours_two"))),
+        "-",
+        id="our-lines-at-another-place-only",
+    ),
+    pytest.param(
+        tale(a(swap(BASE, ("stay_05", "stay_05 stay_20"), ("stay_25", "stay_25 ours_one"))),
+             *on_a(swap(BASE, ("stay_25", "stay_25 ours_one")))),
+        "landed c0 exact hunks 1",
+        id="beside-a-line-that-stands-elsewhere",
+    ),
+    pytest.param(
+        tale(a(swap(with_lines(BASE, RELEASE, after="stay_05"), ("stay_25", "stay_25 guard_it"))),
+             *on_a(with_lines(BASE, RELEASE, after="stay_05"))),
+        "landed c0 history hunks 0",
+        id="all-but-a-small-hunk",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("told", "verdict"), [*SINGLE, *REVERSALS, *PARTS, *WORDINGS])
+def test_one_patch_is_judged(told: Tale, verdict: str) -> None:
+    assert told.verdicts() == [verdict]
+
+
+NONE = b"\0"
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict"),
+    [
+        pytest.param(
+            tale([patch_of("p", binary("b", NONE, b"\0ours"))], ("Bin", {"b": b"\0ours"}),
+                 base={"b": NONE}),
+            "-",
+            id="binary",
+        ),
+        pytest.param(
+            tale([{"a": executable(BASE)}], ("Mode", {"a": executable(BASE)})), "-", id="mode"
+        ),
+        pytest.param(
+            tale([{"l": link(b"ours_there")}], ("Link", {"l": link(b"ours_there")}),
+                 base={"l": link(b"here")}),
+            "-",
+            id="link",
+        ),
+        pytest.param(
+            tale([{"m": submodule("2")}], ("Module", {"m": submodule("2")}),
+                 base={"m": submodule("1")}),
+            "-",
+            id="submodule",
+        ),
+        pytest.param(
+            tale([patch_of("p", moved("a", "b", BASE, BASE))], ("Move", {"a": None, "b": BASE}),
+                 homes={"a": "b"}),
+            "-",
+            id="rename",
+        ),
+        pytest.param(
+            tale([patch_of("p", moved("a", "b", BASE, FIRST))], ("Move", {"a": None, "b": FIRST}),
+                 homes={"a": "b"}),
+            "landed c0 exact",
+            id="rename-with-an-edit",
+        ),
+        pytest.param(
+            tale([{"a": FIRST}], ("Link", {"a": link(b"elsewhere")})), "-", id="became-a-link"
+        ),
+        pytest.param(
+            tale([{"a": executable(FIRST)}], ("All", {"a": executable(FIRST)})),
+            "landed c0 exact",
+            id="edit-and-mode",
+        ),
+    ],
+)  # fmt: skip
+def test_what_has_no_lines_is_left_to_the_ladder(told: Tale, verdict: str) -> None:
+    assert told.verdicts() == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("base", "patch"),
+    [
+        pytest.param({"a": BASE, "b": NONE},
+                     patch_of("p", edited("a", BASE, FIRST), binary("b", NONE, b"\0ours")),
+                     id="binary"),
+        pytest.param({"a": BASE}, {"a": executable(FIRST)}, id="mode-of-the-file"),
+        pytest.param({"a": BASE, "s": b"x\n"}, {"a": FIRST, "s": executable(b"x\n")},
+                     id="mode-of-another-file"),
+        pytest.param({"a": BASE, "l": link(b"here")}, {"a": FIRST, "l": link(b"there")},
+                     id="link"),
+        pytest.param({"a": BASE, "m": submodule("1")}, {"a": FIRST, "m": submodule("2")},
+                     id="submodule"),
+        pytest.param({"a": BASE}, {"a": FIRST, "n": b""}, id="empty-file"),
+        pytest.param({"a": BASE, "s": b"x\n"},
+                     patch_of("p", edited("a", BASE, FIRST), moved("s", "t", b"x\n", b"x\n")),
+                     id="rename"),
+        pytest.param({"a": BASE, "d": text("gone_one gone_two")}, {"a": FIRST, "d": None},
+                     id="deletion"),
+        pytest.param({"a": BASE}, {"a": FIRST, "n": text("ours_new ours_newer")}, id="creation"),
+    ],
+)  # fmt: skip
+def test_what_upstream_did_not_do_is_no_part_of_the_absorbed(
+    base: Mapping[str, File], patch: Changes | Patch
+) -> None:
+    absorption = tale([patch], *on_a(FIRST), base=base).absorbed().get(0)
+    assert absorption is None or (not absorption.is_whole and absorption.hunks == {0})
+
+
+REPLACED = swap(BASE, ("stay_05", "stay_05 later_one later_two"))
+BRACED = swap(FIRST, ("ours_one", "{ ours_one"))
+CLOSED = swap(BRACED, ("stay_20", "ours_late"))
+SERIES = [
+    pytest.param(
+        tale(a(FIRST, BOTH), *on_a(BOTH)), ["landed c0 exact"] * 2, id="squash-of-two"
+    ),
+    pytest.param(
+        tale(a(FIRST, BOTH), *on_a(FIRST)), ["landed c0 exact", "-"], id="first-of-two"
+    ),
+    pytest.param(
+        tale(a(FIRST, BOTH), *on_a(LATE)), ["-", "landed c0 exact"], id="second-of-two"
+    ),
+    pytest.param(tale(a(FIRST, BOTH), *on_a(OTHER)), ["-", "-"], id="none-of-two"),
+    pytest.param(
+        tale(a(FIRST, BOTH), *on_a(FIRST, BOTH)),
+        ["landed c0 exact", "landed c1 exact"],
+        id="one-after-the-other",
+    ),
+    pytest.param(
+        tale(a(FIRST, BOTH), *on_a(BOTH, BASE)),
+        ["reverted c0 by c1"] * 2,
+        id="squash-reverted",
+    ),
+    pytest.param(
+        tale(a(FIRST, BOTH), *on_a(FIRST, BOTH, FIRST)),
+        ["landed c0 exact", "reverted c1 by c2"],
+        id="one-of-two-reverted",
+    ),
+    pytest.param(
+        tale(a(FIRST, BOTH), *on_a(BOTH), ("Revert a half", {"a": FIRST})),
+        ["landed c0 exact", "reverted c0 by c1"],
+        id="half-of-a-squash-reverted",
+    ),
+    pytest.param(
+        tale(a(FIRST, REPLACED), *on_a(REPLACED)),
+        ["landed c0 range"] * 2,
+        id="superseded-both-landed",
+    ),
+    pytest.param(
+        tale(a(FIRST, REPLACED), *on_a(FIRST)),
+        ["landed c0 exact", "-"],
+        id="superseded-first-landed",
+    ),
+    pytest.param(
+        tale(a(FIRST, REPLACED), *on_a(OTHER)), ["-", "-"], id="superseded-neither-landed"
+    ),
+    pytest.param(
+        tale(a(FIRST, REPLACED), *on_a(FIRST, REPLACED)),
+        ["landed c1 range"] * 2,
+        id="superseded-landed-in-turn",
+    ),
+    pytest.param(tale(a(FIRST, BASE), *on_a(OTHER)), ["-", "-"], id="undone-neither-landed"),
+    pytest.param(
+        tale(a(FIRST, BASE), *on_a(FIRST)), ["landed c0 exact", "-"], id="undone-first-landed"
+    ),
+    pytest.param(
+        tale(a(FIRST, BASE), *on_a(FIRST, BASE)), ["-", "-"], id="undone-both-landed"
+    ),
+    pytest.param(
+        tale(a(LATE, BOTH, LATE), *on_a(LATE)),
+        ["landed c0 exact", "-", "-"],
+        id="undone-behind-one-that-landed",
+    ),
+    pytest.param(
+        tale(a(FIRST, BOTH, LATE), *on_a(LATE)),
+        ["landed c0 range"] * 3,
+        id="undone-around-one-that-landed",
+    ),
+    pytest.param(
+        tale(a(LATE, BOTH, LATE), *on_a(BOTH)),
+        ["landed c0 exact", "landed c0 exact", "-"],
+        id="undone-behind-one-first-landed",
+    ),
+    pytest.param(
+        tale(a(FIRST, BRACED, CLOSED), *on_a(CLOSED)),
+        ["landed c0 exact"] * 3,
+        id="mute-between-two",
+    ),
+    pytest.param(
+        tale(a(FIRST, BRACED, CLOSED), *on_a(swap(FIRST, ("stay_20", "ours_late")))),
+        ["landed c0 exact", "-", "landed c0 exact"],
+        id="mute-between-two-not-landed",
+    ),
+    pytest.param(
+        tale(
+            a(FIRST, swap(FIRST, ("stay_12", "stay_12 stay_28")),
+              swap(BOTH, ("stay_12", "stay_12 stay_28"))),
+            *on_a(BOTH),
+        ),
+        ["landed c0 exact", "-", "landed c0 exact"],
+        id="a-line-that-stands-elsewhere-between-two",
+    ),
+    pytest.param(
+        tale(
+            [{"a": FIRST}, {"b": FIRST}, {"a": BOTH}, {"b": BOTH}],
+            ("Topic a", {"a": BOTH}),
+            base={"a": BASE, "b": BASE},
+        ),
+        ["landed c0 exact", "-", "landed c0 exact", "-"],
+        id="two-topics-one-landed",
+    ),
+    pytest.param(
+        tale(
+            [{"a": FIRST}, {"b": FIRST}, {"a": BOTH}, {"b": BOTH}],
+            ("Topic a", {"a": BOTH}),
+            ("Topic b", {"b": BOTH}),
+            base={"a": BASE, "b": BASE},
+        ),
+        ["landed c0 exact", "landed c1 exact"] * 2,
+        id="two-topics-both-landed",
+    ),
+    pytest.param(
+        tale(
+            [{"a": FIRST}, {"a": swap(FIRST, ("stay_12", "topic_b"))},
+             {"a": swap(BOTH, ("stay_12", "topic_b"))}],
+            ("Topic a", {"a": BOTH}),
+        ),
+        ["landed c0 exact", "-", "landed c0 exact"],
+        id="two-topics-in-one-file",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("told", "verdicts"), SERIES)
+def test_a_series_is_judged(told: Tale, verdicts: list[str]) -> None:
+    assert told.verdicts() == verdicts
+
+
+SLOTS = tuple((path, number) for path in "ab" for number in range(3))
+Slot = tuple[str, int]
+Variants = Mapping[Slot, str]
+VARIANTS = {"old": "{0}_old", "ours": "{0}_ours_one {0}_ours_two", "theirs": "{0}_theirs"}
+
+
+def files_of(variants: Variants, names: Callable[[str], str], top: bytes) -> dict[str, File]:
+    """Return two files of three slots each, far apart."""
+    found: dict[str, bytes] = {}
+    for path, number in SLOTS:
+        name = f"slot_{path}_{number}"
+        words = VARIANTS[variants.get((path, number), "old")].format(name)
+        around = " ".join(f"around_{name}_{n}" for n in range(8))
+        found[names(path)] = found.get(names(path), top) + text(f"{around} {words}")
+    return dict(found)
+
+
+@st.composite
+def plots(draw: st.DrawFn) -> tuple[list[list[Slot]], list[dict[Slot, str]]]:
+    """Draw which slots each patch changes, and what upstream makes of slots step by step."""
+    slots = draw(st.permutations(SLOTS))
+    ends = sorted(draw(st.lists(st.integers(1, 5), min_size=1, max_size=3, unique=True)))
+    ours = [list(slots[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
+    step = st.dictionaries(
+        st.sampled_from(SLOTS), st.sampled_from(list(VARIANTS)), min_size=1, max_size=4
+    )
+    return ours, draw(st.lists(step, min_size=1, max_size=4))
+
+
+Plot = tuple[list[list[Slot]], list[dict[Slot, str]]]
+
+
+def played(
+    plot: Plot,
+    *,
+    names: Callable[[str], str] = str,
+    top: bytes = b"",
+    pause: int = 0,
+) -> Tale:
+    ours, upstream = plot
+    mine: dict[Slot, str] = {}
+    series: list[Changes | Patch] = []
+    for slots in ours:
+        mine.update(dict.fromkeys(slots, "ours"))
+        series.append(files_of(mine, names, top))
+    theirs: dict[Slot, str] = {}
+    steps: list[tuple[str, Changes]] = []
+    for changes in upstream:
+        theirs.update(changes)
+        steps += [("Unrelated", {"z": b"%d" % n}) for n in range(pause)]
+        steps.append(("Work", files_of(theirs, names, top)))
+    return Tale(files_of({}, names, top), series, steps)
+
+
+def backwards(told: Tale) -> Tale:
+    """Return the tale with the files of each patch in the opposite order."""
+    return replace(told, ours=[replace(p, files=p.files[::-1]) for p in told.patches()])
+
+
+def claims(verdicts: Sequence[str]) -> list[str]:
+    """Return verdicts without the numbers of hunks, which follow the order of files."""
+    return [verdict.split(" hunks")[0] for verdict in verdicts]
+
+
+@settings(deadline=None, max_examples=40)
+@given(plots())
+def test_no_verdict_depends_on_names_order_or_what_is_beside(plot: Plot) -> None:
+    told = played(plot)
+    verdicts = told.verdicts()
+    assert played(plot, names=lambda path: f"far/{path}.py").verdicts() == verdicts
+    assert played(plot, top=text("on_top on_top_too")).verdicts() == verdicts
+    assert played(plot, pause=2).verdicts() == verdicts
+    assert claims(backwards(told).verdicts()) == claims(verdicts)
+
+
+@settings(deadline=None, max_examples=40)
+@given(plots())
+def test_what_never_came_is_not_absorbed_and_what_is_there_is(plot: Plot) -> None:
+    ours, upstream = plot
+    ever = {slot for step in upstream for slot, variant in step.items() if variant == "ours"}
+    last = {slot: variant for step in upstream for slot, variant in step.items()}
+    found = played(plot).absorbed()
+    for patch, slots in enumerate(ours):
+        if not ever & set(slots):
+            assert patch not in found
+        if all(last.get(slot) == "ours" for slot in slots):
+            assert found[patch].is_whole

@@ -1,0 +1,211 @@
+"""What upstream seems to have in other words becomes a conflict that shows both texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.absorb import Absorption, Event
+from patchmgr.engines.carriage import FileResult
+from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
+from patchmgr.model.merge import Conflicted, Merge
+from patchmgr.model.outcome import FileConflict, How, PatchOutcome
+from patchmgr.model.patch import Patch
+from patchmgr.model.ports import Step
+from tests.engines.ports import PlainMerge
+from tests.engines.series import Files, Result, Run, difference, executable, link
+
+STEPS = [f"    step_{n}(plant)\n" for n in range(12)]
+MINE = "    basin = plant.drain('sieve', 9)\n    if basin > 40: plant.ring(basin, 'bell')\n"
+ALIKE = MINE.replace("basin", "trough")
+OTHER = "    ladle = plant.cool('cellar', 3)\n    if ladle < 7: plant.call(ladle, 'smith')\n"
+
+
+def source(**lines: str) -> bytes:
+    """Return a function; `l4="x\\n"` puts text before a line."""
+    body = list(STEPS)
+    for name, put in sorted(lines.items(), key=lambda item: -int(item[0][1:])):
+        body.insert(int(name[1:]), put)
+    return ("def run(plant):\n" + "".join(body)).encode()
+
+
+BASE = {"f.py": source()}
+PATCH = difference("p", BASE, {"f.py": source(l4=MINE)})
+
+
+def rebased(
+    onto: Files, *patches: Patch, asks: bool = True, base: Files = BASE, **known: Absorption
+) -> Result:
+    return Run(base, onto).rebase(*(patches or (PATCH,)), asks=asks, known=known)
+
+
+def conflict_of(result: Result, number: int = 0) -> FileConflict:
+    (conflict,) = result.outcomes[number].conflicts
+    return conflict
+
+
+def file_of(result: Result, number: int = 0) -> FileResult:
+    (file,) = result.judged[number].files
+    return file
+
+
+def test_a_clean_hunk_that_says_the_same_again_is_a_conflict() -> None:
+    ours = source(l8=ALIKE)
+    result = rebased({"f.py": ours})
+    assert result.verdicts == ["conflict"]
+    assert result.answers() == ["conflict -"]
+    conflict = conflict_of(result)
+    assert conflict.reason == "upstream seems to have this in other words"
+    assert conflict.proposal == "absorbed"
+    (both,) = conflict.resemblances
+    assert (both.line, both.upstream.decode(), both.patch.decode()) == (10, ALIKE, MINE)
+    assert conflict.marked is not None
+    assert resolved_to_ours(conflict.marked) == ours
+    between = "".join(STEPS[4:8])
+    regions = [[side.decode() for side in region] for region in conflict_regions(conflict.marked)]
+    assert regions == [
+        [(between + side).rstrip("\n") if n != 2 else side.rstrip("\n")
+         for n, side in enumerate(("", ALIKE, MINE + between))]
+    ]  # fmt: skip
+    assert result.files == {"f.py": ours}
+
+
+def test_nobody_is_asked_where_that_is_not_wanted() -> None:
+    result = rebased({"f.py": source(l8=ALIKE)}, asks=False)
+    assert result.verdicts == ["unchanged"]
+    assert result.files == {"f.py": source(l4=MINE, l8=ALIKE)}
+
+
+@pytest.mark.parametrize(
+    "onto",
+    [
+        pytest.param({"f.py": source(l8=OTHER)}, id="something-else"),
+        pytest.param({"f.py": source()}, id="nothing"),
+        pytest.param({"f.py": source(), "g.py": source(l8=ALIKE)}, id="in-another-file"),
+        pytest.param({"f.py": executable(source())}, id="a-mode"),
+    ],
+)
+def test_where_upstream_did_not_do_it_the_patch_is_carried(onto: Files) -> None:
+    assert rebased(onto).verdicts == ["unchanged"]
+
+
+def test_a_collision_shows_what_is_alike_and_proposes_it() -> None:
+    conflict = conflict_of(rebased({"f.py": source(l4=ALIKE)}))
+    assert conflict.reason == "upstream changed the same lines"
+    assert conflict.proposal == "absorbed"
+    assert [both.upstream.decode() for both in conflict.resemblances] == [ALIKE]
+
+
+def test_a_collision_with_something_else_proposes_nothing() -> None:
+    conflict = conflict_of(rebased({"f.py": source(l4=OTHER)}))
+    assert conflict.proposal is None
+    assert conflict.resemblances == ()
+
+
+def test_a_proposal_speaks_for_all_hunks_in_conflict() -> None:
+    patch = difference("p", BASE, {"f.py": source(l1="    first(1)\n", l9=MINE)})
+    result = rebased({"f.py": source(l1="    other(2)\n", l11=ALIKE)}, patch)
+    conflict = conflict_of(result)
+    assert result.answers() == ["conflict -", "conflict -"]
+    assert conflict.proposal is None
+    assert [both.upstream.decode() for both in conflict.resemblances] == [ALIKE]
+    assert conflict.marked is not None
+    assert len(conflict_regions(conflict.marked)) == 2
+
+
+def test_the_other_hunks_of_the_file_are_merged() -> None:
+    patch = difference("p", BASE, {"f.py": source(l1="    first(1)\n", l9=MINE)})
+    result = rebased({"f.py": source(l11=ALIKE)}, patch)
+    assert result.answers() == ["unchanged text", "conflict -"]
+    conflict = conflict_of(result)
+    assert conflict.marked is not None
+    assert resolved_to_ours(conflict.marked) == source(l1="    first(1)\n", l11=ALIKE)
+
+
+def test_a_moved_file_is_looked_at_too() -> None:
+    result = Run(BASE, {"g.py": source(l8=ALIKE)}).rebase(
+        PATCH, renames={"f.py": "g.py"}, asks=True
+    )
+    assert result.verdicts == ["conflict"]
+    assert conflict_of(result).new_path == "g.py"
+
+
+def test_what_is_left_of_a_partly_absorbed_patch_is_looked_at() -> None:
+    step = Step("c1", "Land", "", {})
+    found = Absorption(frozenset({0}), step, Event.LANDED, is_whole=False, how=How.EXACT)
+    patch = difference("p", BASE, {"f.py": source(l1="    first(1)\n", l9=MINE)})
+    result = rebased({"f.py": source(l1="    first(1)\n", l11=ALIKE)}, patch, p=found)
+    assert result.answers() == ["absorbed exact", "conflict -"]
+    assert [alarm.hunk for alarm in file_of(result).alarms] == [1]
+
+
+def test_links_are_not_looked_into() -> None:
+    base: Files = {"f.py": link(b"a")}
+    patch = difference("p", base, {"f.py": link(b"b")})
+    result = rebased({"f.py": link(b"c")}, patch, base=base)
+    assert conflict_of(result).reason == "upstream changed the same link"
+
+
+def test_a_file_that_goes_is_not_looked_into() -> None:
+    patch = difference("p", BASE, {})
+    assert rebased(BASE, patch).verdicts == ["unchanged"]
+
+
+class Binary(PlainMerge):
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+        return Conflicted(None)
+
+
+def test_binaries_are_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.engines.series.PlainMerge", Binary)
+    conflict = conflict_of(rebased({"f.py": source(l4=ALIKE)}))
+    assert conflict.reason == "both sides are binary"
+
+
+def test_a_solved_alarm_is_carried_as_it_was_solved() -> None:
+    run = Run(BASE, {"f.py": source(l8=ALIKE)})
+    both = source(l4=MINE, l8=ALIKE)
+    result = run.rebase(PATCH, asks=True, solved={("p", "f.py"): both})
+    assert result.answers() == ["modified recorded"]
+    assert result.files == {"f.py": both}
+
+
+def explained(onto: Files, *story: tuple[str, Files]) -> PatchOutcome:
+    run = Run(BASE, onto)
+    (outcome,) = run.explained(run.rebase(PATCH, asks=True), story)
+    return outcome
+
+
+def test_the_commit_that_brought_the_text_is_named() -> None:
+    onto = {"f.py": source(l1=OTHER, l8=ALIKE)}
+    outcome = explained(
+        onto,
+        ("Before (#1)", {"f.py": source(l1=OTHER)}),
+        ("Ours in other words (#2)", onto),
+        ("After (#3)", {"f.py": source(l1=OTHER, l8=ALIKE)}),
+    )
+    (likely,) = outcome.likely
+    assert (likely.commit, likely.pull) == ("commit Ours in other words (#2)", 2)
+    assert likely.paths == ("f.py",)
+    assert likely.confidence >= 0.8
+
+
+def test_a_text_that_no_commit_brought_names_none() -> None:
+    assert explained({"f.py": source(l8=ALIKE)}).likely == ()
+
+
+def test_a_file_that_was_gone_in_between_had_no_text() -> None:
+    onto = {"f.py": source(l8=ALIKE)}
+    outcome = explained(onto, ("Drop", {"f.py": None}), ("Back (#7)", onto))  # type: ignore[dict-item]
+    assert [likely.pull for likely in outcome.likely] == [7]
+
+
+def test_one_commit_is_named_once_for_all_files() -> None:
+    base = {"f.py": source(), "g.py": source()}
+    patch = difference("p", base, {"f.py": source(l4=MINE), "g.py": source(l4=MINE)})
+    onto = {"f.py": source(l8=ALIKE), "g.py": source(l4=MINE.replace("'bell'", "'horn'"))}
+    run = Run(base, onto)
+    (outcome,) = run.explained(run.rebase(patch, asks=True), [("Both", onto)])
+    (likely,) = outcome.likely
+    assert likely.paths == ("f.py", "g.py")
+    shown = [both.confidence for c in outcome.conflicts for both in c.resemblances]
+    assert likely.confidence == min(shown)

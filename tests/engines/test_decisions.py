@@ -1,0 +1,204 @@
+"""A person's decisions: what they are about, and where they hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from patchmgr.engines.absorb import Absorption, Event
+from patchmgr.engines.passages import change_digest, passage, whole_file
+from patchmgr.model.decision import Decision, Finding, Passage, Ruling
+from patchmgr.model.outcome import How, PatchOutcome
+from patchmgr.model.patch import Patch
+from patchmgr.model.ports import Step
+from tests.engines.series import File, Files, Result, Run, deleted, difference, edited, patch_of
+from tests.engines.test_alarms import ALIKE, BASE, MINE, OTHER, PATCH, source
+
+ALIKE_LINES = [line.encode() for line in ALIKE.splitlines(keepends=True)]
+
+
+def found(onto: Files, *patches: Patch, base: Files = BASE) -> Finding | None:
+    result = Run(base, onto).rebase(*(patches or (PATCH,)), asks=True)
+    return result.outcomes[0].finding
+
+
+def decided(
+    finding: Finding | None,
+    ruling: Ruling = Ruling.ABSORBED,
+    *,
+    by: str = "",
+    pull: int | None = None,
+) -> Decision:
+    assert finding is not None
+    return Decision(
+        "s", "p", ruling, finding.change, finding.passages,
+        by=by, commit="c7", subject="Upstream", pull=pull,
+    )  # fmt: skip
+
+
+def again(onto: Files, *decisions: Decision, patch: Patch = PATCH, base: Files = BASE) -> Result:
+    return Run(base, onto).rebase(patch, asks=True, decisions=decisions)
+
+
+def test_a_finding_is_about_the_text_that_is_alike() -> None:
+    content = source(l8=ALIKE)
+    finding = found({"f.py": content})
+    assert finding == Finding(change_digest(PATCH), (passage("f.py", content, ALIKE_LINES),))
+
+
+def test_a_finding_is_about_the_place_where_nothing_is_alike() -> None:
+    content = source(l4=OTHER)
+    finding = found({"f.py": content})
+    lines = [line.encode() for line in OTHER.splitlines(keepends=True)]
+    assert finding is not None
+    assert finding.passages == (passage("f.py", content, lines),)
+
+
+@pytest.mark.parametrize(
+    ("patch", "onto", "passages"),
+    [
+        pytest.param(PATCH, {}, [whole_file("f.py", None)], id="deleted-upstream"),
+        pytest.param(
+            patch_of("p", deleted("f.py", source())),
+            {"f.py": source(l4=OTHER)},
+            [whole_file("f.py", source(l4=OTHER))],
+            id="deleted-by-us",
+        ),
+        pytest.param(
+            difference("p", {}, {"g.py": b"ours\n"}),
+            {"f.py": source(), "g.py": b"theirs\n"},
+            [whole_file("g.py", b"theirs\n")],
+            id="created-by-both",
+        ),
+    ],
+)
+def test_a_finding_may_be_about_a_whole_file(
+    patch: Patch, onto: dict[str, File], passages: list[Passage]
+) -> None:
+    finding = found(onto, patch)
+    assert finding is not None
+    assert list(finding.passages) == passages
+
+
+def test_only_files_in_conflict_are_in_a_finding() -> None:
+    base = {**BASE, "g.py": source()}
+    patch = difference("p", base, {"f.py": source(l4=MINE), "g.py": source(l4=MINE)})
+    finding = found({"f.py": source(l8=ALIKE), "g.py": source()}, patch, base=base)
+    assert finding is not None
+    assert [p.path for p in finding.passages] == ["f.py"]
+    assert found({"f.py": source(), "g.py": source()}, patch, base=base) is None
+
+
+@pytest.mark.parametrize("place", ["l4", "l8"], ids=["collides", "merges"])
+def test_an_absorbed_patch_is_dropped(place: str) -> None:
+    onto = {"f.py": source(**{place: ALIKE})}
+    result = again(onto, decided(found(onto)))
+    assert result.verdicts == ["absorbed"]
+    assert result.answers() == ["absorbed decided"]
+    assert result.files == onto
+    assert result.outcomes[0].reason == "a person decided: absorbed"
+
+
+@pytest.mark.parametrize(
+    ("place", "verdict"),
+    [pytest.param("l4", "conflict", id="collides"), pytest.param("l8", "unchanged", id="merges")],
+)
+def test_a_needed_patch_is_carried_without_an_alarm(place: str, verdict: str) -> None:
+    onto = {"f.py": source(**{place: ALIKE})}
+    result = again(onto, decided(found(onto), Ruling.NEEDED, by="me"))
+    assert result.verdicts == [verdict]
+    assert [conflict.proposal for conflict in result.outcomes[0].conflicts] == [None] * (
+        verdict == "conflict"
+    )
+    assert result.outcomes[0].reason == "a person decided: needed by me"
+
+
+@pytest.mark.parametrize(
+    ("onto", "verdict"),
+    [
+        pytest.param(source(l1=OTHER, l8=ALIKE), "absorbed", id="upstream-went-on"),
+        pytest.param(source(l8=ALIKE.replace("    ", "\t")), "absorbed", id="white-space"),
+        pytest.param(source(l8=ALIKE.replace("40", "50")), "conflict", id="text-changed"),
+        pytest.param(source(), "unchanged", id="text-gone"),
+    ],
+)
+def test_a_decision_holds_as_long_as_the_text_is_there(onto: bytes, verdict: str) -> None:
+    decision = decided(found({"f.py": source(l8=ALIKE)}))
+    assert again({"f.py": onto}, decision).verdicts == [verdict]
+
+
+def test_a_decision_is_about_one_change() -> None:
+    onto = {"f.py": source(l8=ALIKE)}
+    decision = decided(found(onto))
+    other = difference("p", BASE, {"f.py": source(l4=MINE + "    more()\n")})
+    assert again(onto, decision, patch=other).verdicts != ["absorbed"]
+    renamed = replace(PATCH, name="q")
+    assert again(onto, decision, patch=renamed).verdicts == ["absorbed"]
+
+
+def test_a_text_in_a_file_that_moved_is_still_there() -> None:
+    decision = decided(found({"f.py": source(l8=ALIKE)}))
+    run = Run(BASE, {"g.py": source(l8=ALIKE)})
+    result = run.rebase(PATCH, renames={"f.py": "g.py"}, asks=True, decisions=(decision,))
+    assert result.verdicts == ["absorbed"]
+
+
+def test_the_first_decision_that_holds_counts() -> None:
+    onto = {"f.py": source(l8=ALIKE)}
+    decision = decided(found(onto))
+    elsewhere = replace(decision, passages=(whole_file("f.py", None),), ruling=Ruling.NEEDED)
+    assert again(onto, elsewhere, decision).verdicts == ["absorbed"]
+
+
+def test_a_decided_patch_can_be_decided_again() -> None:
+    onto = {"f.py": source(l8=ALIKE)}
+    finding = found(onto)
+    for ruling in Ruling:
+        assert again(onto, decided(finding, ruling)).outcomes[0].finding == finding
+
+
+def test_what_upstream_is_known_to_have_needs_no_decision() -> None:
+    onto = {"f.py": source(l8=ALIKE)}
+    decision = decided(found(onto), Ruling.NEEDED)
+    step = Step("c1", "Land", "", {})
+    landed = Absorption(frozenset({0}), step, Event.LANDED, is_whole=True, how=How.EXACT)
+    run = Run(BASE, onto)
+    result = run.rebase(PATCH, asks=True, decisions=(decision,), known={"p": landed})
+    assert result.answers() == ["absorbed exact"]
+
+
+def told(decision: Decision) -> PatchOutcome:
+    onto = {"f.py": source(l8=ALIKE)}
+    run = Run(BASE, onto)
+    result = run.rebase(PATCH, asks=True, decisions=(decision,))
+    (outcome,) = run.explained(result, [("Theirs (#5)", onto)])
+    return outcome
+
+
+def test_the_commit_of_the_decision_is_the_evidence() -> None:
+    finding = found({"f.py": source(l8=ALIKE)})
+    (evidence,) = told(decided(finding, pull=12)).evidence
+    assert (evidence.commit, evidence.subject, evidence.pull) == ("c7", "Upstream", 12)
+    assert evidence.how is How.DECIDED
+    (evidence,) = told(decided(finding)).evidence
+    assert evidence.pull is None
+
+
+def test_a_decision_without_a_commit_has_no_evidence() -> None:
+    finding = found({"f.py": source(l8=ALIKE)})
+    outcome = told(replace(decided(finding), commit=None))
+    assert outcome.evidence == ()
+    assert outcome.hunks[0].evidence is None
+
+
+def test_a_patch_of_several_files_is_dropped_as_a_whole() -> None:
+    base = {**BASE, "g.py": source()}
+    patch = patch_of(
+        "p", edited("f.py", source(), source(l4=MINE)), edited("g.py", source(), source(l1=OTHER))
+    )
+    onto = {"f.py": source(l4=ALIKE), "g.py": source()}
+    decision = decided(found(onto, patch, base=base))
+    result = again(onto, decision, patch=patch, base=base)
+    assert result.verdicts == ["absorbed"]
+    assert result.files == onto

@@ -1,0 +1,312 @@
+"""Conditions in headers: which patches a series has on its pin, and on the target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+
+from patchmgr.engines.needs import (
+    Views,
+    check_promise,
+    check_upstreams,
+    has_conditions,
+    missing_on,
+    place_items,
+)
+from patchmgr.engines.predicates import State
+from patchmgr.engines.rebase import Item, Tools, rebase_series
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.ids import blob_id
+from patchmgr.model.outcome import PatchOutcome
+from patchmgr.model.patch import FilePatch, Patch
+from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
+from tests.engines.series import NOBODY, created, difference, edited, moved, patch_of, text
+
+BASE = text("a b c d e f g h i j k l")
+FIRST = text("a B c d e f g h i j k l")
+BOTH = text("a B c d e f g h i j K l")
+SECOND = text("a b c d e f g h i j K l")
+OTHER = text("a X c d e f g h i j k l")
+
+
+class NoStates:
+    def state(self, upstream: str, ref: str | None) -> State:
+        raise PatchmgrError("unknown-state", f"there is no {upstream}")
+
+
+def said(patch: Patch, *, needed_when: str = "", ensures: str = "") -> Patch:
+    """Return the patch with conditions in its header."""
+    fields = {"Needed-When": needed_when, "Ensures": ensures}
+    return replace(patch, fields={name: value for name, value in fields.items() if value})
+
+
+@dataclass(frozen=True)
+class Carried:
+    outcomes: tuple[PatchOutcome, ...]
+    files: Mapping[str, bytes]
+
+    @property
+    def verdicts(self) -> list[str]:
+        return [outcome.verdict.value for outcome in self.outcomes]
+
+    @property
+    def reasons(self) -> list[str | None]:
+        return [outcome.reason for outcome in self.outcomes]
+
+
+Files = Mapping[str, bytes]
+
+
+def views_of(blobs: MemoryBlobs, base: Files, onto: Files) -> Views:
+    return Views(
+        State("up", "up v1", MemoryTree(blobs, base), blobs, "1"),
+        State("up", "up v2", MemoryTree(blobs, onto), blobs, "2"),
+        NoStates(),
+    )
+
+
+def carry(
+    base: Files,
+    onto: Files,
+    patches: Sequence[Patch],
+    *,
+    refused: Sequence[str] = (),
+    blobs: MemoryBlobs | None = None,
+    stops: bool = False,
+) -> Carried:
+    """Place and rebase patches."""
+    blobs = blobs or MemoryBlobs()
+    views = views_of(blobs, base, onto)
+    tools = Tools(blobs, PlainMerge(), lambda path, content, line: None, NOBODY)
+    items = [Item(patch, "a guard" if patch.name in refused else None) for patch in patches]
+    placed = place_items(items, views, blobs)
+    judged, changes = rebase_series(
+        placed, views.base.tree, views.onto.tree, {}, tools, stops_at_conflict=stops
+    )
+    files = {**onto, **{p: blobs.read(e.blob) for p, e in changes.items() if e is not None}}
+    gone = {path for path, entry in changes.items() if entry is None}
+    kept = {path: content for path, content in files.items() if path not in gone}
+    return Carried(tuple(j.outcome for j in judged), kept)
+
+
+def two(first: str = "", second: str = "", *, ensures: str = "") -> list[Patch]:
+    """Return two patches of one file, the second on top of the first."""
+    return [
+        said(difference("p1", {"f": BASE}, {"f": FIRST}), needed_when=first, ensures=ensures),
+        said(difference("p2", {"f": FIRST}, {"f": BOTH}), needed_when=second),
+    ]
+
+
+def test_without_conditions_the_items_stay_as_they_are() -> None:
+    items = tuple(Item(patch) for patch in two())
+    blobs = MemoryBlobs()
+    assert place_items(items, views_of(blobs, {"f": BASE}, {"f": BASE}), blobs) == items
+
+
+def test_what_is_not_needed_on_the_target_is_left_out_there_only() -> None:
+    done = carry({"f": BASE, "old": b""}, {"f": BASE}, two("path old"))
+    assert done.verdicts == ["skipped", "unchanged"]
+    assert done.reasons == ["not needed: there is no old in up v2", None]
+    assert done.files["f"] == SECOND
+
+
+def test_what_builds_on_a_patch_that_is_left_out_collides() -> None:
+    patches = two("path old")
+    patches[1] = difference("p2", {"f": FIRST}, {"f": text("a C c d e f g h i j k l")})
+    done = carry({"f": BASE, "old": b""}, {"f": BASE}, patches)
+    assert done.verdicts == ["skipped", "conflict"]
+
+
+def test_what_is_needed_on_neither_is_no_part_of_the_series() -> None:
+    patches = [
+        said(difference("p1", {"f": OTHER}, {"f": FIRST}), needed_when="path never"),
+        difference("p2", {"f": BASE}, {"f": SECOND}),
+    ]
+    done = carry({"f": BASE}, {"f": BASE}, patches)
+    assert done.verdicts == ["skipped", "unchanged"]
+    assert done.files["f"] == SECOND
+
+
+def test_what_is_needed_on_the_target_alone_comes_in_and_the_next_know_nothing_of_it() -> None:
+    patches = [
+        said(difference("p1", {"f": BASE}, {"f": FIRST}), needed_when="path new"),
+        difference("p2", {"f": BASE}, {"f": SECOND}),
+    ]
+    done = carry({"f": BASE}, {"f": BASE, "new": b""}, patches)
+    assert done.verdicts == ["unchanged", "unchanged"]
+    assert done.files["f"] == BOTH
+
+
+def with_ids(patch: Patch, old: bytes | None) -> Patch:
+    """Return the patch with the id of its old side in the index line."""
+    name = None if old is None else blob_id(old)
+    files = tuple(replace(change, old_id=name) for change in patch.files)
+    return replace(patch, files=files)
+
+
+def test_a_patch_that_fell_behind_its_pin_is_merged_from_the_version_it_names() -> None:
+    older, now = text("z b c d e f g h i j k l"), text("a b c d e f g h i j k l")
+    changed = text("z b c d e f g h i j K l")
+    blobs = MemoryBlobs()
+    blobs.add(older)
+    patch = with_ids(difference("p", {"f": older}, {"f": changed}, context=12), older)
+    patch = said(patch, needed_when="path new")
+    done = carry({"f": now}, {"f": now, "new": b""}, [patch], blobs=blobs)
+    assert done.verdicts == ["modified"]
+    assert done.files["f"] == SECOND
+
+
+def test_a_created_file_may_be_there_when_the_patch_is_needed_again() -> None:
+    patch = said(patch_of("p", created("n", b"ours\n")), needed_when="path new")
+    there = carry({"n": b"ours\n"}, {"n": b"ours\n", "new": b""}, [patch])
+    assert there.verdicts == ["absorbed"]
+
+
+@pytest.mark.parametrize("names", [None, b"not in the store"], ids=["no-id", "unknown-id"])
+def test_a_patch_that_cannot_be_brought_back_is_a_conflict(names: bytes | None) -> None:
+    patch = difference("p", {"f": OTHER}, {"f": FIRST})
+    patch = said(with_ids(patch, names), needed_when="path new")
+    other = difference("q", {"f": BASE}, {"f": SECOND})
+
+    class Blobs(MemoryBlobs):
+        def read(self, blob: str) -> bytes:
+            try:
+                return super().read(blob)
+            except KeyError as fault:
+                raise PatchmgrError("missing-object", "gone") from fault
+
+    done = carry({"f": BASE}, {"f": BASE, "new": b""}, [patch, other], blobs=Blobs())
+    assert done.verdicts == ["conflict", "unchanged"]
+    assert done.reasons[0] == (
+        "p does not apply: f: hunk 1 at line 1: its lines are not there; "
+        "on up v1 it is not needed: there is no new in up v1"
+    )
+    stopped = carry({"f": BASE}, {"f": BASE, "new": b""}, [patch, other], blobs=Blobs(), stops=True)
+    assert stopped.verdicts == ["conflict", "blocked"]
+
+
+def test_a_mode_without_an_old_mode_is_taken_from_the_file_that_is_there() -> None:
+    blobs = MemoryBlobs()
+    blobs.add(OTHER)
+    for path in ("f", "gone"):
+        change = FilePatch(path, path, hunks=edited(path, OTHER, FIRST).hunks)
+        patch = said(with_ids(patch_of("p", change), OTHER), needed_when="path new")
+        done = carry({"f": BASE}, {"f": OTHER, "new": b""}, [patch], blobs=blobs)
+        assert done.verdicts == ["unchanged" if path == "f" else "conflict"]
+
+
+def test_a_guard_comes_first_and_its_conditions_are_not_looked_at() -> None:
+    patches = two("path x of nobody")
+    done = carry({"f": BASE}, {"f": BASE}, [patches[0]], refused=["p1"])
+    assert done.reasons == ["a guard"]
+    mixed = [patches[0], said(difference("p2", {"f": BASE}, {"f": SECOND}), needed_when="path f")]
+    assert carry({"f": BASE}, {"f": BASE}, mixed, refused=["p1"]).verdicts == [
+        "skipped", "unchanged",
+    ]  # fmt: skip
+
+
+def test_what_upstream_ensures_is_left_out() -> None:
+    done = carry({"f": BASE}, {"f": OTHER}, two(ensures='pattern "^[BX]$" in f'))
+    assert done.verdicts == ["skipped", "unchanged"]
+    assert done.reasons[0] == 'upstream up v2 ensures it: line 2 of f in up v2 matches "^[BX]$"'
+    assert done.files["f"] == text("a X c d e f g h i j K l")
+
+
+def test_a_kept_promise_changes_nothing() -> None:
+    onto = text("a b c d Z f g h i j k l")
+    done = carry({"f": BASE}, {"f": onto}, two(ensures='pattern "^B$" in f'))
+    assert done.verdicts == ["modified", "unchanged"]
+    assert done.reasons == [None, None]
+
+
+@pytest.mark.parametrize("onto", [BASE, FIRST], ids=["carried", "absorbed"])
+def test_a_broken_promise_is_a_conflict_and_later_patches_go_on(onto: bytes) -> None:
+    done = carry({"f": BASE}, {"f": onto}, two(ensures="path d/new"))
+    assert done.verdicts == ["conflict", "unchanged"]
+    assert done.reasons[0] == "does not ensure what it says: there is no d/new in up v2 with it"
+    assert done.outcomes[0].changes == {}
+    assert done.files["f"] == BOTH
+
+
+def test_a_patch_in_conflict_is_not_asked_for_its_promise() -> None:
+    done = carry({"f": BASE}, {"f": OTHER}, two(ensures="path new"))
+    assert done.verdicts == ["conflict", "blocked"]
+    assert done.reasons[0] is None
+
+
+def test_a_promise_sees_folders_that_the_patch_makes_and_removes() -> None:
+    patch = patch_of("p", moved("old/f", "new/f", BASE, FIRST))
+    for ensures, verdict in {
+        "path new and no path old": "unchanged",
+        "path new/f and no path old/f": "unchanged",
+        "path new and path old": "conflict",
+    }.items():
+        done = carry({"old/f": BASE}, {"old/f": BASE}, [said(patch, ensures=ensures)])
+        assert done.verdicts == [verdict]
+
+
+def test_later_patches_follow_a_move_that_is_left_out() -> None:
+    patches = [
+        said(patch_of("p1", moved("f", "g", BASE, BASE)), needed_when="path old"),
+        difference("p2", {"g": BASE}, {"g": SECOND}),
+    ]
+    done = carry({"f": BASE, "old": b""}, {"f": BASE}, patches)
+    assert done.verdicts == ["skipped", "modified"]
+    assert done.files == {"f": SECOND}
+
+
+def test_the_pin_and_the_target_may_be_one() -> None:
+    blobs = MemoryBlobs()
+    views = views_of(blobs, {"f": BASE}, {})
+    views = replace(views, onto=views.base)
+    patches = two("path f", "path x")
+    placed = place_items([Item(patch) for patch in patches], views, blobs)
+    assert [item.refusal for item in placed] == [None, "not needed: there is no x in up v1"]
+    assert [item.is_on_base for item in placed] == [True, False]
+
+
+def test_an_error_names_the_patch() -> None:
+    blobs = MemoryBlobs()
+    views = views_of(blobs, {"f": BASE}, {"f": BASE})
+    with pytest.raises(PatchmgrError, match=r"^Patch p1: there is no nobody") as caught:
+        place_items([Item(p) for p in two("path x of nobody")], views, blobs)
+    assert caught.value.kind == "unknown-state"
+
+
+def test_every_header_is_read_before_anything_is_said_of_it() -> None:
+    assert not has_conditions(two())
+    assert has_conditions(two("", "path x"))
+    with pytest.raises(PatchmgrError, match=r"^Patch p2 Needed-When column 1: "):
+        has_conditions(two("path x", "bad"))
+
+
+def test_unknown_upstreams_are_refused() -> None:
+    check_upstreams(two("path x of up", ensures="path x"), {"up"})
+    with pytest.raises(PatchmgrError, match=r"^Patch p2 names an unknown upstream: down") as caught:
+        check_upstreams(two("path x of up", "not (path x or path x of down)"), {"up"})
+    assert caught.value.exit_code == 1
+
+
+def test_what_is_missing_on_a_state_is_listed() -> None:
+    blobs = MemoryBlobs()
+    views = views_of(blobs, {"f": BASE}, {"f": FIRST})
+    found = missing_on(two("path x", "path f"), views.onto, views.states)
+    assert found == {"p1": "not needed: there is no x in up v2"}
+
+
+def test_a_promise_is_checked_on_a_tree() -> None:
+    blobs = MemoryBlobs()
+    views = views_of(blobs, {"f": BASE}, {"f": BASE})
+    patch = two(ensures='pattern "B" in f')[0]
+    check_promise(patch, MemoryTree(blobs, {"f": FIRST}), views)
+    with pytest.raises(PatchmgrError, match=r"^Patch p1 does not ensure what it says: no line"):
+        check_promise(patch, MemoryTree(blobs, {"f": BASE}), views)
+
+
+def test_all_patches_that_are_in_have_their_steps() -> None:
+    blobs = MemoryBlobs()
+    views = views_of(blobs, {"f": BASE}, {"f": BASE})
+    placed = place_items([Item(patch) for patch in two("", "path f")], views, blobs)
+    assert all(item.steps for item in placed)

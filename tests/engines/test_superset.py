@@ -1,0 +1,207 @@
+"""Hunks of which upstream has all, and more of the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from patchmgr.engines.conflict_ids import conflict_regions
+from patchmgr.engines.ladder import judge_hunk
+from patchmgr.engines.superset import has_members, is_superset
+from patchmgr.model.merge import Clean, Conflicted
+from patchmgr.model.outcome import How
+from tests.engines.ports import PlainMerge
+from tests.engines.series import at, hunks_between
+
+
+def inside(lines: str) -> bytes:
+    """Return a text with lines between others."""
+    return f"def f():\n    start()\n{lines}    end()\n".encode()
+
+
+def judged(base: str, theirs: str, ours: str) -> How | None:
+    """Return how a hunk between the texts is absorbed, None where it is not."""
+    (hunk,) = hunks_between(inside(base), inside(theirs))
+    answer = judge_hunk(inside(base), inside(ours), hunk, hunk.old_start - 1, PlainMerge())
+    return answer[1] if answer[0].value == "absorbed" else None
+
+
+SET = "    known = {\n        ALPHA,\n    }\n"
+
+
+def members(*names: str) -> str:
+    return SET.replace("ALPHA,", "\n        ".join(f"{name}," for name in ("ALPHA", *names)))
+
+
+def row(*names: str, brackets: str = "{}") -> str:
+    return f"    known = {brackets[0]}{', '.join(('ALPHA', *names))}{brackets[1]}\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "theirs", "ours"),
+    [
+        pytest.param(members(), members("BETA"), members("BETA", "GAMMA"), id="ours-first"),
+        pytest.param(members(), members("BETA"), members("GAMMA", "BETA"), id="ours-last"),
+        pytest.param(
+            members(), members("BETA", "DELTA"), members("BETA", "GAMMA", "DELTA"), id="around"
+        ),
+        pytest.param(row(), row("BETA"), row("BETA", "GAMMA"), id="one-line"),
+        pytest.param(row(), row("BETA"), row("GAMMA", "BETA"), id="one-line-last"),
+        pytest.param(row(), row("BETA"), members("BETA", "GAMMA"), id="one-line-made-many"),
+        pytest.param(members(), members("BETA"), row("BETA", "GAMMA"), id="many-made-one-line"),
+        pytest.param(
+            "    f(ALPHA)\n", "    f(ALPHA, b=1)\n", "    f(ALPHA, c=2, b=1)\n", id="named-argument"
+        ),
+        pytest.param(
+            "    f(ALPHA)\n", "    f(ALPHA, BETA)\n", "    f(ALPHA, BETA, GAMMA)\n", id="argument"
+        ),
+        pytest.param(
+            "    import a\n", "    import a, b\n", "    import a, b, c\n", id="without-brackets"
+        ),
+        pytest.param(
+            "    x = [f(ALPHA), {ALPHA: [1]}]\n",
+            "    x = [f(ALPHA), {ALPHA: [1, 2]}]\n",
+            "    x = [g(BETA), {ALPHA: [1, 2, 3]}]\n",
+            id="nested-and-upstream-edits-another",
+        ),
+        pytest.param(
+            "    one()\n",
+            "    one()\n    two()\n",
+            "    one()\n    two()\n    three()\n",
+            id="lines",
+        ),
+    ],
+)
+def test_what_is_among_more_is_a_superset(base: str, theirs: str, ours: str) -> None:
+    assert judged(base, theirs, ours) is How.SUPERSET
+
+
+@pytest.mark.parametrize(
+    ("base", "theirs", "ours"),
+    [
+        pytest.param(members(), members("BETA"), members("GAMMA"), id="another-member"),
+        pytest.param(
+            members(), members("BETA", "DELTA"), members("DELTA", "GAMMA", "BETA"), id="other-order"
+        ),
+        pytest.param(members("BETA"), members(), members("GAMMA"), id="we-remove"),
+        pytest.param(row("BETA"), row(), row("BETA", "GAMMA"), id="we-remove-on-one-line"),
+        pytest.param(row(), row("BETA"), row("GAMMA"), id="one-line-other"),
+        pytest.param(row(), row("BETA"), row("BETA", "GAMMA", brackets="[]"), id="brackets"),
+        pytest.param(
+            "    f(ALPHA)\n", "    f(ALPHA, BETA)\n", "    f(ALPHA, GAMMA, BETA)\n", id="place"
+        ),
+        pytest.param("    x = ALPHA\n", "    x = f(ALPHA)\n", "    x = g(ALPHA)\n", id="wrapped"),
+        pytest.param("    x = ALPHA\n", "    x = f(ALPHA)\n", "    x = f(ALPHA\n", id="unbalanced"),
+        pytest.param("    x, y\n", "    x, z\n", "    x, y, z, u\n", id="we-replace"),
+        pytest.param(
+            "    one()\n",
+            "    one()\n    two()\n",
+            "    one()\n#if 0\n    two()\n#endif\n    three()\n",
+            id="switched-off",
+        ),
+        pytest.param(
+            "    one()\n",
+            "    one()\n    two()\n    three()\n",
+            "    one()\n    three()\n    two()\n",
+            id="lines-in-other-order",
+        ),
+        pytest.param(
+            "    one()\n" * 250,
+            "    one()\n" * 249 + "    one(2)\n",
+            "    one()\n" * 249 + "    one(2, 3)\n" * 220,
+            id="too-long",
+        ),
+    ],
+)
+def test_other_collisions_are_none(base: str, theirs: str, ours: str) -> None:
+    assert judged(base, theirs, ours) is not How.SUPERSET
+
+
+def test_a_last_line_without_a_line_feed_is_the_same_line() -> None:
+    base, theirs, ours = b"a\n", b"a\nbeta()", b"a\nbeta()\ngamma()\n"
+    (hunk,) = hunks_between(base, theirs)
+    marked = b"a\n<<<<<<< ours\nbeta()\ngamma()\n||||||| base\n=======\nbeta()\n>>>>>>> theirs\n"
+    assert is_superset(ours, marked, hunk)
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        pytest.param(b"a\n", id="no-collision"),
+        pytest.param(
+            b"x\n<<<<<<< ours\nb\nc\n||||||| base\n=======\nb\n>>>>>>> theirs\n",
+            id="more-elsewhere",
+        ),
+        pytest.param(b"a\n<<<<<<< ours\n||||||| base\n=======\nb\n>>>>>>> theirs\n", id="empty"),
+    ],
+)
+def test_the_rest_of_the_merge_must_be_upstreams_own(marked: bytes) -> None:
+    (hunk,) = hunks_between(b"a\n", b"a\nb\n")
+    ours = b"a\nb\nc\n" if conflict_regions(marked)[:1] != ((b"", b"", b"b"),) else b"a\n"
+    assert not is_superset(ours, marked, hunk)
+
+
+def test_a_hunk_that_adds_nothing_is_none() -> None:
+    marked = b"a\n<<<<<<< ours\nc\n||||||| base\nb\n=======\n>>>>>>> theirs\n"
+    assert not is_superset(b"a\nc\n", marked, at(1, b" a\n", b"-b\n"))
+
+
+LONG = [f"M{n}" for n in range(12)]
+
+
+def display(*more: tuple[int, str]) -> str:
+    names = list(LONG)
+    for place, name in sorted(more, reverse=True):
+        names.insert(place, name)
+    return "    known = [\n" + "".join(f"        {name},\n" for name in names) + "    ]\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "theirs", "ours", "how"),
+    [
+        pytest.param(
+            display(), display((1, "X")), display((10, "X")), How.SUPERSET, id="elsewhere"
+        ),
+        pytest.param(display(), display((1, "X")), display((10, "Y")), None, id="another"),
+        pytest.param(
+            display((6, "X")), display((1, "X"), (6, "X")), display((6, "X"), (10, "X")), None,
+            id="twice-on-purpose",
+        ),
+        pytest.param(
+            display(), display((1, "X")), display() + display((10, "X")), None, id="other-display"
+        ),
+        pytest.param(
+            display(), display((1, "X")), display((11, "X")).replace("[", "f()[").replace("]", ""),
+            None, id="no-display-any-more",
+        ),
+    ],
+)  # fmt: skip
+def test_members_that_upstream_has_elsewhere(
+    base: str, theirs: str, ours: str, how: How | None
+) -> None:
+    assert judged(base, theirs, ours) is how
+
+
+def test_lines_that_are_no_members_may_stand_twice() -> None:
+    steps = "".join(f"    step_{n}()\n" for n in range(12))
+    base, theirs = inside(steps), inside(f"    more()\n{steps}")
+    ours = inside(f"{steps}    more()\n")
+    (hunk,) = hunks_between(base, theirs)
+    merged = PlainMerge().merge(base, ours, theirs)
+    assert isinstance(merged, Clean)
+    assert not has_members(base, hunk.old_start - 1, ours, merged.content, hunk)
+
+
+def test_a_merge_that_does_more_than_insert_is_not_looked_into() -> None:
+    base, theirs, ours = inside(display()), inside(display((1, "X"))), inside(display((10, "X")))
+    (hunk,) = hunks_between(base, theirs)
+    assert not has_members(base, hunk.old_start - 1, ours, theirs, hunk)
+
+
+def test_a_region_that_git_trimmed_to_nothing_on_our_side_is_a_superset() -> None:
+    merge = PlainMerge().merge(inside(SET), inside(members("B", "C")), inside(members("B")))
+    assert isinstance(merge, Conflicted)
+    assert merge.marked is not None
+    regions: Sequence[tuple[bytes, bytes, bytes]] = conflict_regions(merge.marked)
+    assert [theirs for _, _, theirs in regions] == [b""]
