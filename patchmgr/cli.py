@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from patchmgr.errors import (
 )
 
 if TYPE_CHECKING:
+    from patchmgr.commands.carrying import Wishes
     from patchmgr.commands.session import Session
 
 app = typer.Typer(
@@ -45,6 +47,13 @@ Select = Annotated[
 ]
 Names = Annotated[list[str] | None, typer.Argument(metavar="[SERIES]...")]
 MaybeName = Annotated[str | None, typer.Argument(metavar="[SERIES]")]
+
+
+# What a system may refuse at any time, and no program foresees.
+_OF_THE_SYSTEM = (
+    errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE,
+    errno.ENFILE, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOMEM,
+)  # fmt: skip
 
 
 class _Options:
@@ -85,7 +94,9 @@ def _session(*, wants_json: bool = False) -> Session:
     _Options.wants_json = wants_json
     named = _Options.folder or os.environ.get("PATCHMGR_WORKSPACE")
     start = Path(named) if named else Path.cwd()
-    return Session(find_workspace(start.absolute()), stderr_progress(), say)
+    session = Session(find_workspace(start.absolute()), stderr_progress(), say)
+    session.settle()
+    return session
 
 
 def _print(text: str) -> None:
@@ -249,14 +260,19 @@ def import_(
         git=(git, given[0]) if git is not None else None,
         is_dry_run=dry_run,
     )
-    _print(imported_document(imported, named) if json else imported_text(imported, named, dry_run))
+    show = imported_document if json else imported_text
+    _print(show(imported, named, dry_run))
 
 
 @app.command()
 def rebase(
     names: Names = None,
     onto: Annotated[
-        str | None, typer.Option(metavar="REF", help="The state to carry onto.")
+        list[str], typer.Option(metavar="REF|A..B", help="The state to carry onto; repeatable.")
+    ] = [],  # noqa: B006 - typer copies it
+    every: Annotated[
+        str | None,
+        typer.Option(metavar="release|N", help="Of a range, each release or Nth commit."),
     ] = None,
     dry_run: DryRun = False,
     stop_at_conflict: Annotated[
@@ -266,36 +282,136 @@ def rebase(
         bool, typer.Option("--continue", help="Finish with the conflicts that were solved.")
     ] = False,
     abort: Annotated[bool, typer.Option("--abort", help="Forget an unfinished rebase.")] = False,
+    show_conflicts: Annotated[
+        bool, typer.Option("--show-conflicts", help="Print the conflicts in git's markers.")
+    ] = False,
+    format_: Annotated[
+        str, typer.Option("--format", metavar="terminal|markdown", help="The form of a table.")
+    ] = "terminal",
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:
     """Carry series onto a new upstream state; without names, every series.
 
-    REF is upstream/main, upstream/BRANCH, a tag or release, or a commit id.
+    REF is upstream/main, upstream/BRANCH, a tag or release, or a commit id. With --dry-run,
+    several of them, or a range with --every, give a table: patch by target.
 
     Example: patchmgr rebase vllm --onto v0.24.0 --dry-run
+
+    Example: patchmgr rebase vllm --onto v0.24.0..v0.28.0 --every release --dry-run
     """
     from patchmgr.commands.carrying import Wishes
     from patchmgr.commands.rebase import abort_rebase, continue_rebase
     from patchmgr.commands.rebase import rebase as run
 
     session = _session(wants_json=json)
-    if sum((onto is not None, continue_, abort)) != 1:
+    if sum((bool(onto), continue_, abort)) != 1:
         raise PatchmgrError("usage", "give one of --onto REF, --continue and --abort")
     if abort:
         abort_rebase(session, is_dry_run=dry_run)
         _say("Forgot the unfinished rebase.")
         return
+    has_table_options = every is not None or format_ != "terminal"
+    if has_table_options or len(onto) > 1 or ".." in "".join(onto):
+        wishes = Wishes(frozenset(select), stop_at_conflict, names_symbols=json)
+        _rebase_table(session, names or [], onto, every, wishes, dry_run, json, format_)
+        return
     if continue_:
-        result = continue_rebase(session, is_dry_run=dry_run)
+        result = continue_rebase(session, is_dry_run=dry_run, names_symbols=json)
     else:
-        wishes = Wishes(frozenset(select), stop_at_conflict)
-        result = run(session, names or (), onto=str(onto), wishes=wishes, is_dry_run=dry_run)
-    _show_rebase(result, wants_json=json)
+        wishes = Wishes(frozenset(select), stop_at_conflict, names_symbols=json)
+        result = run(session, names or (), onto=onto[0], wishes=wishes, is_dry_run=dry_run)
+    _show_rebase(result, wants_json=json, shows_conflicts=show_conflicts)
 
 
-def _show_rebase(result: object, *, wants_json: bool) -> None:
+def _rebase_table(
+    session: Session,
+    names: list[str],
+    onto: list[str],
+    every: str | None,
+    wishes: Wishes,
+    dry_run: bool,
+    json: bool,
+    form: str,
+) -> None:
+    from shutil import get_terminal_size
+
+    from patchmgr.commands.rebase_table import read_targets, rebase_onto_many
+    from patchmgr.render.machine import targets_document
+    from patchmgr.render.targets import after_targets, targets_text
+    from patchmgr.terminal import wants_colour
+
+    if form not in ("terminal", "markdown"):
+        raise PatchmgrError("usage", f"--format is terminal or markdown, not {form}")
+    if not onto:
+        raise PatchmgrError("usage", "--every and --format go with --onto")
+    targets = read_targets(onto, every)
+    if not dry_run:
+        raise PatchmgrError("usage", "a table of several targets needs --dry-run")
+    outcomes = rebase_onto_many(session, names, targets=targets, wishes=wishes)
+    if json:
+        _print(targets_document(outcomes))
+    else:
+        width = get_terminal_size((100, 24)).columns
+        _print(targets_text(outcomes, form, width=width, colour=wants_colour()))
+        _say(after_targets(outcomes))
+    if any(outcome.has_conflicts for outcome in outcomes):
+        raise typer.Exit(EXIT_CONFLICTS)
+
+
+@app.command()
+def decide(
+    patch: Annotated[str | None, typer.Argument(metavar="PATCH")] = None,
+    verdict: Annotated[str | None, typer.Argument(metavar="absorbed|needed")] = None,
+    by: Annotated[
+        str, typer.Option(metavar="PR|COMMIT|TEXT", help="What upstream did it, or why.")
+    ] = "",
+    series: Annotated[str | None, typer.Option(metavar="S", help="The series of PATCH.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List what is decided.")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Forget what is decided.")] = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Say of a patch that the last rebase left in conflict whether upstream has it.
+
+    Later runs use the answer as long as the text of upstream that it is about is still there.
+
+    Example: patchmgr decide stale-hash.patch absorbed --by 45939
+    """
+    from patchmgr.commands.decide import decide as run
+    from patchmgr.commands.decide import forget as take_back
+    from patchmgr.commands.decide import read_decisions
+    from patchmgr.model.decision import Ruling
+    from patchmgr.render.decisions import decided_document, decided_text, decisions_text
+
+    session = _session(wants_json=json)
+    if list_:
+        if patch is not None or verdict is not None or forget:
+            raise PatchmgrError("usage", "--list stands alone")
+        known = read_decisions(session.workspace)
+        _print(decided_document(known, (), is_dry_run=False) if json else decisions_text(known))
+        return
+    rulings = {ruling.value: ruling for ruling in Ruling}
+    if patch is None or (verdict in rulings) is forget:
+        raise PatchmgrError(
+            "usage",
+            "name a patch, and say absorbed or needed",
+            ("patchmgr decide PATCH absorbed --by PR", "or: patchmgr decide PATCH --forget"),
+        )
+    if forget:
+        decided = take_back(session, patch, series=series, is_dry_run=dry_run)
+    else:
+        ruling = rulings[str(verdict)]
+        decided = run(session, patch, ruling, series=series, by=by, is_dry_run=dry_run)
+    if json:
+        _print(decided_document(decided.added, decided.removed, is_dry_run=dry_run))
+    else:
+        _print(decided_text(decided.added, decided.removed, is_dry_run=dry_run))
+
+
+def _show_rebase(result: object, *, wants_json: bool, shows_conflicts: bool) -> None:
     from patchmgr.commands.rebase import RebaseResult
+    from patchmgr.render.conflicts import conflicts_text
     from patchmgr.render.machine import rebase_document
     from patchmgr.render.terminal import after_rebase, rebase_text
     from patchmgr.terminal import wants_colour
@@ -306,7 +422,14 @@ def _show_rebase(result: object, *, wants_json: bool) -> None:
     else:
         for outcome in result.series:
             _print(rebase_text(outcome, colour=wants_colour()))
-        for line in after_rebase(result.series, is_dry_run=result.is_dry_run, work=result.work):
+            if shows_conflicts:
+                _print(conflicts_text(outcome))
+        for line in after_rebase(
+            result.series,
+            is_dry_run=result.is_dry_run,
+            work=result.work,
+            waiting=result.waiting,
+        ):
             _say(line)
     if result.has_conflicts:
         raise typer.Exit(EXIT_CONFLICTS)
@@ -365,7 +488,7 @@ def unapply(
     session = _session()
     named = only_series(session, [name] if name else [])
     paths = unapply_from_checkout(session, named, _target(to), is_dry_run=dry_run)
-    _say(f"{'Would restore' if dry_run else 'Restored'} {len(paths)} files")
+    _say(f"{'Would restore' if dry_run else 'Restored'} {len(paths)} files in {to}")
 
 
 @app.command()
@@ -479,13 +602,14 @@ def main() -> NoReturn:
     except PatchmgrError as error:
         code = _fail(error)
     except KeyboardInterrupt:
-        sys.stderr.write("\nInterrupted. Nothing is half done.\n")
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except Exception as fault:  # the boundary: usage errors of typer, else our own fault
         code = _usage_or_fault(fault)
+    if code == EXIT_INTERRUPTED:  # typer makes this code of an interrupt, too
+        _say("\nInterrupted. Nothing is half done.")
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -507,8 +631,10 @@ def _usage_or_fault(fault: Exception) -> int:
     message = getattr(fault, "format_message", None)
     if message is not None:
         return _fail(PatchmgrError("usage", str(message()), ("patchmgr --help",)))
-    if isinstance(fault, OSError) and fault.errno == 28:
-        return _fail(PatchmgrError("no-space", "no space left on the device", ("free some space",)))
+    if isinstance(fault, OSError) and fault.errno in _OF_THE_SYSTEM:
+        kind = "no-space" if fault.errno in (errno.ENOSPC, errno.EDQUOT) else "system"
+        where = f"{fault.filename}: " if fault.filename else ""
+        return _fail(PatchmgrError(kind, f"{where}{fault.strerror}"))
     import platform
     import traceback
 

@@ -10,7 +10,9 @@ EXIT_FINDINGS = 4
 EXIT_FAULT = 70
 EXIT_INTERRUPTED = 130
 
-USAGE_KINDS = frozenset({"usage", "unknown-ref", "unknown-series", "unknown-upstream", "unknown-patch"})
+USAGE_KINDS = frozenset(
+    {"usage", "unknown-ref", "unknown-series", "unknown-upstream", "unknown-patch"}
+)
 
 
 class PatchmgrError(Exception):

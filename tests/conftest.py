@@ -37,12 +37,14 @@ def make_hermetic(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "GIT_COMMITTER_EMAIL": "committer@example.org",
         "GIT_COMMITTER_DATE": "@1700000000 +0000",
         "GIT_EDITOR": "false",
+        "GIT_TEST_FSYNC": "0",
         "TZ": "UTC",
         "LC_ALL": "C",
         "COLUMNS": "100",
     }
     for name, value in fixed.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # no test cuts the power
     return home
 
 

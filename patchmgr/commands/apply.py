@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from patchmgr.commands.carrying import Carried, Wishes, carry, items_of, touched_paths
+from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import Session, nobody, require_pin
 from patchmgr.commands.targets import (
     Standing,
@@ -26,6 +27,7 @@ from patchmgr.plumbing.exchanges import Content, Goal, plan_exchange
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
 
 
@@ -167,7 +169,7 @@ def _apply(found: _Target, wish: _Wish) -> Application:
     base = require_pin(side, record.pin)
     patches = session.workspace.patches(record.name)
     clone = found.checkout.clone
-    with Workbench([side.store, clone.git_dir]) as bench:
+    with Workbench([side.store, clone.git_dir]) as bench, Outlook(session) as outlook:
         old, onto = bench.tree(base.commit), bench.tree(found.onto)
         if isinstance(side, GitUpstream):
             entries = [old.entry(path) for path in touched_paths(patches)]
@@ -181,6 +183,14 @@ def _apply(found: _Target, wish: _Wish) -> Application:
             author=nobody(side, record.pin),
             wishes=wish.wishes,
             progress=session.progress,
+            views=outlook.views(
+                record.upstream,
+                side,
+                bench,
+                patches=patches,
+                base=End(base, old),
+                onto=End(Resolved(found.onto, found.onto), onto, clone.git_dir),
+            ),
         )
         return _write(bench, found, wish, carried, onto)
 

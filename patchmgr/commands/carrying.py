@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from patchmgr.engines.absorb import find_absorbed
 from patchmgr.engines.atoms import Folded
 from patchmgr.engines.fold import Overlay, step_patch
+from patchmgr.engines.needs import Views, place_items
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
 from patchmgr.engines.sightings import explain, explained_paths
 from patchmgr.engines.symbols import SymbolIndex
+from patchmgr.model.decision import Decision
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Author, Patch
-from patchmgr.model.ports import History
+from patchmgr.model.ports import History, Step
 from patchmgr.model.progress import Progress
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.history import KnownHistory
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.renames import find_renames
+from patchmgr.plumbing.renames import find_renames, present_blobs
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a person asked of one run; `solved` is by series, then by patch and path."""
+    """What a person asked of one run; `solved` is by series, then by patch and path.
+
+    `names_symbols` asks for the symbol around each hunk, which takes time to find.
+    """
 
     selected: frozenset[str] = frozenset()
     stops_at_conflict: bool = False
     solved: Mapping[str, Mapping[tuple[str, str], bytes | None]] = field(default_factory=dict)
+    names_symbols: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +78,37 @@ def carry(
     wishes: Wishes,
     progress: Progress,
     history: History | None = None,
+    bring: Callable[[set[str]], None] = lambda blobs: None,
+    views: Views | None = None,
+    decisions: tuple[Decision, ...] = (),
 ) -> Carried:
-    """Fold the series over both sides and, where a history is given, explain the verdicts."""
+    """Fold the series over both sides and, where a history is given, explain the verdicts.
+
+    `bring` fetches blobs of that history that the store lacks, as far as anybody has them.
+    Without `views`, conditions in the headers of the patches are not looked at. `decisions` are
+    a person's about patches of the series.
+    """
+    items = tuple(replace(item, decisions=decisions) for item in items)
+    if views is not None:
+        items = place_items(items, views, bench)
     paths = touched_paths([item.patch for item in items])
     text = GitTextMerge(bench)
     symbols = _Symbols()
     tools = Tools(
         blobs=bench,
         text=text,
-        symbol_at=symbols.at,
+        symbol_at=symbols.at if wishes.names_symbols else lambda path, content, line: None,
         nobody=author,
         solved=wishes.solved.get(name, {}),
         on_patch=lambda name: progress.advance(1),
+        asks=history is not None,
     )
     progress.start("Carrying patches", len(items))
     try:
         renames = find_renames(bench, base, onto, paths)
         if history is not None:
-            history = KnownHistory(history, (*paths, *renames.values()))
+            every = (*paths, *renames.values())
+            history = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
             items = _with_absorbed(bench, items, base, onto, renames, history, text)
         judged, changes = rebase_series(
             items, base, onto, renames, tools, stops_at_conflict=wishes.stops_at_conflict
@@ -112,7 +131,7 @@ def _with_absorbed(
     text: GitTextMerge,
 ) -> tuple[Item, ...]:
     """Note on each patch what upstream has of it already."""
-    kept = [item for item in items if item.refusal is None]
+    kept = [i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None)]
     paths = touched_paths([item.patch for item in kept])
     start = {path: base.entry(path) for path in paths}
     target = {path: onto.entry(renames.get(path, path)) for path in paths}
@@ -120,10 +139,35 @@ def _with_absorbed(
     if not steps:
         return tuple(items)
     old = Overlay(base)
-    folded = [Folded(item.patch, step_patch(old, item.patch, bench)) for item in kept]
+    folded = [Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in kept]
     found = find_absorbed(folded, start, target, renames, steps, blobs=bench, text=text)
-    known = {id(kept[number]): absorption for number, absorption in found.items()}
-    return tuple(replace(item, absorption=known.get(id(item))) for item in items)
+    known = {
+        id(item): replace(item, steps=folded[number].steps, absorption=found.get(number))
+        for number, item in enumerate(kept)
+    }
+    return tuple(known.get(id(item), item) for item in items)
+
+
+def _readable(
+    bench: Workbench, steps: Sequence[Step], bring: Callable[[set[str]], None]
+) -> tuple[Step, ...]:
+    """Leave out of history the versions that nobody has: they are evidence, not input."""
+    blobs = {e.blob for s in steps for e in s.changes.values() if e and e.mode in FILE_MODES}
+    bring(blobs)
+    present = present_blobs(bench, blobs)
+    if len(present) == len(blobs):
+        return tuple(steps)
+    return tuple(
+        replace(
+            step,
+            changes={
+                path: entry
+                for path, entry in step.changes.items()
+                if entry is None or entry.mode not in FILE_MODES or entry.blob in present
+            },
+        )
+        for step in steps
+    )
 
 
 def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:

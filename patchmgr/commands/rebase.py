@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from patchmgr.commands.carrying import Carried, Wishes, carry, items_of, needed_blobs, touched_paths
+from patchmgr.commands.decide import read_decisions
+from patchmgr.commands.findings import keep_findings
+from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import (
     Session,
     Side,
@@ -17,22 +20,26 @@ from patchmgr.commands.session import (
     require_pin,
 )
 from patchmgr.commands.work_area import (
+    STATE,
     forget_work,
     leave_work,
     read_unfinished,
     solved_conflicts,
+    unsolved_files,
 )
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import without, write_series
+from patchmgr.model.decision import Decision
 from patchmgr.model.outcome import SeriesOutcome, Verdict
-from patchmgr.model.patch import Patch
+from patchmgr.model.patch import Author, Patch
+from patchmgr.model.series import SeriesFile
 from patchmgr.model.upstream import Lock, Pin, SeriesRecord
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.stores import adopt_pack, references
+from patchmgr.plumbing.stores import Resolved, adopt_pack, references
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import LOCK, Change, RefPlan, lock_bytes
 
@@ -41,11 +48,15 @@ BRANCHES = "refs/heads/patchmgr/"
 
 @dataclass(frozen=True, slots=True)
 class RebaseResult:
-    """What a rebase found, a series each; `work` is where conflicts wait, None where none do."""
+    """What a rebase found, a series each; `work` is where conflicts wait, None where none do.
+
+    `waiting` names the files below `work` that have markers.
+    """
 
     series: tuple[SeriesOutcome, ...]
     is_dry_run: bool
     work: Path | None = None
+    waiting: tuple[str, ...] = ()
 
     @property
     def has_conflicts(self) -> bool:
@@ -66,7 +77,7 @@ def rebase(
         if unfinished is not None and not is_dry_run:
             raise PatchmgrError(
                 "unfinished",
-                f"a rebase of {', '.join(unfinished.series)} onto {unfinished.onto} is not finished",
+                f"unfinished: the rebase of {', '.join(unfinished.series)} onto {unfinished.onto}",
                 (
                     "go on with: patchmgr rebase --continue",
                     "or forget it with: patchmgr rebase --abort",
@@ -75,7 +86,9 @@ def rebase(
         return _rebase_all(session, names, onto, wishes, is_dry_run)
 
 
-def continue_rebase(session: Session, *, is_dry_run: bool) -> RebaseResult:
+def continue_rebase(
+    session: Session, *, is_dry_run: bool, names_symbols: bool = False
+) -> RebaseResult:
     """Finish a rebase with what was solved in the work area."""
     with session.writing():
         unfinished = read_unfinished(session.workspace)
@@ -84,6 +97,7 @@ def continue_rebase(session: Session, *, is_dry_run: bool) -> RebaseResult:
         wishes = Wishes(
             selected=frozenset(unfinished.selected),
             solved=solved_conflicts(session.workspace, unfinished),
+            names_symbols=names_symbols,
         )
         return _rebase_all(session, unfinished.series, unfinished.onto, wishes, is_dry_run)
 
@@ -111,11 +125,17 @@ def _rebase_all(
         outcome, lock = _rebase_one(session, record, onto, wishes, change, lock, is_dry_run)
         outcomes.append(outcome)
     result = RebaseResult(tuple(outcomes), is_dry_run)
+    keep_findings(session.workspace, outcomes)
     if is_dry_run:
         return result
     if result.has_conflicts:
-        return replace(result, work=leave_work(session.workspace, outcomes, onto, wishes.selected))
+        # What a name stands for may move before the rebase goes on.
+        commits = {outcome.onto.commit for outcome in outcomes}
+        exact = next(iter(commits)) if len(commits) == 1 and "/" in onto else onto
+        work = leave_work(session.workspace, outcomes, exact, wishes.selected)
+        return replace(result, work=work, waiting=unsolved_files(session.workspace))
     change.files[LOCK] = lock_bytes(lock)
+    change.spent.append(STATE)
     session.workspace.make(change, move_store_refs)
     forget_work(session.workspace)
     return result
@@ -130,32 +150,79 @@ def _rebase_one(
     lock: Lock,
     is_dry_run: bool,
 ) -> tuple[SeriesOutcome, Lock]:
-    side = session.side_of(record)
-    base, target = require_pin(side, record.pin), side.resolve(onto)
-    patches = session.workspace.patches(record.name)
-    with Workbench([side.store]) as bench:
-        trees = bench.tree(base.commit), bench.tree(target.commit)
-        if isinstance(side, GitUpstream):
-            side.try_fetch_objects(needed_blobs(trees, touched_paths(patches)))
-        history = history_between(side, base, target)
-        series_file = session.workspace.series_file(record.name)
-        carried = carry(
-            bench,
-            record.name,
-            items_of(patches, series_file, wishes.selected),
-            *trees,
-            author=nobody(side, record.pin),
-            wishes=wishes,
-            progress=session.progress,
-            history=history,
-        )
-        outcome = _write_commits(bench, record, make_pin(side, target), carried, history.count())
+    ready = prepare(session, record)
+    target = ready.side.resolve(onto)
+    with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
+        outcome = carry_onto(session, ready, target, bench, outlook, wishes=wishes)
         if not outcome.has_conflicts:
-            new_lock = _plan_files(session, bench, record, patches, outcome, change, lock)
+            new_lock = _plan_files(session, bench, record, ready.patches, outcome, change, lock)
             if not is_dry_run:
-                _plan_branch(side, bench, record.name, outcome, change)
+                _plan_branch(ready.side, bench, record.name, outcome, change)
             return outcome, new_lock
     return outcome, lock
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A series that is read and whose pin is there: what stays the same for every target."""
+
+    record: SeriesRecord
+    side: Side
+    base: Resolved
+    patches: tuple[Patch, ...]
+    series_file: SeriesFile
+    author: Author
+    decisions: tuple[Decision, ...]
+
+
+def prepare(session: Session, record: SeriesRecord) -> Ready:
+    """Read a series and bring its pin."""
+    side = session.side_of(record)
+    base = require_pin(side, record.pin)
+    patches = session.workspace.patches(record.name)
+    series_file = session.workspace.series_file(record.name)
+    decisions = tuple(d for d in read_decisions(session.workspace) if d.series == record.name)
+    author = nobody(side, record.pin)
+    return Ready(record, side, base, patches, series_file, author, decisions)
+
+
+def carry_onto(
+    session: Session,
+    ready: Ready,
+    target: Resolved,
+    bench: Workbench,
+    outlook: Outlook,
+    *,
+    wishes: Wishes,
+) -> SeriesOutcome:
+    """Carry a series onto a state, with the commits that this makes in the bench."""
+    side, record, base = ready.side, ready.record, ready.base
+    trees = bench.tree(base.commit), bench.tree(target.commit)
+    if isinstance(side, GitUpstream):
+        side.try_fetch_objects(needed_blobs(trees, touched_paths(ready.patches)))
+    history = history_between(side, base, target)
+    items = items_of(ready.patches, ready.series_file, wishes.selected)
+    carried = carry(
+        bench,
+        record.name,
+        items,
+        *trees,
+        author=ready.author,
+        wishes=wishes,
+        progress=session.progress,
+        history=history,
+        bring=side.try_fetch_objects if isinstance(side, GitUpstream) else lambda blobs: None,
+        views=outlook.views(
+            record.upstream,
+            side,
+            bench,
+            patches=ready.patches,
+            base=End(base, trees[0]),
+            onto=End(target, trees[1]),
+        ),
+        decisions=ready.decisions,
+    )
+    return _write_commits(bench, record, make_pin(side, target), carried, history.count())
 
 
 def _write_commits(

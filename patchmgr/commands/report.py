@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from patchmgr.commands.carrying import Wishes, carry, items_of, touched_paths
+from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import Session, nobody, require_pin
 from patchmgr.engines.footprint import footprint
 from patchmgr.model.footprint import FileChange, Footprint
+from patchmgr.model.outcome import Verdict
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.diffs import numstat, renamed_paths
 from patchmgr.plumbing.fast_import import Draft, write_commits
@@ -23,20 +25,31 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
     base = require_pin(side, record.pin)
     patches = session.workspace.patches(name)
     author = nobody(side, record.pin)
-    with Workbench([side.store]) as bench:
+    with Workbench([side.store]) as bench, Outlook(session) as outlook:
         tree = bench.tree(base.commit)
         if isinstance(side, GitUpstream):
             entries = [tree.entry(path) for path in touched_paths(patches)]
             side.try_fetch_objects({e.blob for e in entries if e is not None})
         items = items_of(patches, session.workspace.series_file(name), wishes.selected)
         carried = carry(
-            bench, name, items, tree, tree, author=author, wishes=wishes, progress=session.progress
+            bench,
+            name,
+            items,
+            tree,
+            tree,
+            author=author,
+            wishes=wishes,
+            progress=session.progress,
+            views=outlook.views(
+                record.upstream, side, bench, patches=patches, base=End(base, tree)
+            ),
         )
         draft = Draft(author, b"footprint\n", carried.changes)
         head = write_commits(bench, base.commit, [draft])[0]
         renames = renamed_paths(bench.git_dir, base.commit, head)
         changes = _changes(bench, tree, carried.changes, renames)
-        kept = [item.patch for item in items if item.refusal is None]
+        skipped = {o.name for o in carried.outcomes if o.verdict is Verdict.SKIPPED}
+        kept = [patch for patch in patches if patch.name not in skipped]
         net = numstat(bench.git_dir, base.commit, head)
         return footprint(name, record.pin, kept, changes, net)
 

@@ -52,7 +52,7 @@ def read_unfinished(workspace: Workspace) -> Unfinished | None:
         return Unfinished(series, str(document["onto"]), selected, waiting)
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise PatchmgrError(
-            "broken-workspace", f"{STATE} cannot be read", ("patchmgr rebase --abort",)
+            "broken-workspace", f"{STATE} cannot be read", ("delete it to forget that rebase",)
         ) from fault
 
 

@@ -285,17 +285,14 @@ def _in_target(
     this series'.
     """
     counts = [view.count(hunk) for hunk in atoms.hunks]
-    whole = sum(counts, Count())
     number = max(came, key=lambda n: (came[n], -n))
     step = search.timelines.steps[number]
-    if whole.total and _is_in(whole, FEWEST_IN_TARGET):
-        every = frozenset(range(len(counts)))
-        return Absorption(every, step, Event.LANDED, is_whole=True, how=How.EXACT)
     fewest = FEWEST_FOUND if is_ours(search, number) else FEWEST_IN_TARGET
     here = frozenset(n for n, count in enumerate(counts) if count.total and _is_in(count, fewest))
-    if here and atoms.is_telling:
-        return Absorption(here, step, Event.LANDED, is_whole=False, how=How.EXACT)
-    return None
+    if not here or not atoms.is_telling:
+        return None
+    is_whole = len(here) == len(counts)
+    return Absorption(here, step, Event.LANDED, is_whole=is_whole, how=How.EXACT)
 
 
 def _is_in(count: Count, fewest: float) -> bool:

@@ -45,7 +45,7 @@ def is_telling(line: bytes) -> bool:
 class HunkAtoms:
     """The lines that one hunk adds and removes, without white space.
 
-    They are the telling ones, or all that are not empty where the patch's side has none.
+    They are the telling ones, or all that are not empty where the hunk's side has none.
     """
 
     path: str
@@ -85,22 +85,17 @@ class PatchAtoms:
 def patch_atoms(patch: Patch) -> PatchAtoms:
     """Return the lines of every hunk; a change without hunks counts as one without lines.
 
-    A side of the patch (what it adds, what it removes) without any telling line is taken with
-    all its lines.
+    A side of a hunk (what it adds, what it removes) without any telling line is taken with all
+    its lines.
     """
     whole = tuple(_hunks(patch))
-    says_added = any(is_telling(line) for hunk in whole for line in hunk.added)
-    says_removed = any(is_telling(line) for hunk in whole for line in hunk.removed)
     hunks = tuple(
-        HunkAtoms(
-            hunk.path,
-            _telling(hunk.added) if says_added else hunk.added,
-            _telling(hunk.removed) if says_removed else hunk.removed,
-        )
-        for hunk in whole
+        HunkAtoms(h.path, _telling(h.added) or h.added, _telling(h.removed) or h.removed)
+        for h in whole
     )
     adds = any(hunk.added for hunk in whole)
-    return PatchAtoms(hunks, is_telling=says_added if adds else says_removed)
+    says = any(_telling(hunk.added if adds else hunk.removed) for hunk in whole)
+    return PatchAtoms(hunks, is_telling=says)
 
 
 def _telling(lines: frozenset[bytes]) -> frozenset[bytes]:

@@ -31,7 +31,7 @@ from patchmgr.engines.symbols import SymbolIndex
 from patchmgr.model.patch import Hunk
 
 LONGEST_LINE = 500  # what is longer is generated, or no code
-NEAR = 12  # lines
+NEAR = 6  # lines
 NEAR_WITHOUT_SYMBOL = 5
 KEYWORD_WEIGHT = 0.1
 LOCAL_WEIGHT = 0.5

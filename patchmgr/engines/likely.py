@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from patchmgr.engines.comparison import NEAR, Brought, Comparison, Run, Sayings, runs_of
+from patchmgr.engines.comparison import Brought, Comparison, Run, Sayings, runs_of
 from patchmgr.engines.guards import Guard, find_guards
 from patchmgr.engines.languages.words import all_words, parts_of
 from patchmgr.engines.literals import alike_literals
@@ -26,6 +26,7 @@ TELLING_SURROUNDINGS = 2.0
 FEWEST_MOVED = 0.7  # of the surroundings, how much must have gone to a new function
 MOVED_CONFIDENCE = 0.7
 PART_CREDIT = 0.5  # for the words that a name is made of
+LONGEST_GUARD = 12  # lines, with what prepares it
 RARE = 0.5
 WINDOW = 1.5  # how much longer upstream's words may be
 SMALLEST_WINDOW = 12
@@ -175,7 +176,7 @@ def _guards_beside(comparison: Comparison, run: Run) -> Iterator[tuple[Guard, tu
             comparison.ours[block.new_start : block.new_end], comparison.language
         ):
             end = block.new_start + guard.end
-            start = max(block.new_start, end - NEAR)
+            start = max(block.new_start, end - LONGEST_GUARD)
             yield guard, tuple(b for b in comparison.brought if start <= b.number < end)
 
 

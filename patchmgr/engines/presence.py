@@ -78,7 +78,8 @@ class PathView:
             return Fate.SUPERSEDED
         if line in self.needed_added:
             return Fate.NEEDED
-        return Fate.FOUND if line in self.present else Fate.REWORDED
+        is_here = line in self.present and line not in self.reworded_added
+        return Fate.FOUND if is_here else Fate.REWORDED
 
     def removed(self, line: bytes) -> Fate:
         """Return the fate of a line that a patch removes."""
@@ -93,7 +94,7 @@ class PathView:
         """Count the fates of lines that patches add and remove."""
         new, old = added & self.survivors_added, removed & self.survivors_removed
         needed = len(new & self.needed_added) + len(old & self.needed_removed)
-        found = len((new - self.needed_added) & self.present)
+        found = len((new - self.needed_added - self.reworded_added) & self.present)
         if not self.is_gone:
             found += len(old - self.needed_removed - self.reworded_removed - self.present)
         superseded = len(added) + len(removed) - len(new) - len(old)
@@ -218,7 +219,7 @@ def _view_of_merge(
     kept_added: set[bytes] = set()
     kept_removed: set[bytes] = set()
     for region_base, ours, wanted in regions:
-        lacking = _lines(wanted) - present
+        lacking = _lines(wanted) - _lines(ours)
         missing |= lacking if not ours.strip() and not region_base.strip() else frozenset()
         kept_added |= lacking
         kept_removed |= (_lines(region_base) - _lines(wanted)) & _lines(ours)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from patchmgr.model.decision import Finding
 from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import Entry
 from patchmgr.model.upstream import Pin
@@ -73,11 +74,36 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
+class Likely:
+    """An upstream commit that seems to have done what hunks of a patch do, in other words.
+
+    `confidence` is between 0 and 1.
+    """
+
+    commit: str
+    subject: str
+    pull: int | None
+    confidence: float
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Resemblance:
+    """Upstream's text, from a line (from 1) on, and the lines of a hunk that it resembles."""
+
+    confidence: float
+    line: int
+    upstream: bytes
+    patch: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class FileConflict:
     """A file that a person must merge.
 
     Contents are None where the side has no such file. `marked` is the text with git's
     markers, None for what has none (binaries, deletions). `reason` says what collided.
+    `proposal` is a ruling that a person may well give, where `resemblances` speak for it.
     """
 
     id: str
@@ -89,6 +115,7 @@ class FileConflict:
     theirs: bytes | None
     marked: bytes | None
     proposal: str | None = None
+    resemblances: tuple[Resemblance, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +125,8 @@ class PatchOutcome:
     `changes` is what the new commit does to the tree of the new side (None deletes); it is
     empty where nothing is carried. `reuses_diff` says that the patch file stays as it is.
     `history` names upstream commits and what they did to the patch's effect: landed, evolved,
-    reverted or gone.
+    reverted or gone. `likely` names those that seem to have done the same in other words, and
+    `finding` is what a person can decide about.
     """
 
     name: str
@@ -114,6 +142,8 @@ class PatchOutcome:
     reason: str | None = None
     reuses_diff: bool = False
     history: tuple[tuple[str, str], ...] = ()
+    likely: tuple[Likely, ...] = ()
+    finding: Finding | None = None
 
     @property
     def is_carried(self) -> bool:
@@ -148,3 +178,16 @@ class SeriesOutcome:
     def count(self, verdict: Verdict) -> int:
         """Count the patches with a verdict."""
         return sum(patch.verdict is verdict for patch in self.patches)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetOutcome:
+    """The fate of some series on one of several targets; `onto` is the target's name."""
+
+    onto: str
+    series: tuple[SeriesOutcome, ...]
+
+    @property
+    def has_conflicts(self) -> bool:
+        """Say whether something is left for a person."""
+        return any(outcome.has_conflicts for outcome in self.series)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import functools
 import io
 import json
+import os
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +22,28 @@ from tests.conftest import Repository, make_hermetic
 
 if TYPE_CHECKING:
     from tests.commands.scenes import Stage
+
+
+_MEMORY = Path("/dev/shm")
+_ENOUGH = 512 * 1024 * 1024
+
+
+@contextmanager
+def quick_folder(otherwise: Path) -> Iterator[Path]:
+    """Give a folder in memory where the machine has room for one: these tests write much."""
+    found = os.statvfs(_MEMORY) if os.access(_MEMORY, os.W_OK) else None
+    if found is None or found.f_bavail * found.f_frsize < _ENOUGH:
+        yield otherwise
+        return
+    with tempfile.TemporaryDirectory(prefix="patchmgr-", dir=_MEMORY) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """Return the folder of one test."""
+    with quick_folder(tmp_path) as folder:
+        yield folder
 
 
 @dataclass(frozen=True)
@@ -113,14 +138,15 @@ def scene(tmp_path: Path, run: Run, make_repository: Callable[[str], Repository]
 
 
 @pytest.fixture(scope="session")
-def built_stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+def built_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """Return the stage that every test copies; nobody writes to it."""
     from tests.commands.scenes import build
 
-    folder = tmp_path_factory.mktemp("stage")
-    with pytest.MonkeyPatch.context() as patched:
-        make_hermetic(folder / "home", patched)
-        return build(folder)
+    with quick_folder(tmp_path_factory.mktemp("stage")) as folder:
+        with pytest.MonkeyPatch.context() as patched:
+            make_hermetic(folder / "home", patched)
+            built = build(folder)
+        yield built
 
 
 @pytest.fixture

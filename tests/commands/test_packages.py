@@ -220,3 +220,14 @@ def test_an_upstream_with_both_has_its_releases_and_its_branches(shop: Shop) -> 
     assert base in (shop.root / "upstream.lock").read_text()
     shop.run("upstream", "fetch", "both")
     shop.run("branch", "g")
+
+
+def test_a_decision_names_a_pull_request_that_a_release_has(shop: Shop) -> None:
+    fork(shop)
+    shop.offer("1.1.1", {"demo/a.py": text(l30="theirs\n"), "demo/b.py": text()})
+    onto = ("rebase", "s", "--onto", "v1.1.1", "--dry-run", "--json")
+    shop.run(*onto, code=3)
+    shop.run("decide", "fix-a.patch", "absorbed", "--by", "#12")
+    first = shop.run(*onto).json["series"][0]["patches"][0]
+    (evidence,) = first["evidence"]
+    assert (evidence["subject"], evidence["pull"], evidence["how"]) == ("demo 1.1.1", 12, "decided")

@@ -115,12 +115,12 @@ def test_every_hunk_and_every_change_without_hunks_counts() -> None:
     atoms = patch_atoms(patch)
     assert atoms.hunks == (
         HunkAtoms("f", lines(b"ours_1st"), lines(b"stay_1st")),
-        HunkAtoms("f", NOTHING, lines(b"stay_2nd")),
+        HunkAtoms("f", lines(b"}"), lines(b"stay_2nd")),
         HunkAtoms("b", NOTHING, NOTHING),
         HunkAtoms("d", NOTHING, lines(b"gone_line")),
     )
     assert atoms.paths == {"f", "b", "d"}
-    assert len(atoms) == 4
+    assert len(atoms) == 5
 
 
 def test_interest_is_what_any_patch_does_to_a_path() -> None:

@@ -1,0 +1,185 @@
+"""`decide`: keep a person's verdict on a patch that is in conflict, for later runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from patchmgr.commands.findings import Found, read_findings
+from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.engines.sightings import pull_number
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.decisions import DECISIONS, parse_decisions, write_decisions
+from patchmgr.formats.shown import shown
+from patchmgr.model.decision import Decision, Ruling
+from patchmgr.plumbing.history import commit_of_pull
+from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.package_upstream import PackageUpstream
+from patchmgr.store import Change, Workspace
+
+_PULL = re.compile(r"#?([0-9]{1,9})|.*/pull/([0-9]{1,9})(?:[/?#].*)?")
+_COMMIT = re.compile(r"(?:.*/commit/)?([0-9a-f]{7,40})")
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What `decide` did: the decisions that were added, and those that were taken away."""
+
+    added: tuple[Decision, ...]
+    removed: tuple[Decision, ...] = ()
+
+
+def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
+    """Return all decisions of a workspace; none where the file is missing."""
+    if not (workspace.root / DECISIONS).exists():
+        return ()
+    return parse_decisions(workspace.read(DECISIONS))
+
+
+def decide(
+    session: Session,
+    patch: str,
+    ruling: Ruling,
+    *,
+    series: str | None,
+    by: str,
+    is_dry_run: bool,
+) -> Decided:
+    """Keep a verdict on what the last rebase found in a patch, in place of an older one.
+
+    Raises PatchmgrError "no-finding" where it found nothing to decide.
+    """
+    with session.writing():
+        named = _series_of(session.workspace, patch, series)
+        found = _found(session.workspace, named, patch)
+        if by and not by.isprintable():
+            raise PatchmgrError("usage", "--by must be one line of plain text")
+        before = read_decisions(session.workspace)
+        changes = {item.change for item in found}
+        gone = [d for d in before if d.series == named and d.change in changes]
+        known = {d.passages: d for d in gone}
+        items = [_with_commit(item, known.get(item.passages)) for item in found]
+        added = tuple(_decision(session, item, ruling, by) for item in items)
+        removed = tuple(d for d in gone if d.ruling is not ruling or _is_renewed(d, added))
+        kept = [d for d in before if d not in removed]
+        if not is_dry_run:
+            _write(session, [*kept, *added])
+        return Decided(added, tuple(d for d in removed if d not in added))
+
+
+def forget(session: Session, patch: str, *, series: str | None, is_dry_run: bool) -> Decided:
+    """Forget all decisions about a patch."""
+    with session.writing():
+        before = read_decisions(session.workspace)
+        gone = [d for d in before if d.patch == patch and series in (None, d.series)]
+        if not gone:
+            hint = "patchmgr decide --list"
+            raise PatchmgrError("no-finding", f"nothing is decided about {patch}", (hint,))
+        if not is_dry_run:
+            _write(session, [d for d in before if d not in gone])
+        return Decided((), tuple(gone))
+
+
+def _write(session: Session, decisions: Sequence[Decision]) -> None:
+    content = write_decisions(decisions) if decisions else None
+    session.workspace.make(Change({DECISIONS: content}), move_store_refs)
+
+
+def _is_renewed(old: Decision, added: Sequence[Decision]) -> bool:
+    return any(old.passages == new.passages for new in added)
+
+
+def _series_of(workspace: Workspace, patch: str, series: str | None) -> str:
+    """Return the one series that has the patch."""
+    names = [workspace.series_record(series).name] if series else sorted(workspace.lock().series)
+    having = [name for name in names if patch in _patches(workspace, name)]
+    if len(having) == 1:
+        return having[0]
+    if having:
+        hint = f"name the series: --series {having[0]}"
+        raise PatchmgrError("usage", f"{', '.join(having)} have a {patch}", (hint,))
+    where = f"the series {series}" if series else "no series here"
+    message = f"{where} has no {patch}" if series else f"{where} has a {patch}"
+    raise PatchmgrError("unknown-patch", message, ("patchmgr series show --help",))
+
+
+def _patches(workspace: Workspace, series: str) -> tuple[str | None, ...]:
+    return tuple(line.name for line in workspace.series_file(series).lines)
+
+
+def _found(workspace: Workspace, series: str, patch: str) -> tuple[Found, ...]:
+    """Return what the last rebase found about a patch."""
+    every = read_findings(workspace)
+    found = {i.passages: i for i in every if (i.series, i.patch) == (series, patch)}
+    if found:
+        return tuple(found.values())
+    hint = f"patchmgr rebase {series} --onto REF --dry-run"
+    raise PatchmgrError(
+        "no-finding", f"no rebase of {series} has found anything to decide in {patch}", (hint,)
+    )
+
+
+def _with_commit(item: Found, before: Decision | None) -> Found:
+    """Take the commit from an older decision where the patch came through because of it."""
+    if item.commit is not None or before is None:
+        return item
+    return replace(item, commit=before.commit, subject=before.subject)
+
+
+def _decision(session: Session, item: Found, ruling: Ruling, by: str) -> Decision:
+    commit, subject, pull = _named(session, item, by)
+    return Decision(
+        item.series,
+        item.patch,
+        ruling,
+        item.change,
+        item.passages,
+        by=by,
+        commit=commit,
+        subject=shown(subject),
+        pull=pull,
+    )
+
+
+def _named(session: Session, item: Found, by: str) -> tuple[str | None, str, int | None]:
+    """Return commit, subject and pull request that a person named, else the likely ones."""
+    pull, commit = _PULL.fullmatch(by), _COMMIT.fullmatch(by)
+    if pull is not None:
+        return _by_pull(session, item, int(pull[1] or pull[2]))
+    if commit is not None:
+        return _by_commit(session, item, commit[1])
+    return item.commit, item.subject, pull_number(item.subject)
+
+
+def _by_pull(session: Session, item: Found, number: int) -> tuple[str | None, str, int | None]:
+    """Return the commit of a pull request; a release has no commits to look through."""
+    record = session.workspace.series_record(item.series)
+    side = session.side_of(record)
+    if isinstance(side, PackageUpstream):
+        return item.commit, item.subject, number
+    found = commit_of_pull(side.store, record.pin.commit, item.onto, number)
+    if found is None:
+        raise PatchmgrError(
+            "usage",
+            f"no commit between {record.pin.ref} and {item.onto[:12]} names the pull request"
+            f" {number}",
+            ("name a commit, or say it in words: --by TEXT",),
+        )
+    return *found, number
+
+
+def _by_commit(session: Session, item: Found, name: str) -> tuple[str | None, str, int | None]:
+    side = session.side_of(session.workspace.series_record(item.series))
+    with ObjectReader(side.store) as reader:
+        commit = reader.commit(name)
+        found = None if commit is None else reader.find(commit)
+    if commit is None or found is None:
+        raise PatchmgrError(
+            "unknown-ref",
+            f"upstream has no commit {name}",
+            ("name another commit, or say it in words: --by TEXT",),
+        )
+    text = found.content.partition(b"\n\n")[2].decode("utf-8", "replace")
+    subject = text.partition("\n")[0]
+    return commit, subject, pull_number(subject)

@@ -1,0 +1,163 @@
+"""States of upstreams as the predicates of patches see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from patchmgr.commands.session import Session, Side
+from patchmgr.engines.needs import Views, check_upstreams, has_conditions
+from patchmgr.engines.predicates import Contents, State
+from patchmgr.errors import USAGE_KINDS, PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.ids import is_full_id
+from patchmgr.model.patch import Patch
+from patchmgr.model.upstream import Upstream
+from patchmgr.plumbing.git_upstream import TAGS, GitUpstream
+from patchmgr.plumbing.milestones import tags_of
+from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.workbench import Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a rebase; `tags` is the repository whose tags say what release it is."""
+
+    found: Resolved
+    tree: StoredTree
+    tags: Path | None = None
+
+
+class Outlook:
+    """What one run sees of upstreams; a state is looked up once."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._states: dict[tuple[str, str], State] = {}
+        self._readers: list[ObjectReader] = []
+
+    def __enter__(self) -> Outlook:
+        """Return the outlook itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the processes."""
+        for reader in self._readers:
+            reader.close()
+
+    def views(
+        self,
+        upstream: str,
+        side: Side,
+        bench: Workbench,
+        *,
+        patches: Sequence[Patch],
+        base: End,
+        onto: End | None = None,
+    ) -> Views | None:
+        """Return both ends of a rebase, None where no patch has a condition.
+
+        Without `onto`, the series stays where it is.
+        """
+        if not has_conditions(patches):
+            return None
+        check_upstreams(patches, self._session.workspace.lock().upstreams)
+        contents = _Fetching(bench.read, side)
+        there = _state(upstream, side, base, contents)
+        if onto is None:
+            return Views(there, there, self)
+        return Views(there, _state(upstream, side, onto, contents), self)
+
+    def state(self, upstream: str, ref: str | None) -> State:
+        """Return a state of an upstream, what is tracked of it where no ref is given."""
+        key = (upstream, ref or "upstream/main")
+        if key not in self._states:
+            try:
+                self._states[key] = self._look_up(*key)
+            except PatchmgrError as fault:
+                kind = "unknown-state" if fault.kind in USAGE_KINDS else fault.kind
+                raise PatchmgrError(kind, fault.message, fault.hints) from fault
+        return self._states[key]
+
+    def _look_up(self, name: str, ref: str) -> State:
+        upstream = self._session.workspace.upstream(name)
+        side, found = self._resolve(upstream, ref)
+        reader = ObjectReader(side.store)
+        self._readers.append(reader)
+        tree = StoredTree(reader, reader.tree_of(found.commit))
+        return _state(name, side, End(found, tree), _Fetching(reader.blob, side))
+
+    def _resolve(self, upstream: Upstream, ref: str) -> tuple[Side, Resolved]:
+        """Return the state on the side that is tracked, or else on the other one.
+
+        A commit is looked for in git: releases have ids of our own.
+        """
+        kinds = [upstream.track, "package" if upstream.track == "git" else "git"]
+        kinds = [k for k in kinds if (upstream.git if k == "git" else upstream.package) is not None]
+        if is_full_id(ref) and "git" in kinds:
+            kinds = ["git"]
+        sides = [self._session.side(upstream, tracks=kind) for kind in kinds]
+        for side in sides[:-1]:
+            try:
+                return side, side.resolve(ref)
+            except PatchmgrError as fault:
+                if fault.kind != "unknown-ref":
+                    raise
+        return sides[-1], sides[-1].resolve(ref)
+
+
+class _Fetching:
+    """Contents of a store; what a partial clone lacks is fetched."""
+
+    def __init__(self, read: Callable[[str], bytes], side: Side) -> None:
+        self._read = read
+        self._side = side
+
+    def read(self, blob: str) -> bytes:
+        """Return the content; raise PatchmgrError where the upstream does not have it either."""
+        try:
+            return self._read(blob)
+        except PatchmgrError:
+            if not isinstance(self._side, GitUpstream):
+                raise
+        self._side.try_fetch_objects([blob])
+        return self._read(blob)
+
+
+def _state(upstream: str, side: Side, end: End, contents: Contents) -> State:
+    found = end.found
+    version = found.version
+    if version is None:
+        prefix = "refs/tags/" if end.tags is not None else TAGS
+        version = _tagged_version(end.tags or side.store, prefix, found.commit)
+    return State(upstream, _label(upstream, found), end.tree, contents, version)
+
+
+def _label(upstream: str, found: Resolved) -> str:
+    if found.archive is not None:
+        return f"{upstream} {found.ref}"
+    commit = found.commit[:12]
+    if found.commit.startswith(found.ref):
+        return f"{upstream} {commit}"
+    return f"{upstream} {shown(found.ref)} ({commit})"
+
+
+def _tagged_version(repository: Path, prefix: str, commit: str) -> str | None:
+    """Return the version that a tag gives to a commit, the highest of several."""
+    from packaging.version import InvalidVersion, Version
+
+    versions: list[Version] = []
+    for name in tags_of(repository, prefix, commit):
+        try:
+            versions.append(Version(name))
+        except InvalidVersion:
+            continue
+    return str(max(versions)) if versions else None

@@ -1,0 +1,127 @@
+"""`rebase --dry-run` onto several states: what becomes of every patch on each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.findings import keep_findings
+from patchmgr.commands.outlook import Outlook
+from patchmgr.commands.rebase import Ready, carry_onto, prepare
+from patchmgr.commands.session import Session
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.outcome import SeriesOutcome, TargetOutcome
+from patchmgr.plumbing.git_upstream import GitUpstream
+from patchmgr.plumbing.milestones import every_commit, tagged_releases
+from patchmgr.plumbing.package_upstream import RELEASES, PackageUpstream
+from patchmgr.plumbing.stores import Resolved, references
+from patchmgr.plumbing.workbench import Workbench
+
+RELEASE = "release"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The states after one up to another: every release, or every so many commits.
+
+    An empty start is the pin, an empty end what is tracked.
+    """
+
+    start: str
+    end: str
+    step: int | None = None
+
+
+def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ...]:
+    """Read what --onto and --every name; raise "usage" for what has no meaning."""
+    step: int | None = None
+    if every not in (None, RELEASE):
+        if not every.isdecimal() or not 0 < int(every) < 1_000_000:
+            raise PatchmgrError("usage", f"--every is release or a number of commits, not {every}")
+        step = int(every)
+    targets: list[str | Span] = []
+    for ref in onto:
+        start, dots, end = ref.partition("..")
+        targets.append(Span(start, end, step) if dots else ref)
+    has_span = any(isinstance(target, Span) for target in targets)
+    if has_span and every is None:
+        raise PatchmgrError("usage", "a range needs --every release or --every N")
+    if every is not None and not has_span:
+        raise PatchmgrError("usage", "--every needs a range: --onto A..B")
+    return tuple(targets)
+
+
+def rebase_onto_many(
+    session: Session,
+    names: Sequence[str],
+    *,
+    targets: Sequence[str | Span],
+    wishes: Wishes,
+) -> tuple[TargetOutcome, ...]:
+    """Rebase the named series, or all, onto each target, and write nothing.
+
+    A target that only some series have lists these alone.
+    """
+    with session.writing(), Outlook(session) as outlook:
+        lock = session.workspace.lock()
+        chosen = tuple(names) or tuple(sorted(lock.series))
+        if not chosen:
+            hint = "patchmgr series new --help"
+            raise PatchmgrError("usage", "there is no series here yet", (hint,))
+        found: dict[str, list[SeriesOutcome]] = {}
+        for name in chosen:
+            ready = prepare(session, session.workspace.series_record(name))
+            states = _states(session, ready, targets)
+            with Workbench([ready.side.store]) as bench:
+                for label, state in states.items():
+                    outcome = carry_onto(session, ready, state, bench, outlook, wishes=wishes)
+                    found.setdefault(label, []).append(outcome)
+        keep_findings(session.workspace, [o for outcomes in found.values() for o in outcomes])
+        return tuple(TargetOutcome(label, tuple(outcomes)) for label, outcomes in found.items())
+
+
+def _states(session: Session, ready: Ready, targets: Sequence[str | Span]) -> dict[str, Resolved]:
+    """Return the states of all targets by name, in order."""
+    found = [state for target in targets for state in _of_target(session, ready, target)]
+    return {state.ref: state for state in found}
+
+
+def _of_target(session: Session, ready: Ready, target: str | Span) -> tuple[Resolved, ...]:
+    side = ready.side
+    if not isinstance(target, Span):
+        return (side.resolve(target),)
+    start = side.resolve(target.start) if target.start else ready.base
+    end = side.resolve(target.end or "upstream/main")
+    if isinstance(side, GitUpstream):
+        between = _between_in_git(side, start, end, target.step)
+    elif target.step is not None:
+        raise PatchmgrError("usage", "--every N counts commits; a package has releases only")
+    else:
+        between = _between_releases(session, side, start, end)
+    if not between and end.commit == start.commit:
+        raise PatchmgrError("usage", f"there is nothing after {start.ref} up to {end.ref}")
+    return (*between, end)
+
+
+def _between_in_git(
+    side: GitUpstream, start: Resolved, end: Resolved, step: int | None
+) -> tuple[Resolved, ...]:
+    if step is not None:
+        commits = every_commit(side.store, start.commit, end.commit, step)
+        found: tuple[tuple[str, str], ...] = tuple((commit, commit) for commit in commits)
+    else:
+        found = tagged_releases(side.store, start.commit, end.commit)
+    return tuple(Resolved(name, commit) for name, commit in found if commit != end.commit)
+
+
+def _between_releases(
+    session: Session, side: PackageUpstream, start: Resolved, end: Resolved
+) -> tuple[Resolved, ...]:
+    versions = side.finals_between(start, end)
+    known = references(side.store, RELEASES)
+    missing = [f"v{version}" for version in versions if version not in known]
+    if missing:
+        count = f"{len(missing)} release{'' if len(missing) == 1 else 's'}"
+        session.say(f"{count} to download first: {', '.join(missing)}")
+    return tuple(side.resolve(version) for version in versions)

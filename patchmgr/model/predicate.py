@@ -1,0 +1,107 @@
+"""Claims about the state of an upstream, which a patch's header makes conditions of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from patchmgr.model.regex import Regex
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRef:
+    """A state by its name."""
+
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRef:
+    """The state that a file of the series' own upstream names: the group of the expression."""
+
+    regex: Regex
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The state that a claim is about.
+
+    `upstream` is None for the series' own one. `ref` is None for the state that is looked at
+    (of the own upstream), or for what is tracked (of another).
+    """
+
+    upstream: str | None = None
+    ref: NamedRef | WrittenRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PathExists:
+    """There is a file or a directory at the path."""
+
+    path: str
+    where: Where = Where()
+
+
+@dataclass(frozen=True, slots=True)
+class PatternFound:
+    """A line of the file (inside of the symbol, if one is given) matches."""
+
+    regex: Regex
+    path: str
+    symbol: str | None = None
+    where: Where = Where()
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseIn:
+    """The state is a release that a PEP 440 specifier contains."""
+
+    specifier: str
+    where: Where = Where()
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The part does not hold."""
+
+    part: Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Every part holds."""
+
+    parts: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """One part holds."""
+
+    parts: tuple[Predicate, ...]
+
+
+Claim = PathExists | PatternFound | ReleaseIn
+Predicate = Claim | Not | AllOf | AnyOf
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a patch's header says about where it is carried and what it guarantees."""
+
+    needed_when: Predicate | None = None
+    ensures: Predicate | None = None
+
+    @property
+    def are_empty(self) -> bool:
+        """Say whether the header says nothing of the kind."""
+        return self.needed_when is None and self.ensures is None
+
+
+def claims(predicate: Predicate) -> tuple[Claim, ...]:
+    """Return every claim in a predicate, from left to right."""
+    if isinstance(predicate, Not):
+        return claims(predicate.part)
+    if isinstance(predicate, AllOf | AnyOf):
+        return tuple(claim for part in predicate.parts for claim in claims(part))
+    return (predicate,)

@@ -1,0 +1,353 @@
+"""`Needed-When` and `Ensures` in the commands, over tags of git and releases of a package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Run, Scene
+from tests.commands.index import Index
+from tests.commands.test_rebase import fork, text, verdicts, workspace_files
+from tests.conftest import Repository
+
+MORE = ("s", "--onto", "upstream/main", "--dry-run")
+
+
+def say(scene: Scene, patch: str, *fields: str) -> None:
+    """Write fields into the header of a patch, above its diff."""
+    path = scene.root / "series/s" / patch
+    head, mark, diff = path.read_text().partition("\ndiff --git ")
+    path.write_text(head + "".join(f"\n{field}" for field in fields) + "\n" + mark + diff)
+
+
+def reasons(document: Any) -> list[str | None]:
+    return [patch["reason"] for patch in document["series"][0]["patches"]]
+
+
+def two_patches(scene: Scene) -> None:
+    """Make a series of two patches on one file and say nothing yet."""
+    scene.upstream.commit({"a": text(), "old": "x\n"}, "start")
+    fork(scene, {"a": text(l10="one\n")}, {"a": text(l10="one\n", l40="two\n")})
+
+
+def test_a_patch_is_skipped_where_it_is_not_needed_and_comes_back(scene: Scene) -> None:
+    two_patches(scene)
+    say(scene, "fork-change-1.patch", "Needed-When: path old or path again")
+    onto = scene.upstream.commit({"a": text(l2="x\n"), "old": None}, "upstream: without")
+    answer = scene.rebase("s", "--onto", "upstream/main")
+    assert verdicts(answer) == ["skipped", "unchanged"]
+    where = f"up upstream/main ({onto[:12]})"
+    why = f"not needed: there is no old in {where}; there is no again in {where}"
+    assert reasons(answer) == [why, None]
+    head = answer["series"][0]["head"]
+    assert scene.run("-C", scene.root, "branch", "s", "--json").json["head"] == head
+    assert (scene.root / "series/s/fork-change-1.patch").exists()
+    scene.upstream.commit({"again": "x\n"}, "upstream: again")
+    scene.run("-C", scene.root, "upstream", "fetch")
+    back = scene.rebase("s", "--onto", "upstream/main")
+    assert verdicts(back) == ["unchanged", "unchanged"]
+    assert back["series"][0]["patches"][0]["commit"] is not None
+    built = scene.run("-C", scene.root, "branch", "s", "--json").json
+    assert built["head"] == back["series"][0]["head"]
+    report = scene.run("-C", scene.root, "report", "s", "--json").json
+    assert "fork-change-1.patch" in str(report)
+
+
+def test_a_report_leaves_out_what_the_pin_does_not_need(scene: Scene) -> None:
+    two_patches(scene)
+    say(scene, "fork-change-2.patch", "Needed-When: path nowhere")
+    report = scene.run("-C", scene.root, "report", "s", "--json").out
+    assert "fork-change-1.patch" in report
+    assert "fork-change-2.patch" not in report
+
+
+def test_what_upstream_ensures_is_skipped_and_a_broken_promise_is_a_conflict(scene: Scene) -> None:
+    two_patches(scene)
+    say(scene, "fork-change-1.patch", 'Ensures: pattern "^(one|eins)$" in a')
+    say(scene, "fork-change-2.patch", "Ensures: path b")
+    onto = scene.upstream.commit({"a": text(l10="eins\n")}, "upstream: in other words")
+    answer = scene.rebase(*MORE, code=3)
+    assert verdicts(answer) == ["skipped", "conflict"]
+    where = f"up upstream/main ({onto[:12]})"
+    assert reasons(answer) == [
+        f'upstream {where} ensures it: line 11 of a in {where} matches "^(one|eins)$"',
+        f"does not ensure what it says: there is no b in {where} with it",
+    ]
+    failed = scene.run("-C", scene.root, "branch", "s", code=1)
+    assert "Patch fork-change-2.patch does not ensure what it says" in failed.err
+
+
+def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scene) -> None:
+    two_patches(scene)
+    say(scene, "fork-change-1.patch", "Ensures: path b")
+    scene.upstream.commit({"a": text(l2="x\n")}, "upstream: more")
+    before = workspace_files(scene.root)
+    shown = scene.run("-C", scene.root, "rebase", "s", "--onto", "upstream/main", code=3)
+    assert "does not ensure what it says: there is no b" in shown.out
+    assert workspace_files(scene.root) == before
+    assert verdicts(scene.rebase("--continue", code=3))[0] == "conflict"
+    patch = scene.root / "series/s/fork-change-1.patch"
+    patch.write_text(patch.read_text().replace("path b", "path a and no path b"))
+    assert verdicts(scene.rebase("--continue")) == ["skipped", "unchanged"]
+
+
+@pytest.mark.parametrize(
+    ("field", "kind", "message"),
+    [
+        (
+            "Needed-When: pathe x",
+            "bad-predicate",
+            "Patch fork-change-2.patch Needed-When column 1: "
+            "not, path, no path, pattern or release is expected, not pathe",
+        ),
+        (
+            "Ensures: path x of down",
+            "bad-predicate",
+            "Patch fork-change-2.patch names an unknown upstream: down",
+        ),
+        (
+            "Needed-When: path x of up at v9",
+            "unknown-state",
+            "Patch fork-change-2.patch: up has no v9",
+        ),
+        (
+            'Needed-When: pattern "(a|b)\\1" in a',
+            "bad-predicate",
+            r"Patch fork-change-2.patch Needed-When column 15: "
+            r"\1 is not supported (there are no back references)",
+        ),
+        ("Needed-When: release >1", "unknown-state", None),
+    ],
+)
+def test_what_cannot_be_answered_is_an_error(
+    scene: Scene, field: str, kind: str, message: str | None
+) -> None:
+    two_patches(scene)
+    before = workspace_files(scene.root)
+    say(scene, "fork-change-2.patch", field)
+    scene.upstream.commit({"a": text(l2="x\n")}, "upstream: more")
+    error = scene.rebase("s", "--onto", "upstream/main", code=1)["error"]
+    assert error["kind"] == kind
+    assert message in (None, error["message"])
+    assert workspace_files(scene.root).keys() == before.keys()
+
+
+def test_a_tag_makes_a_release_of_a_commit(scene: Scene) -> None:
+    two_patches(scene)
+    scene.upstream.git("tag", "v1.0")
+    say(scene, "fork-change-1.patch", "Needed-When: release <1.1,!=1.1rc1")
+    for tag, files in {
+        "v1.0.1": {"a": text(l2="x\n")},
+        "v1.1rc1": {"a": text(l2="y\n")},
+        "not-a-version": {"a": text(l2="y\n"), "b": "b\n"},
+    }.items():
+        scene.upstream.commit(dict(files), tag)
+        scene.upstream.git("tag", "-a", "-m", tag, tag)
+    scene.upstream.git("tag", "v1.2", "not-a-version")
+    scene.run("-C", scene.root, "upstream", "fetch")
+    found = {
+        onto: verdicts(scene.rebase("s", "--onto", onto, "--dry-run"))[0]
+        for onto in ("v1.0", "v1.0.1", "v1.1rc1", "not-a-version")
+    }
+    assert found == {
+        "v1.0": "unchanged", "v1.0.1": "unchanged", "v1.1rc1": "skipped",
+        "not-a-version": "skipped",
+    }  # fmt: skip
+
+
+def other_upstream(scene: Scene, make_repository: Callable[[str], Repository]) -> Repository:
+    """Follow a second project, of whose commits the first names one in a file."""
+    other = make_repository("other")
+    other.commit({"kernels/90.h": "x\n"}, "old")
+    scene.run("-C", scene.root, "upstream", "add", "lib", "--git", other.root)
+    return other
+
+
+def test_need_depends_on_the_commit_that_upstream_pins_of_another(
+    scene: Scene, make_repository: Callable[[str], Repository]
+) -> None:
+    other = other_upstream(scene, make_repository)
+    old, new = other.head(), other.commit({"kernels/120.h": "y\n"}, "new")
+    other.git("checkout", "--quiet", "-b", "side", old)
+    side = other.commit({"kernels/120.h": "none\n"}, "side")
+    other.git("checkout", "--quiet", "main")
+    scene.upstream.commit({"a": text(), "pin.cmake": f"set(TAG {old})\n"}, "start")
+    fork(scene, {"a": text(l10="one\n")})
+    say(
+        scene,
+        "fork-change-1.patch",
+        "Needed-When: no path kernels/120.h of lib",
+        ' at "TAG ([0-9a-f]{40})" in pin.cmake',
+        ' or pattern "none" in kernels/120.h of lib at "TAG ([0-9a-f]{40})" in pin.cmake',
+    )
+    found = {}
+    for commit in (old, new, side):
+        onto = scene.upstream.commit({"pin.cmake": f"set(TAG {commit})\n"}, "pin")
+        answer = scene.rebase("s", "--onto", onto, "--dry-run")
+        found[commit] = verdicts(answer)[0]
+    assert found == {old: "unchanged", new: "skipped", side: "unchanged"}
+    onto = scene.upstream.commit({"pin.cmake": f"set(TAG {'d' * 40})\n"}, "no such commit")
+    error = scene.rebase("s", "--onto", onto, "--dry-run", code=1)["error"]
+    assert error["message"] == f"Patch fork-change-1.patch: lib has no {'d' * 40}"
+    assert error["kind"] == "unknown-state"
+
+
+def test_another_upstream_is_looked_at_where_it_is_tracked(
+    scene: Scene, make_repository: Callable[[str], Repository]
+) -> None:
+    other = other_upstream(scene, make_repository)
+    two_patches(scene)
+    say(scene, "fork-change-1.patch", 'Needed-When: no pattern "y" in kernels/120.h of lib')
+    scene.upstream.commit({"a": text(l2="x\n")}, "upstream: more")
+    assert verdicts(scene.rebase(*MORE)) == ["unchanged", "unchanged"]
+    tip = other.commit({"kernels/120.h": "y\n"}, "new")
+    scene.run("-C", scene.root, "upstream", "fetch", "lib")
+    answer = scene.rebase(*MORE)
+    assert verdicts(answer) == ["skipped", "unchanged"]
+    where = f"lib upstream/main ({tip[:12]})"
+    assert reasons(answer)[0] == f'not needed: line 1 of kernels/120.h in {where} matches "y"'
+
+
+def test_a_content_that_nobody_has_is_an_error(
+    scene: Scene, make_repository: Callable[[str], Repository]
+) -> None:
+    other = other_upstream(scene, make_repository)
+    blob = other.git("rev-parse", "HEAD:kernels/90.h")
+    two_patches(scene)
+    say(scene, "fork-change-1.patch", 'Needed-When: no pattern "y" in kernels/90.h of lib')
+    scene.run("-C", scene.root, "upstream", "fetch", "lib")
+    (other.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    error = scene.rebase(*MORE, code=1)["error"]
+    assert error["kind"] == "missing-object"
+    assert error["message"] == (
+        f"Patch fork-change-1.patch: the content {blob} is not in the store"
+    )
+
+
+@pytest.fixture
+def packaged(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """Return a workspace with a series on the first of three releases of a package."""
+    root = tmp_path / "packages"
+    index = Index(tmp_path / "index")
+    monkeypatch.setenv("PIP_INDEX_URL", index.root.as_uri())
+    for version in ("1.0", "1.1", "2.0"):
+        edits = {} if version == "1.0" else {"l2": "x\n"}
+        edits |= {"l10": "one\n"} if version == "2.0" else {}
+        pin = "aaaa" if version != "1.1" else "bbbb"
+        index.release("p", version, {"a": text(**edits), "pin": f"TAG {pin}\n"})
+    index.release("lib", "3.0", {"new": "x\n"})
+    run("init", root)
+    for name in ("p", "lib"):
+        run("-C", root, "upstream", "add", name, "--package", name)
+    upstream = Repository(tmp_path / "unused")
+    base = upstream.commit({"a": text(), "pin": "TAG aaaa\n"})
+    upstream.git("checkout", "--quiet", "-b", "fork")
+    upstream.commit({"a": text(l40="ours\n")}, "ours")
+    box = tmp_path / "box.mbox"
+    box.write_bytes(upstream.patches(f"{base}..fork"))
+    run("-C", root, "series", "new", "s", "--upstream", "p", "--base", "1.0")
+    run("-C", root, "import", box, "--series", "s")
+    return Scene(upstream, root, run)
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ("Needed-When: release >=1.1,<2", ["skipped", "unchanged", "skipped"]),
+        ('Needed-When: pattern "TAG aaaa" in pin of p', ["unchanged", "skipped", "unchanged"]),
+        ('Needed-When: pattern "TAG aaaa" in pin of p at 1.0', ["unchanged"] * 3),
+        ('Ensures: pattern "^(one|ours)$" in a', ["unchanged", "unchanged", "skipped"]),
+        ("Needed-When: release ==3.* of lib and path new of lib", ["unchanged"] * 3),
+        ("Needed-When: path new of lib at v3.0", ["unchanged"] * 3),
+    ],
+)
+def test_releases_have_versions_and_trees(packaged: Scene, field: str, expected: list[str]) -> None:
+    say(packaged, "ours.patch", field)
+    found = [
+        verdicts(packaged.rebase("s", "--onto", onto, "--dry-run"))[0]
+        for onto in ("1.0", "1.1", "2.0")
+    ]
+    assert found == expected
+
+
+def test_a_reason_names_the_release(packaged: Scene) -> None:
+    say(packaged, "ours.patch", "Needed-When: release <1.1 or path q")
+    answer = packaged.rebase("s", "--onto", "1.1", "--dry-run")
+    assert reasons(answer) == ["not needed: p v1.1 is not release <1.1; there is no q in p v1.1"]
+
+
+def test_a_ref_is_looked_for_on_both_sides_of_an_upstream(
+    packaged: Scene, make_repository: Callable[[str], Repository]
+) -> None:
+    git = make_repository("both")
+    commit = git.commit({"kernels": "x\n"}, "start")
+    git.git("tag", "nightly")
+    git.commit({"kernels": None}, "without")
+    packaged.run(
+        "-C", packaged.root, "upstream", "add", "both",
+        "--git", git.root, "--package", "lib", "--track", "package",
+    )  # fmt: skip
+    for ref in (commit, "nightly"):
+        say(packaged, "ours.patch", f"Needed-When: path kernels of both at {ref} and path a")
+        answer = packaged.rebase("s", "--onto", "1.1", "--dry-run")
+        assert verdicts(answer) == ["unchanged"]
+        patch = packaged.root / "series/s/ours.patch"
+        patch.write_text(patch.read_text().replace("Needed-When:", "Formerly:"))
+    say(packaged, "ours.patch", "Needed-When: path kernels of both at v7")
+    error = packaged.rebase("s", "--onto", "1.1", "--dry-run", code=1)["error"]
+    assert error["message"] == "Patch ours.patch: both has no v7"
+
+
+def bring(scene: Scene, tmp_path: Path, *fields: str, code: int = 0) -> Any:
+    """Import one more patch with fields in its header."""
+    scene.upstream.git("checkout", "--quiet", "-B", "more", "main")
+    scene.upstream.commit({"a": text(l30="more\n")}, "more\n\n" + "\n".join(fields))
+    box = tmp_path / "more.mbox"
+    box.write_bytes(scene.upstream.patches("main..more"))
+    scene.upstream.git("checkout", "--quiet", "main")
+    return scene.run("-C", scene.root, "import", box, "--series", "s", code=code)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ("Ensures: path x path", "Patch more.patch Ensures column 8: "),
+        ("Needed-When: path x of down", "Patch more.patch names an unknown upstream: down"),
+        ("Needed-When: release >1", "Patch more.patch: up "),
+        ("Ensures: path b", "Patch more.patch does not ensure what it says: there is no b in up "),
+    ],
+)
+def test_import_refuses_conditions_that_make_no_sense(
+    scene: Scene, tmp_path: Path, fields: str, message: str
+) -> None:
+    two_patches(scene)
+    before = workspace_files(scene.root)
+    failed = bring(scene, tmp_path, fields, code=1)
+    assert failed.err.startswith(f"patchmgr: {message}")
+    assert workspace_files(scene.root) == before
+
+
+def test_import_says_what_the_pin_does_not_need(scene: Scene, tmp_path: Path) -> None:
+    two_patches(scene)
+    done = bring(scene, tmp_path, "Needed-When: path b")
+    said = "more.patch is in the series, but not carried on its pin: not needed: there is no b in"
+    assert said in done.err
+    again = bring(scene, tmp_path, 'Ensures: pattern "more" in a')
+    assert "not carried" not in again.err
+
+
+def test_what_fell_behind_the_pin_does_not_keep_others_out(scene: Scene, tmp_path: Path) -> None:
+    two_patches(scene)
+    say(scene, "fork-change-1.patch", "Needed-When: path old")
+    scene.upstream.commit({"a": text(l11="x\n"), "old": None}, "upstream: near")
+    patch = scene.root / "series/s/fork-change-2.patch"
+    assert verdicts(scene.rebase("s", "--onto", "upstream/main")) == ["skipped", "unchanged"]
+    assert b"one" not in patch.read_bytes()
+    scene.upstream.git("checkout", "--quiet", "-B", "more", "main")
+    scene.upstream.commit({"a": text(l11="x\n", l30="more\n")}, "more")
+    box = tmp_path / "more.mbox"
+    box.write_bytes(scene.upstream.patches("main..more"))
+    scene.run("-C", scene.root, "import", box, "--series", "s")

@@ -1,0 +1,355 @@
+"""`decide`, and what asks for it: superset, likely, and the texts that a person sees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Answer, Run, Scene
+from tests.commands.constructed import CXX, FORMS, PYTHON, TEXT, Form, Say, Story, put
+from tests.commands.test_rebase import fork, verdicts, workspace_files
+
+STEPS = [f"    step_{n}(plant)\n" for n in range(12)]
+MINE = "    basin = plant.drain('sieve', 9)\n    if basin > 40: plant.ring(basin, 'bell')\n"
+ALIKE = MINE.replace("basin", "trough")
+OTHER = "    ladle = plant.cool('cellar', 3)\n    if ladle < 7: plant.call(ladle, 'smith')\n"
+
+
+def source(**lines: str) -> str:
+    """Return a function; `l4="x\\n"` puts text before a line."""
+    body = list(STEPS)
+    for name, new in sorted(lines.items(), key=lambda item: -int(item[0][1:])):
+        body.insert(int(name[1:]), new)
+    return "def run(plant):\n" + "".join(body)
+
+
+DECISIONS = "conflicts/decisions.toml"
+PATCH = "fork-change-1.patch"
+
+
+@pytest.fixture
+def likely(scene: Scene) -> Scene:
+    """Return a scene where upstream has our patch in other words, and it would merge."""
+    scene.upstream.commit({"f.py": source(), "b": "b\n"})
+    fork(scene, {"f.py": source(l4=MINE)})
+    scene.upstream.commit({"b": "c\n"}, "upstream: before (#6)")
+    scene.upstream.commit({"f.py": source(l8=ALIKE)}, "upstream: the same (#7)")
+    scene.upstream.commit({"b": "d\n"}, "upstream: after (#8)")
+    return scene
+
+
+def onto(scene: Scene, code: int = 0, commit: str = "upstream/main") -> Any:
+    """Try the rebase and return what became of the patch."""
+    document = scene.rebase("s", "--onto", commit, "--dry-run", code=code)
+    return document["series"][0]["patches"][0]
+
+
+def decide(scene: Scene, *arguments: str, code: int = 0) -> Answer:
+    return scene.run("-C", scene.root, "decide", *arguments, code=code)
+
+
+def test_what_is_likely_there_is_a_conflict_with_both_texts(likely: Scene) -> None:
+    patch = onto(likely, code=3)
+    assert patch["verdict"] == "conflict"
+    assert [(one["pull"], one["paths"]) for one in patch["likely"]] == [(7, ["f.py"])]
+    assert 0.8 <= patch["likely"][0]["confidence"] < 1
+    assert [conflict["proposal"] for conflict in patch["conflicts"]] == ["absorbed"]
+    shown = likely.run("-C", likely.root, "rebase", "--onto", "upstream/main", "--dry-run", code=3)
+    assert f"patchmgr decide {PATCH} absorbed" in shown.out
+    for text in (MINE, ALIKE):
+        assert all(f"| {line.strip()}" in shown.out for line in text.splitlines())
+
+
+def test_an_absorbed_patch_is_dropped_from_then_on(likely: Scene) -> None:
+    onto(likely, code=3)
+    assert f"Kept: s/{PATCH}  absorbed  by 7" in decide(likely, PATCH, "absorbed", "--by", "7").out
+    patch = onto(likely)
+    assert patch["verdict"] == "absorbed"
+    (evidence,) = patch["evidence"]
+    assert (evidence["pull"], evidence["how"]) == (7, "decided")
+    assert evidence["commit"] == likely.upstream.git("rev-parse", "main~1")
+    assert patch["hunks"][0]["evidence"] == evidence["commit"]
+    answer = likely.rebase("s", "--onto", "upstream/main")
+    assert verdicts(answer) == ["absorbed"]
+    assert answer["series"][0]["tree"] == likely.upstream.tree()
+    assert not (likely.root / "series/s" / PATCH).exists()
+
+
+def test_a_needed_patch_is_carried_from_then_on(likely: Scene) -> None:
+    onto(likely, code=3)
+    decide(likely, PATCH, "needed", "--by", "ours does more")
+    patch = onto(likely)
+    assert patch["verdict"] == "unchanged"
+    assert patch["reason"] == "a person decided: needed by ours does more"
+    assert patch["likely"] == []
+
+
+def test_a_decision_holds_until_the_text_is_another(likely: Scene) -> None:
+    onto(likely, code=3)
+    decide(likely, PATCH, "absorbed")
+    commit = likely.upstream.commit
+    goes_on = commit({"f.py": source(l1=OTHER, l8=ALIKE)}, "upstream: goes on")
+    assert onto(likely, commit=goes_on)["verdict"] == "absorbed"
+    edits = commit({"f.py": source(l8=ALIKE.replace("40", "41"))}, "upstream: edits it")
+    assert onto(likely, commit=edits, code=3)["verdict"] == "conflict"
+    back = commit({"f.py": source()}, "upstream: takes it back")
+    assert onto(likely, commit=back)["verdict"] == "unchanged"
+
+
+def test_a_decision_finishes_a_rebase(likely: Scene) -> None:
+    likely.rebase("s", "--onto", "upstream/main", code=3)
+    marked = (likely.root / ".patchmgr/rebase/s" / PATCH / "f.py").read_text()
+    between = "".join(STEPS[4:8])
+    assert f"\n{between}{ALIKE}||||||| " in marked
+    assert f"=======\n{MINE}{between}>>>>>>> s/{PATCH}" in marked
+    decide(likely, PATCH, "absorbed")
+    assert verdicts(likely.rebase("--continue")) == ["absorbed"]
+
+
+def test_a_mind_can_be_changed(likely: Scene) -> None:
+    onto(likely, code=3)
+    decide(likely, PATCH, "absorbed")
+    onto(likely)
+    answer = decide(likely, PATCH, "needed")
+    assert "Kept: s/fork-change-1.patch  needed" in answer.out
+    assert "Forgot: s/fork-change-1.patch  absorbed" in answer.out
+    assert onto(likely)["verdict"] == "unchanged"
+    again = decide(likely, PATCH, "needed", "--json").json
+    assert [one["verdict"] for one in again["decisions"]] == ["needed"]
+    assert again["forgotten"] == []
+
+
+def test_decisions_are_listed_and_forgotten(likely: Scene) -> None:
+    assert decide(likely, "--list").out == "Nothing is decided.\n"
+    onto(likely, code=3)
+    decide(likely, PATCH, "absorbed", "--by", "#7")
+    commit = likely.upstream.git("rev-parse", "main~1")
+    line = f"s/{PATCH}  absorbed  by #7  in {commit[:12]} upstream: the same (#7)\n"
+    assert decide(likely, "--list").out == line
+    (value,) = decide(likely, "--list", "--json").json["decisions"]
+    assert (value["pull"], value["commit"], value["paths"]) == (7, commit, ["f.py"])
+    assert decide(likely, PATCH, "--forget", "--dry-run").out == f"Would forget: {line}"
+    assert decide(likely, PATCH, "--forget").out == f"Forgot: {line}"
+    assert not (likely.root / DECISIONS).exists()
+    assert decide(likely, PATCH, "--forget", code=1).err.startswith("patchmgr: nothing is decided")
+    assert onto(likely, code=3)["verdict"] == "conflict"
+
+
+def test_a_dry_run_decides_nothing(likely: Scene) -> None:
+    onto(likely, code=3)
+    before = workspace_files(likely.root)
+    assert decide(likely, PATCH, "absorbed", "--dry-run").out.startswith("Would keep: ")
+    assert workspace_files(likely.root) == before
+
+
+def test_the_same_decision_gives_the_same_bytes(likely: Scene) -> None:
+    onto(likely, code=3)
+    decide(likely, PATCH, "absorbed", "--by", "7")
+    first = (likely.root / DECISIONS).read_bytes()
+    onto(likely)
+    decide(likely, PATCH, "absorbed", "--by", "7")
+    assert (likely.root / DECISIONS).read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("named", "pull"),
+    [
+        pytest.param("8", 8, id="number"),
+        pytest.param("#8", 8, id="hash"),
+        pytest.param("https://example.org/u/r/pull/8", 8, id="url"),
+        pytest.param("HEAD", 8, id="commit"),
+        pytest.param("https://example.org/u/r/commit/HEAD", 8, id="commit-url"),
+        pytest.param("a rewrite", 7, id="text"),
+        pytest.param("", 7, id="nothing"),
+    ],
+)
+def test_a_person_may_name_what_did_it(likely: Scene, named: str, pull: int) -> None:
+    onto(likely, code=3)
+    by = named.replace("HEAD", likely.upstream.head()[:12])
+    decide(likely, PATCH, "absorbed", *(["--by", by] if by else []))
+    (evidence,) = onto(likely)["evidence"]
+    commit = likely.upstream.git("rev-parse", "main" if pull == 8 else "main~1")
+    assert (evidence["commit"], evidence["pull"]) == (commit, pull)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        pytest.param((), 2, "name a patch", id="nothing"),
+        pytest.param((PATCH,), 2, "say absorbed or needed", id="no-verdict"),
+        pytest.param((PATCH, "maybe"), 2, "say absorbed or needed", id="another-verdict"),
+        pytest.param((PATCH, "needed", "--forget"), 2, "name a patch", id="both"),
+        pytest.param((PATCH, "--list"), 2, "--list stands alone", id="list-and-a-patch"),
+        pytest.param(("x.patch", "needed"), 2, "no series here has a x.patch", id="unknown"),
+        pytest.param(
+            ("x.patch", "needed", "--series", "s"), 2, "the series s has no x.patch", id="not-in-s"
+        ),
+        pytest.param((PATCH, "needed", "--series", "t"), 2, "there is no series t", id="series"),
+        pytest.param(("fork-change-2.patch", "needed"), 1, "anything to decide", id="no-finding"),
+        pytest.param((PATCH, "needed", "--by", "99"), 2, "names the pull request 99", id="pull"),
+        pytest.param((PATCH, "needed", "--by", "f" * 9), 2, "no commit fffffffff", id="commit"),
+        pytest.param((PATCH, "needed", "--by", "\x1b"), 2, "one line of plain text", id="by"),
+    ],
+)
+def test_what_cannot_be_decided_says_what_to_type(
+    scene: Scene, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    scene.upstream.commit({"f.py": source(), "b": "b\n"})
+    fork(scene, {"f.py": source(l4=MINE)}, {"b": "ours\n"})
+    scene.upstream.commit({"f.py": source(l8=ALIKE)}, "upstream: the same (#7)")
+    onto(scene, code=3)
+    answer = decide(scene, *arguments, code=code)
+    assert words in answer.err
+    assert not (scene.root / DECISIONS).exists()
+
+
+def test_before_any_rebase_there_is_nothing_to_decide(likely: Scene) -> None:
+    answer = decide(likely, PATCH, "absorbed", code=1)
+    assert "hint: patchmgr rebase s --onto REF --dry-run" in answer.err
+    (likely.root / ".patchmgr/findings.json").write_text("{")
+    decide(likely, PATCH, "absorbed", code=1)
+
+
+def test_a_rebase_without_conflicts_leaves_nothing_to_decide(likely: Scene) -> None:
+    onto(likely, code=3)
+    onto(likely, commit=likely.upstream.git("rev-parse", "main~2"))
+    decide(likely, PATCH, "absorbed", code=1)
+
+
+def test_a_patch_of_two_series_needs_the_series(likely: Scene) -> None:
+    box = likely.root.parent / "s.mbox"
+    base = likely.upstream.git("rev-parse", "main~3")
+    likely.series("t", base, box.read_bytes())
+    likely.rebase("--onto", "upstream/main", "--dry-run", code=3)
+    assert "s, t have a fork-change-1.patch" in decide(likely, PATCH, "absorbed", code=2).err
+    decide(likely, PATCH, "absorbed", "--series", "t")
+    answer = likely.rebase("--onto", "upstream/main", "--dry-run", code=3)
+    found = [series["patches"][0]["verdict"] for series in answer["series"]]
+    assert found == ["conflict", "absorbed"]
+
+
+def test_a_collision_without_likeness_can_be_decided_too(scene: Scene) -> None:
+    scene.upstream.commit({"f.py": source()})
+    fork(scene, {"f.py": source(l4=MINE)})
+    scene.upstream.commit({"f.py": source(l4=OTHER)}, "upstream: another way (#7)")
+    patch = onto(scene, code=3)
+    assert (patch["likely"], patch["conflicts"][0]["proposal"]) == ([], None)
+    decide(scene, PATCH, "absorbed")
+    assert [evidence["pull"] for evidence in onto(scene)["evidence"]] == [7]
+    edits = scene.upstream.commit({"f.py": source(l4=OTHER.replace("7", "8"))}, "upstream: edits")
+    assert onto(scene, commit=edits, code=3)["verdict"] == "conflict"
+
+
+def test_several_targets_are_decided_at_once(likely: Scene) -> None:
+    first = likely.upstream.head()
+    last = likely.upstream.commit({"f.py": source(l8=ALIKE.replace("40", "41"))}, "upstream: edits")
+    arguments = ("s", "--onto", first, "--onto", last, "--dry-run")
+    likely.rebase(*arguments, code=3)
+    assert len(decide(likely, PATCH, "absorbed", "--json").json["decisions"]) == 2
+    targets = likely.rebase(*arguments)["targets"]
+    assert [t["series"][0]["patches"][0]["verdict"] for t in targets] == ["absorbed"] * 2
+
+
+def test_a_broken_file_of_decisions_is_named(likely: Scene) -> None:
+    (likely.root / DECISIONS).parent.mkdir(exist_ok=True)
+    (likely.root / DECISIONS).write_text("format = 9\n")
+    error = likely.rebase("s", "--onto", "upstream/main", "--dry-run", code=1)["error"]
+    assert error["kind"] == "bad-decisions"
+
+
+def test_a_findings_file_that_cannot_be_written_is_an_error(likely: Scene) -> None:
+    (likely.root / ".patchmgr/findings.json").mkdir(parents=True)
+    error = likely.rebase("s", "--onto", "upstream/main", "--dry-run", code=1)["error"]
+    assert error["kind"] == "unwritable"
+
+
+def test_apply_asks_nothing(likely: Scene, tmp_path: Path, run: Run) -> None:
+    likely.upstream.git("clone", "--quiet", ".", str(tmp_path / "clone"))
+    run("-C", likely.root, "apply", "s", "--to", tmp_path / "clone")
+    assert (tmp_path / "clone/f.py").read_text() == source(l4=MINE, l8=ALIKE)
+
+
+@pytest.fixture(params=FORMS, ids=[form.name for form in FORMS])
+def story(request: Any, scene: Scene) -> Story:
+    """Return a story without patches, in each form."""
+    return Story(scene, request.param)
+
+
+def pair(name: str) -> tuple[Say, Say]:
+    """Return two statements about one thing."""
+    return Say(name, "weigh", "valve", 10101), Say(name, "drain", "gauge", 10121)
+
+
+@pytest.mark.parametrize("over", [0, 1], ids=["insert", "replace"])
+def test_h_landed_with_a_renamed_variable(story: Story, scene: Scene, over: int) -> None:
+    """H: landed with a renamed local variable: both texts are shown, and a person decides."""
+    story.patch(put(10, 4, *pair("basin"), over=over))
+    story.upstream(7, put(10, 4, *pair("trough"), over=over))
+    told = story.rebase(code=3)
+    assert told.verdicts() == ["conflict"]
+    (patch,) = told.series["patches"]
+    assert [likely["pull"] for likely in patch["likely"]] == [7]
+    assert [conflict["proposal"] for conflict in patch["conflicts"]] == ["absorbed"]
+    assert told.tree == story.tree()
+    decide(scene, patch["name"], "absorbed")
+    assert onto(scene)["verdict"] == "absorbed"
+
+
+def test_h_landed_beside_our_place_with_a_renamed_variable(story: Story) -> None:
+    """H: the same where the patch would merge: it would be there twice."""
+    story.patch(put(10, 4, *pair("basin"), over=0))
+    story.upstream(7, put(10, 6, *pair("trough"), over=0))
+    told = story.rebase(code=3)
+    assert [likely["pull"] for likely in told.series["patches"][0]["likely"]] == [7]
+
+
+@pytest.mark.parametrize("form", [TEXT, PYTHON, CXX], ids=["text", "python", "cxx"])
+def test_h_something_else_at_our_place(scene: Scene, form: Form) -> None:
+    """H: what upstream put there is about something else: nothing is proposed."""
+    story = Story(scene, form)
+    story.patch(put(10, 4, *pair("basin"), over=0))
+    other = Say("spool", "align", "hinge", 10901), Say("crate", "heat", "wedge", 10921)
+    story.upstream(7, put(10, 4, *other, over=0))
+    (patch,) = story.rebase(code=3).series["patches"]
+    assert (patch["likely"], patch["conflicts"][0]["proposal"]) == ([], None)
+
+
+MEMBERS = {
+    ".txt": ("Tools:\n", "- {}\n", "\nThe end.\n"),
+    ".py": ("TOOLS = {{\n", "    {},\n", "}}\n\n\ndef run():\n    return TOOLS\n"),
+    ".cc": ("const std::set<Tool> TOOLS = {{\n", "  {},\n", "}};\nint run() {{ return 0; }}\n"),
+}
+
+
+def tools(suffix: str, *names: str) -> str:
+    head, row, foot = MEMBERS[suffix]
+    return "".join([head.format(), *(row.format(n) for n in ("HAMMER", *names)), foot.format()])
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".py", ".cc"])
+@pytest.mark.parametrize(
+    ("theirs", "verdict"),
+    [
+        pytest.param(("CHISEL", "SAW"), "absorbed", id="ours-and-more"),
+        pytest.param(("SAW", "CHISEL"), "absorbed", id="more-and-ours"),
+        pytest.param(("SAW",), "conflict", id="another"),
+        pytest.param((), "unchanged", id="none"),
+    ],
+)
+def test_o_other_members_of_the_set(
+    scene: Scene, suffix: str, theirs: tuple[str, ...], verdict: str
+) -> None:
+    """O: upstream added other members to the set that we add one to, ours among them or not."""
+    path = f"tools{suffix}"
+    scene.upstream.commit({path: tools(suffix), "b": "b\n"})
+    fork(scene, {path: tools(suffix, "CHISEL")})
+    scene.upstream.commit({"b": "c\n"}, "upstream: unrelated (#6)")
+    scene.upstream.commit({path: tools(suffix, *theirs), "b": "d\n"}, "upstream: more tools (#7)")
+    patch = onto(scene, code=3 if verdict == "conflict" else 0)
+    assert patch["verdict"] == verdict
+    if verdict == "absorbed":
+        (evidence,) = patch["evidence"]
+        assert evidence["pull"] == 7
+        assert evidence["how"] in ("exact", "superset")

@@ -1,0 +1,158 @@
+"""The file of decisions."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats import decisions
+from patchmgr.formats.decisions import parse_decisions, write_decisions
+from patchmgr.model.decision import Decision, Passage, Ruling
+
+A, B = "a" * 32, "b" * 32
+ONE = Decision("s", "one.patch", Ruling.NEEDED, A, (Passage("f", 0, ""),))
+TWO = Decision(
+    "s",
+    "two.patch",
+    Ruling.ABSORBED,
+    B,
+    (Passage("dir/f g.py", 3, A, 2), Passage("dir/h.py", 0, B)),
+    by="#12",
+    commit="c" * 40,
+    subject='Fix "it" (#12)',
+    pull=12,
+)
+RAW = f"""\
+format = 1
+
+[[decision]]
+change = "{A}"
+patch = "one.patch"
+series = "s"
+text = [
+    {{ digest = "", lines = 0, path = "f", times = 1 }},
+]
+verdict = "needed"
+
+[[decision]]
+by = "#12"
+change = "{B}"
+commit = "{"c" * 40}"
+patch = "two.patch"
+pull = 12
+series = "s"
+subject = "Fix \\"it\\" (#12)"
+text = [
+    {{ digest = "{A}", lines = 3, path = "dir/f g.py", times = 2 }},
+    {{ digest = "{B}", lines = 0, path = "dir/h.py", times = 1 }},
+]
+verdict = "absorbed"
+""".encode()
+
+
+def test_decisions_are_written_sorted_and_read_again() -> None:
+    assert write_decisions([TWO, ONE, TWO]) == RAW
+    assert write_decisions([ONE, TWO]) == RAW
+    assert parse_decisions(RAW) == (ONE, TWO)
+
+
+def test_no_decision_is_a_file_too() -> None:
+    assert write_decisions([]) == b"format = 1\n"
+    assert parse_decisions(b"format = 1\n") == ()
+
+
+@pytest.mark.parametrize("path", ["ä.py", "a%20b", "\udcff", "x\u202ey", 'a"b'])
+def test_any_path_survives(path: str) -> None:
+    decision = replace(ONE, patch=path, passages=(Passage(path, 0, A),))
+    raw = write_decisions([decision])
+    assert raw.isascii()
+    assert parse_decisions(raw) == (decision,)
+
+
+def test_the_order_does_not_depend_on_what_is_missing() -> None:
+    several = [
+        ONE,
+        replace(ONE, by="x"),
+        replace(ONE, pull=3),
+        replace(ONE, commit="d" * 40),
+        replace(ONE, ruling=Ruling.ABSORBED),
+    ]
+    assert write_decisions(several) == write_decisions(several[::-1])
+    assert set(parse_decisions(write_decisions(several))) == set(several)
+
+
+def changed(old: str, new: str) -> bytes:
+    assert old in RAW.decode()
+    return RAW.decode().replace(old, new, 1).encode()
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        pytest.param(b"\xff", "no TOML", id="no-utf-8"),
+        pytest.param(b"format =", "no TOML", id="no-toml"),
+        pytest.param(b"a = " + b"[" * 9000, "no TOML", id="nested"),
+        pytest.param(b"", "has format None", id="no-format"),
+        pytest.param(b"format = 2\n", "has format 2", id="newer"),
+        pytest.param(b"format = true\n", "has format True", id="format-is-no-number"),
+        pytest.param(b"format = 1\nmore = 1\n", "more than format", id="another-key"),
+        pytest.param(b"format = 1\ndecision = 1\n", "more than format", id="no-list"),
+        pytest.param(b"format = 1\ndecision = [1]\n", "decision 1 must be a table", id="no-table"),
+        pytest.param(changed("by =", "bye ="), "decision 2: bye is unknown", id="unknown"),
+        pytest.param(changed('"needed"', '"maybe"'), "verdict is maybe", id="verdict"),
+        pytest.param(changed('"needed"', "1"), "verdict must be a text", id="no-text"),
+        pytest.param(changed('"needed"', '""'), "verdict must be a text", id="empty"),
+        pytest.param(changed("#12", "\\u202e"), "by must be a text, printable", id="unprintable"),
+        pytest.param(changed(f'"{A}"', '"a"'), "change must be 32", id="digest"),
+        pytest.param(changed(f'"{"c" * 40}"', '"c"'), "commit must be a full id", id="commit"),
+        pytest.param(changed("pull = 12", "pull = -1"), "pull must be a number", id="negative"),
+        pytest.param(changed("pull = 12", "pull = true"), "pull must be a number", id="boolean"),
+        pytest.param(changed("lines = 3, ", ""), "decision 2, text 1: lines must be", id="lines"),
+        pytest.param(changed('digest = ""', 'digest = "x"'), "digest must be 32", id="file"),
+        pytest.param(
+            changed('    { digest = "", lines = 0, path = "f", times = 1 },\n', ""),
+            "decision 1: text is missing",
+            id="no-text-at-all",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(raw: bytes, words: str) -> None:
+    with pytest.raises(PatchmgrError, match=words) as caught:
+        parse_decisions(raw)
+    assert caught.value.kind == "bad-decisions"
+    assert "conflicts/decisions.toml" in caught.value.message
+
+
+@pytest.mark.parametrize("path", ["../f", "/f", "a/.git/b", "%2e%2e/f"])
+def test_a_path_cannot_leave_the_tree(path: str) -> None:
+    with pytest.raises(PatchmgrError) as caught:
+        parse_decisions(changed('"f"', f'"{path}"'))
+    assert caught.value.kind == "unsafe-path"
+
+
+def test_a_merge_conflict_in_the_file_is_named() -> None:
+    with pytest.raises(PatchmgrError) as caught:
+        parse_decisions(RAW + b"<<<<<<< ours\n")
+    assert caught.value.hints == ("solve the merge conflict in it",)
+
+
+def test_a_large_file_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decisions, "MAX_FILE", 10)
+    with pytest.raises(PatchmgrError, match="larger than 10 bytes"):
+        parse_decisions(RAW)
+
+
+def test_what_could_not_be_read_again_is_not_written() -> None:
+    with pytest.raises(PatchmgrError, match="by must be"):
+        write_decisions([replace(ONE, by="\u202e")])
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
+    with suppress(PatchmgrError):
+        parse_decisions(b"format = 1\n" + raw)

@@ -1,0 +1,221 @@
+"""The grammar of predicates, and each of its errors with the column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.predicates import LONGEST, parse_predicate, read_conditions
+from patchmgr.formats.regexes import parse_regex
+from patchmgr.model.patch import Patch
+from patchmgr.model.predicate import (
+    AllOf,
+    AnyOf,
+    Conditions,
+    NamedRef,
+    Not,
+    PathExists,
+    PatternFound,
+    Predicate,
+    ReleaseIn,
+    Where,
+    WrittenRef,
+    claims,
+)
+
+X, Y, Z = PathExists("x"), PathExists("y"), PathExists("z")
+TAG = parse_regex('TAG "?([0-9a-f]{40})')
+
+
+HERE = Where()
+
+
+def pattern(text: str, path: str, symbol: str | None = None, where: Where = HERE) -> PatternFound:
+    return PatternFound(parse_regex(text), path, symbol, where)
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate"),
+    [
+        pytest.param('path "x"', X, id="path"),
+        pytest.param("path x", X, id="path-without-quotes"),
+        pytest.param('no path "x"', Not(X), id="no-path"),
+        pytest.param("path of", PathExists("of"), id="path-named-like-a-keyword"),
+        pytest.param('path "a \\"b\\" \\\\ c"', PathExists('a "b" \\ c'), id="escapes-in-a-path"),
+        pytest.param('pattern "a b" in d/f.py', pattern("a b", "d/f.py"), id="pattern"),
+        pytest.param('no pattern "a" in f', Not(pattern("a", "f")), id="no-pattern"),
+        pytest.param('pattern "\\"a\\d" in f', pattern('\\"a\\d', "f"), id="quote-in-a-pattern"),
+        pytest.param('pattern "a" in f.py:C.m', pattern("a", "f.py", "C.m"), id="symbol"),
+        pytest.param('pattern "a" in f.cu:C::m', pattern("a", "f.cu", "C::m"), id="c++-symbol"),
+        pytest.param('pattern "a" in "f g.py"', pattern("a", "f g.py"), id="quoted-path"),
+        pytest.param('pattern "a" in "f g.py":C', pattern("a", "f g.py", "C"), id="and-symbol"),
+        pytest.param('pattern "a" in "ab:g"', pattern("a", "ab:g"), id="colon-in-a-quoted-path"),
+        pytest.param(
+            'pattern "a" in "f g":"C::operator()"',
+            pattern("a", "f g", "C::operator()"),
+            id="both-quoted",
+        ),
+        pytest.param(
+            'pattern "a" in f:"operator()"', pattern("a", "f", "operator()"), id="quoted-symbol"
+        ),
+        pytest.param('(pattern "a" in f:C)', pattern("a", "f", "C"), id="symbol-and-parenthesis"),
+        pytest.param("release >=0.24.0,<0.27", ReleaseIn(">=0.24.0,<0.27"), id="release"),
+        pytest.param(
+            "release >= 0.24, < 0.27 and path x",
+            AllOf((ReleaseIn(">= 0.24, < 0.27"), X)),
+            id="release-with-spaces",
+        ),
+        pytest.param('release "==1.*"', ReleaseIn("==1.*"), id="release-in-quotes"),
+        pytest.param("(release ~=1.0)", ReleaseIn("~=1.0"), id="release-and-parenthesis"),
+        pytest.param("not path x", Not(X), id="not"),
+        pytest.param("not not path x", Not(Not(X)), id="not-twice"),
+        pytest.param("path x and path y and path z", AllOf((X, Y, Z)), id="and"),
+        pytest.param("path x or path y or path z", AnyOf((X, Y, Z)), id="or"),
+        pytest.param("path x or path y and path z", AnyOf((X, AllOf((Y, Z)))), id="and-binds-more"),
+        pytest.param("(path x or path y) and path z", AllOf((AnyOf((X, Y)), Z)), id="parentheses"),
+        pytest.param("not path x and path y", AllOf((Not(X), Y)), id="not-binds-most"),
+        pytest.param("not (path x and path y)", Not(AllOf((X, Y))), id="not-of-parentheses"),
+        pytest.param("((path x))", X, id="more-parentheses"),
+        pytest.param("path x of up", PathExists("x", Where("up")), id="of-another"),
+        pytest.param(
+            "path x of up at v1.0 and path y",
+            AllOf((PathExists("x", Where("up", NamedRef("v1.0"))), Y)),
+            id="at-a-ref",
+        ),
+        pytest.param(
+            'path x of up at "v 1"', PathExists("x", Where("up", NamedRef("v 1"))), id="quoted-ref"
+        ),
+        pytest.param(
+            'no path "x" of up at "TAG \\"?([0-9a-f]{40})" in c.cmake',
+            Not(
+                PathExists(
+                    "x", Where("up", WrittenRef(parse_regex('TAG \\"?([0-9a-f]{40})'), "c.cmake"))
+                )
+            ),
+            id="at-what-a-file-names",
+        ),
+        pytest.param(
+            'pattern "a" in f:C of up at v1',
+            pattern("a", "f", "C", Where("up", NamedRef("v1"))),
+            id="pattern-elsewhere",
+        ),
+        pytest.param("release >1 of up", ReleaseIn(">1", Where("up")), id="release-elsewhere"),
+        pytest.param('path "x"\nand\n  path y ', AllOf((X, Y)), id="on-several-lines"),
+    ],
+)  # fmt: skip
+def test_a_text_becomes_a_predicate(text: str, predicate: Predicate) -> None:
+    assert parse_predicate(text, what="p") == predicate
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "problem"),
+    [
+        ("", 1, "it ends where not, path, no path, pattern or release is expected"),
+        ("needed", 1, "not, path, no path, pattern or release is expected, not needed"),
+        ('"path" x', 1, 'not, path, no path, pattern or release is expected, not "path"'),
+        ("path", 5, "it ends where a path is expected"),
+        ("path )", 6, "a path is expected, not )"),
+        ('path ""', 6, "a path is expected, not \"\""),
+        ('path "/x"', 6, "the path is absolute"),
+        ('path "x/"', 6, "the path has an empty component"),
+        ('pattern "a" in ../x', 16, "the path has a .. component"),
+        ("path x y", 8, "and, or, or the end is expected, not y"),
+        ("path x and", 11, "it ends where not, path, no path, pattern or release is expected"),
+        ("path x or or", 11, "not, path, no path, pattern or release is expected, not or"),
+        ("(path x", 8, "it ends where and, or, or ) is expected"),
+        ("path x)", 7, "and, or, or the end is expected, not )"),
+        ("no release >1", 4, "path or pattern is expected, not release"),
+        ("pattern a in f", 9, "a regular expression in double quotes is expected, not a"),
+        ('pattern "a', 9, "the string is not closed on its line"),
+        ('pattern "a\nb" in f', (1, 9), "the string is not closed on its line"),
+        ('pattern "(a" in f', 10, "the ( is not closed"),
+        (r'pattern "(a)\1" in f', 13, r"\1 is not supported (there are no back references)"),
+        ('pattern "a" of f', 13, "in is expected, not of"),
+        ('pattern "a" in', 15, "it ends where a path is expected"),
+        ('pattern "a" in f:', 18, "a symbol is expected right behind the colon"),
+        ('pattern "a" in f: C', 18, "a symbol is expected right behind the colon"),
+        ('pattern "a" in f: "C"', 18, "a symbol is expected right behind the colon"),
+        ('pattern "a" in f:""', 18, "a symbol is expected right behind the colon"),
+        ('pattern "a" in "f": C', 20, "a symbol is expected right behind the colon"),
+        ('pattern "a" in "f" :C', 20, "and, or, or the end is expected, not :C"),
+        ("release", 8, "it ends where a version specifier, such as >=0.24,<0.27, is expected"),
+        ("release and", 9, "a version specifier, such as >=0.24,<0.27, is expected, not and"),
+        ("release 0.24", 9, "0.24 is no version specifier such as >=0.24,<0.27"),
+        ("release >=x", 9, ">=x is no version specifier such as >=0.24,<0.27"),
+        ("release ===x", 9, "a version specifier needs a comparison other than ==="),
+        ('release ""', 9, "a version specifier needs a comparison other than ==="),
+        ("path x of", 10, "it ends where the name of an upstream is expected"),
+        ("path x at v1", 8, "and, or, or the end is expected, not at"),
+        ("path x of up at", 16, "it ends where a ref is expected"),
+        ('path x of up at "T" in f', 17, "it must have one group, not 0"),
+        ('path x of up at "(T)(U)" in f', 17, "it must have one group, not 2"),
+        ('path x of up at "(T)" in', 25, "it ends where a path is expected"),
+        ("not " * 51 + "path x", 201, "it is nested deeper than 50"),
+        ("(" * 100, 51, "it is nested deeper than 50"),
+        ("x" * (LONGEST + 1), LONGEST + 1, f"a predicate has at most {LONGEST} characters"),
+        ("path x\nand\npath", (3, 5), "it ends where a path is expected"),
+        ("path x \x1b[31m", 8, r"and, or, or the end is expected, not \x1b[31m"),
+    ],
+)  # fmt: skip
+def test_an_error_names_the_column(text: str, column: int | tuple[int, int], problem: str) -> None:
+    with pytest.raises(PatchmgrError) as caught:
+        parse_predicate(text, what="Patch p Needed-When")
+    line = (
+        f"line {column[0]} column {column[1]}" if isinstance(column, tuple) else f"column {column}"
+    )
+    assert caught.value.message == f"Patch p Needed-When {line}: {problem}"
+    assert caught.value.kind == "bad-predicate"
+    assert caught.value.exit_code == 1
+
+
+_WORDS = st.sampled_from(
+    [
+        '"a"', '"(a)"', "x", "(", ")", "and", "or", "not", "no", "path", "pattern", "in",
+        "release", ">=1", ",<2", "of", "at", "f:", ":", '"', "\n", "\\",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(_WORDS, max_size=15).map(" ".join) | st.text(max_size=60))
+def test_any_text_is_a_predicate_or_an_error(text: str) -> None:
+    message = "fine"
+    try:
+        assert claims(parse_predicate(text, what="p"))
+    except PatchmgrError as fault:
+        message = fault.message
+    assert message.isprintable()
+
+
+def patch(fields: Mapping[str, str]) -> Patch:
+    return Patch("p", b"", b"", b"", "", b"", None, (), is_mailbox=True, fields=fields)
+
+
+def test_the_header_of_a_patch_has_the_conditions() -> None:
+    raw = (
+        b"From: A <a@b>\nDate: Thu, 1 Jan 2026 12:00:00 +0000\nSubject: s\n\n"
+        b'Needed-When: pattern "a" in\n d/f.py of up\nEnsures: path x\n\n'
+        b"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"
+    )
+    conditions = read_conditions(parse_patch(raw, name="p"))
+    assert conditions == Conditions(pattern("a", "d/f.py", None, Where("up")), X)
+    assert not conditions.are_empty
+
+
+def test_most_patches_have_no_conditions() -> None:
+    assert read_conditions(patch({"Bug": "path x"})).are_empty
+
+
+def test_a_field_counts_in_any_case_but_only_once() -> None:
+    assert read_conditions(patch({"needed-when": "path x"})) == Conditions(X)
+    with pytest.raises(PatchmgrError, match=r"^Patch p Ensures line 2 column 1: and, or"):
+        read_conditions(patch({"ensures": "path x", "Ensures": "path y"}))
+
+
+def test_claims_are_listed_from_left_to_right() -> None:
+    whole = parse_predicate("path x and not (path y or path z)", what="p")
+    assert claims(whole) == (X, Y, Z)

@@ -1,0 +1,106 @@
+"""Changes to a workspace: all of one, or none."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.journal import Change, Journal, RefPlan
+
+REF = RefPlan("/store", "refs/heads/patchmgr/s", "1" * 40, None)
+
+
+def no_refs(plans: Sequence[RefPlan]) -> None:
+    raise AssertionError(plans)
+
+
+def failing(plans: Sequence[RefPlan]) -> None:
+    raise PatchmgrError("git", "no such ref")
+
+
+def files(root: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / ".patchmgr/rebase").mkdir(parents=True)
+    (tmp_path / ".patchmgr/rebase/state.json").write_text("{}")
+    (tmp_path / "series/s").mkdir(parents=True)
+    (tmp_path / "series/s/old.patch").write_text("old\n")
+    return tmp_path
+
+
+CHANGE = {"upstream.lock": b"new\n", "series/t/x": b"x\n", "series/s/old.patch": None}
+
+
+def test_files_come_and_go_with_what_is_spent(root: Path) -> None:
+    spent = [".patchmgr/rebase/state.json"]
+    Journal(root).make(Change(dict(CHANGE), spent=spent), no_refs)
+    assert files(root) == {"upstream.lock": b"new\n", "series/t/x": b"x\n"}
+    assert not (root / "series/s").exists()
+    assert not Journal(root).recover(no_refs)
+
+
+def test_refs_that_cannot_be_moved_leave_all_as_it_was(root: Path) -> None:
+    before = files(root)
+    with pytest.raises(PatchmgrError, match="no such ref"):
+        Journal(root).make(Change(dict(CHANGE), refs=[REF]), failing)
+    assert files(root) == before
+    assert not (root / "series/t").exists()
+
+
+def test_a_recovered_change_goes_on_without_a_branch_that_is_gone(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(plans: Sequence[RefPlan]) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Journal(root).make(Change(dict(CHANGE), refs=[REF]), dies)
+    assert Journal(root).is_there
+    assert Journal(root).recover(failing)
+    assert (root / "upstream.lock").read_bytes() == b"new\n"
+
+
+@pytest.mark.parametrize("path", ["series/s", "series/s/old.patch/x"])
+def test_a_folder_or_a_file_in_the_way_leaves_all_as_it_was(root: Path, path: str) -> None:
+    before = files(root)
+    with pytest.raises(PatchmgrError, match="nothing was changed") as caught:
+        Journal(root).make(Change({**CHANGE, path: b"x\n"}), no_refs)
+    assert caught.value.kind == "unwritable"
+    assert files(root) == before
+
+
+def test_a_disk_that_fails_at_the_end_is_finished_by_the_next_run(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    replace = os.replace
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            Path,
+            "replace",
+            lambda self, to: replace(self, to) if self.name == "journal.json" else broken(),
+        )
+        with pytest.raises(PatchmgrError, match="the next patchmgr command here finishes it"):
+            Journal(root).make(Change(dict(CHANGE)), no_refs)
+    assert Journal(root).recover(no_refs)
+    assert (root / "upstream.lock").read_bytes() == b"new\n"
+    assert not (root / "series/s/old.patch").exists()
+
+
+def test_a_link_on_the_way_is_refused_before_anything_is_written(root: Path) -> None:
+    (root / "series/link").symlink_to(root)
+    before = files(root)
+    with pytest.raises(PatchmgrError, match="leads through a symbolic link"):
+        Journal(root).make(Change({"series/link/x": b"x\n"}), no_refs)
+    assert files(root) == before

@@ -1,0 +1,86 @@
+"""Decisions, and what asks for them, as a person reads them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from patchmgr.model.decision import Decision, Passage, Ruling
+from patchmgr.model.outcome import FileConflict, Likely, PatchOutcome, Resemblance, Verdict
+from patchmgr.model.patch import Author
+from patchmgr.render.decisions import decided_document, decided_text, decisions_text
+from patchmgr.render.machine import patch_value
+from patchmgr.render.terminal import LONGEST_TEXT, patch_lines
+
+PASSAGES = (Passage("b", 1, "d"), Passage("a", 1, "d"), Passage("a", 2, "e"))
+DECISION = Decision(
+    "s", "p\u202e.patch", Ruling.ABSORBED, "c", PASSAGES,
+    by="#7", commit="1" * 40, subject="Fix \x1b (#7)", pull=7,
+)  # fmt: skip
+BARE = Decision("s", "q.patch", Ruling.NEEDED, "c", PASSAGES)
+
+
+def test_a_decision_is_one_clean_line() -> None:
+    assert decisions_text([DECISION, BARE]) == (
+        "s/p\\u202e.patch  absorbed  by #7  in 111111111111 Fix \\u001b (#7)\ns/q.patch  needed\n"
+    )
+    assert decisions_text([]) == "Nothing is decided.\n"
+
+
+@pytest.mark.parametrize(
+    ("is_dry_run", "words"), [(True, ("Would keep", "Would forget")), (False, ("Kept", "Forgot"))]
+)
+def test_what_was_done_is_said(is_dry_run: bool, words: tuple[str, str]) -> None:
+    shown = decided_text([BARE], [BARE], is_dry_run=is_dry_run)
+    assert shown == "".join(f"{word}: s/q.patch  needed\n" for word in words)
+
+
+def test_a_document_has_all_of_it() -> None:
+    document = json.loads(decided_document([DECISION], [BARE], is_dry_run=True))
+    assert document["command"] == "decide" and document["dry_run"] is True
+    (value,), (gone,) = document["decisions"], document["forgotten"]
+    assert (value["verdict"], value["pull"], value["paths"]) == ("absorbed", 7, ["a", "b"])
+    assert (gone["by"], gone["commit"], gone["subject"], gone["pull"]) == (None,) * 4
+
+
+def outcome(*resemblances: Resemblance, pull: int | None = 7) -> PatchOutcome:
+    conflict = FileConflict("id", "f", "g", "why", b"", b"", b"", b"", "absorbed", resemblances)
+    return PatchOutcome(
+        "p.patch", "Do", b"", Author("n", "e", "0 +0000"), Verdict.CONFLICT,
+        conflicts=(conflict,), likely=(Likely("1" * 40, "Fix it", pull, 0.7, ("g",)),),
+    )  # fmt: skip
+
+
+def test_both_texts_are_shown_with_what_to_type() -> None:
+    resemblance = Resemblance(0.7, 12, b"    \x1b a\n      b\n", b"\tc\n\n\td\xff\n")
+    lines = [line.strip() for line in patch_lines(outcome(resemblance), False)]
+    assert lines[1:] == [
+        "g: why  (conflict id)",
+        "likely absorbed by #7 111111111111 Fix it  (confidence 0.7)",
+        "upstream has, in g line 12",
+        "| \\u001b a",
+        "|   b",
+        "where the patch adds",
+        "| c",
+        "|",
+        "| d\\xff",
+        "decide with: patchmgr decide p.patch absorbed    (or: needed)",
+    ]
+
+
+def test_long_texts_are_cut() -> None:
+    content = b"".join(b"line %d\n" % n for n in range(LONGEST_TEXT + 3))
+    lines = [line.strip() for line in patch_lines(outcome(Resemblance(1, 1, content, b"x")), False)]
+    assert "| ... and 3 lines more" in lines
+    assert f"| line {LONGEST_TEXT - 1}" in lines and f"| line {LONGEST_TEXT}" not in lines
+
+
+def test_a_conflict_without_likeness_asks_nothing() -> None:
+    assert not any("decide" in line for line in patch_lines(outcome(), False))
+
+
+def test_likely_commits_are_in_the_document() -> None:
+    assert patch_value(outcome(pull=None), None)["likely"] == [
+        {"commit": "1" * 40, "subject": "Fix it", "pull": None, "confidence": 0.7, "paths": ["g"]}
+    ]
