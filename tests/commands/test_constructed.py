@@ -14,7 +14,6 @@ from tests.commands.constructed import (
     Story,
     add,
     body,
-    call,
     delete,
     mention,
     put,
