@@ -1,0 +1,37 @@
+"""What a structural rung is given and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The three texts of a file that a text merge leaves in conflict.
+
+    `upstream` is the new upstream's, `fork` the patch's. Line endings are as in the file; bytes
+    that are not UTF-8 are surrogate escapes.
+    """
+
+    base: str
+    upstream: str
+    fork: str
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The whole merged text, and the names of the rules that it took."""
+
+    text: str
+    rules: tuple[str, ...]
+
+
+class Solver(Protocol):
+    """Merge a whole file, or answer None where any part of it is not sure.
+
+    A solver has proved its answer: it parses where its inputs do, nothing of either side is lost
+    or doubled, and what no conflict touches is as in a text merge.
+    """
+
+    def __call__(self, texts: Texts, path: str) -> Solution | None: ...
