@@ -25,6 +25,7 @@ from patchmgr.model.snapshot import Entry
 
 FEWEST_LEFT = 0.5
 FEWEST_BACK = 0.5
+FEWEST_BACK_IN_PART = 0.25
 FEWEST_UNDONE = 0.95
 MOST_ELSE = 0.05
 FEWEST_RESTORED = 0.7
@@ -81,7 +82,14 @@ def find_absorbed(
     series = tuple(patch_atoms(item.patch) for item in folded)
     timelines = Timelines(steps, start, homes)
     search = Search(
-        series, interests(series), states_of(folded, start), timelines, target, blobs, text
+        series,
+        interests(series),
+        states_of(folded, start),
+        timelines,
+        target,
+        blobs,
+        text,
+        tuple(folded),
     )
     seen = traffic(search)
     landings = find_landings(search, seen)
@@ -122,6 +130,8 @@ def _landed(
         chosen = replace(chosen, number=again, view=view, count=count)
     event = _event(search, patch, chosen)
     proved = proved_hunks(search, patch, chosen)
+    if event is Event.EVOLVED:
+        proved -= _restored(search, patch, chosen)
     if not proved:
         return None
     return Absorption(
@@ -194,6 +204,25 @@ def _event(search: Search, patch: int, landing: Landing) -> Event:
     if all(fate is Fate.FOUND for fate in added + removed):
         return Event.LANDED
     return Event.EVOLVED if Fate.FOUND in (added or removed) else Event.GONE
+
+
+def _restored(search: Search, patch: int, landing: Landing) -> frozenset[int]:
+    """Return the landed hunks whose place the target has as it was, with what they remove.
+
+    Where they are little of the patch, it has evolved: then there are none.
+    """
+    target = search.view(landing.last, search.end)
+    found: set[int] = set()
+    lines = back = 0
+    for number, hunk in enumerate(search.series[patch].hunks):
+        now = target.fates(hunk)
+        then = [line for line, fate in landing.view.fates(hunk).items() if fate is Fate.FOUND]
+        lines += len(then)
+        is_back = all(now.get(line) is Fate.NEEDED for line in then)
+        if is_back and any(not is_added for is_added, _ in then):
+            found.add(number)
+            back += len(then)
+    return frozenset(found) if back >= FEWEST_BACK_IN_PART * lines else frozenset()
 
 
 def _changer(search: Search, seen: Traffic, patch: int, landing: Landing) -> Step | None:

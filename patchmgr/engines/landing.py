@@ -73,7 +73,11 @@ def _landed_at(
     }
     for patch in _half_replaced(search, number, landed):
         del landed[patch]
-    for patch in _carried_along(search, number, view, last, landed, is_ours=mostly_ours):
+    kinds = [
+        _Kind.LANDED if patch in landed else _kind(search, traffic, number, view, patch, last + 1)
+        for patch in range(last + 1)
+    ]
+    for patch in _carried_along(search.series, kinds, is_ours=mostly_ours):
         landed[patch] = Landing(number, last, view, counts[patch])
     return landed
 
@@ -148,39 +152,40 @@ def _best_end(search: Search, traffic: Traffic, number: int, last: int) -> int:
     return best
 
 
-def _fit(search: Search, end: int, number: int) -> int:
-    """Return how many lines of the net change are in the step's tree, less those that are not."""
-    count = search.view(end, number).count_paths(search.interests)
-    return count.found - count.needed - count.reworded
+def _fit(search: Search, end: int, number: int) -> tuple[int, int]:
+    """Return how many lines of the net change are in the step's tree, less those that are not.
+
+    Of equal ones the better has more files that are there whole.
+    """
+    view = search.view(end, number)
+    count = view.count_paths(search.interests)
+    settled = sum(path.is_settled for path in view.paths.values())
+    return count.found - count.needed - count.reworded, settled
 
 
 def _carried_along(
-    search: Search,
-    number: int,
-    view: View,
-    last: int,
-    landed: Mapping[int, Landing],
-    *,
-    is_ours: bool,
+    series: Sequence[PatchAtoms], kinds: Sequence[_Kind], *, is_ours: bool
 ) -> list[int]:
-    """Return the patches of which nothing is left in the net change, between landed ones.
+    """Return the patches that are in with landed ones, though no lines of their own say so.
 
-    They were replaced or taken back within the series. What they remove must be absent from
-    the step's tree: a patch that takes something back that upstream has is wanted. A mute
-    patch goes with its neighbours where the commit is mostly this series'.
+    Settled ones beside a landed one in a file, and those that were replaced or taken back within
+    the series, between landed ones. A mute patch goes with its neighbours where the commit is
+    mostly this series'.
     """
-    kinds = [
-        _Kind.LANDED if patch in landed else _kind(search, number, view, patch, last + 1)
-        for patch in range(last + 1)
-    ]
-    known = {patch for patch, kind in enumerate(kinds) if kind is _Kind.LANDED}
+    landed = {patch for patch, kind in enumerate(kinds) if kind is _Kind.LANDED}
+    known = set(landed)
+    paths = {path for patch in landed for path in series[patch].paths}
     for patch, kind in enumerate(kinds):
-        if kind is _Kind.REPLACED and _is_enclosed(kinds, patch, known, ends_count=True):
+        if kind is _Kind.SETTLED and series[patch].paths & paths:
+            known.add(patch)
+    for patch, kind in enumerate(kinds):
+        is_replaced = kind in (_Kind.REPLACED, _Kind.SETTLED)
+        if is_replaced and _is_enclosed(kinds, patch, known, ends_count=True):
             known.add(patch)
     for patch, kind in enumerate(kinds):
         if kind is _Kind.MUTE and is_ours and _is_enclosed(kinds, patch, known, ends_count=False):
             known.add(patch)
-    return sorted(known - set(landed))
+    return sorted(known - landed)
 
 
 def _is_enclosed(
@@ -203,19 +208,28 @@ class _Kind(Enum):
     """What a patch is to the step that is looked at."""
 
     LANDED = 0
-    REPLACED = 1
-    MUTE = 2
-    OTHER = 3
+    SETTLED = 1
+    REPLACED = 2
+    MUTE = 3
+    OTHER = 4
 
 
-def _kind(search: Search, number: int, view: View, patch: int, end: int) -> _Kind:
+def _kind(search: Search, traffic: Traffic, number: int, view: View, patch: int, end: int) -> _Kind:
     """Classify a patch that did not land by itself.
 
-    A line that stands elsewhere in the file, too, says nothing: then the patch must change
-    nothing in the step's tree, or is mute. So is a patch without telling lines.
+    What it removes, and no later one brings back, must be absent from the step's tree: a patch
+    that takes something back that upstream has is wanted. It is settled where its files have
+    the whole net change. A line that stands elsewhere in the file, too, says nothing: then the
+    patch must change nothing in the step's tree, or is mute. So is a patch without telling lines.
     """
     atoms = search.series[patch]
-    if view.is_left(atoms) or not _is_consistent(search, number, patch, end):
+    is_left = view.is_left(atoms)
+    is_new = not is_left or number in traffic.came[patch]
+    if not is_new or not _is_consistent(search, number, patch, end):
+        return _Kind.OTHER
+    if atoms.is_telling and view.is_settled(atoms):
+        return _Kind.SETTLED
+    if is_left:
         return _Kind.OTHER
     if (atoms.is_telling and search.is_singular(patch)) or search.is_no_op(patch, number):
         return _Kind.REPLACED

@@ -134,6 +134,10 @@ class View:
         adds = any(hunk.added for hunk in patch.hunks)
         return bool((self.count_added(patch) if adds else self.count_patch(patch)).total)
 
+    def is_settled(self, patch: PatchAtoms) -> bool:
+        """Say whether the net change of every path of a patch is in the upstream state whole."""
+        return all(path in self.paths and self.paths[path].is_settled for path in patch.paths)
+
     def count_added(self, patch: PatchAtoms) -> Count:
         """Count the fates of the lines that a patch adds."""
         return sum((self.count(replace(h, removed=_NONE)) for h in patch.hunks), Count())
@@ -192,6 +196,8 @@ def _view_without_merge(old: bytes | None, theirs: bytes | None, new: bytes | No
             return PathView(added, removed, needed_added=added)
         return PathView(added, removed, is_gone=new is not None)
     present = _lines(theirs)
+    if theirs == new:
+        return PathView(added, removed, present, is_settled=True)
     if new is None:
         return PathView(added, removed, present, needed_removed=removed & present)
     if theirs == old:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from patchmgr.engines.atoms import HunkAtoms
-from patchmgr.engines.landing import Landing
+from patchmgr.engines.landing import Landing, is_ours
 from patchmgr.engines.search import Search
 from patchmgr.model.snapshot import FILE_MODES, Entry
+
+COMMON = 8
+MOST_LEFT_OUT = 2.0
+FEWEST_REWORDED = 0.05
 
 
 def proved_hunks(search: Search, patch: int, landing: Landing) -> frozenset[int]:
@@ -18,17 +22,18 @@ def proved_hunks(search: Search, patch: int, landing: Landing) -> frozenset[int]
     """
     return frozenset(
         number
-        for number, hunk in enumerate(search.series[patch].hunks)
-        if _is_proved(search, patch, landing, hunk)
+        for number in range(len(search.series[patch].hunks))
+        if _is_proved(search, patch, landing, number)
     )
 
 
-def _is_proved(search: Search, patch: int, landing: Landing, hunk: HunkAtoms) -> bool:
+def _is_proved(search: Search, patch: int, landing: Landing, number: int) -> bool:
+    hunk = search.series[patch].hunks[number]
     view = landing.view.paths.get(hunk.path)
     states, landed = search.states[hunk.path], search.version(landing.number)[hunk.path]
     before, after, end = states[patch], states[patch + 1], states[landing.last + 1]
     if after is None or end is None:
-        return landed is None
+        return landed == end
     if {after.mode, *([before.mode] if before else [])} - FILE_MODES:
         return landed == end
     is_new_mode = before is not None and before.mode != after.mode == end.mode
@@ -38,7 +43,11 @@ def _is_proved(search: Search, patch: int, landing: Landing, hunk: HunkAtoms) ->
         return True
     if not hunk.added and not hunk.removed:
         return landed == end or _is_small_talk(search, before, after)
-    return not _is_missing(search, landing, hunk) and not _is_short(search, hunk, landed, end)
+    if _is_left_out(search, landing, hunk):
+        return _is_done_without(search, landing, hunk)
+    if _is_later_wording(search, landing) or search.is_in(patch, number, landed):
+        return True
+    return not _is_short(search, hunk, landed, end)
 
 
 def _is_small_talk(search: Search, before: Entry | None, after: Entry) -> bool:
@@ -49,9 +58,28 @@ def _is_small_talk(search: Search, before: Entry | None, after: Entry) -> bool:
     return before.blob == after.blob or not any(b"\0" in content[:8000] for content in contents)
 
 
-def _is_missing(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
+def _is_left_out(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
+    """Say whether the landing has nothing of a hunk, and the target would take it."""
     then, now = landing.view.count(hunk), search.view(landing.last, search.end).count(hunk)
-    return then.found == 0 and then.needed > 0 and now.needed > 0
+    return not then.found and then.needed > 0 and now.needed > 0
+
+
+def _is_done_without(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
+    """Say whether a later wording of the patch does without a hunk.
+
+    The commit is mostly this series', changed the file, and has other lines of the patch in
+    other words.
+    """
+    before, after = search.version(landing.number - 1), search.version(landing.number)
+    is_reworded = landing.count.needed <= MOST_LEFT_OUT * landing.count.reworded
+    is_touched = before[hunk.path] != after[hunk.path]
+    return is_touched and is_reworded and is_ours(search, landing.number)
+
+
+def _is_later_wording(search: Search, landing: Landing) -> bool:
+    """Say whether a good part of the patch landed in other words, in a commit for this series."""
+    count = landing.count
+    return count.reworded >= FEWEST_REWORDED * count.total and is_ours(search, landing.number)
 
 
 def _is_short(search: Search, hunk: HunkAtoms, landed: Entry | None, end: Entry) -> bool:
@@ -59,4 +87,4 @@ def _is_short(search: Search, hunk: HunkAtoms, landed: Entry | None, end: Entry)
     if not hunk.added <= search.lines(landed):
         return False
     there, wanted = search.line_counts(landed), search.line_counts(end)
-    return any(there[line] < wanted[line] for line in hunk.added)
+    return any(there[line] < wanted[line] < COMMON for line in hunk.added)

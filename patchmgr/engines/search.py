@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from patchmgr.engines.atoms import Folded, Interest, PatchAtoms, is_telling, normal_lines
+from patchmgr.engines.placement import apply_one
 from patchmgr.engines.presence import View, look
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Blobs, Step, TextMerge
@@ -74,6 +75,7 @@ class Search:
     target: Versions
     blobs: Blobs
     text: TextMerge
+    folded: tuple[Folded, ...]
     views: dict[tuple[int, int], View] = field(default_factory=dict)
     known_lines: dict[str, frozenset[bytes]] = field(default_factory=dict)
     known_differences: dict[int, tuple[frozenset[Place], frozenset[Place]]] = field(
@@ -144,6 +146,21 @@ class Search:
         merged = self.text.merge_all([(base, ours, theirs) for base, ours, theirs in texts])
         pairs = zip(texts, merged, strict=True)
         return all(isinstance(m, Clean) and m.content == sides[1] for sides, m in pairs)
+
+    def is_in(self, patch: int, hunk: int, entry: Entry | None) -> bool:
+        """Say whether merging a hunk alone, by its number in the patch, leaves a file as it is."""
+        for step in self.folded[patch].steps:
+            hunks = step.change.hunks
+            if hunk < len(hunks):
+                sides = (step.base, entry)
+                if any(side is None or side.mode not in FILE_MODES for side in sides):
+                    return False
+                base, ours = (self.blobs.read(side.blob) for side in sides if side is not None)
+                theirs = apply_one(base, hunks[hunk], step.positions[hunk])
+                merge = self.text.merge(base, ours, theirs)
+                return merge == Clean(ours)
+            hunk -= max(1, len(hunks))
+        return False
 
     def lines(self, entry: Entry | None) -> frozenset[bytes]:
         """Return the lines of a file without white space."""

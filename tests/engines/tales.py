@@ -109,6 +109,7 @@ class Tale:
             told.target,
             told.blobs,
             PlainMerge(),
+            tuple(told.folded),
         )
 
 

@@ -34,6 +34,10 @@ RELEASE = " ".join(f"release_{n}x" for n in range(12))
 FOUR = swap(BASE, ("stay_05", "stay_05 ours_one ours_two ours_three ours_four"))
 REWORDED = swap(BASE, ("stay_05", "stay_05 ours_one ours_two other_three other_four"))
 
+MANY_05 = ("stay_05", f"stay_05 {RELEASE} ours_1st ours_2nd")
+OTHER_05 = ("stay_05", f"stay_05 {RELEASE} theirs_1st theirs_2nd")
+BOTH_ONE = swap(BASE, ("stay_05", "stay_05 ours_one ours_two"), ("stay_20", "ours_late"))
+
 
 def tale(
     ours: list[Changes | Patch],
@@ -326,6 +330,26 @@ WORDINGS = [
         "landed c0 history hunks 0",
         id="all-but-a-small-hunk",
     ),
+    pytest.param(
+        tale(a(swap(BASE, MANY_05, ("stay_25", "stay_25 guard_it"))), *on_a(swap(BASE, OTHER_05))),
+        "landed c0 history",
+        id="a-later-wording-without-a-small-hunk",
+    ),
+    pytest.param(
+        tale(
+            [{"a": swap(BASE, MANY_05), "b": swap(BASE, ("stay_25", "stay_25 guard_it"))}],
+            *on_a(swap(BASE, OTHER_05)),
+            base={"a": BASE, "b": BASE},
+        ),
+        "landed c0 history hunks 0",
+        id="a-later-wording-that-leaves-a-file-alone",
+    ),
+    pytest.param(
+        tale(a(swap(BASE, ("stay_05", "stay_05 ours_one ours_two"), ("stay_20", "ours_late"))),
+             *on_a(BOTH_ONE, swap(BASE, ("stay_05", "stay_05 ours_one ours_two")))),
+        "evolved c0 by c1 history hunks 0",
+        id="one-of-two-hunks-taken-back",
+    ),
 ]  # fmt: skip
 
 
@@ -419,6 +443,7 @@ def test_what_upstream_did_not_do_is_no_part_of_the_absorbed(
 REPLACED = swap(BASE, ("stay_05", "stay_05 later_one later_two"))
 BRACED = swap(FIRST, ("ours_one", "{ ours_one"))
 CLOSED = swap(BRACED, ("stay_20", "ours_late"))
+DOUBLED = swap(BASE, ("stay_05", "stay_05 stay_28"))
 SERIES = [
     pytest.param(
         tale(a(FIRST, BOTH), *on_a(BOTH)), ["landed c0 exact"] * 2, id="squash-of-two"
@@ -508,6 +533,16 @@ SERIES = [
         ),
         ["landed c0 exact", "-", "landed c0 exact"],
         id="a-line-that-stands-elsewhere-between-two",
+    ),
+    pytest.param(
+        tale(a(DOUBLED, FIRST), *on_a(FIRST)),
+        ["landed c0 range"] * 2,
+        id="replaced-with-the-file-whole",
+    ),
+    pytest.param(
+        tale(a(DOUBLED, FIRST), *on_a(swap(FIRST, ("ours_two", "theirs_two")))),
+        ["-", "-"],
+        id="replaced-with-the-file-in-part",
     ),
     pytest.param(
         tale(
