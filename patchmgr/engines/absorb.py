@@ -8,7 +8,7 @@ needed again, one that turned into something else or went away is not.
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -18,24 +18,14 @@ from patchmgr.engines.atoms import Folded, PatchAtoms, bare, interests, patch_at
 from patchmgr.engines.landing import FEWEST_FOUND, FEWEST_LINES, Landing, find_landings, is_ours
 from patchmgr.engines.presence import Count, Fate, View
 from patchmgr.engines.proof import proved_hunks
+from patchmgr.engines.reversals import is_kept, relanding, restored, reversal
 from patchmgr.engines.search import Search, Timelines, states_of
 from patchmgr.model.outcome import How
 from patchmgr.model.ports import Blobs, Step, TextMerge
 from patchmgr.model.snapshot import Entry
 
-FEWEST_LEFT = 0.5
-FEWEST_BACK = 0.5
-FEWEST_BACK_IN_PART = 0.25
-FEWEST_UNDONE = 0.95
-MOST_ELSE = 0.05
-FEWEST_RESTORED = 0.7
-FEWEST_REVERSED = 0.8
-FEWEST_AGAIN = 0.25
 MOST_LANDINGS = 9
-MOST_BESIDE = 0.25
 FEWEST_IN_TARGET = 0.9
-
-_REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
 
 class Event(str, Enum):
@@ -100,6 +90,8 @@ def find_absorbed(
             absorption = _landed(search, seen, patch, landings)
         elif seen.came[patch]:
             absorption = _in_target(search, atoms, seen.came[patch], search.view(patch, search.end))
+        if absorption is None and patch not in landings:
+            absorption = _without_effect(search, patch)
         if absorption is not None:
             found[patch] = absorption
     return found
@@ -114,14 +106,14 @@ def _landed(
     chosen = next(landing for landing in landings if landing.count.found >= 0.8 * best)
     together = _landed_together(landed_by, chosen)
     for _ in range(MOST_LANDINGS):
-        back = _reversal(search, seen, together, chosen)
-        if back is not None and _is_kept(search, patch, chosen, back):
+        back = reversal(search, seen, together, chosen)
+        if back is not None and is_kept(search, patch, chosen, back):
             back = None
         if back is None and search.series[patch].is_telling:
-            back = _reversal(search, seen, [patch], chosen)
+            back = reversal(search, seen, [patch], chosen)
         if back is None:
             break
-        again = _relanding(search, seen, together, chosen, back)
+        again = relanding(search, seen, together, chosen, back)
         if again is None:
             step, since = (search.timelines.steps[n] for n in (chosen.number, back))
             return Absorption(frozenset(), step, Event.REVERTED, is_whole=False, since=since)
@@ -131,7 +123,7 @@ def _landed(
     event = _event(search, patch, chosen)
     proved = proved_hunks(search, patch, chosen)
     if event is Event.EVOLVED:
-        proved -= _restored(search, patch, chosen)
+        proved -= restored(search, patch, chosen)
     if not proved:
         return None
     return Absorption(
@@ -144,51 +136,12 @@ def _landed(
     )
 
 
-def _is_kept(search: Search, patch: int, landing: Landing, number: int) -> bool:
-    """Say whether a step that took others back left the patch's lines."""
-    left = search.view(landing.last, number).count_patch(search.series[patch]).found
-    return left > FEWEST_LEFT * landing.count.found
-
-
 def _landed_together(
     landed_by: Mapping[int, Sequence[Landing]], landing: Landing
 ) -> tuple[int, ...]:
     """Return the patches that one step landed."""
     number = landing.number
     return tuple(p for p, found in landed_by.items() if any(f.number == number for f in found))
-
-
-def _relanding(
-    search: Search, seen: Traffic, patches: Collection[int], landing: Landing, back: int
-) -> int | None:
-    """Return the step after a reversal that brought the patches' lines once more.
-
-    They may have come back in pieces: what the target has counts, too.
-    """
-    found = sum(landing.view.count_patch(search.series[patch]).found for patch in patches)
-    again: dict[int, int] = {}
-    for patch in patches:
-        for number, count in seen.came[patch].items():
-            if number > back:
-                again[number] = again.get(number, 0) + count
-    whole = next((n for n in sorted(again) if again[n] >= FEWEST_LEFT * found), None)
-    if whole is None and again and _is_in_target(search, patches, landing):
-        return max(again, key=lambda n: (again[n], -n))
-    return whole
-
-
-def _is_in_target(search: Search, patches: Collection[int], landing: Landing) -> bool:
-    """Say whether the target has a part of the landed lines, and more than it lacks."""
-    target = search.view(landing.last, search.end)
-    fates = [
-        target.fates(hunk).get(line)
-        for patch in patches
-        for hunk in search.series[patch].hunks
-        for line, fate in landing.view.fates(hunk).items()
-        if fate is Fate.FOUND
-    ]
-    kept = fates.count(Fate.FOUND)
-    return kept >= FEWEST_AGAIN * len(fates) and kept >= fates.count(Fate.NEEDED)
 
 
 def _event(search: Search, patch: int, landing: Landing) -> Event:
@@ -204,25 +157,6 @@ def _event(search: Search, patch: int, landing: Landing) -> Event:
     if all(fate is Fate.FOUND for fate in added + removed):
         return Event.LANDED
     return Event.EVOLVED if Fate.FOUND in (added or removed) else Event.GONE
-
-
-def _restored(search: Search, patch: int, landing: Landing) -> frozenset[int]:
-    """Return the landed hunks whose place the target has as it was, with what they remove.
-
-    Where they are little of the patch, it has evolved: then there are none.
-    """
-    target = search.view(landing.last, search.end)
-    found: set[int] = set()
-    lines = back = 0
-    for number, hunk in enumerate(search.series[patch].hunks):
-        now = target.fates(hunk)
-        then = [line for line, fate in landing.view.fates(hunk).items() if fate is Fate.FOUND]
-        lines += len(then)
-        is_back = all(now.get(line) is Fate.NEEDED for line in then)
-        if is_back and any(not is_added for is_added, _ in then):
-            found.add(number)
-            back += len(then)
-    return frozenset(found) if back >= FEWEST_BACK_IN_PART * lines else frozenset()
 
 
 def _changer(search: Search, seen: Traffic, patch: int, landing: Landing) -> Step | None:
@@ -255,56 +189,6 @@ def _how(
     return How.EXACT
 
 
-def _reversal(
-    search: Search, seen: Traffic, patches: Collection[int], landing: Landing
-) -> int | None:
-    """Return the step that took landed patches back, None where there is none.
-
-    Such a step takes most of their lines away and leaves their place as it was before; it says
-    that it reverts, or does the reverse of what the landing commit did.
-    """
-    later: dict[int, int] = {}
-    for patch in patches:
-        for number, count in seen.left[patch].items():
-            if number > landing.number:
-                later[number] = later.get(number, 0) + count
-    found = sum(landing.view.count_patch(search.series[patch]).found for patch in patches)
-    for number, count in sorted(later.items(), key=lambda item: (-item[1], item[0]))[:2]:
-        if count < FEWEST_LEFT * found:
-            break
-        if _is_back(search, patches, landing, search.view(landing.last, number)):
-            subject = search.timelines.steps[number].subject
-            if _REVERT.search(subject) or _is_reverse(search, landing.number, number):
-                return number
-    return None
-
-
-def _is_back(search: Search, patches: Collection[int], landing: Landing, later: View) -> bool:
-    found = back = 0
-    for hunk in (hunk for patch in patches for hunk in search.series[patch].hunks):
-        now = later.fates(hunk)
-        for line, fate in landing.view.fates(hunk).items():
-            found += fate is Fate.FOUND
-            back += fate is Fate.FOUND and now.get(line) is Fate.NEEDED
-    return back >= FEWEST_BACK * found
-
-
-def _is_reverse(search: Search, landed: int, number: int) -> bool:
-    """Say whether a step undoes what the landing step did to the paths of the series.
-
-    A step that only takes added lines away may be a later clean-up: it must do nothing else.
-    """
-    added, removed = search.difference(landed)
-    back, away = search.difference(number)
-    undone = len(added & away) + len(removed & back)
-    done = len(added) + len(removed)
-    other = len(back - removed) + len(away - added)
-    restores = bool(removed) and len(removed & back) >= FEWEST_RESTORED * len(removed)
-    if restores:
-        return undone >= FEWEST_REVERSED * done and other <= MOST_BESIDE * (undone + other)
-    return undone >= FEWEST_UNDONE * done and other <= MOST_ELSE * (undone + other)
-
-
 def _in_target(
     search: Search, atoms: PatchAtoms, came: Mapping[int, int], view: View
 ) -> Absorption | None:
@@ -322,6 +206,20 @@ def _in_target(
         return None
     is_whole = len(here) == len(counts)
     return Absorption(here, step, Event.LANDED, is_whole=is_whole, how=How.EXACT)
+
+
+def _without_effect(search: Search, patch: int) -> Absorption | None:
+    """Judge a patch by what merging it alone does: something at the base, nothing at the target."""
+    atoms = search.series[patch]
+    if not len(atoms) or search.is_no_op(patch, -1) or not search.is_no_op(patch, search.end):
+        return None
+    moves = search.timelines.moves()
+    touching = [n for n, moved in moves.items() if any(path in atoms.paths for path, *_ in moved)]
+    first = bisect_left(touching, True, key=lambda number: search.is_no_op(patch, number))
+    if first == len(touching):
+        return None
+    step, hunks = search.timelines.steps[touching[first]], frozenset(range(len(atoms.hunks)))
+    return Absorption(hunks, step, Event.LANDED, is_whole=True, how=How.EXACT)
 
 
 def _is_in(count: Count, fewest: float) -> bool:

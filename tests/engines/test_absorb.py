@@ -376,13 +376,13 @@ NONE = b"\0"
         pytest.param(
             tale([{"l": link(b"ours_there")}], ("Link", {"l": link(b"ours_there")}),
                  base={"l": link(b"here")}),
-            "-",
+            "landed c0 exact",
             id="link",
         ),
         pytest.param(
             tale([{"m": submodule("2")}], ("Module", {"m": submodule("2")}),
                  base={"m": submodule("1")}),
-            "-",
+            "landed c0 exact",
             id="submodule",
         ),
         pytest.param(
@@ -407,7 +407,7 @@ NONE = b"\0"
         ),
     ],
 )  # fmt: skip
-def test_what_has_no_lines_is_left_to_the_ladder(told: Tale, verdict: str) -> None:
+def test_what_has_no_lines_of_text_is_judged(told: Tale, verdict: str) -> None:
     assert told.verdicts() == [verdict]
 
 
@@ -443,6 +443,9 @@ def test_what_upstream_did_not_do_is_no_part_of_the_absorbed(
 REPLACED = swap(BASE, ("stay_05", "stay_05 later_one later_two"))
 BRACED = swap(FIRST, ("ours_one", "{ ours_one"))
 CLOSED = swap(BRACED, ("stay_20", "ours_late"))
+TWICE = swap(BASE, ("stay_20", "stay_20 stay_28 stay_20b"))
+FEWER = swap(BASE, ("stay_20", "stay_20 stay_20b"))
+OTHER_TWICE = swap(TWICE, ("stay_10", "other_10"))
 DOUBLED = swap(BASE, ("stay_05", "stay_05 stay_28"))
 SERIES = [
     pytest.param(
@@ -533,6 +536,12 @@ SERIES = [
         ),
         ["landed c0 exact", "-", "landed c0 exact"],
         id="a-line-that-stands-elsewhere-between-two",
+    ),
+    pytest.param(
+        tale(a(swap(TWICE, ("stay_05", "ours_05")), swap(FEWER, ("stay_05", "ours_05"))),
+             *on_a(OTHER_TWICE, FEWER), base={"a": TWICE}),
+        ["-", "landed c1 exact"],
+        id="one-of-two-equal-lines-removed",
     ),
     pytest.param(
         tale(a(DOUBLED, FIRST), *on_a(FIRST)),
