@@ -11,7 +11,14 @@ EXIT_FAULT = 70
 EXIT_INTERRUPTED = 130
 
 USAGE_KINDS = frozenset(
-    {"usage", "unknown-ref", "unknown-series", "unknown-upstream", "unknown-patch"}
+    {
+        "usage",
+        "unknown-ref",
+        "unknown-series",
+        "unknown-upstream",
+        "unknown-patch",
+        "unknown-conflict",
+    }
 )
 
 

@@ -11,16 +11,27 @@ from pathlib import Path
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.lock_files import parse_lock, write_lock
 from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.recorded import (
+    CONFLICTS,
+    FILES,
+    META,
+    is_conflict_id,
+    parse_recorded,
+    size_limit,
+)
 from patchmgr.formats.series_files import parse_series
 from patchmgr.model.patch import Patch
+from patchmgr.model.recorded import Recorded
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.upstream import Lock, SeriesRecord, Upstream
 from patchmgr.plumbing.durable import held
 from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefMover, RefPlan
+from patchmgr.plumbing.plain_files import folder_names, read_plain
 
 __all__ = ["LOCK", "PRIVATE", "Change", "RefPlan", "Workspace", "find_workspace", "lock_bytes"]
 
 _PATIENCE = 5.0
+_MANY = 100_000
 
 
 class Workspace:
@@ -70,6 +81,26 @@ class Workspace:
             for line in lines
             if line.name is not None
         )
+
+    def conflicts(self) -> tuple[str, ...]:
+        """Return the ids of the conflicts on record, sorted."""
+        names = folder_names(self.root, CONFLICTS, limit=_MANY)
+        return tuple(name for name in names if is_conflict_id(name))
+
+    def conflict(self, name: str) -> Recorded | None:
+        """Return a conflict on record, None where there is none of that id.
+
+        Raises PatchmgrError "bad-conflict" where its folder is not as it should be.
+        """
+        assert is_conflict_id(name)
+        folder = f"{CONFLICTS}/{name}"
+        if read_plain(self.root, f"{folder}/{META}", limit=size_limit(META)) is None:
+            return None
+        found = {
+            file: read_plain(self.root, f"{folder}/{file}", limit=size_limit(file))
+            for file in FILES
+        }
+        return parse_recorded(name, {f: raw for f, raw in found.items() if raw is not None})
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from patchmgr.commands.carrying import Carried, Wishes, carry, items_of, touched_paths
+from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import Session, nobody, require_pin
 from patchmgr.commands.targets import (
@@ -19,6 +20,7 @@ from patchmgr.commands.targets import (
 )
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import PatchOutcome, Verdict
+from patchmgr.model.recorded import Recalled
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Record
@@ -35,7 +37,8 @@ from patchmgr.plumbing.workbench import Workbench
 class Application:
     """What `apply` did; `is_new` is False where all was in place already.
 
-    `commits` has the commit of each patch, None for those that got none.
+    `commits` has the commit of each patch, None for those that got none. `replayed` are the
+    conflicts that were solved as before.
     """
 
     series: str
@@ -45,6 +48,7 @@ class Application:
     head: str | None
     is_new: bool
     commits: tuple[str | None, ...] = ()
+    replayed: tuple[Recalled, ...] = ()
 
     @property
     def has_conflicts(self) -> bool:
@@ -168,7 +172,7 @@ def _apply(found: _Target, wish: _Wish) -> Application:
     side = session.side_of(record)
     base = require_pin(side, record.pin)
     patches = session.workspace.patches(record.name)
-    clone = found.checkout.clone
+    clone, memory = found.checkout.clone, Memory(session.workspace)
     with Workbench([side.store, clone.git_dir]) as bench, Outlook(session) as outlook:
         old, onto = bench.tree(base.commit), bench.tree(found.onto)
         if isinstance(side, GitUpstream):
@@ -191,8 +195,10 @@ def _apply(found: _Target, wish: _Wish) -> Application:
                 base=End(base, old),
                 onto=End(Resolved(found.onto, found.onto), onto, clone.git_dir),
             ),
+            recall=memory,
+            on_patch=lambda patch: memory.enter(f"{record.name}/{patch}"),
         )
-        return _write(bench, found, wish, carried, onto)
+        return replace(_write(bench, found, wish, carried, onto), replayed=memory.used())
 
 
 def _write(

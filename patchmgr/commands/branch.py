@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from patchmgr.commands.carrying import Wishes, carry, items_of, touched_paths
-from patchmgr.commands.outlook import End, Outlook
-from patchmgr.commands.session import Session, nobody, require_pin
+from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.outlook import Outlook
+from patchmgr.commands.prepared import carry_in_place, prepare
+from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import ZERO_ID
@@ -16,7 +17,6 @@ from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import COMMITTER_EMAIL
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.fast_import import write_commits
-from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs, ref_value
 from patchmgr.plumbing.workbench import Workbench
@@ -47,10 +47,8 @@ def branch(
     is_dry_run: bool,
 ) -> Built:
     """Build the branch in the store, or put it into a clone without touching its work tree."""
-    record = session.workspace.series_record(name)
-    side = session.side_of(record)
-    base = require_pin(side, record.pin)
-    patches = session.workspace.patches(name)
+    ready = prepare(session, session.workspace.series_record(name))
+    side, base = ready.side, ready.base
     short = branch_name or f"patchmgr/{name}"
     clone = None if repository is None else open_clone(repository)
     place = _Place(side.store if clone is None else clone.git_dir, clone)
@@ -58,24 +56,7 @@ def branch(
     if clone is not None:
         _refuse_checked_out(clone, names[0])
     with Workbench([side.store]) as bench, Outlook(session) as outlook:
-        tree = bench.tree(base.commit)
-        if isinstance(side, GitUpstream):
-            entries = [tree.entry(path) for path in touched_paths(patches)]
-            side.try_fetch_objects({e.blob for e in entries if e is not None})
-        items = items_of(patches, session.workspace.series_file(name), wishes.selected)
-        carried = carry(
-            bench,
-            name,
-            items,
-            tree,
-            tree,
-            author=nobody(side, record.pin),
-            wishes=wishes,
-            progress=session.progress,
-            views=outlook.views(
-                record.upstream, side, bench, patches=patches, base=End(base, tree)
-            ),
-        )
+        carried, _ = carry_in_place(session, ready, bench, outlook, wishes=wishes)
         _refuse_broken(carried.outcomes)
         commits = write_commits(bench, base.commit, carried.drafts())
         head = commits[-1] if commits else base.commit

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from patchmgr.engines.absorb import find_absorbed
 from patchmgr.engines.atoms import Folded
+from patchmgr.engines.blocking import pass_on_causes
 from patchmgr.engines.fold import Overlay, step_patch
+from patchmgr.engines.leaving_out import leave_out
+from patchmgr.engines.memory import Resolutions
 from patchmgr.engines.needs import Views, place_items
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
 from patchmgr.engines.sightings import explain, explained_paths
@@ -18,9 +21,10 @@ from patchmgr.model.patch import Author, Patch
 from patchmgr.model.ports import History, Step
 from patchmgr.model.progress import Progress
 from patchmgr.model.series import SeriesFile
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import FILE_MODES, GITLINK, Entry
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.history import KnownHistory
+from patchmgr.plumbing.kept_apart import StructureApart
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, present_blobs
 from patchmgr.plumbing.text_merge import GitTextMerge
@@ -31,13 +35,15 @@ from patchmgr.plumbing.workbench import Workbench
 class Wishes:
     """What a person asked of one run; `solved` is by series, then by patch and path.
 
-    `names_symbols` asks for the symbol around each hunk, which takes time to find.
+    `names_symbols` asks for the symbol around each hunk, which takes time to find. `left_out`
+    tells, by series and then by patch, why a patch is skipped.
     """
 
     selected: frozenset[str] = frozenset()
     stops_at_conflict: bool = False
     solved: Mapping[str, Mapping[tuple[str, str], bytes | None]] = field(default_factory=dict)
     names_symbols: bool = False
+    left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,27 +87,39 @@ def carry(
     bring: Callable[[set[str]], None] = lambda blobs: None,
     views: Views | None = None,
     decisions: tuple[Decision, ...] = (),
+    recall: Resolutions | None = None,
+    on_patch: Callable[[str], None] = lambda patch: None,
 ) -> Carried:
     """Fold the series over both sides and, where a history is given, explain the verdicts.
 
     `bring` fetches blobs of that history that the store lacks, as far as anybody has them.
     Without `views`, conditions in the headers of the patches are not looked at. `decisions` are
-    a person's about patches of the series.
+    a person's about patches of the series, and `recall` knows conflicts that were solved before.
+    `on_patch` hears of every patch before it is tried.
     """
     items = tuple(replace(item, decisions=decisions) for item in items)
     if views is not None:
         items = place_items(items, views, bench)
+    items = leave_out(items, wishes.left_out.get(name, {}), base, bench)
     paths = touched_paths([item.patch for item in items])
     text = GitTextMerge(bench)
     symbols = _Symbols()
+    structure = StructureApart()
+
+    def try_patch(patch: str) -> None:
+        on_patch(patch)
+        progress.advance(1)
+
     tools = Tools(
         blobs=bench,
         text=text,
         symbol_at=symbols.at if wishes.names_symbols else lambda path, content, line: None,
         nobody=author,
         solved=wishes.solved.get(name, {}),
-        on_patch=lambda name: progress.advance(1),
+        on_patch=try_patch,
         asks=history is not None,
+        recall=recall,
+        structure=structure,
     )
     progress.start("Carrying patches", len(items))
     try:
@@ -116,7 +134,9 @@ def carry(
         if history is not None:
             start = {path: base.entry(path) for path in explained_paths(judged)}
             judged = explain(judged, history, start, blobs=bench, text=text)
+            judged = pass_on_causes(judged, [item.patch for item in items])
     finally:
+        structure.close()
         progress.done()
     return Carried(judged, changes)
 
@@ -178,7 +198,7 @@ def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
 def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> set[str]:
     """Return the blobs of the paths in all trees: what a run may have to read."""
     entries = [tree.entry(path) for tree in trees for path in paths]
-    return {e.blob for e in entries if e is not None and e.mode in FILE_MODES}
+    return {e.blob for e in entries if e is not None and e.mode != GITLINK}
 
 
 class _Symbols:

@@ -6,57 +6,49 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from patchmgr.commands.carrying import Carried, Wishes, carry, items_of, needed_blobs, touched_paths
-from patchmgr.commands.decide import read_decisions
+from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.findings import keep_findings
-from patchmgr.commands.outlook import End, Outlook
-from patchmgr.commands.session import (
-    Session,
-    Side,
-    history_between,
-    make_pin,
-    move_store_refs,
-    nobody,
-    require_pin,
-)
+from patchmgr.commands.lessons import closed_files, open_conflicts, solved_in_work
+from patchmgr.commands.memory import Memory
+from patchmgr.commands.outlook import Outlook
+from patchmgr.commands.prepared import carry_onto, prepare
+from patchmgr.commands.rebase_plan import SKIPPED, Asked, pinned, plan_branch, plan_files
+from patchmgr.commands.session import Session, move_store_refs
 from patchmgr.commands.work_area import (
     STATE,
+    Unfinished,
     forget_work,
-    leave_work,
+    is_unsolved,
     read_unfinished,
     solved_conflicts,
-    unsolved_files,
+    unsolved_items,
+    work_files,
+    work_folder,
 )
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.mailbox import canonical_header
-from patchmgr.formats.patch_files import parse_patch
-from patchmgr.formats.series_files import without, write_series
-from patchmgr.model.decision import Decision
-from patchmgr.model.outcome import SeriesOutcome, Verdict
-from patchmgr.model.patch import Author, Patch
-from patchmgr.model.series import SeriesFile
-from patchmgr.model.upstream import Lock, Pin, SeriesRecord
-from patchmgr.plumbing.diffs import commit_diffs
-from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.stores import Resolved, adopt_pack, references
+from patchmgr.model.outcome import SeriesOutcome
+from patchmgr.model.recorded import Recalled, Recorded
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.store import LOCK, Change, RefPlan, lock_bytes
-
-BRANCHES = "refs/heads/patchmgr/"
+from patchmgr.store import LOCK, Change, lock_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class RebaseResult:
     """What a rebase found, a series each; `work` is where conflicts wait, None where none do.
 
-    `waiting` names the files below `work` that have markers.
+    `waiting` names the files below `work` that have markers, `replayed` the conflicts that were
+    solved as before, `learned` those whose resolution is on record from now on, and `notes` says
+    what could not be recorded. `skipped` are the patches left out, as series and patch.
     """
 
     series: tuple[SeriesOutcome, ...]
     is_dry_run: bool
     work: Path | None = None
     waiting: tuple[str, ...] = ()
+    replayed: tuple[Recalled, ...] = ()
+    learned: tuple[Recorded, ...] = ()
+    notes: tuple[str, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
 
     @property
     def has_conflicts(self) -> bool:
@@ -80,10 +72,16 @@ def rebase(
                 f"unfinished: the rebase of {', '.join(unfinished.series)} onto {unfinished.onto}",
                 (
                     "go on with: patchmgr rebase --continue",
+                    "leave the patch in conflict out with: patchmgr rebase --skip",
                     "or forget it with: patchmgr rebase --abort",
                 ),
             )
-        return _rebase_all(session, names, onto, wishes, is_dry_run)
+        chosen = tuple(names) or tuple(sorted(session.workspace.lock().series))
+        if not chosen:
+            hint = "patchmgr series new --help"
+            raise PatchmgrError("usage", "there is no series here yet", (hint,))
+        asked = Unfinished(chosen, onto, tuple(sorted(wishes.selected)))
+        return _rebase_all(session, Asked(asked, wishes, is_dry_run))
 
 
 def continue_rebase(
@@ -91,210 +89,133 @@ def continue_rebase(
 ) -> RebaseResult:
     """Finish a rebase with what was solved in the work area."""
     with session.writing():
-        unfinished = read_unfinished(session.workspace)
-        if unfinished is None:
-            raise PatchmgrError("usage", "no rebase is unfinished here")
-        wishes = Wishes(
-            selected=frozenset(unfinished.selected),
-            solved=solved_conflicts(session.workspace, unfinished),
-            names_symbols=names_symbols,
-        )
-        return _rebase_all(session, unfinished.series, unfinished.onto, wishes, is_dry_run)
+        unfinished = require_unfinished(session)
+        return _go_on(session, unfinished, is_dry_run, names_symbols)
+
+
+def skip_patch(session: Session, *, is_dry_run: bool, names_symbols: bool = False) -> RebaseResult:
+    """Leave out the first patch that waits with a conflict, and go on with the rebase.
+
+    Its file stays as it is, and its line in the series file becomes a comment.
+    """
+    with session.writing():
+        unfinished = require_unfinished(session)
+        waiting = {(w.series, w.patch) for w in unfinished.waiting}
+        unsolved = {
+            (w.series, w.patch) for w in unfinished.waiting if is_unsolved(session.workspace, w)
+        }
+        stuck = unfinished.stuck or tuple((w.series, w.patch) for w in unfinished.waiting)
+        first = next((s for s in stuck if s in unsolved or s not in waiting), None)
+        if first is None:
+            hint = "patchmgr rebase --continue"
+            raise PatchmgrError("usage", "every patch in conflict is solved", (hint,))
+        unfinished = replace(unfinished, skipped=(*unfinished.skipped, first))
+        return _go_on(session, unfinished, is_dry_run, names_symbols)
 
 
 def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
-    """Forget an unfinished rebase and its work area."""
+    """Forget an unfinished rebase, its work area, and the conflicts that nobody has solved."""
     with session.writing():
-        if read_unfinished(session.workspace) is None:
-            raise PatchmgrError("usage", "no rebase is unfinished here")
-        if not is_dry_run:
-            forget_work(session.workspace)
+        unfinished = require_unfinished(session)
+        if is_dry_run:
+            return
+        memory = Memory(session.workspace)
+        files = closed_files(memory, unfinished.opened)
+        session.workspace.make(Change(files, spent=[STATE]), move_store_refs)
+        forget_work(session.workspace)
 
 
-def _rebase_all(
-    session: Session, names: Sequence[str], onto: str, wishes: Wishes, is_dry_run: bool
+def require_unfinished(session: Session) -> Unfinished:
+    """Return the unfinished rebase; raise PatchmgrError "usage" where there is none."""
+    unfinished = read_unfinished(session.workspace)
+    if unfinished is None:
+        raise PatchmgrError("usage", "no rebase is unfinished here")
+    return unfinished
+
+
+def _go_on(
+    session: Session, unfinished: Unfinished, is_dry_run: bool, names_symbols: bool
 ) -> RebaseResult:
-    lock = session.workspace.lock()
-    chosen = tuple(names) or tuple(sorted(lock.series))
-    if not chosen:
-        raise PatchmgrError("usage", "there is no series here yet", ("patchmgr series new --help",))
-    change = Change()
-    outcomes = []
-    for name in chosen:
-        record = session.workspace.series_record(name)
-        outcome, lock = _rebase_one(session, record, onto, wishes, change, lock, is_dry_run)
-        outcomes.append(outcome)
-    result = RebaseResult(tuple(outcomes), is_dry_run)
+    left_out: dict[str, dict[str, str]] = {}
+    for series, patch in unfinished.skipped:
+        left_out.setdefault(series, {})[patch] = SKIPPED
+    wishes = Wishes(
+        selected=frozenset(unfinished.selected),
+        solved=solved_conflicts(session.workspace, unfinished),
+        names_symbols=names_symbols,
+        left_out=left_out,
+    )
+    return _rebase_all(session, Asked(unfinished, wishes, is_dry_run))
+
+
+def _rebase_all(session: Session, asked: Asked) -> RebaseResult:
+    change, memory = Change(), Memory(session.workspace)
+    outcomes = [
+        _rebase_one(session, name, asked, change, memory) for name in asked.unfinished.series
+    ]
+    result = RebaseResult(
+        tuple(outcomes),
+        asked.is_dry_run,
+        replayed=memory.used(),
+        skipped=asked.unfinished.skipped,
+    )
     keep_findings(session.workspace, outcomes)
-    if is_dry_run:
-        return result
     if result.has_conflicts:
-        # What a name stands for may move before the rebase goes on.
-        commits = {outcome.onto.commit for outcome in outcomes}
-        exact = next(iter(commits)) if len(commits) == 1 and "/" in onto else onto
-        work = leave_work(session.workspace, outcomes, exact, wishes.selected)
-        return replace(result, work=work, waiting=unsolved_files(session.workspace))
-    change.files[LOCK] = lock_bytes(lock)
-    change.spent.append(STATE)
-    session.workspace.make(change, move_store_refs)
-    forget_work(session.workspace)
-    return result
+        return result if asked.is_dry_run else _leave(session, asked, result, memory)
+    return _finish(session, asked, result, change, memory)
 
 
 def _rebase_one(
-    session: Session,
-    record: SeriesRecord,
-    onto: str,
-    wishes: Wishes,
-    change: Change,
-    lock: Lock,
-    is_dry_run: bool,
-) -> tuple[SeriesOutcome, Lock]:
+    session: Session, name: str, asked: Asked, change: Change, memory: Memory
+) -> SeriesOutcome:
+    record = session.workspace.series_record(name)
     ready = prepare(session, record)
-    target = ready.side.resolve(onto)
+    target = ready.side.resolve(asked.unfinished.onto)
     with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
-        outcome = carry_onto(session, ready, target, bench, outlook, wishes=wishes)
+        outcome = carry_onto(
+            session, ready, target, bench, outlook, wishes=asked.wishes, memory=memory
+        )
         if not outcome.has_conflicts:
-            new_lock = _plan_files(session, bench, record, ready.patches, outcome, change, lock)
-            if not is_dry_run:
-                _plan_branch(ready.side, bench, record.name, outcome, change)
-            return outcome, new_lock
-    return outcome, lock
+            plan_files(bench, ready, outcome, change)
+            if not asked.is_dry_run:
+                plan_branch(ready.side, bench, name, outcome, change)
+    return outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """A series that is read and whose pin is there: what stays the same for every target."""
-
-    record: SeriesRecord
-    side: Side
-    base: Resolved
-    patches: tuple[Patch, ...]
-    series_file: SeriesFile
-    author: Author
-    decisions: tuple[Decision, ...]
-
-
-def prepare(session: Session, record: SeriesRecord) -> Ready:
-    """Read a series and bring its pin."""
-    side = session.side_of(record)
-    base = require_pin(side, record.pin)
-    patches = session.workspace.patches(record.name)
-    series_file = session.workspace.series_file(record.name)
-    decisions = tuple(d for d in read_decisions(session.workspace) if d.series == record.name)
-    author = nobody(side, record.pin)
-    return Ready(record, side, base, patches, series_file, author, decisions)
+def _leave(session: Session, asked: Asked, result: RebaseResult, memory: Memory) -> RebaseResult:
+    """Leave the conflicts to a person: in the work area, and on record."""
+    workspace, unfinished = session.workspace, asked.unfinished
+    # What a name stands for may move before the rebase goes on.
+    commits = {outcome.onto.commit for outcome in result.series}
+    if len(commits) == 1 and "/" in unfinished.onto:
+        unfinished = replace(unfinished, onto=next(iter(commits)))
+    additions = open_conflicts(memory, result.series)
+    opened = {*unfinished.opened, *(recorded.id for recorded in additions.recorded())}
+    unfinished = replace(unfinished, opened=tuple(sorted(opened)))
+    files = {**additions.files(), **work_files(workspace, result.series, unfinished)}
+    workspace.make(Change(files), move_store_refs)
+    waiting = unsolved_items(workspace, require_unfinished(session), result.series)
+    names = tuple(item.file for item in waiting)
+    return replace(result, work=work_folder(workspace), waiting=names)
 
 
-def carry_onto(
-    session: Session,
-    ready: Ready,
-    target: Resolved,
-    bench: Workbench,
-    outlook: Outlook,
-    *,
-    wishes: Wishes,
-) -> SeriesOutcome:
-    """Carry a series onto a state, with the commits that this makes in the bench."""
-    side, record, base = ready.side, ready.record, ready.base
-    trees = bench.tree(base.commit), bench.tree(target.commit)
-    if isinstance(side, GitUpstream):
-        side.try_fetch_objects(needed_blobs(trees, touched_paths(ready.patches)))
-    history = history_between(side, base, target)
-    items = items_of(ready.patches, ready.series_file, wishes.selected)
-    carried = carry(
-        bench,
-        record.name,
-        items,
-        *trees,
-        author=ready.author,
-        wishes=wishes,
-        progress=session.progress,
-        history=history,
-        bring=side.try_fetch_objects if isinstance(side, GitUpstream) else lambda blobs: None,
-        views=outlook.views(
-            record.upstream,
-            side,
-            bench,
-            patches=ready.patches,
-            base=End(base, trees[0]),
-            onto=End(target, trees[1]),
-        ),
-        decisions=ready.decisions,
-    )
-    return _write_commits(bench, record, make_pin(side, target), carried, history.count())
-
-
-def _write_commits(
-    bench: Workbench, record: SeriesRecord, onto: Pin, carried: Carried, count: int
-) -> SeriesOutcome:
-
-    outcomes = carried.outcomes
-    outcome = SeriesOutcome(
-        record.name, record.upstream, record.pin, onto, count, None, onto.tree, outcomes,
-        (None,) * len(outcomes),
-    )  # fmt: skip
-    if outcome.has_conflicts:
-        draft = Draft(outcomes[0].author, b"carried\n", carried.changes)
-        commits = write_commits(bench, onto.commit, [draft])
-        return replace(outcome, tree=bench.reader.tree_of(commits[0]))
-    written = iter(write_commits(bench, onto.commit, carried.drafts()))
-    ids = tuple(next(written) if o.is_carried else None for o in outcomes)
-    head = next((commit for commit in reversed(ids) if commit is not None), onto.commit)
-    return replace(outcome, head=head, tree=bench.reader.tree_of(head), commits=ids)
-
-
-def _plan_files(
-    session: Session,
-    bench: Workbench,
-    record: SeriesRecord,
-    patches: Sequence[Patch],
-    outcome: SeriesOutcome,
-    change: Change,
-    lock: Lock,
-) -> Lock:
-    """Plan the patch files, the series file and the lock for after the rebase."""
-    pairs = list(zip(patches, outcome.patches, outcome.commits, strict=True))
-    rewritten = {c: p for p, o, c in pairs if c is not None and not o.reuses_diff}
-    diffs = commit_diffs(bench.git_dir, list(rewritten))
-    folder = f"series/{record.name}"
-    for patch, result, commit in pairs:
-        if commit in rewritten:
-            assert commit is not None
-            raw = canonical_header(patch, author=result.author) + diffs[commit]
-            parse_patch(raw, name=patch.name)
-            change.files[f"{folder}/{patch.name}"] = raw
-        elif result.verdict is Verdict.ABSORBED:
-            change.files[f"{folder}/{patch.name}"] = None
-    gone = {o.name for o in outcome.patches if o.verdict is Verdict.ABSORBED}
-    if gone:
-        series_file = session.workspace.series_file(record.name)
-        change.files[f"{folder}/series"] = write_series(without(series_file, gone))
-    new_record = replace(record, pin=outcome.onto, result=result_record(outcome))
-    return replace(lock, series={**lock.series, record.name: new_record})
-
-
-def result_record(outcome: SeriesOutcome) -> dict[str, object]:
-    """Return what the lock keeps of a rebase: from, to, head, and the patches not unchanged."""
-    return {
-        "base": {"commit": outcome.base.commit, "ref": outcome.base.ref},
-        "head": outcome.head or "",
-        "patches": [
-            {
-                "name": patch.name,
-                "verdict": patch.verdict.value,
-                "evidence": [sighting.commit for sighting in patch.evidence],
-            }
-            for patch in outcome.patches
-        ],
+def _finish(
+    session: Session, asked: Asked, result: RebaseResult, change: Change, memory: Memory
+) -> RebaseResult:
+    """Write everything: the patches, what was learned, the lock."""
+    workspace, unfinished = session.workspace, asked.unfinished
+    additions, notes = solved_in_work(workspace, memory, unfinished, asked.wishes.solved)
+    result = replace(result, learned=additions.recorded(), notes=notes)
+    if asked.is_dry_run:
+        return result
+    change.files.update(closed_files(memory, unfinished.opened, additions))
+    change.files.update(additions.files())
+    lock = workspace.lock()
+    records = {
+        outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in result.series
     }
-
-
-def _plan_branch(
-    side: Side, bench: Workbench, name: str, outcome: SeriesOutcome, change: Change
-) -> None:
-    """Put the commits into the store and plan the move of its branch."""
-    adopt_pack(side.store, bench.git_dir)
-    branch = BRANCHES + name
-    old = references(side.store, branch).get("")
-    change.refs.append(RefPlan(str(side.store), branch, outcome.head, old))
+    change.files[LOCK] = lock_bytes(replace(lock, series={**lock.series, **records}))
+    change.spent.append(STATE)
+    workspace.make(change, move_store_refs)
+    forget_work(workspace)
+    return result

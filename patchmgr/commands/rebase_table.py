@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.findings import keep_findings
+from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.rebase import Ready, carry_onto, prepare
+from patchmgr.commands.prepared import Ready, carry_onto, prepare
 from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome
@@ -64,7 +65,7 @@ def rebase_onto_many(
     A target that only some series have lists these alone.
     """
     with session.writing(), Outlook(session) as outlook:
-        lock = session.workspace.lock()
+        lock, memory = session.workspace.lock(), Memory(session.workspace)
         chosen = tuple(names) or tuple(sorted(lock.series))
         if not chosen:
             hint = "patchmgr series new --help"
@@ -75,7 +76,9 @@ def rebase_onto_many(
             states = _states(session, ready, targets)
             with Workbench([ready.side.store]) as bench:
                 for label, state in states.items():
-                    outcome = carry_onto(session, ready, state, bench, outlook, wishes=wishes)
+                    outcome = carry_onto(
+                        session, ready, state, bench, outlook, wishes=wishes, memory=memory
+                    )
                     found.setdefault(label, []).append(outcome)
         keep_findings(session.workspace, [o for outcomes in found.values() for o in outcomes])
         return tuple(TargetOutcome(label, tuple(outcomes)) for label, outcomes in found.items())

@@ -4,40 +4,54 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
-from patchmgr.model.outcome import SeriesOutcome, Verdict
-from patchmgr.plumbing.durable import unwritable, write_synced
+from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
+from patchmgr.plumbing.durable import unwritable
 from patchmgr.render.conflicts import marked_text
 from patchmgr.store import PRIVATE, Workspace
 
 _FOLDER = f"{PRIVATE}/rebase"
 # A change that finishes a rebase names this file as spent.
 STATE = f"{_FOLDER}/state.json"
+# What a file was before a person solved it; no series has a name with a dot in front.
+_ORIGINALS = ".marked"
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A conflicted file: its series, patch, path in the patch, and name in the work area."""
+    """A conflicted file: its series, patch, path in the patch, and name in the work area.
+
+    `conflict` is the conflict's id, empty where an older patchmgr left the file.
+    """
 
     series: str
     patch: str
     path: str
     file: str
+    conflict: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A rebase with conflicts left: what was asked, and which files wait where."""
+    """A rebase with conflicts left: what was asked, and which files wait where.
+
+    `stuck` are the patches in conflict, and `skipped` those that are to be left out, each as
+    series and patch. `opened` are the conflicts that it put on record.
+    """
 
     series: tuple[str, ...]
     onto: str
     selected: tuple[str, ...]
-    waiting: tuple[Waiting, ...]
+    waiting: tuple[Waiting, ...] = ()
+    stuck: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    opened: tuple[str, ...] = ()
 
 
 def read_unfinished(workspace: Workspace) -> Unfinished | None:
@@ -49,75 +63,91 @@ def read_unfinished(workspace: Workspace) -> Unfinished | None:
         document = json.loads(state.read_bytes())
         waiting = tuple(Waiting(*map(str, words)) for words in document["waiting"])
         series, selected = (tuple(map(str, document[key])) for key in ("series", "selected"))
-        return Unfinished(series, str(document["onto"]), selected, waiting)
+        stuck, skipped = (_pairs(document.get(key, [])) for key in ("stuck", "skipped"))
+        opened = tuple(str(name) for name in document.get("opened", []))
+        onto = str(document["onto"])
+        return Unfinished(series, onto, selected, waiting, stuck, skipped, opened)
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise PatchmgrError(
             "broken-workspace", f"{STATE} cannot be read", ("delete it to forget that rebase",)
         ) from fault
 
 
-def leave_work(
-    workspace: Workspace, outcomes: Sequence[SeriesOutcome], onto: str, selected: Collection[str]
-) -> Path:
-    """Write the conflicted files and the state; what waited before stays as a person left it.
+def _pairs(rows: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((str(series), str(patch)) for series, patch in rows)
 
-    The state is written last: without it the files are nothing.
+
+def work_files(
+    workspace: Workspace, outcomes: Sequence[SeriesOutcome], unfinished: Unfinished
+) -> dict[str, bytes | None]:
+    """Return the files that leave conflicts to a person, by path below the workspace.
+
+    What waits already stays as it is. What is there without a state means nothing, and goes.
     """
     folder = workspace.root / _FOLDER
-    before = read_unfinished(workspace)
-    try:
-        _leave(folder, before, outcomes, onto, selected)
-    except OSError as fault:
-        left = "patch files and pin are as they were"
-        raise unwritable(str(folder), fault, left=left) from fault
-    return folder
-
-
-def _leave(
-    folder: Path,
-    before: Unfinished | None,
-    outcomes: Sequence[SeriesOutcome],
-    onto: str,
-    selected: Collection[str],
-) -> None:
-    if folder.is_symlink():
-        raise PatchmgrError("unsafe-path", f"{folder} is a symbolic link")
-    if before is None:
+    if not (workspace.root / STATE).exists() and not folder.is_symlink():
         shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    waiting = list(before.waiting) if before is not None else []
+    skipped = set(unfinished.skipped)
+    waiting = [item for item in unfinished.waiting if (item.series, item.patch) not in skipped]
+    known = {item.file for item in waiting}
+    files: dict[str, bytes | None] = {}
+    for outcome, patch, conflict in _conflicts(outcomes):
+        name = f"{outcome.name}/{patch.name}/{check_path(conflict.new_path, what='path')}"
+        if name not in known:
+            waiting.append(Waiting(outcome.name, patch.name, conflict.path, name, conflict.id))
+            files[f"{_FOLDER}/{name}"] = marked_text(outcome, patch, conflict)
+            if conflict.marked is not None:
+                files[f"{_FOLDER}/{_ORIGINALS}/{name}"] = conflict.marked
+    stuck = tuple(
+        (o.name, p.name) for o in outcomes for p in o.patches if p.verdict is Verdict.CONFLICT
+    )
+    files[STATE] = _state(replace(unfinished, waiting=tuple(waiting), stuck=stuck))
+    return files
+
+
+def _conflicts(
+    outcomes: Sequence[SeriesOutcome],
+) -> Iterator[tuple[SeriesOutcome, PatchOutcome, FileConflict]]:
     for outcome in outcomes:
         for patch in outcome.patches:
             for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
-                name = f"{outcome.name}/{patch.name}/{check_path(conflict.new_path, what='path')}"
-                item = Waiting(outcome.name, patch.name, conflict.path, name)
-                if item not in waiting:
-                    waiting.append(item)
-                    _leave_file(folder / name, marked_text(outcome, patch, conflict))
+                yield outcome, patch, conflict
+
+
+def _state(unfinished: Unfinished) -> bytes:
     document = {
-        "series": [outcome.name for outcome in outcomes],
-        "onto": onto,
-        "selected": sorted(selected),
-        "waiting": [[w.series, w.patch, w.path, w.file] for w in waiting],
+        "series": unfinished.series,
+        "onto": unfinished.onto,
+        "selected": sorted(unfinished.selected),
+        "waiting": [[w.series, w.patch, w.path, w.file, w.conflict] for w in unfinished.waiting],
+        "stuck": unfinished.stuck,
+        "skipped": unfinished.skipped,
+        "opened": sorted(unfinished.opened),
     }
-    beside = folder / "state.json.new"
-    write_synced(beside, json.dumps(document, indent=1).encode())
-    beside.replace(folder / "state.json")
+    return json.dumps(document, indent=1).encode()
 
 
-def _leave_file(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+def unsolved_items(
+    workspace: Workspace, unfinished: Unfinished, outcomes: Sequence[SeriesOutcome]
+) -> tuple[Waiting, ...]:
+    """Return what waits and still has markers, less what the outcomes tell no conflict of."""
+    left = {(o.name, p.name, c.path) for o, p, c in _conflicts(outcomes)}
+    return tuple(
+        item
+        for item in unfinished.waiting
+        if (item.series, item.patch, item.path) in left and is_unsolved(workspace, item)
+    )
 
 
-def unsolved_files(workspace: Workspace) -> tuple[str, ...]:
-    """Return the waiting files that still have markers, by name below the work area."""
-    unfinished = read_unfinished(workspace)
-    assert unfinished is not None
-    files = [
-        (item.file, _read(workspace.root / _FOLDER / item.file)) for item in unfinished.waiting
-    ]
-    return tuple(name for name, content in files if content is not None and _has_marker(content))
+def is_unsolved(workspace: Workspace, item: Waiting) -> bool:
+    """Say whether a waiting file still has markers."""
+    content = _read(work_file(workspace, item))
+    return content is not None and _has_marker(content)
+
+
+def work_file(workspace: Workspace, item: Waiting) -> Path:
+    """Return where a waiting file is."""
+    return workspace.root / _FOLDER / check_path(item.file, what="path")
 
 
 Solved = dict[str, dict[tuple[str, str], "bytes | None"]]
@@ -130,11 +160,16 @@ def solved_conflicts(workspace: Workspace, unfinished: Unfinished) -> Solved:
     """
     solved: Solved = {}
     for item in unfinished.waiting:
-        file = workspace.root / _FOLDER / check_path(item.file, what="path")
-        content = _read(file)
+        content = _read(work_file(workspace, item))
         if content is None or not _has_marker(content):
             solved.setdefault(item.series, {})[item.patch, item.path] = content
     return solved
+
+
+def original(workspace: Workspace, item: Waiting) -> bytes | None:
+    """Return a waiting file as it was left, None where it has no regions."""
+    name = check_path(item.file, what="path")
+    return _read(workspace.root / _FOLDER / _ORIGINALS / name)
 
 
 def _read(file: Path) -> bytes | None:
@@ -149,6 +184,11 @@ def _read(file: Path) -> bytes | None:
 
 def _has_marker(content: bytes) -> bool:
     return any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in content.split(b"\n"))
+
+
+def work_folder(workspace: Workspace) -> Path:
+    """Return the folder where conflicts wait."""
+    return workspace.root / _FOLDER
 
 
 def forget_work(workspace: Workspace) -> None:

@@ -9,18 +9,20 @@ needed again, one that turned into something else or went away is not.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from patchmgr.engines.arrivals import Traffic, traffic
 from patchmgr.engines.atoms import Folded, PatchAtoms, bare, interests, patch_atoms
+from patchmgr.engines.conflict_ids import conflict_regions
 from patchmgr.engines.landing import FEWEST_FOUND, FEWEST_LINES, Landing, find_landings, is_ours
 from patchmgr.engines.presence import Count, Fate, View
 from patchmgr.engines.proof import proved_hunks
 from patchmgr.engines.reversals import is_kept, relanding, restored, reversal
 from patchmgr.engines.search import Search, Timelines, states_of
-from patchmgr.model.outcome import How
+from patchmgr.model.merge import Conflicted
+from patchmgr.model.outcome import How, Wording
 from patchmgr.model.ports import Blobs, Step, TextMerge
 from patchmgr.model.snapshot import Entry
 
@@ -43,7 +45,8 @@ class Absorption:
 
     `hunks` numbers the absorbed hunks, in the order of the patch's files and hunks. `step` is
     the commit that landed it, `event` what became of it since, and `since` the commit that
-    took it back. A reverted patch has no absorbed hunks.
+    took it back. A reverted patch has no absorbed hunks. `wordings` is what the commit has in
+    other words.
     """
 
     hunks: frozenset[int]
@@ -52,6 +55,7 @@ class Absorption:
     is_whole: bool
     since: Step | None = None
     how: How = How.HISTORY
+    wordings: tuple[Wording, ...] = ()
 
 
 def find_absorbed(
@@ -133,7 +137,20 @@ def _landed(
         is_whole=len(proved) == len(search.series[patch].hunks),
         since=_changer(search, seen, patch, chosen) if event is not Event.LANDED else None,
         how=_how(search, patch, chosen, event, together),
+        wordings=tuple(_wordings(search, patch, chosen)),
     )
+
+
+def _wordings(search: Search, patch: int, landing: Landing) -> Iterator[Wording]:
+    """Yield both texts of each place that the landing has in other words."""
+    if not landing.count.reworded:
+        return
+    version = search.version(landing.number)
+    for number, hunk in enumerate(search.series[patch].hunks):
+        merge = search.alone(patch, number, version[hunk.path])
+        if isinstance(merge, Conflicted) and merge.marked is not None:
+            for _, theirs, ours in conflict_regions(merge.marked):
+                yield Wording(hunk.path, theirs, ours)
 
 
 def _landed_together(

@@ -23,7 +23,10 @@ from patchmgr.engines.ladder import (
     Sides,
     merge_file,
 )
+from patchmgr.engines.memory import Resolutions
+from patchmgr.engines.rungs import further
 from patchmgr.engines.solutions import shown_content, solved_entry
+from patchmgr.engines.solving import Structure
 from patchmgr.model.decision import Ruling
 from patchmgr.model.outcome import FileConflict, Verdict
 from patchmgr.model.patch import Author, FilePatch
@@ -39,7 +42,8 @@ class Tools:
 
     `solved` holds what a person made of a conflict, by patch name and path: None deletes the
     file. `on_patch` hears of every patch before it is tried. `asks` says that what upstream
-    seems to have in other words is left to a person.
+    seems to have in other words is left to a person. `recall` knows conflicts that were solved
+    before, `structure` merges by the structure of a file.
     """
 
     blobs: Blobs
@@ -49,6 +53,8 @@ class Tools:
     solved: Mapping[tuple[str, str], bytes | None] = field(default_factory=dict)
     on_patch: Callable[[str], None] = lambda name: None
     asks: bool = False
+    recall: Resolutions | None = None
+    structure: Structure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,7 @@ class FileResult:
 
     There is one answer a hunk, or one for a change without hunks. One more answers for a mode
     or a move whose fate is not that of the hunks. `alarms` tells of hunks in conflict that
-    upstream seems to have.
+    upstream seems to have, `rules` by which rules of a structural merge the file was merged.
     """
 
     step: FileStep
@@ -67,6 +73,7 @@ class FileResult:
     conflict: FileConflict | None = None
     is_untouched: bool = False
     alarms: tuple[Alarm, ...] = ()
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,19 +199,37 @@ def _change_file(work: _Work, step: FileStep, source: str) -> FileResult:
     if reason is not None:
         collided = Collided(reason, None, _each(change, CONFLICT))
         return _collision(work, step, sides, collided, home=home, target=home)
-    merged = work.merge(sides)
-    alarms: tuple[Alarm, ...] = ()
-    if work.tools.asks:
-        merged, alarms = raise_alarms(
-            home, sides, merged, blobs=work.tools.blobs, text=work.tools.text
-        )
+    merged, alarms, rules = _merge_change(work, sides, home)
     if isinstance(merged, Collided):
         result = _collision(work, step, sides, merged, home=home, target=target)
         return _with_alarms(result, sides, alarms, work.tools.blobs)
     answers = _with_header(sides, change, merged.answers, moves=(home, target))
     untouched = ours == step.base and home == source
     changes = {home: None, target: merged.entry}
-    return FileResult(step, target, answers, changes, is_untouched=untouched)
+    return FileResult(step, target, answers, changes, is_untouched=untouched, rules=rules)
+
+
+def _merge_change(
+    work: _Work, sides: Sides, home: str
+) -> tuple[Merged | Collided, tuple[Alarm, ...], tuple[str, ...]]:
+    """Merge a changed file by all rungs, and name the rules of a structural merge.
+
+    What was solved before needs no asking; what upstream seems to have in other words is for a
+    person, and no merge puts it in once more.
+    """
+    tools = work.tools
+    merged = work.merge(sides)
+    if isinstance(merged, Collided):
+        merged, _ = further(sides, merged, home, blobs=tools.blobs, recall=tools.recall)
+    alarms: tuple[Alarm, ...] = ()
+    if tools.asks:
+        merged, alarms = raise_alarms(home, sides, merged, blobs=tools.blobs, text=tools.text)
+    if isinstance(merged, Merged) or alarms or tools.structure is None:
+        return merged, alarms, ()
+    merged, rules = further(
+        sides, merged, home, blobs=tools.blobs, recall=tools.recall, structure=tools.structure
+    )
+    return merged, alarms, rules
 
 
 def _obstacle(work: _Work, step: FileStep, home: str, target: str) -> str | None:

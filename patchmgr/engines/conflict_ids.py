@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 
+from patchmgr.engines.marked_texts import split_marked
+
 _MARKER = re.compile(rb"^(<{7} .*|\|{7} .*|={7}|>{7} .*)\r?\n?$")
 
 
@@ -37,12 +39,23 @@ def conflict_id(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, marked: bytes | None
 ) -> str:
     """Return 12 hex digits made of the sides of every region, sorted, without positions."""
-    regions = conflict_regions(marked) if marked is not None else ()
+    found = split_marked(marked).regions if marked is not None else ()
+    regions = [tuple(map(_bare, (r.base, r.ours, r.theirs))) for r in (f.region for f in found)]
     digest = hashlib.sha256()
     for region_base, *sides in regions or ((base, ours, theirs),):
         for part in (region_base, *sorted(sides, key=_sort_key)):
             digest.update(b"-" if part is None else b"%d:" % len(part) + part)
     return digest.hexdigest()[:12]
+
+
+def region_id(base: bytes, ours: bytes, theirs: bytes) -> str:
+    """Return the id of one region, given as whole lines: that of a file with no other region."""
+    return conflict_id(_bare(base), _bare(ours), _bare(theirs), None)
+
+
+def _bare(side: bytes) -> bytes:
+    """Return lines without the last line feed, but tell blank lines from none."""
+    return side.removesuffix(b"\n") if side.strip(b"\n") else side
 
 
 def _sort_key(part: bytes | None) -> tuple[bool, bytes]:

@@ -28,6 +28,7 @@ ABSORBED_EXACT: Answer = (Verdict.ABSORBED, How.EXACT)
 ABSORBED_SUPERSET: Answer = (Verdict.ABSORBED, How.SUPERSET)
 DECIDED: Answer = (Verdict.ABSORBED, How.DECIDED)
 SOLVED: Answer = (Verdict.MODIFIED, How.RECORDED)
+STRUCTURAL: Answer = (Verdict.MODIFIED, How.STRUCTURAL)
 CONFLICT: Answer = (Verdict.CONFLICT, None)
 
 
@@ -59,11 +60,16 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Collided:
-    """No rung answered: the reason, the marked text where there is one, an answer a hunk."""
+    """No rung answered: the reason, the marked text where there is one, an answer a hunk.
+
+    `texts` are base, ours and theirs of a marked text, where the base has what was left out of
+    the merge because upstream has it.
+    """
 
     reason: str
     marked: bytes | None
     answers: tuple[Answer, ...]
+    texts: tuple[bytes, bytes, bytes] | None = None
 
 
 def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:
@@ -145,9 +151,12 @@ def _merge_text(
     there = {n for n, answer in enumerate(answers) if answer == ABSORBED_SUPERSET}
     if there:
         merge, answers = _merge_rest(sides, contents, there, text)
+        base, _, _ = take_in(base, sides.hunks, sides.positions, there)
     if isinstance(merge, Conflicted):
-        reason = "upstream changed the same lines" if merge.marked else "both sides are binary"
-        return Collided(reason, merge.marked, answers)
+        if merge.marked is None:
+            return Collided("both sides are binary", None, answers)
+        reason = "upstream changed the same lines"
+        return Collided(reason, merge.marked, answers, (base, ours, theirs))
     if sides.is_moved:
         answers = tuple(_moved(answer) for answer in answers)
     return Merged(Entry(mode, blobs.add(merge.content)), answers)
@@ -193,7 +202,9 @@ def judge_hunks(
     if merged is not None and leads_to(ours, hunks, merged):
         doubled = (_is_doubled(base, ours, hunk, position, text) for hunk, position in pairs)
         return tuple(ABSORBED_SUPERSET if is_in else CARRIED_TEXT for is_in in doubled)
-    answers = tuple(judge_hunk(base, ours, hunk, position, text) for hunk, position in pairs)
+    texts = [(base, ours, apply_one(base, hunk, position)) for hunk, position in pairs]
+    alone = zip(pairs, text.merge_all(texts), strict=True)
+    answers = tuple(_judge(base, ours, *pair, merge) for pair, merge in alone)
     if merged is None:
         is_explained = CONFLICT in answers or ABSORBED_SUPERSET in answers
         return answers if is_explained else (CONFLICT,) * len(hunks)
@@ -212,7 +223,12 @@ def _is_doubled(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextM
 
 def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
     """Judge one hunk by merging it alone."""
-    merge = text.merge(base, ours, apply_one(base, hunk, position))
+    return _judge(
+        base, ours, hunk, position, text.merge(base, ours, apply_one(base, hunk, position))
+    )
+
+
+def _judge(base: bytes, ours: bytes, hunk: Hunk, position: int, merge: Merge) -> Answer:
     if isinstance(merge, Conflicted):
         is_in = merge.marked is not None and is_superset(ours, merge.marked, hunk)
         return ABSORBED_SUPERSET if is_in else CONFLICT

@@ -105,7 +105,8 @@ def _with_history(judged: Judged, item: Item) -> Judged:
     events = [(found.step.commit, Event.LANDED.value)]
     if found.since is not None:
         events.append((found.since.commit, found.event.value))
-    return replace(judged, outcome=replace(judged.outcome, history=tuple(events)))
+    outcome = replace(judged.outcome, history=tuple(events), superseded=found.wordings)
+    return replace(judged, outcome=outcome)
 
 
 def _with_promise(judged: Judged, item: Item, run: _Run) -> Judged:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from patchmgr.engines.atoms import Folded, Interest, PatchAtoms, is_telling, normal_lines
 from patchmgr.engines.placement import apply_one
 from patchmgr.engines.presence import View, look
-from patchmgr.model.merge import Clean
+from patchmgr.model.merge import Clean, Merge
 from patchmgr.model.ports import Blobs, Step, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
@@ -149,18 +149,22 @@ class Search:
 
     def is_in(self, patch: int, hunk: int, entry: Entry | None) -> bool:
         """Say whether merging a hunk alone, by its number in the patch, leaves a file as it is."""
+        merge = self.alone(patch, hunk, entry)
+        return entry is not None and merge == Clean(self.blobs.read(entry.blob))
+
+    def alone(self, patch: int, hunk: int, entry: Entry | None) -> Merge | None:
+        """Merge a hunk alone, by its number in the patch, into a file; None where there is none."""
         for step in self.folded[patch].steps:
             hunks = step.change.hunks
             if hunk < len(hunks):
                 sides = (step.base, entry)
                 if any(side is None or side.mode not in FILE_MODES for side in sides):
-                    return False
+                    return None
                 base, ours = (self.blobs.read(side.blob) for side in sides if side is not None)
                 theirs = apply_one(base, hunks[hunk], step.positions[hunk])
-                merge = self.text.merge(base, ours, theirs)
-                return merge == Clean(ours)
+                return self.text.merge(base, ours, theirs)
             hunk -= max(1, len(hunks))
-        return False
+        return None
 
     def lines(self, entry: Entry | None) -> frozenset[bytes]:
         """Return the lines of a file without white space."""

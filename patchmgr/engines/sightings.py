@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from patchmgr.engines.alarms import Alarm
+from patchmgr.engines.cause import (
+    Claim,
+    Claims,
+    Probe,
+    Version,
+    each,
+    is_disturbed,
+    text_of,
+    turning_point,
+    versions_of,
+    with_below,
+)
 from patchmgr.engines.comparison import Comparison
-from patchmgr.engines.ladder import ABSORBED_EXACT, Answer, judge_hunk
+from patchmgr.engines.ladder import ABSORBED_EXACT, Answer
 from patchmgr.engines.likely import find_likeness
-from patchmgr.engines.placement import has_place
 from patchmgr.engines.rebase import FileResult, Judged
 from patchmgr.model.decision import Decision
-from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How, HunkOutcome, Likely, Sighting, Verdict
 from patchmgr.model.ports import Blobs, History, Step, TextMerge
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import Entry
 
 _PULL = re.compile(r"\(#([0-9]{1,18})\)\s*$")
-
-
-@dataclass(frozen=True, slots=True)
-class _Version:
-    """An upstream file after a step (None: in the base tree), and where it is."""
-
-    step: Step | None
-    path: str
-    entry: Entry | None
-
-
-_Claim = Callable[[_Version], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +38,7 @@ class _Tools:
 
     def text_of(self, entry: Entry | None) -> bytes | None:
         """Return the content of a file, None where there is none or it is a link."""
-        if entry is None or entry.mode not in FILE_MODES:
-            return None
-        return self.blobs.read(entry.blob)
+        return text_of(entry, self.blobs)
 
 
 def pull_number(subject: str) -> int | None:
@@ -97,7 +93,7 @@ def _explain_patch(
     hunks = list(patch.outcome.hunks)
     at = 0
     for result in patch.files:
-        versions = _versions(result, steps, start)
+        versions = versions_of(result, steps, start)
         likely += _likely(result, versions, tools)
         for index, answer in enumerate(result.answers):
             step = _explaining_step(patch, result, index, versions, tools)
@@ -124,23 +120,25 @@ def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tupl
     return tuple(replace(sighting, pull=decision.pull) for sighting in sightings)
 
 
-def _likely(result: FileResult, versions: Sequence[_Version], tools: _Tools) -> Iterator[Likely]:
+def _likely(result: FileResult, versions: Sequence[Version], tools: _Tools) -> Iterator[Likely]:
     """Yield the step that brought each text that resembles a hunk of a file."""
     for alarm in result.alarms:
-        step = _turning_point(versions, _is_alike(result, alarm, versions[0], tools))
+        step = turning_point(versions, each(_is_alike(result, alarm, versions[0], tools)))
         if step is not None:
             pull, confidence = pull_number(step.subject), alarm.likeness.confidence
             yield Likely(step.commit, step.subject, pull, confidence, (result.home,))
 
 
-def _is_alike(result: FileResult, alarm: Alarm, start: _Version, tools: _Tools) -> _Claim:
+def _is_alike(result: FileResult, alarm: Alarm, start: Version, tools: _Tools) -> Claim:
     """Return the claim that an upstream version has a hunk in other words."""
     hunk, position = result.step.change.hunks[alarm.hunk], result.step.positions[alarm.hunk]
     content, pristine = tools.text_of(result.step.base), tools.text_of(start.entry)
     assert content is not None
 
-    def is_alike(version: _Version) -> bool:
-        ours = _with_below(pristine, tools.text_of(version.entry), content, tools.text)
+    def is_alike(version: Version) -> bool:
+        ours = tools.text_of(version.entry)
+        if pristine is not None:
+            (ours,) = with_below(pristine, [ours], content, tools.text)
         if ours is None:
             return False
         comparison = Comparison(result.home, content, ours)
@@ -163,85 +161,51 @@ def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:
 
 
 def _explaining_step(
-    patch: Judged, result: FileResult, index: int, versions: Sequence[_Version], tools: _Tools
+    patch: Judged, result: FileResult, index: int, versions: Sequence[Version], tools: _Tools
 ) -> Step | None:
     """Return the step that absorbed a hunk or broke it, None where none is known."""
     absorption = patch.absorption
     if absorption is not None and result.answers[index] == (Verdict.ABSORBED, absorption.how):
         return absorption.step
-    return _turning_point(versions, _claim(result, index, versions[0], tools))
+    claims = _claims(result, index, versions[0], tools)
+    return None if claims is None else turning_point(versions, claims)
 
 
-def _versions(
-    result: FileResult, steps: Sequence[Step], start: Mapping[str, Entry | None]
-) -> tuple[_Version, ...]:
-    """Return the file after each step that touches it, the base first, following its move."""
-    change, home = result.step.change, result.home
-    old = change.path if change.is_copy or change.old_path is None else change.old_path
-    versions = [_Version(None, old, start.get(old))]
-    for step in steps:
-        if step.changes.get(home) is not None:
-            versions.append(_Version(step, home, step.changes[home]))
-        elif home in step.changes or (versions[-1].path == old and old in step.changes):
-            versions.append(_Version(step, old, step.changes.get(old)))
-    return tuple(versions)
-
-
-def _claim(result: FileResult, index: int, start: _Version, tools: _Tools) -> _Claim | None:
+def _claims(result: FileResult, index: int, start: Version, tools: _Tools) -> Claims | None:
     """Return the claim about an upstream version that turned true with the commit in question."""
     answer, change, base = result.answers[index], result.step.change, result.step.base
     if answer[0] is Verdict.UNCHANGED:
         return None
     is_absorbed, content = answer[0] is Verdict.ABSORBED, tools.text_of(base)
     if is_absorbed and result.step.theirs is None:
-        return lambda version: version.entry is None
+        return each(lambda version: version.entry is None)
     if index >= len(change.hunks) or change.is_copy or content is None:
-        return _has_effect(result, index) if is_absorbed else _is_changed(start)
-    return _hunk_claim(result, index, content, start, tools)
+        return each(_has_effect(result, index) if is_absorbed else _is_changed(start))
+    return _hunk_claims(result, index, content, start, tools)
 
 
-def _hunk_claim(
-    result: FileResult, index: int, content: bytes, start: _Version, tools: _Tools
-) -> _Claim:
+def _hunk_claims(
+    result: FileResult, index: int, content: bytes, start: Version, tools: _Tools
+) -> Claims:
     """Return the claim that upstream has a hunk, or that it does not apply as it did."""
     hunk, position = result.step.change.hunks[index], result.step.positions[index]
     verdict, how = result.answers[index]
     pristine = tools.text_of(start.entry)
-
-    def judge(ours: bytes) -> Answer:
-        return judge_hunk(content, ours, hunk, position, tools.text)
-
-    def is_absorbed(version: _Version) -> bool:
-        ours = _with_below(pristine, tools.text_of(version.entry), content, tools.text)
-        found = None if ours is None else judge(ours)
+    probe = Probe(hunk, position, content, pristine, tools.text, tools.blobs)
+    if verdict is not Verdict.ABSORBED:
+        return is_disturbed(probe, how, start)
+    wanted: set[Answer | None] = {(verdict, how)}
+    if how is How.SUPERSET:
         # What has become a superset may have landed as it is.
-        return found == (verdict, how) or (how is How.SUPERSET and found == ABSORBED_EXACT)
-
-    def is_disturbed(version: _Version) -> bool:
-        if how is How.MOVED and version.path != start.path:
-            return True
-        ours = _with_below(pristine, tools.text_of(version.entry), content, tools.text)
-        # Without its lines a hunk cannot apply: no need to merge.
-        return ours is None or not has_place(ours, hunk) or judge(ours)[0] is not Verdict.UNCHANGED
-
-    return is_absorbed if verdict is Verdict.ABSORBED else is_disturbed
+        wanted.add(ABSORBED_EXACT)
+    return lambda versions: [answer in wanted for answer in probe.answers(versions)]
 
 
-def _with_below(
-    pristine: bytes | None, ours: bytes | None, content: bytes, text: TextMerge
-) -> bytes | None:
-    """Return an upstream version with what the patches below do to the file, if that is clean."""
-    if pristine is None or ours is None:
-        return ours
-    below = text.merge(pristine, ours, content)
-    return below.content if isinstance(below, Clean) else ours
-
-
-def _is_changed(start: _Version) -> _Claim:
+def _is_changed(start: Version) -> Claim:
     return lambda version: (version.path, version.entry) != (start.path, start.entry)
 
 
-def _has_effect(result: FileResult, index: int) -> _Claim:
+def _has_effect(result: FileResult, index: int) -> Claim:
     """Return the claim that a change without hunks, or a whole new file, is there."""
     change, base, theirs = result.step.change, result.step.base, result.step.theirs
     assert theirs is not None
@@ -257,18 +221,6 @@ def _has_effect(result: FileResult, index: int) -> _Claim:
         and path in (None, version.path)
         and mode in (None, version.entry.mode)
     )
-
-
-def _turning_point(versions: Sequence[_Version], claim: _Claim | None) -> Step | None:
-    """Return the step after which the claim holds up to the last version, None where none."""
-    found: Step | None = None
-    if claim is None:
-        return None
-    for version in reversed(versions):
-        if not claim(version):
-            return found
-        found = version.step
-    return found
 
 
 def _sighting(step: Step, answer: Answer, hunk: HunkOutcome) -> Sighting:

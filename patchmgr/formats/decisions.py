@@ -6,13 +6,13 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 import tomli_w
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.paths import check_path, decode_path, encode_path
+from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
+from patchmgr.formats.written_paths import read_path, written_path
 from patchmgr.model.decision import Decision, Passage, Ruling
 from patchmgr.model.ids import is_full_id
 
@@ -25,7 +25,6 @@ DECISIONS = "conflicts/decisions.toml"
 FORMAT = 1
 MAX_FILE = 4 * 1024 * 1024
 
-_PLAIN = " /!#$&'()*+,:;=@[]{}^~"  # what stands for itself in a path, besides letters and digits
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _KEYS = {"series", "patch", "verdict", "change", "by", "commit", "subject", "pull", "text"}
 _TEXT_KEYS = {"path", "lines", "digest", "times"}
@@ -70,7 +69,7 @@ def _order(decision: Decision) -> tuple[object, ...]:
 def _table(decision: Decision) -> dict[str, Any]:
     values = {
         "series": decision.series,
-        "patch": _written(decision.patch),
+        "patch": written_path(decision.patch),
         "verdict": decision.ruling.value,
         "change": decision.change,
         "by": decision.by or None,
@@ -78,7 +77,7 @@ def _table(decision: Decision) -> dict[str, Any]:
         "subject": decision.subject or None,
         "pull": decision.pull,
         "text": [
-            {"digest": p.digest, "lines": p.lines, "path": _written(p.path), "times": p.times}
+            {"digest": p.digest, "lines": p.lines, "path": written_path(p.path), "times": p.times}
             for p in sorted(decision.passages)
         ],
     }
@@ -137,7 +136,7 @@ class _Values:
 
     def path(self, key: str) -> str:
         written = self.text(key)
-        return check_path(_read(written), what=f"{DECISIONS}: {self._where}: {key}")
+        return check_path(read_path(written), what=f"{DECISIONS}: {self._where}: {key}")
 
     def digest(self, key: str) -> str:
         value = self.text(key)
@@ -150,15 +149,6 @@ class _Values:
         if type(value) is not int or value < 0:
             raise _fault(f"{self._where}: {key} must be a number")
         return value
-
-
-def _written(path: str) -> str:
-    """Return a path as it stands in the file: what is no plain letter as `%` and two digits."""
-    return quote_from_bytes(encode_path(path), safe=_PLAIN)
-
-
-def _read(written: str) -> str:
-    return decode_path(unquote_to_bytes(written))
 
 
 def _fault(problem: str, hints: tuple[str, ...] = ()) -> PatchmgrError:

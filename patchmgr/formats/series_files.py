@@ -55,6 +55,18 @@ def without(series: SeriesFile, names: Collection[str]) -> SeriesFile:
     return SeriesFile(tuple(line for line in series.lines if line.name not in gone))
 
 
+def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFile:
+    """Return the series with the lines of these patches made comments that begin with a note."""
+    _check_known(series, names)
+    text = b"# " + encode_path(shown(note)) + b": "
+    return SeriesFile(
+        tuple(
+            SeriesLine(text + line.raw.lstrip(b" \t")) if line.name in names else line
+            for line in series.lines
+        )
+    )
+
+
 def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
     """Return the series with another name for one patch; what follows the name stays."""
     _check_known(series, [old])

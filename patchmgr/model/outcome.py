@@ -98,6 +98,15 @@ class Resemblance:
 
 
 @dataclass(frozen=True, slots=True)
+class Wording:
+    """A part of a patch that upstream landed in other words: both texts."""
+
+    path: str
+    upstream: bytes
+    patch: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class FileConflict:
     """A file that a person must merge.
 
@@ -125,8 +134,8 @@ class PatchOutcome:
     `changes` is what the new commit does to the tree of the new side (None deletes); it is
     empty where nothing is carried. `reuses_diff` says that the patch file stays as it is.
     `history` names upstream commits and what they did to the patch's effect: landed, evolved,
-    reverted or gone. `likely` names those that seem to have done the same in other words, and
-    `finding` is what a person can decide about.
+    reverted or gone; `superseded` is what landed in other words. `likely` names those that seem
+    to have done the same in other words, and `finding` is what a person can decide about.
     """
 
     name: str
@@ -142,6 +151,7 @@ class PatchOutcome:
     reason: str | None = None
     reuses_diff: bool = False
     history: tuple[tuple[str, str], ...] = ()
+    superseded: tuple[Wording, ...] = ()
     likely: tuple[Likely, ...] = ()
     finding: Finding | None = None
 

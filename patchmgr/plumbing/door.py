@@ -117,6 +117,11 @@ def output(
     return run(arguments, git_dir=git_dir, cwd=cwd, data=data, env=env)[1]
 
 
+def attended(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
+    """Run git for a person at the terminal, with their configuration; return its exit code."""
+    return subprocess.run(["git", *arguments], cwd=cwd, env=env, check=False).returncode
+
+
 def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError:
     """Return the error for a git command that ended badly."""
     said = stderr.decode(errors="replace").strip().splitlines()

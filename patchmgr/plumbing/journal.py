@@ -27,7 +27,10 @@ _JOURNAL = f"{PRIVATE}/journal.json"
 _STAGING = f"{PRIVATE}/staging"
 _STAGED = re.compile(rf"{re.escape(_STAGING)}/\d+")
 # What a change may write: nothing else of a workspace is ours.
-_OURS = re.compile(r"upstream\.lock|\.gitignore|\.gitattributes|(series|conflicts)/.+")
+_WORK = f"{PRIVATE}/rebase/"  # what waits for a person
+_OURS = re.compile(
+    rf"upstream\.lock|\.gitignore|\.gitattributes|(series|conflicts|{re.escape(PRIVATE)}/rebase)/.+"
+)
 _SPENT = re.compile(rf"{re.escape(PRIVATE)}/[a-z]+/[a-z.]+")
 _BRANCHES = "refs/heads/patchmgr/"
 
@@ -195,7 +198,7 @@ def _checked(text: str, form: re.Pattern[str]) -> str:
 
 
 def _checked_file(path: str, staged: str | None) -> tuple[str, str | None]:
-    check_path(_checked(path, _OURS), what="the path")
+    check_path(_checked(path, _OURS).removeprefix(_WORK), what="the path")
     return path, None if staged is None else _checked(staged, _STAGED)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from patchmgr.model.outcome import Verdict
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document, patch_value
+from patchmgr.render.recorded import replayed_text, replayed_value
 from patchmgr.render.terminal import patch_lines
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def application_text(done: Application, *, is_dry_run: bool, colour: bool) -> st
         absorbed = sum(patch.verdict is Verdict.ABSORBED for patch in done.patches)
         if absorbed:
             lines.append(f"The checkout has {counted(absorbed, 'patch')} already.")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + replayed_text(done.replayed)
 
 
 def application_document(done: Application, *, is_dry_run: bool) -> str:
@@ -53,6 +54,7 @@ def application_document(done: Application, *, is_dry_run: bool) -> str:
         head=done.head,
         paths=list(done.paths),
         patches=[patch_value(*pair) for pair in zip(done.patches, done.commits, strict=True)],
+        replayed=[replayed_value(one) for one in done.replayed],
     )
 
 

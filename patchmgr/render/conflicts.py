@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.render.clean import clean
+from patchmgr.render.terminal import bare_subject
 
 CONTEXT = 3
 
 
 def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
-    """Return the conflict in git's markers, with series, patch and both commits as labels."""
-    subject = f": {patch.cause[0].subject}" if patch.cause else ""
-    ours = _raw(f"{outcome.onto.ref} ({outcome.onto.commit[:12]}){subject}")
+    """Return the conflict in git's markers; labels name series and patch, pin and cause."""
+    ours = _raw(f"{outcome.onto.ref} ({_upstream(outcome, patch, conflict)})")
     base = _raw(f"{outcome.base.ref} ({outcome.base.commit[:12]})")
     theirs = _raw(f"{outcome.name}/{patch.name}: {patch.subject}")
     marked = conflict.marked
@@ -26,6 +26,17 @@ def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConfl
         if bare in labels:
             lines[number] = bare[:8] + labels[bare] + line[len(bare) :]
     return b"\n".join(lines)
+
+
+def _upstream(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> str:
+    """Return the commit that a conflict is with: its cause, or else the one that is rebased to."""
+    paths = (conflict.path, conflict.new_path)
+    here = [cause for cause in patch.cause if any(path in cause.paths for path in paths)]
+    cause = next(iter((*here, *patch.cause)), None)
+    if cause is None:
+        return outcome.onto.commit[:12]
+    pull = "" if cause.pull is None else f", #{cause.pull}"
+    return f"{cause.commit[:12]} {clean(bare_subject(cause))}{pull}"
 
 
 def _whole_file(conflict: FileConflict) -> bytes:
@@ -47,9 +58,14 @@ def _raw(text: str) -> bytes:
 
 
 def conflicts_text(outcome: SeriesOutcome) -> str:
-    """Return every conflict region of a series with a few lines around it."""
+    """Return every conflict region of a series with a few lines around it.
+
+    Both texts of what landed in other words follow.
+    """
     shown: list[str] = []
     for patch in outcome.patches:
+        if patch.verdict is Verdict.ABSORBED:
+            shown += _wordings(patch)
         for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
             shown.append(f"--- {clean(patch.name)}  {clean(conflict.new_path)}")
             if conflict.marked is None:
@@ -63,6 +79,15 @@ def conflicts_text(outcome: SeriesOutcome) -> str:
                     for line in lines[start:end]
                 ]
     return "".join(f"{line}\n" for line in shown)
+
+
+def _wordings(patch: PatchOutcome) -> Iterator[str]:
+    for wording in patch.superseded:
+        yield f"--- {clean(patch.name)}  {clean(wording.path)}  (superseded)"
+        for sign, text in (("upstream", wording.upstream), ("patch", wording.patch)):
+            yield f"@@ {sign} @@"
+            lines = text.decode("utf-8", "surrogateescape").splitlines()
+            yield from (clean(line, keep="\t") for line in lines)
 
 
 def _regions(lines: list[bytes]) -> Iterator[tuple[int, int]]:

@@ -35,9 +35,10 @@ def error_document(error: PatchmgrError) -> str:
     return json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def rebase_document(outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool) -> str:
-    """Return the document of `rebase --json`."""
-    return document("rebase", dry_run=is_dry_run, series=[_series(outcome) for outcome in outcomes])
+def rebase_document(outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool, **more: Any) -> str:
+    """Return the document of `rebase --json`; `more` are further keys of it."""
+    series = [_series(outcome) for outcome in outcomes]
+    return document("rebase", dry_run=is_dry_run, series=series, **more)
 
 
 def targets_document(targets: Iterable[TargetOutcome]) -> str:
@@ -86,6 +87,10 @@ def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
         "conflicts": [_conflict(conflict) for conflict in patch.conflicts],
         "likely": [_likely(likely) for likely in patch.likely],
         "history": [{"commit": commit, "event": event} for commit, event in patch.history],
+        "superseded": [
+            {"path": w.path, "upstream": _text(w.upstream), "patch": _text(w.patch)}
+            for w in patch.superseded
+        ],
         "reason": patch.reason,
         "hunks": [_hunk(hunk) for hunk in patch.hunks],
     }
@@ -98,6 +103,10 @@ def _sighting(sighting: Sighting) -> dict[str, Any]:
         "pull": sighting.pull,
         "paths": list(sighting.paths),
     }
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "backslashreplace")
 
 
 def _likely(likely: Likely) -> dict[str, Any]:

@@ -20,6 +20,8 @@ VERDICT_COLOURS = {
     Verdict.SKIPPED: "2",
 }
 LONGEST_TEXT = 12  # lines
+MOST_HUNKS = 6
+_SINCE = {"evolved": "changed again", "gone": "gone"}
 _WIDTH = max(len(verdict.value) for verdict in Verdict)
 
 
@@ -62,6 +64,7 @@ def patch_lines(patch: PatchOutcome, colour: bool) -> Iterator[str]:
         yield f"{indent}in {sighting_text(sighting)}"
     for sighting in patch.cause:
         yield f"{indent}since {sighting_text(sighting)}"
+    yield from (f"{indent}{line}" for line in _history_lines(patch))
     for old, new in _moves(patch):
         yield f"{indent}{clean(old)} is now {clean(new)}"
     for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
@@ -70,6 +73,24 @@ def patch_lines(patch: PatchOutcome, colour: bool) -> Iterator[str]:
         yield f"{indent}{line}"
     if patch.reason is not None:
         yield f"{indent}{clean(patch.reason)}"
+
+
+def _history_lines(patch: PatchOutcome) -> Iterator[str]:
+    """Yield what became of a patch that landed, and whether it landed in other words."""
+    landed = next((commit for commit, event in patch.history if event == "landed"), "")
+    for commit, event in patch.history:
+        if event == "reverted":
+            yield f"landed in {landed[:12]}, taken back in {commit[:12]}"
+        elif event in _SINCE:
+            yield f"{_SINCE[event]} since {commit[:12]}"
+    if patch.superseded and patch.verdict is Verdict.ABSORBED:
+        yield "superseded: landed in other words (both texts with --show-conflicts)"
+    if patch.verdict is Verdict.PARTIAL:
+        left = [h for h in patch.hunks if h.verdict is not Verdict.ABSORBED]
+        yield f"left of it: {len(left)} of {len(patch.hunks)} hunks"
+        yield from (f"  {clean(h.new_path)} line {h.line}" for h in left[:MOST_HUNKS])
+        if len(left) > MOST_HUNKS:
+            yield f"  and {len(left) - MOST_HUNKS} more"
 
 
 def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
@@ -101,8 +122,14 @@ def _moves(patch: PatchOutcome) -> tuple[tuple[str, str], ...]:
 
 
 def sighting_text(sighting: Sighting) -> str:
-    """Return an upstream commit in one line."""
-    return f"{sighting.commit[:12]} {clean(sighting.subject)}"
+    """Return an upstream commit in one line: its pull request, where it has one, goes first."""
+    pull = "" if sighting.pull is None else f"#{sighting.pull} "
+    return f"{pull}{sighting.commit[:12]} {clean(bare_subject(sighting))}"
+
+
+def bare_subject(sighting: Sighting) -> str:
+    """Return a commit's subject without the pull request at its end."""
+    return sighting.subject.rstrip().removesuffix(f"(#{sighting.pull})").rstrip()
 
 
 def _summary(outcome: SeriesOutcome) -> str:
@@ -124,6 +151,8 @@ def after_rebase(
         yield f"Conflicts are left. These files below {work} have markers:"
         yield from (f"  {clean(name)}" for name in waiting)
         yield "Edit them, then run: patchmgr rebase --continue"
+        yield "Or use your merge tool: patchmgr mergetool"
+        yield "To leave out the first patch in conflict: patchmgr rebase --skip"
         yield "To forget the attempt: patchmgr rebase --abort"
         yield "Patch files, pin and branch are as they were."
     elif any(outcome.has_conflicts for outcome in outcomes):

@@ -258,7 +258,7 @@ def test_a_killed_rebase_leaves_its_conflicts_whole_or_none(stage: Stage) -> Non
     onto = stage.upstream.git("rev-parse", "collides")
     line = ("-C", stage.root, "rebase", "s", "--onto", onto)
     work = stage.root / ".patchmgr/rebase"
-    files = workspace_look(stage)
+    before = workspace_look(stage)
 
     def waiting() -> object:
         found = invoke("-C", stage.root, "status", "--json").json["unfinished"]
@@ -266,16 +266,21 @@ def test_a_killed_rebase_leaves_its_conflicts_whole_or_none(stage: Stage) -> Non
 
     def reset() -> None:
         shutil.rmtree(work, ignore_errors=True)
+        shutil.rmtree(stage.root / "conflicts")
+        (stage.root / "conflicts").mkdir()
 
     assert invoke(*line).code == 3
-    left = waiting()
+    left, after = waiting(), workspace_look(stage)
     assert left is not None
+    assert {path.split("/")[0] for path in after[0].keys() - before[0].keys()} == {"conflicts"}
+    reset()
+    assert workspace_look(stage) == before
     seen = set()
 
     def check(at: int) -> bool:
         found = waiting()
         assert found in (None, left), f"killed at {at}"
-        assert workspace_look(stage) == files
+        assert workspace_look(stage) == (before if found is None else after)
         seen.add(found is None)
         if found is None and at % 4 == 0:
             assert invoke(*line).code == 3

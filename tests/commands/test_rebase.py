@@ -147,11 +147,14 @@ def test_a_conflict_changes_nothing_and_later_patches_go_on(scene: Scene) -> Non
     series = answer["series"][0]
     assert series["head"] is None
     assert series["patches"][0]["cause"][0]["commit"] == culprit
+    assert series["patches"][2]["cause"] == series["patches"][0]["cause"]
     assert series["patches"][0]["conflicts"][0]["path"] == "a"
-    assert workspace_files(scene.root) == before
+    after = workspace_files(scene.root)
+    assert {path.split("/")[0] for path in after.keys() - before.keys()} == {"conflicts"}
+    assert {path: after[path] for path in before} == before
     waiting = scene.root / ".patchmgr/rebase/s/fork-change-1.patch/a"
     marked = waiting.read_text()
-    assert f"<<<<<<< upstream/main ({culprit[:12]}): upstream: collides (#9)\n" in marked
+    assert f"<<<<<<< upstream/main ({culprit[:12]} upstream: collides, #9)\n" in marked
     assert ">>>>>>> s/fork-change-1.patch: fork: change 1\n" in marked
     base = series["base"]["commit"]
     assert f"\n||||||| {base} ({base[:12]})\n" in marked

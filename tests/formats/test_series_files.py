@@ -15,6 +15,7 @@ from patchmgr.formats.series_files import (
     parse_series,
     renamed,
     reordered,
+    set_aside,
     with_appended,
     without,
     write_series,
@@ -195,3 +196,15 @@ def test_a_name_that_a_series_cannot_hold_is_refused(name: str, kind: str) -> No
     with pytest.raises(PatchmgrError) as caught:
         renamed(series, "b.patch", name)
     assert caught.value.kind == kind
+
+
+def test_patches_are_set_aside_as_comments() -> None:
+    series = parse_series(b"# why\n  a.patch -p2 #-x # note\r\nb.patch")
+    aside = set_aside(series, ["a.patch"], "skipped on v1\x1b")
+    raw = b"# why\n# skipped on v1\\x1b: a.patch -p2 #-x # note\r\nb.patch"
+    assert write_series(aside) == raw
+    assert aside.names() == ("b.patch",)
+    assert parse_series(raw) == aside
+    assert set_aside(series, [], "x") == series
+    with pytest.raises(PatchmgrError):
+        set_aside(series, ["c.patch"], "x")

@@ -104,3 +104,24 @@ def test_a_link_on_the_way_is_refused_before_anything_is_written(root: Path) -> 
     with pytest.raises(PatchmgrError, match="leads through a symbolic link"):
         Journal(root).make(Change({"series/link/x": b"x\n"}), no_refs)
     assert files(root) == before
+
+
+def test_what_waits_for_a_person_is_left_with_all_else(root: Path) -> None:
+    work = {".patchmgr/rebase/state.json": b"[]", ".patchmgr/rebase/s/p/.marked": b"x\n"}
+    Journal(root).make(Change({**CHANGE, **work}), no_refs)
+    assert {name: files(root)[name] for name in work} == work
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".patchmgr/lock", ".patchmgr/journal.json", ".patchmgr/rebase", ".patchmgr/rebase/",
+        ".patchmgr/rebase/../lock", ".patchmgr/rebase/.git/x", ".patchmgr/rebase/.patchmgr/x",
+        ".patchmgr/rebase//x",
+    ],
+)  # fmt: skip
+def test_nothing_else_that_is_private_is_written(root: Path, path: str) -> None:
+    before = files(root)
+    with pytest.raises(PatchmgrError):
+        Journal(root).make(Change({path: b"x"}), no_refs)
+    assert {name: raw for name, raw in files(root).items() if "staging" not in name} == before

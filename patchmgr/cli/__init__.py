@@ -1,0 +1,70 @@
+"""The command line: options to one command, its value to a renderer, and an exit code."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import typer
+
+from patchmgr.cli import conflicts, merging, patches, rebasing, targets, workspaces
+from patchmgr.cli.ends import end_with
+from patchmgr.cli.root import before, group
+
+__all__ = ["app", "main"]
+
+
+def _commands() -> typer.Typer:
+    """Return all commands, in the order in which the help lists them."""
+    root = typer.Typer(
+        name="patchmgr",
+        help="Keep ordered patch series on pinned upstream commits, and carry them onto new ones.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    root.callback()(before)
+    root.command()(workspaces.init)
+    root.command("import")(patches.import_)
+    root.command()(rebasing.rebase)
+    root.command()(rebasing.decide)
+    root.command()(targets.apply)
+    root.command()(targets.unapply)
+    root.command()(targets.verify)
+    root.command()(targets.branch)
+    root.command()(targets.report)
+    root.command()(merging.mergetool)
+    root.command("merge-file")(merging.merge_file)
+    root.command()(workspaces.status)
+    upstream = group("Projects that are followed.")
+    upstream.command("add")(workspaces.upstream_add)
+    upstream.command("list")(workspaces.upstream_list)
+    upstream.command("fetch")(workspaces.upstream_fetch)
+    root.add_typer(upstream, name="upstream")
+    series = group("Ordered patches on one pin.")
+    series.command("new")(workspaces.series_new)
+    series.command("list")(workspaces.series_list)
+    series.command("show")(workspaces.series_show)
+    root.add_typer(series, name="series")
+    memory = group("What was made of conflicts, for everybody who meets them again.")
+    memory.command("list")(conflicts.list_)
+    memory.command("show")(conflicts.show_)
+    memory.command("resolve")(conflicts.resolve)
+    memory.command("accept")(conflicts.accept)
+    memory.command("forget")(conflicts.forget)
+    memory.command("learn")(conflicts.learn)
+    root.add_typer(memory, name="conflicts")
+    driver = group("The ladder inside of a plain git merge, rebase or cherry-pick.")
+    driver.command("install")(merging.driver_install)
+    driver.command("uninstall")(merging.driver_uninstall)
+    driver.command("run", hidden=True)(merging.driver_run)
+    root.add_typer(driver, name="merge-driver")
+    return root
+
+
+app = _commands()
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process."""
+    end_with(app)

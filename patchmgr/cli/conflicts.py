@@ -1,0 +1,119 @@
+"""The group `conflicts`: the shared memory of resolutions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from patchmgr.cli.root import DryRun, Json, open_session, show
+from patchmgr.errors import PatchmgrError
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id, or its beginning.")]
+
+
+def list_(json: Json = False) -> None:
+    """List the conflicts on record, and what became of them.
+
+    Example: patchmgr conflicts list
+    """
+    from patchmgr.commands.conflicts import list_conflicts
+    from patchmgr.render.recorded import conflicts_text, list_document
+
+    listed = list_conflicts(open_session(wants_json=json))
+    show(list_document(listed) if json else conflicts_text(listed))
+
+
+def show_(name: Id, json: Json = False) -> None:
+    """Show both sides of a conflict, and its resolution as a diff.
+
+    Example: patchmgr conflicts show 4f08e2008bf8
+    """
+    from patchmgr.commands.conflicts import show_conflict
+    from patchmgr.render.recorded import conflict_text, show_document
+
+    found = show_conflict(open_session(wants_json=json), name)
+    show(show_document(found) if json else conflict_text(found))
+
+
+def resolve(
+    name: Id,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The text, or the whole file.")],
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Record a resolution: what stands in FILE for the conflict, or the whole file it was in.
+
+    Example: patchmgr conflicts resolve 4f08e2008bf8 solved.py
+    """
+    from patchmgr.commands.conflicts import resolve_conflict
+    from patchmgr.render.recorded import solved_document, solved_text
+
+    session = open_session(wants_json=json)
+    solved = resolve_conflict(session, name, file.absolute(), is_dry_run=dry_run)
+    if json:
+        show(solved_document("conflicts resolve", solved, is_dry_run=dry_run))
+    else:
+        show(solved_text(solved, is_dry_run=dry_run))
+
+
+def accept(
+    name: Id,
+    side: Annotated[str, typer.Argument(metavar="ours|theirs", help="The side to take.")],
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Record one side of a conflict as its resolution: ours is upstream's, theirs the patch's.
+
+    Example: patchmgr conflicts accept 4f08e2008bf8 ours
+    """
+    from patchmgr.commands.conflicts import SIDES, accept_side
+    from patchmgr.render.recorded import solved_document, solved_text
+
+    if side not in SIDES:
+        raise PatchmgrError("usage", f"the side is ours or theirs, not {side}")
+    session = open_session(wants_json=json)
+    solved = accept_side(session, name, side, is_dry_run=dry_run)
+    if json:
+        show(solved_document("conflicts accept", solved, is_dry_run=dry_run))
+    else:
+        show(solved_text(solved, is_dry_run=dry_run))
+
+
+def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
+    """Forget the resolution of a conflict: it is not replayed any more.
+
+    Example: patchmgr conflicts forget 4f08e2008bf8
+    """
+    from patchmgr.commands.conflicts import forget_conflict
+    from patchmgr.render.recorded import forgotten_document, forgotten_text
+
+    session = open_session(wants_json=json)
+    names = forget_conflict(session, name, is_dry_run=dry_run)
+    render = forgotten_document if json else forgotten_text
+    show(render(names, is_dry_run=dry_run))
+
+
+def learn(
+    merge: Annotated[str, typer.Argument(metavar="MERGE", help="A merge, or a range A..B.")],
+    git: Annotated[Path, typer.Option("--git", metavar="REPO", help="The clone it is in.")],
+    was: Annotated[
+        str | None, typer.Option(metavar="OLD", help="A..B is this branch, rebased.")
+    ] = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Learn from a finished merge or rebase of any clone how its conflicts were solved.
+
+    Example: patchmgr conflicts learn --git ~/src/vllm HEAD
+
+    Example: patchmgr conflicts learn --git ~/src/vllm main..fork --was fork@{1}
+    """
+    from patchmgr.commands.learn import learn_from
+    from patchmgr.render.recorded import learned_document, learned_text
+
+    session = open_session(wants_json=json)
+    learned = learn_from(session, git.absolute(), merge, was=was, is_dry_run=dry_run)
+    render = learned_document if json else learned_text
+    show(render(learned, is_dry_run=dry_run))

@@ -1,0 +1,69 @@
+"""How a run of the command line ends: errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from patchmgr import __version__
+from patchmgr.cli.root import Given, say, show
+from patchmgr.errors import EXIT_FAULT, EXIT_INTERRUPTED, PatchmgrError
+
+# What a system may refuse at any time, and no program foresees.
+_OF_THE_SYSTEM = (
+    errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE,
+    errno.ENFILE, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOMEM,
+)  # fmt: skip
+
+
+def end_with(app: Callable[..., object]) -> NoReturn:
+    """Run the command line; the one place where errors become exit codes."""
+    Given.wants_json = "--json" in sys.argv
+    try:
+        code = app(standalone_mode=False)
+    except PatchmgrError as error:
+        code = _fail(error)
+    except KeyboardInterrupt:
+        code = EXIT_INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as fault:  # the boundary: usage errors of typer, else our own fault
+        code = _usage_or_fault(fault)
+    if code == EXIT_INTERRUPTED:  # typer makes this code of an interrupt, too
+        say("\nInterrupted. Nothing is half done.")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(error: PatchmgrError) -> int:
+    if Given.wants_json:
+        from patchmgr.render.machine import error_document
+
+        show(error_document(error))
+        return error.exit_code
+    from patchmgr.render.clean import clean
+
+    say(f"patchmgr: {clean(error.message)}")
+    for hint in error.hints:
+        say(f"  hint: {clean(hint)}")
+    return error.exit_code
+
+
+def _usage_or_fault(fault: Exception) -> int:
+    message = getattr(fault, "format_message", None)
+    if message is not None:
+        return _fail(PatchmgrError("usage", str(message()), ("patchmgr --help",)))
+    if isinstance(fault, OSError) and fault.errno in _OF_THE_SYSTEM:
+        kind = "no-space" if fault.errno in (errno.ENOSPC, errno.EDQUOT) else "system"
+        where = f"{fault.filename}: " if fault.filename else ""
+        return _fail(PatchmgrError(kind, f"{where}{fault.strerror}"))
+    import platform
+    import traceback
+
+    versions = f"patchmgr {__version__}, Python {platform.python_version()}, {platform.platform()}"
+    say(f"patchmgr: a fault of the program. Please report this with what follows.\n{versions}")
+    say(traceback.format_exc())
+    return EXIT_FAULT

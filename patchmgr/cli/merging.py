@@ -1,0 +1,176 @@
+"""`merge-file`, the group `merge-driver`, and `mergetool`: the ladder outside of a series."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from patchmgr.cli.root import DryRun, Given, Json, open_session, say, show
+from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
+
+if TYPE_CHECKING:
+    from patchmgr.commands.merge_file import MergedFile
+    from patchmgr.store import Workspace
+
+_NO_MERGE = 129  # up to 128, git takes what is in %A for the conflict
+
+Upstream = Annotated[
+    str, typer.Option("--upstream", metavar="ours|theirs", help="Which side is upstream's.")
+]
+Repository = Annotated[Path, typer.Option("--git", metavar="REPO", help="The clone.")]
+
+
+def merge_file(
+    base: Annotated[Path, typer.Argument(metavar="BASE")],
+    ours: Annotated[Path, typer.Argument(metavar="OURS")],
+    theirs: Annotated[Path, typer.Argument(metavar="THEIRS")],
+    path: Annotated[str, typer.Option("--path", metavar="NAME", help="The file's name.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", metavar="OUT", help="Write here, not to stdout.")
+    ] = None,
+    upstream: Upstream = "ours",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Merge one file as a rebase would; exit 3 where conflict markers are left.
+
+    What was solved before is replayed where the current folder is in a workspace, or -C names
+    one. What git merges cleanly has git's bytes.
+
+    Example: patchmgr merge-file base.py ours.py theirs.py --path pkg/mod.py -o merged.py
+    """
+    from patchmgr.commands.merge_file import merge_file as merge
+    from patchmgr.commands.merge_file import write_merged
+    from patchmgr.render.merging import merged_document, merged_lines
+
+    Given.wants_json = json
+    if json and output is None:
+        raise PatchmgrError("usage", "--json needs -o OUT: stdout is for one of the two")
+    merged = merge((base, ours, theirs), path, upstream=upstream, workspace=_workspace())
+    for line in merged_lines(merged):
+        say(line)
+    if json:
+        show(merged_document(merged, is_dry_run=dry_run))
+    if output is not None and not dry_run:
+        write_merged(merged, output)
+    elif output is None and not dry_run:
+        sys.stdout.buffer.write(merged.content)
+        sys.stdout.flush()
+    _end(merged)
+
+
+def _end(merged: MergedFile, code: int = EXIT_CONFLICTS) -> None:
+    if not merged.is_solved:
+        raise typer.Exit(code)
+
+
+def _workspace() -> Workspace | None:
+    from patchmgr.commands.merge_file import near_workspace
+
+    named = Given.folder or os.environ.get("PATCHMGR_WORKSPACE")
+    start = Path(named) if named else Path.cwd()
+    return near_workspace(start.absolute(), is_named=bool(named))
+
+
+def driver_install(
+    repository: Repository = Path(),
+    patterns: Annotated[
+        list[str],
+        typer.Option("--pattern", metavar="GLOB", help="Files to merge; repeatable."),
+    ] = [],  # noqa: B006 - typer copies it
+    upstream: Upstream = "ours",
+    dry_run: DryRun = False,
+) -> None:
+    """Let git merge, rebase and cherry-pick with patchmgr in a clone.
+
+    Writes to the clone's own configuration and .git/info/attributes, once or again. In a
+    workspace, or with -C, its recorded resolutions are used. A rebase has upstream's side as
+    ours; where you merge upstream into your branch, say --upstream theirs.
+
+    Example: patchmgr merge-driver install --git ~/src/vllm
+    """
+    from patchmgr.commands.merge_driver import install_driver
+    from patchmgr.render.merging import installation_text
+
+    change = install_driver(
+        repository.absolute(),
+        patterns=patterns,
+        upstream=upstream,
+        workspace=_workspace(),
+        is_dry_run=dry_run,
+    )
+    show(installation_text(change, is_dry_run=dry_run))
+
+
+def driver_uninstall(repository: Repository = Path(), dry_run: DryRun = False) -> None:
+    """Take the merge driver out of a clone again.
+
+    Example: patchmgr merge-driver uninstall --git ~/src/vllm
+    """
+    from patchmgr.commands.merge_driver import uninstall_driver
+    from patchmgr.render.merging import installation_text
+
+    change = uninstall_driver(repository.absolute(), is_dry_run=dry_run)
+    show(installation_text(change, is_dry_run=dry_run))
+
+
+def driver_run(
+    base: Annotated[Path, typer.Argument(metavar="%O")],
+    ours: Annotated[Path, typer.Argument(metavar="%A")],
+    theirs: Annotated[Path, typer.Argument(metavar="%B")],
+    path: Annotated[str, typer.Argument(metavar="%P")],
+    upstream: Upstream = "ours",
+) -> None:
+    """Merge for git: the result goes into %A, exit 1 for a conflict.
+
+    Example: patchmgr merge-driver run %O %A %B %P
+    """
+    from patchmgr.commands.merge_file import drive
+    from patchmgr.render.clean import clean
+    from patchmgr.render.merging import merged_lines
+
+    sides = (base, ours, theirs)
+    try:
+        workspace = _workspace()
+    except PatchmgrError as fault:
+        workspace = None
+        say(f"warning: {clean(fault.message)}")
+    try:
+        merged, problem = drive(sides, path, upstream=upstream, workspace=workspace)
+    except PatchmgrError as fault:
+        say(f"patchmgr: {clean(fault.message)}")
+        raise typer.Exit(_NO_MERGE) from fault
+    if problem is not None:
+        say(f"warning: recorded resolutions are not used: {clean(problem)}")
+    for line in merged_lines(merged):
+        say(line)
+    _end(merged, 1)
+
+
+def mergetool(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[FILE]...")] = None,
+    tool: Annotated[
+        str | None, typer.Option(metavar="TOOL", help="One of: git mergetool --tool-help")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Solve what an unfinished rebase waits for with the merge tool of your git.
+
+    FILE is a name below the work area, or its end; without one, every file with markers. This
+    is the one command that reads your git configuration: merge.tool and mergetool.*.
+
+    Example: patchmgr mergetool --tool vimdiff
+    """
+    from patchmgr.commands.mergetool import run_mergetool
+    from patchmgr.render.merging import tool_lines
+
+    session = open_session()
+    result = run_mergetool(session, names or (), tool=tool, is_dry_run=dry_run)
+    for line in tool_lines(result, is_dry_run=dry_run):
+        say(line)
+    if result.left and not dry_run:
+        raise typer.Exit(EXIT_CONFLICTS)

@@ -1,0 +1,86 @@
+"""What every command of the command line shares: the options before it, its session, its output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from patchmgr import __version__
+
+if TYPE_CHECKING:
+    from patchmgr.commands.session import Session
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Do all but the writing.")]
+Select = Annotated[
+    list[str], typer.Option("--select", metavar="SYM", help="Select a guard symbol; repeatable.")
+]
+Names = Annotated[list[str] | None, typer.Argument(metavar="[SERIES]...")]
+MaybeName = Annotated[str | None, typer.Argument(metavar="[SERIES]")]
+
+
+class Given:
+    """The options before the command."""
+
+    folder: Path | None = None
+    wants_json = False
+
+
+def group(help_: str) -> typer.Typer:
+    """Return an empty group of commands."""
+    return typer.Typer(help=help_, no_args_is_help=True, rich_markup_mode=None)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"patchmgr {__version__}")
+        raise typer.Exit
+
+
+def before(
+    folder: Annotated[
+        Path | None,
+        typer.Option("-C", metavar="DIR", help="Work in this workspace.", show_default=False),
+    ] = None,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Keep ordered patch series on pinned upstream commits, and carry them onto new ones.
+
+    Example: patchmgr rebase --onto upstream/main --dry-run
+    """
+    Given.folder = folder
+
+
+def open_session(*, wants_json: bool = False) -> Session:
+    """Open the workspace that the options or the environment name, or the one around us."""
+    from patchmgr.commands.session import Session
+    from patchmgr.store import find_workspace
+    from patchmgr.terminal import say as tell
+    from patchmgr.terminal import stderr_progress
+
+    Given.wants_json = wants_json
+    named = Given.folder or os.environ.get("PATCHMGR_WORKSPACE")
+    start = Path(named) if named else Path.cwd()
+    session = Session(find_workspace(start.absolute()), stderr_progress(), tell)
+    session.settle()
+    return session
+
+
+def show(text: str) -> None:
+    """Print a result."""
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stdout.flush()
+
+
+def say(line: str) -> None:
+    """Print one line of message."""
+    sys.stderr.write(f"{line}\n")

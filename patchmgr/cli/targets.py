@@ -1,0 +1,152 @@
+"""`apply`, `unapply`, `verify`, `branch`, `report`: a series in a checkout, a clone, in numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from patchmgr.cli.root import DryRun, Json, MaybeName, Names, Select, open_session, say, show
+from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError
+
+
+def apply(
+    name: MaybeName = None,
+    to: Annotated[Path | None, typer.Option(metavar="CHECKOUT", help="A git checkout.")] = None,
+    commit: Annotated[bool, typer.Option("--commit", help="Make one commit a patch.")] = False,
+    select: Select = [],  # noqa: B006 - typer copies it
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Apply a series to a git checkout, all of it or nothing.
+
+    Example: patchmgr apply vllm --to ~/src/vllm --commit
+    """
+    from patchmgr.commands.apply import apply_to_checkout, only_series
+    from patchmgr.commands.carrying import Wishes
+    from patchmgr.render.applications import application_document, application_text
+    from patchmgr.terminal import wants_colour
+
+    session = open_session(wants_json=json)
+    named = only_series(session, [name] if name else [])
+    wishes = Wishes(frozenset(select))
+    done = apply_to_checkout(
+        session, named, _target(to), commits=commit, wishes=wishes, is_dry_run=dry_run
+    )
+    if json:
+        show(application_document(done, is_dry_run=dry_run))
+    else:
+        show(application_text(done, is_dry_run=dry_run, colour=wants_colour()))
+    if done.has_conflicts:
+        raise typer.Exit(EXIT_CONFLICTS)
+
+
+def _target(to: Path | None) -> Path:
+    if to is None:
+        raise PatchmgrError("usage", "name the checkout with --to CHECKOUT")
+    return to.absolute()
+
+
+def unapply(
+    name: MaybeName = None,
+    to: Annotated[Path | None, typer.Option(metavar="CHECKOUT", help="A git checkout.")] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Take a series out of a checkout again.
+
+    Example: patchmgr unapply vllm --to ~/src/vllm
+    """
+    from patchmgr.commands.apply import only_series, unapply_from_checkout
+
+    session = open_session()
+    named = only_series(session, [name] if name else [])
+    paths = unapply_from_checkout(session, named, _target(to), is_dry_run=dry_run)
+    say(f"{'Would restore' if dry_run else 'Restored'} {len(paths)} files in {to}")
+
+
+def verify(
+    name: MaybeName = None,
+    to: Annotated[Path | None, typer.Option(metavar="CHECKOUT", help="A git checkout.")] = None,
+    select: Select = [],  # noqa: B006 - typer copies it
+    json: Json = False,
+) -> None:
+    """Say whether a series is in a checkout, file by file; exit 4 where it is not.
+
+    Example: patchmgr verify vllm --to ~/src/vllm
+    """
+    from patchmgr.commands.apply import only_series
+    from patchmgr.commands.targets import verify_checkout
+    from patchmgr.render.applications import verification_document, verification_text
+
+    session = open_session(wants_json=json)
+    named = only_series(session, [name] if name else [])
+    found = verify_checkout(session, named, _target(to), selected=select)
+    show(verification_document(found) if json else verification_text(found))
+    if not found.is_sound:
+        raise typer.Exit(EXIT_FINDINGS)
+
+
+def branch(
+    name: MaybeName = None,
+    repo: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Put it into this clone.")
+    ] = None,
+    branch_name: Annotated[str | None, typer.Option("--name", metavar="BRANCH")] = None,
+    tag: Annotated[str | None, typer.Option(metavar="TAG", help="Tag the head, too.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is not ours.")] = False,
+    select: Select = [],  # noqa: B006 - typer copies it
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Build the branch of a series on its pin, one commit a patch.
+
+    Example: patchmgr branch vllm --repo ~/src/vllm --name my-fork
+    """
+    from patchmgr.commands.apply import only_series
+    from patchmgr.commands.branch import branch as build
+    from patchmgr.commands.carrying import Wishes
+    from patchmgr.render.applications import built_document, built_text
+
+    session = open_session(wants_json=json)
+    built = build(
+        session,
+        only_series(session, [name] if name else []),
+        repository=None if repo is None else repo.absolute(),
+        branch_name=branch_name,
+        tag=tag,
+        wishes=Wishes(frozenset(select)),
+        is_forced=force,
+        is_dry_run=dry_run,
+    )
+    show(
+        built_document(built, is_dry_run=dry_run) if json else built_text(built, is_dry_run=dry_run)
+    )
+
+
+def report(
+    names: Names = None,
+    format_: Annotated[
+        str, typer.Option("--format", metavar="terminal|markdown|json", help="The form.")
+    ] = "terminal",
+    json: Json = False,
+    select: Select = [],  # noqa: B006 - typer copies it
+) -> None:
+    """Report the change footprint: files, lines, languages, tests apart, per folder and patch.
+
+    Example: patchmgr report vllm --format markdown
+    """
+    from patchmgr.commands.carrying import Wishes
+    from patchmgr.commands.report import report as measure
+    from patchmgr.render.reports import reports_text
+
+    form = "json" if json else format_
+    if form not in ("terminal", "markdown", "json"):
+        raise PatchmgrError("usage", f"--format is terminal, markdown or json, not {form}")
+    session = open_session(wants_json=form == "json")
+    chosen = names or sorted(session.workspace.lock().series)
+    wishes = Wishes(frozenset(select))
+    footprints = [measure(session, name, wishes=wishes) for name in chosen]
+    from patchmgr.terminal import wants_colour
+
+    show(reports_text(footprints, form, colour=wants_colour()))

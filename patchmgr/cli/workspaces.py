@@ -1,0 +1,140 @@
+"""`init`, and the groups `upstream` and `series`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from patchmgr.cli.root import DryRun, Json, open_session, say, show
+from patchmgr.errors import PatchmgrError
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]")] = Path(), dry_run: DryRun = False
+) -> None:
+    """Make an empty workspace.
+
+    Example: patchmgr init my-fork
+    """
+    from patchmgr.commands.workspaces import init as make
+
+    made = make(folder.absolute(), is_dry_run=dry_run)
+    say(f"{'Would make' if dry_run else 'Made'} a workspace in {made}")
+
+
+def upstream_add(
+    name: str,
+    git: Annotated[
+        str | None, typer.Option(metavar="URL", help="URL or path of a git repository.")
+    ] = None,
+    package: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A package on the index.")
+    ] = None,
+    track: Annotated[
+        str | None, typer.Option(metavar="git|package", help="What a bare name means.")
+    ] = None,
+    branch: Annotated[str | None, typer.Option(metavar="B", help="The branch to track.")] = None,
+    reference: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Borrow the objects of this clone.")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Follow a project: a git repository, a package, or both.
+
+    Example: patchmgr upstream add vllm --package vllm
+    """
+    from patchmgr.commands.workspaces import add_upstream
+    from patchmgr.model.upstream import Upstream
+
+    if track not in (None, "git", "package"):
+        raise PatchmgrError("usage", f"--track is git or package, not {track}")
+    kind = track or ("git" if git is not None else "package")
+    wanted = Upstream(name, kind, git, package, branch)
+    added = add_upstream(open_session(), wanted, reference=reference, is_dry_run=dry_run)
+    say(f"{'Would follow' if dry_run else 'Following'} {added.name} by {added.track}")
+
+
+def upstream_list(json: Json = False) -> None:
+    """List the projects that are followed.
+
+    Example: patchmgr upstream list
+    """
+    from patchmgr.render.listings import upstreams_document, upstreams_text
+
+    lock = open_session(wants_json=json).workspace.lock()
+    show(upstreams_document(lock) if json else upstreams_text(lock))
+
+
+def upstream_fetch(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...")] = None,
+    ref: Annotated[
+        list[str] | None, typer.Option(metavar="REF", help="Bring this branch or release, too.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Bring what is tracked: a branch and all tags, or the newest release.
+
+    Example: patchmgr upstream fetch vllm --ref v0.24.0
+    """
+    from patchmgr.commands.workspaces import fetch_upstreams
+    from patchmgr.render.listings import fetched_document, fetched_text
+
+    fetched = fetch_upstreams(open_session(wants_json=json), names or (), refs=ref or ())
+    show(fetched_document(fetched) if json else fetched_text(fetched))
+
+
+def series_new(
+    name: str,
+    upstream: Annotated[str, typer.Option(metavar="U", help="The upstream to stand on.")],
+    base: Annotated[str, typer.Option(metavar="REF", help="The state to pin.")],
+    on: Annotated[str | None, typer.Option(metavar="SERIES", help="Stand on this series.")] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Make an empty series on an upstream state.
+
+    Example: patchmgr series new vllm --upstream vllm --base v0.23.0
+    """
+    from patchmgr.commands.workspaces import new_series
+
+    record = new_series(
+        open_session(), name, upstream=upstream, base=base, on=on, is_dry_run=dry_run
+    )
+    say(f"{'Would make' if dry_run else 'Made'} {name} on {record.pin.ref} ({record.pin.commit})")
+
+
+def series_list(json: Json = False) -> None:
+    """List the series.
+
+    Example: patchmgr series list
+    """
+    from patchmgr.commands.workspaces import list_series
+    from patchmgr.render.listings import series_list_document, series_list_text
+
+    views = list_series(open_session(wants_json=json))
+    show(series_list_document(views) if json else series_list_text(views))
+
+
+def series_show(name: str, json: Json = False) -> None:
+    """Show a series: its pin, and every patch with its header.
+
+    Example: patchmgr series show vllm
+    """
+    from patchmgr.commands.workspaces import show_series
+    from patchmgr.render.listings import series_document, series_text
+
+    view = show_series(open_session(wants_json=json), name)
+    show(series_document(view) if json else series_text(view))
+
+
+def status(json: Json = False) -> None:
+    """Say where every series stands.
+
+    Example: patchmgr status
+    """
+    from patchmgr.commands.status import status as look
+    from patchmgr.render.listings import status_document, status_text
+
+    found = look(open_session(wants_json=json))
+    show(status_document(found) if json else status_text(found))

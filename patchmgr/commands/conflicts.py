@@ -1,0 +1,232 @@
+"""`conflicts`: look at the conflicts on record, and solve, settle or forget them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from patchmgr.commands.lessons import folder_files
+from patchmgr.commands.memory import Additions, Memory
+from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.work_area import Unfinished, original, read_unfinished, work_file
+from patchmgr.engines.memory import Lesson, Missed, compare, fits_region
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.recorded import MAX_SIDE
+from patchmgr.formats.shown import shown
+from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
+from patchmgr.store import Change, Workspace
+
+_NAME = re.compile(r"[0-9a-f]{4,12}")
+SIDES = ("ours", "theirs")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A conflict on record, or why its folder cannot be used."""
+
+    id: str
+    recorded: Recorded | None
+    fault: str = ""
+
+
+def list_conflicts(session: Session) -> tuple[Listed, ...]:
+    """Return all conflicts on record; a broken one hides no other."""
+    memory = Memory(session.workspace)
+    return tuple(_listed(memory, name) for name in session.workspace.conflicts())
+
+
+def _listed(memory: Memory, name: str) -> Listed:
+    try:
+        recorded = memory.get(name)
+    except PatchmgrError as problem:
+        return Listed(name, None, problem.message)
+    return Listed(name, recorded, "" if recorded is not None else "has no meta.toml")
+
+
+def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
+    """Return a conflict, and its parts where it has several."""
+    memory = Memory(session.workspace)
+    found = _require(session.workspace, memory, name)
+    return (found, *_parts(memory, found))
+
+
+def resolve_conflict(
+    session: Session, name: str, file: Path, *, is_dry_run: bool
+) -> tuple[Recorded, ...]:
+    """Take a file as the resolution: the text of a region, or the whole file it was in.
+
+    For a conflict of several regions it must be the whole file.
+    """
+    content = _content(file)
+    with session.writing():
+        workspace, memory = session.workspace, Memory(session.workspace)
+        found = _require(workspace, memory, name)
+        if found.kind is Kind.FILE:
+            pairs = [(found, content)]
+        else:
+            lessons = _lessons(workspace, memory, found, content, file)
+            pairs = [(_require(workspace, memory, one.id), one.resolution) for one in lessons]
+        solved = [_with(one, text, Origin.RESOLVE, "") for one, text in pairs]
+        return _record(session, memory, solved, is_dry_run)
+
+
+def accept_side(
+    session: Session, name: str, side: str, *, is_dry_run: bool
+) -> tuple[Recorded, ...]:
+    """Take one side of a conflict as its resolution; a file that the side lacks is deleted."""
+    with session.writing():
+        memory = Memory(session.workspace)
+        found = _require(session.workspace, memory, name)
+        each = _parts(memory, found) or (found,)
+        texts = [one.ours if side == "ours" else one.theirs for one in each]
+        solved = [
+            _with(one, text, Origin.ACCEPT, side) for one, text in zip(each, texts, strict=True)
+        ]
+        return _record(session, memory, solved, is_dry_run)
+
+
+def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
+    """Forget the resolution of a conflict and of its parts; return their ids.
+
+    What an unfinished rebase waits for stays on record without one.
+    """
+    with session.writing():
+        workspace, memory = session.workspace, Memory(session.workspace)
+        full = _full_name(workspace, name)
+        names, open_ids = [full], _open_ids(memory, read_unfinished(workspace))
+        listed = _listed(memory, full)
+        if listed.recorded is not None:
+            names += [part.id for part in _parts(memory, listed.recorded)]
+        change = Change()
+        for one in names:
+            is_open = one in open_ids and _listed(memory, one).recorded is not None
+            files = folder_files(one)
+            change.files.update(_reopened(memory, one) if is_open else files)
+        if not is_dry_run:
+            workspace.make(change, move_store_refs)
+        return tuple(names)
+
+
+def _reopened(memory: Memory, name: str) -> dict[str, bytes | None]:
+    known = memory.get(name)
+    assert known is not None
+    return Additions.files_of([replace(known, resolution=None)])
+
+
+def _open_ids(memory: Memory, unfinished: Unfinished | None) -> set[str]:
+    """Return the conflicts that an unfinished rebase waits for, and their parts."""
+    found = {w.conflict for w in unfinished.waiting if w.conflict} if unfinished else set()
+    known = [_listed(memory, name).recorded for name in found]
+    return found | {part for one in known if one is not None for part in one.parts}
+
+
+def _full_name(workspace: Workspace, name: str) -> str:
+    """Return the id that begins so; raise PatchmgrError "unknown-conflict"."""
+    known = workspace.conflicts()
+    found = [one for one in known if one.startswith(name)] if _NAME.fullmatch(name) else []
+    if len(found) == 1:
+        return found[0]
+    hint = "patchmgr conflicts list"
+    if found:
+        message = f"{name} is the beginning of {len(found)} ids: {', '.join(found[:5])}"
+        raise PatchmgrError("unknown-conflict", message, (hint,))
+    hints = (hint, "a rebase without --dry-run puts its conflicts on record")
+    unfinished = read_unfinished(workspace)
+    for item in unfinished.waiting if unfinished is not None else ():
+        if _NAME.fullmatch(name) and item.conflict.startswith(name):
+            file = work_file(workspace, item)
+            reason = f"{name} is not on record: its text has lines like git's markers"
+            raise PatchmgrError("unknown-conflict", reason, (f"solve it by hand in {file}",))
+    raise PatchmgrError("unknown-conflict", f"there is no conflict {shown(name)} on record", hints)
+
+
+def _require(workspace: Workspace, memory: Memory, name: str) -> Recorded:
+    full = _full_name(workspace, name)
+    found = memory.get(full)
+    if found is None:
+        hint = f"patchmgr conflicts forget {full}"
+        raise PatchmgrError("bad-conflict", f"conflicts/{full} has no meta.toml", (hint,))
+    return found
+
+
+def _parts(memory: Memory, found: Recorded) -> tuple[Recorded, ...]:
+    parts = [memory.get(part) for part in found.parts]
+    missing = [p for p, part in zip(found.parts, parts, strict=True) if part is None]
+    if missing:
+        hint = f"patchmgr conflicts forget {found.id}"
+        message = f"conflicts/{found.id} has a part {missing[0]} that is not on record"
+        raise PatchmgrError("bad-conflict", message, (hint,))
+    return tuple(part for part in parts if part is not None)
+
+
+def _content(file: Path) -> bytes:
+    try:
+        with open(file, "rb") as stream:
+            content = stream.read(MAX_SIDE + 1)
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise PatchmgrError("usage", f"{file} cannot be read: {reason}") from fault
+    if len(content) > MAX_SIDE:
+        raise PatchmgrError("bad-resolution", f"{file} is larger than {MAX_SIDE} bytes")
+    return content
+
+
+def _lessons(
+    workspace: Workspace, memory: Memory, found: Recorded, content: bytes, file: Path
+) -> Sequence[Lesson]:
+    """Return what a file says of the regions of a conflict: as the whole file, or as the text."""
+    wanted = found.parts or (found.id,)
+    reasons: list[str] = []
+    for marked in _originals(workspace, memory, found):
+        told = [one for one in compare(marked, content) if one.id in wanted]
+        lessons = [one for one in told if isinstance(one, Lesson)]
+        if len(lessons) == len(wanted):
+            return lessons
+        reasons += [f"{one.id}: {one.reason}" for one in told if isinstance(one, Missed)]
+    if found.kind is Kind.REGION:
+        assert found.base is not None and found.ours is not None and found.theirs is not None
+        region = Region(found.base, found.ours, found.theirs)
+        text = content if not content or content.endswith(b"\n") else content + b"\n"
+        refused = fits_region(region, text, whole=next(_originals(workspace, memory, found), None))
+        if refused is None:
+            return [Lesson(found.id, region, text)]
+        reasons.append(refused)
+    elif not reasons:
+        reasons.append("the file that it was in is known to its own rebase only")
+    hints = (
+        "give the lines that stand for the conflict, or the whole file with nothing else changed",
+        *(f"patchmgr conflicts resolve {part} FILE" for part in found.parts),
+    )
+    raise PatchmgrError("bad-resolution", f"{file} does not solve {found.id}: {reasons[-1]}", hints)
+
+
+def _originals(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[bytes]:
+    """Yield the marked files of an unfinished rebase that have a conflict, or a part of it."""
+    unfinished = read_unfinished(workspace)
+    for item in unfinished.waiting if unfinished is not None else ():
+        known = _listed(memory, item.conflict).recorded if item.conflict else None
+        if found.id == item.conflict or (known is not None and found.id in known.parts):
+            marked = original(workspace, item)
+            if marked is not None:
+                yield marked
+
+
+def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -> Recorded:
+    return replace(known, resolution=Resolution(content, origin, source))
+
+
+def _record(
+    session: Session, memory: Memory, solved: Sequence[Recorded], is_dry_run: bool
+) -> tuple[Recorded, ...]:
+    """Write resolutions; refuse to replace one that says something else."""
+    additions = Additions(memory)
+    for one in solved:
+        reason = additions.add(one)
+        if reason is not None:
+            hint = f"patchmgr conflicts forget {one.id}"
+            raise PatchmgrError("solved-otherwise", f"{one.id}: {reason}", (hint,))
+    if additions.recorded() and not is_dry_run:
+        session.workspace.make(Change(additions.files()), move_store_refs)
+    return tuple(solved)

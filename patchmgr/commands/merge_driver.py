@@ -1,0 +1,87 @@
+"""`merge-driver`: make patchmgr the merge driver of a clone, and take it out again."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.merge_drivers import SECTION, Installation, install, installed
+from patchmgr.store import Workspace
+
+# What a structural merge understands, and text that recorded resolutions are likely for.
+PATTERNS = (
+    "*.py", "*.pyi", "*.c", "*.cc", "*.cpp", "*.cxx", "*.cu", "*.cuh", "*.h", "*.hh", "*.hpp",
+    "*.cmake", "CMakeLists.txt", "*.toml", "*.yaml", "*.yml", "*.txt", "*.md", "*.rst",
+)  # fmt: skip
+
+_SCRIPT = (
+    "import sys; sys.path = [p for p in sys.path if p] + [{here!r}]; "
+    "from patchmgr.cli import main; main()"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DriverChange:
+    """What a clone has of the driver from now on, and whether that is new."""
+
+    git_dir: Path
+    settings: tuple[tuple[str, str], ...]
+    lines: tuple[str, ...]
+    is_new: bool
+
+
+def install_driver(
+    repository: Path,
+    *,
+    patterns: Sequence[str],
+    upstream: str,
+    workspace: Workspace | None,
+    is_dry_run: bool,
+) -> DriverChange:
+    """Make patchmgr a repository's merge driver."""
+    if upstream not in ("ours", "theirs"):
+        raise PatchmgrError("usage", f"--upstream is ours or theirs, not {upstream}")
+    for pattern in patterns:
+        if not pattern or pattern[0] in "#!\"'[-" or not pattern.isprintable() or " " in pattern:
+            raise PatchmgrError("usage", f"{pattern!r} is no pattern of an attributes file")
+    found = installed(repository)
+    settings = (
+        (f"{SECTION}.driver", _command(upstream, workspace)),
+        (f"{SECTION}.name", "patchmgr: text, recorded and structural merge"),
+        # Of the ancestors of a criss-cross merge nobody sees the conflicts.
+        (f"{SECTION}.recursive", "text"),
+    )
+    lines = tuple(f"{pattern} merge=patchmgr" for pattern in patterns or PATTERNS)
+    wanted = replace(found, settings=settings, lines=lines)
+    is_new = dict(found.settings) != dict(settings) or found.lines != lines
+    if is_new and not is_dry_run:
+        install(found, wanted)
+    return DriverChange(found.git_dir, settings, lines, is_new)
+
+
+def uninstall_driver(repository: Path, *, is_dry_run: bool) -> DriverChange:
+    """Take the merge driver out of a repository."""
+    found = installed(repository)
+    is_there = bool(found.settings or found.lines)
+    if is_there and not is_dry_run:
+        install(found, Installation(found.git_dir))
+    return DriverChange(found.git_dir, (), (), is_there)
+
+
+def _command(upstream: str, workspace: Workspace | None) -> str:
+    """Return the command that git runs for a file: this Python and this patchmgr.
+
+    Git runs it in the work tree, where a module of any name may lie: it is not looked at.
+    """
+    here = os.fspath(Path(__file__).resolve().parents[2])
+    script = _SCRIPT.format(here=here)
+    words = [sys.executable, "-c", script]
+    if workspace is not None:
+        words += ["-C", os.fspath(workspace.root)]
+    words += ["merge-driver", "run", "--upstream", upstream]
+    return " ".join(shlex.quote(word).replace("%", "%%") for word in words) + " -- %O %A %B %P"

@@ -1,0 +1,129 @@
+"""`merge-file`, and what git's merge driver runs: the ladder on one file outside of a series."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from patchmgr.commands.memory import Memory
+from patchmgr.engines.solving import Solved, Unsolved, solve_text
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.kept_apart import StructureApart
+from patchmgr.plumbing.outputs import write_output
+from patchmgr.plumbing.text_merge import GitTextMerge
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.store import Workspace, find_workspace
+
+
+@dataclass(frozen=True, slots=True)
+class MergedFile:
+    """The result of a merge, and the bytes to write for it."""
+
+    path: str
+    result: Solved | Unsolved
+    content: bytes
+
+    @property
+    def is_solved(self) -> bool:
+        """Say whether nothing is left for a person."""
+        return isinstance(self.result, Solved)
+
+    @property
+    def is_binary(self) -> bool:
+        """Say whether it is a conflict without markers."""
+        return isinstance(self.result, Unsolved) and self.result.marked is None
+
+    @property
+    def how(self) -> str | None:
+        """Return the rung that answered, None for a conflict."""
+        return self.result.how.value if isinstance(self.result, Solved) else None
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """Return the ids of the resolutions that were replayed."""
+        return self.result.used
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Return the rules of a structural merge."""
+        return self.result.rules if isinstance(self.result, Solved) else ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what is suspicious."""
+        return self.result.warnings if isinstance(self.result, Solved) else ()
+
+
+def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
+    """Return the workspace around a folder; None where there is none and none was named."""
+    try:
+        return find_workspace(start)
+    except PatchmgrError:
+        if is_named:
+            raise
+        return None
+
+
+def merge_file(
+    sides: Sequence[Path], path: str, *, upstream: str, workspace: Workspace | None
+) -> MergedFile:
+    """Merge the files base, ours and theirs; nothing is written.
+
+    A binary conflict keeps ours, as git does.
+    """
+    if upstream not in ("ours", "theirs"):
+        raise PatchmgrError("usage", f"--upstream is ours or theirs, not {upstream}")
+    base, ours, theirs = map(_read, sides)
+    is_upstream_ours = upstream == "ours"
+    new, fork = (ours, theirs) if is_upstream_ours else (theirs, ours)
+    recall = None if workspace is None else Memory(workspace)
+    structure = StructureApart()
+    with closing(structure), Workbench((), folder=Path(tempfile.gettempdir())) as bench:
+        result = solve_text(
+            base,
+            new,
+            fork,
+            path,
+            text=GitTextMerge(bench),
+            recall=recall,
+            structure=structure,
+            is_upstream_ours=is_upstream_ours,
+        )
+    if isinstance(result, Solved):
+        return MergedFile(path, result, result.content)
+    return MergedFile(path, result, ours if result.marked is None else result.marked)
+
+
+def write_merged(merged: MergedFile, output: Path) -> None:
+    """Write the result."""
+    write_output(output, merged.content)
+
+
+def drive(
+    sides: Sequence[Path], path: str, *, upstream: str, workspace: Workspace | None
+) -> tuple[MergedFile, str | None]:
+    """Merge for git and write the result into ours; return it, and what went wrong.
+
+    A broken memory is as good as none: git must find the markers of its own merge.
+    """
+    problem = None
+    try:
+        merged = merge_file(sides, path, upstream=upstream, workspace=workspace)
+    except PatchmgrError as fault:
+        if workspace is None:
+            raise
+        problem = fault.message
+        merged = merge_file(sides, path, upstream=upstream, workspace=None)
+    write_output(sides[1], merged.content)
+    return merged, problem
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise PatchmgrError("usage", f"{path} cannot be read: {reason}") from fault

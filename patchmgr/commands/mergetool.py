@@ -1,0 +1,97 @@
+"""`mergetool`: solve what an unfinished rebase waits for with the user's own tool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from patchmgr.commands.memory import Memory
+from patchmgr.commands.rebase import require_unfinished
+from patchmgr.commands.session import Session
+from patchmgr.commands.work_area import Waiting, is_unsolved, original, work_file
+from patchmgr.engines.memory import Replayed
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.recorded import Kind
+from patchmgr.plumbing.mergetools import ToolFile, configured_settings, run_tool
+from patchmgr.plumbing.outputs import write_output
+from patchmgr.store import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The files that are solved now, and those that are not, by name below the work area."""
+
+    solved: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+def run_mergetool(
+    session: Session, names: Sequence[str], *, tool: str | None, is_dry_run: bool
+) -> ToolResult:
+    """Open the tool on each waiting file with markers, or on the named ones."""
+    with session.writing():
+        workspace = session.workspace
+        chosen = _chosen(workspace, require_unfinished(session).waiting, names)
+        settings = configured_settings(workspace.root)
+        has_tool = tool is not None or any(name == "merge.tool" for name, _ in settings)
+        if not has_tool:
+            hint = "git config --global merge.tool vimdiff"
+            raise PatchmgrError(
+                "usage",
+                "git has no merge tool configured",
+                (hint, "or: patchmgr mergetool --tool TOOL"),
+            )
+        if tool is not None and (not tool or tool.startswith("-") or not tool.isprintable()):
+            raise PatchmgrError("usage", f"{tool!r} is no name of a tool")
+        if is_dry_run:
+            return ToolResult((), tuple(item.file for item in chosen))
+        solved: list[str] = []
+        left: list[str] = []
+        for item in chosen:
+            is_done = _solve(workspace, item, settings, tool)
+            (solved if is_done else left).append(item.file)
+        return ToolResult(tuple(solved), tuple(left))
+
+
+def _chosen(
+    workspace: Workspace, waiting: Sequence[Waiting], names: Sequence[str]
+) -> tuple[Waiting, ...]:
+    if not names:
+        return tuple(item for item in waiting if is_unsolved(workspace, item))
+    found: list[Waiting] = []
+    for name in names:
+        fitting = [w for w in waiting if w.file == name or w.file.endswith(f"/{name}")]
+        if len(fitting) != 1:
+            known = "; ".join(item.file for item in fitting or waiting)
+            what = "is the end of several files" if fitting else "waits for nobody"
+            raise PatchmgrError("usage", f"{name} {what}", (known,))
+        found += fitting
+    return tuple(found)
+
+
+def _solve(
+    workspace: Workspace, item: Waiting, settings: tuple[tuple[str, str], ...], tool: str | None
+) -> bool:
+    """Run the tool on one file, and keep what it left where it ended well."""
+    file = work_file(workspace, item)
+    before = file.read_bytes() if file.is_file() else None
+    is_done, after = run_tool(_tool_file(workspace, item, before), settings, tool=tool)
+    if not is_done:
+        return False
+    if after is None:
+        file.unlink(missing_ok=True)
+    elif after != before:
+        write_output(file, after)
+    return not is_unsolved(workspace, item)
+
+
+def _tool_file(workspace: Workspace, item: Waiting, before: bytes | None) -> ToolFile:
+    marked = original(workspace, item)
+    if marked is not None:
+        sides = Replayed(marked, (), is_clean=False).sides()
+        return ToolFile(item.path, *sides, before)
+    known = Memory(workspace).get(item.conflict) if item.conflict else None
+    if known is None or known.kind is not Kind.FILE:
+        hint = "solve it by hand, then run: patchmgr rebase --continue"
+        raise PatchmgrError("usage", f"the sides of {item.file} are not on record", (hint,))
+    return ToolFile(item.path, known.base, known.ours, known.theirs, before)

@@ -1,0 +1,45 @@
+"""The rungs above the text merge: what was solved before, and the structure of the file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from patchmgr.engines.ladder import CONFLICT, SOLVED, STRUCTURAL, Answer, Collided, Merged, Sides
+from patchmgr.engines.memory import Resolutions
+from patchmgr.engines.solving import Structure, Three, Unsolved, solve_marked
+from patchmgr.model.outcome import How
+from patchmgr.model.ports import Blobs
+from patchmgr.model.snapshot import Entry
+
+
+def further(
+    sides: Sides,
+    collided: Collided,
+    path: str,
+    *,
+    blobs: Blobs,
+    recall: Resolutions | None,
+    structure: Structure | None = None,
+) -> tuple[Merged | Collided, tuple[str, ...]]:
+    """Solve a collision of texts, and name the rules of the structural merge.
+
+    A solution that is upstream's own text stays a conflict: no merge says that a patch is not
+    needed. What is solved in part has fewer regions left.
+    """
+    if collided.marked is None or collided.texts is None:
+        return collided, ()
+    three = Three(*collided.texts, path)
+    solved = solve_marked(collided.marked, three, recall=recall, structure=structure)
+    if isinstance(solved, Unsolved):
+        return replace(collided, marked=solved.marked), ()
+    assert sides.base is not None
+    assert sides.ours is not None
+    assert sides.theirs is not None
+    is_recorded = solved.how is How.RECORDED
+    if solved.content == three.upstream and not is_recorded:
+        return collided, ()
+    mode = sides.theirs.mode if sides.ours.mode == sides.base.mode else sides.ours.mode
+    entry = Entry(mode, blobs.add(solved.content))
+    answer: Answer = SOLVED if is_recorded else STRUCTURAL
+    answers = tuple(answer if a == CONFLICT else a for a in collided.answers)
+    return Merged(entry, answers), solved.rules

@@ -1,0 +1,112 @@
+"""Merge one file as the ladder does: text, what was solved before, then by its structure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from patchmgr.engines.memory import Replayed, Resolutions, replay
+from patchmgr.engines.structure.sides import Solution, Texts
+from patchmgr.model.merge import Clean
+from patchmgr.model.outcome import How
+from patchmgr.model.ports import TextMerge
+
+Structure = Callable[[Texts, str, bytes], "Solution | None"]
+"""Merge three texts by the structure of the file at a path, given the marked text, or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """The merged text and the rung that answered.
+
+    `used` are the ids of the resolutions in it, `rules` those of the structural merge, and
+    `warnings` say what is suspicious in it: one line each.
+    """
+
+    content: bytes
+    how: How
+    used: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unsolved:
+    """What is left for a person: the text with markers where it is, None for binaries.
+
+    `used` are the ids of the resolutions that are in it already.
+    """
+
+    marked: bytes | None
+    used: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Three:
+    """The three texts of the file at a path that a text merge left in conflict.
+
+    `is_upstream_ours` says which side the markers of that merge call `ours`.
+    """
+
+    base: bytes
+    upstream: bytes
+    fork: bytes
+    path: str
+    is_upstream_ours: bool = True
+
+    def left(self, replayed: Replayed) -> Texts:
+        """Return the sides for a structural merge: alike where something was replayed."""
+        sides = (self.base, self.upstream, self.fork)
+        if replayed.used:
+            base, ours, theirs = replayed.sides()
+            sides = (base, ours, theirs) if self.is_upstream_ours else (base, theirs, ours)
+        return Texts(*(side.decode("utf-8", "surrogateescape") for side in sides))
+
+
+def solve_text(
+    base: bytes,
+    upstream: bytes,
+    fork: bytes,
+    path: str,
+    *,
+    text: TextMerge,
+    recall: Resolutions | None,
+    structure: Structure | None = None,
+    is_upstream_ours: bool = True,
+) -> Solved | Unsolved:
+    """Merge three texts of the file at a path.
+
+    What git merges cleanly has git's bytes. Markers name the upstream's side `ours`, or
+    `theirs` where `is_upstream_ours` is false.
+    """
+    sides = (upstream, fork) if is_upstream_ours else (fork, upstream)
+    merge = text.merge(base, *sides)
+    if isinstance(merge, Clean):
+        return Solved(merge.content, How.TEXT)
+    if merge.marked is None:
+        return Unsolved(None)
+    three = Three(base, upstream, fork, path, is_upstream_ours=is_upstream_ours)
+    return solve_marked(merge.marked, three, recall=recall, structure=structure)
+
+
+def solve_marked(
+    marked: bytes, three: Three, *, recall: Resolutions | None, structure: Structure | None
+) -> Solved | Unsolved:
+    """Solve what a text merge left in conflict: by what is recorded, then by its structure."""
+    replayed = Replayed(marked, (), is_clean=False)
+    if recall is not None:
+        ends = has_last_newline(three.base, three.upstream, three.fork)
+        replayed = replay(marked, recall, ends_with_newline=ends)
+    if replayed.is_clean:
+        return Solved(replayed.marked, How.RECORDED, replayed.used)
+    solution = structure(three.left(replayed), three.path, replayed.marked) if structure else None
+    if solution is not None:
+        content = solution.text.encode("utf-8", "surrogateescape")
+        return Solved(content, How.STRUCTURAL, replayed.used, solution.rules)
+    return Unsolved(replayed.marked, replayed.used)
+
+
+def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
+    """Say whether a merge of the three ends with a line feed: as the side that changed it."""
+    in_base, in_ours, in_theirs = (not t or t.endswith(b"\n") for t in (base, ours, theirs))
+    return in_theirs if in_ours == in_base else in_ours

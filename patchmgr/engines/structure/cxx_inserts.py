@@ -1,0 +1,79 @@
+"""Say whether two insertions of C++ in one place are whole, distinct and free of order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from patchmgr.engines.structure.cxx_items import Item, Write, items_of, joined_text
+from patchmgr.engines.structure.text_rules import Insertions
+from patchmgr.engines.structure.tokens import Kind, Token
+
+_SIMILAR = 0.75
+_FEW_WORDS = 3  # below which two statements are too short to be called similar
+_MOST_PAIRS = 10_000
+_SHORT_REMARK = 3  # words, the slashes among them
+_BOUNDARIES = frozenset({";", "{", "}", "\n", ":"})
+
+
+def commute_in_cxx(inserted: Insertions) -> bool:
+    """Say whether both insertions can stand in one place, in either order."""
+    if not _is_boundary(inserted.before):
+        return False
+    if _remarks(inserted.fork) & _remarks(inserted.upstream):
+        return False
+    mine, other = items_of(inserted.fork), items_of(inserted.upstream)
+    if not mine or not other or len(mine) * len(other) > _MOST_PAIRS:
+        return False
+    return not any(_collide(one, two) for one in mine for two in other)
+
+
+def _remarks(tokens: Sequence[Token]) -> frozenset[str]:
+    """Return the comments that say something: more than the name of what a brace closes."""
+    comments = (" ".join(t.text.split()) for t in tokens if t.kind is Kind.COMMENT)
+    return frozenset(comment for comment in comments if len(comment.split()) > _SHORT_REMARK)
+
+
+def _is_boundary(before: Sequence[Token]) -> bool:
+    code = next((t for t in reversed(before) if t.kind is not Kind.COMMENT), None)
+    return code is None or code.kind is Kind.DIRECTIVE or code.text in _BOUNDARIES
+
+
+def _collide(one: Item, two: Item) -> bool:
+    """Say whether two items declare the same, depend on each other, or are much alike."""
+    mine, other = one.words(), two.words()
+    if one.names & two.names or one.names & other or two.names & mine:
+        return True
+    if _touches(one.writes, two) or _touches(two.writes, one) or _interact(one, two):
+        return True
+    least = min(len(mine), len(other))
+    return least >= _FEW_WORDS and len(mine & other) > _SIMILAR * least
+
+
+def _touches(writes: Sequence[Write], item: Item) -> bool:
+    """Say whether an item has to do with what another writes."""
+    text = joined_text(item.tokens)
+    return any(
+        write.target in text if write.is_part and not _is_bare(write.root, item) else True
+        for write in writes
+        if write.root in item.words()
+    )
+
+
+def _is_bare(root: str, item: Item) -> bool:
+    """Say whether a variable is used as a whole, not one of its parts."""
+    tokens = item.tokens
+    return any(
+        token.text == root and after.text not in (".", "->", "[")
+        for token, after in pairwise(tokens)
+    )
+
+
+def _interact(one: Item, two: Item) -> bool:
+    """Say whether two calls of different functions get at the same variables."""
+    if not one.callee or not two.callee or one.callee == two.callee:
+        return False
+    if one.callee.isupper() or two.callee.isupper():
+        return False
+    shared = one.words() & two.words()
+    return any(name[0].islower() and _is_bare(name, one) for name in shared)

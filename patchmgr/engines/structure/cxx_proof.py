@@ -1,0 +1,102 @@
+"""Prove by counting that a merged C++ text has lost and doubled nothing of its sides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+from patchmgr.engines.languages.cxx_symbols import cxx_symbols
+from patchmgr.engines.structure.sides import Texts
+from patchmgr.engines.structure.text_counts import is_possible
+from patchmgr.engines.structure.tokens import Grammar, Kind, Token, contents, tokens_of
+
+_OPENERS = {"(": ")", "[": "]", "{": "}"}
+_DECLARATIVE = ("include", "define", "pragma", "import")
+
+
+def is_sound(merged: str, texts: Texts) -> bool:
+    """Say whether all counts of a merged text are what its sides can make them.
+
+    Brackets and `#if` close as they do in the sides; each token, include, macro and definition
+    is there as often as the edits of both sides say; none is doubled that stands once in each.
+    """
+    sides = (texts.base, texts.upstream, texts.fork)
+    split = [tokens_of(text, Grammar.C) for text in sides]
+    now = tokens_of(merged, Grammar.C)
+    for is_closed in (brackets_close, directives_close):
+        if all(is_closed(tokens) for tokens in split[1:]) and not is_closed(now):
+            return False
+    if not is_possible(Counter(contents(now)), [Counter(contents(tokens)) for tokens in split]):
+        return False
+    counters: tuple[Callable[[str, Sequence[Token]], Counter[str] | None], ...] = (
+        _directives,
+        _definitions,
+    )
+    for count in counters:
+        counts = [count(text, tokens) for text, tokens in zip(sides, split, strict=True)]
+        known = [found for found in counts if found is not None]
+        if len(known) == len(sides):
+            found = count(merged, now)
+            if found is None or not _is_exact(found, known):
+                return False
+    return True
+
+
+def brackets_close(tokens: Sequence[Token]) -> bool:
+    """Say whether every bracket has its partner; branches of an `#if` may not share any."""
+    due: list[str] = []
+    for token in tokens:
+        if token.kind is not Kind.SIGN:
+            continue
+        if token.text in _OPENERS:
+            due.append(_OPENERS[token.text])
+        elif token.text in ")]}" and (not due or due.pop() != token.text):
+            return False
+    return not due
+
+
+def directives_close(tokens: Sequence[Token]) -> bool:
+    """Say whether every `#if` has its `#endif`, and `#else` stands between."""
+    depth = 0
+    for word in _directive_words(tokens):
+        if word.startswith("el") and not depth:
+            return False
+        depth += word.startswith("if") - (word == "endif")
+        if depth < 0:
+            return False
+    return not depth
+
+
+def _directive_words(tokens: Sequence[Token]) -> list[str]:
+    texts = (token.text[1:].split() for token in tokens if token.kind is Kind.DIRECTIVE)
+    return [words[0] for words in texts if words]
+
+
+def _is_exact(now: Counter[str], sides: Sequence[Counter[str]]) -> bool:
+    base, upstream, fork = sides
+    for text in now | upstream | fork:
+        mine, other = upstream[text], fork[text]
+        wanted = {mine} if mine == other else {mine + other - base[text], max(mine, other)}
+        if now[text] not in wanted:
+            return False
+    return True
+
+
+def _directives(_: str, tokens: Sequence[Token]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for n, token in enumerate(tokens):
+        words = token.text.lstrip("#").split()
+        if token.kind is Kind.DIRECTIVE and words and words[0] in _DECLARATIVE:
+            counts[" ".join(words)] += 1
+        elif token.kind is Kind.WORD and token.text[0] == "#" and n + 1 < len(tokens):
+            counts["define " + tokens[n + 1].text] += 1
+    return counts
+
+
+def _definitions(text: str, _: Sequence[Token]) -> Counter[str] | None:
+    """Count the stretches of lines that are in one symbol; None where symbols are not clear."""
+    names = cxx_symbols(text.encode("utf-8", "surrogateescape"))
+    if not any(names) and "{" in text:
+        return None
+    return Counter(name for name, _ in groupby(names) if name is not None)

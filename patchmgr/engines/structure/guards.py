@@ -1,0 +1,163 @@
+"""The guards after a merge of Python: what no merge may lose, double or leave undefined."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from patchmgr.engines.structure.guards_calls import misfits
+from patchmgr.engines.structure.guards_text import (
+    BUILTIN,
+    Facts,
+    compiles,
+    facts_of,
+    undefined_names,
+    unused_imports,
+)
+from patchmgr.engines.structure.python_tokens import likeness
+
+T = TypeVar("T")
+SIMILAR = 0.5
+_WORD = re.compile(r"'[^']*'|\"[^\"]*\"|value=\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A guard that fails, and what it is about; `sentence` tells a person."""
+
+    rule: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The facts of the three texts and of the merged one."""
+
+    base: Facts
+    upstream: Facts
+    fork: Facts
+    merged: Facts
+
+
+def broken_rules(base: str, upstream: str, fork: str, merged: str, path: str) -> tuple[str, ...]:
+    """Return the names of the guards that fail for a merge, none where it is as it must be."""
+    found = [*_of_text(upstream, fork, merged), *_of_names(base, upstream, fork, merged)]
+    sides = _sides(base, upstream, fork, merged)
+    if sides is not None:
+        found += [*_doubled(sides), *_returned(sides), *_lost(sides)]
+    return tuple(dict.fromkeys(breach.rule for breach in found))
+
+
+def suspicions(base: str, upstream: str, fork: str, merged: str, path: str) -> tuple[str, ...]:
+    """Return what a person should look at in a merge that is clean as text, as sentences."""
+    found = [*_of_text(upstream, fork, merged), *_of_names(base, upstream, fork, merged)]
+    sides = _sides(base, upstream, fork, merged)
+    if sides is not None:
+        found += [*_doubled(sides), *_returned(sides), *_unused(sides, upstream, fork, merged)]
+    return tuple(dict.fromkeys(breach.sentence for breach in found))
+
+
+def _sides(base: str, upstream: str, fork: str, merged: str) -> _Sides | None:
+    facts = [facts_of(text) for text in (base, upstream, fork, merged)]
+    if facts[0] is None or facts[1] is None or facts[2] is None or facts[3] is None:
+        return None
+    return _Sides(facts[0], facts[1], facts[2], facts[3])
+
+
+def _of_text(upstream: str, fork: str, merged: str) -> Iterator[Breach]:
+    if not compiles(merged) and compiles(upstream) and compiles(fork):
+        yield Breach("syntax", "The merged file does not compile.")
+
+
+def _of_names(base: str, upstream: str, fork: str, merged: str) -> Iterator[Breach]:
+    known = undefined_names(upstream) | undefined_names(fork)
+    for sentence in sorted(misfits(merged) - misfits(upstream) - misfits(fork)):
+        yield Breach("misfit call", sentence)
+    undefined = sorted(undefined_names(merged) - known)
+    for name in undefined:
+        yield Breach("undefined name", f"`{name}` is used, but nothing defines it any more.")
+    sides = _sides(base, upstream, fork, merged)
+    if sides is None:
+        return
+    for who, side, other in (
+        ("upstream", sides.upstream, sides.fork),
+        ("the patch", sides.fork, sides.upstream),
+    ):
+        wiped = (sides.base.names - side.names - BUILTIN) & sides.merged.names
+        for name in sorted(wiped - set(undefined)):
+            if other.bound[name] <= sides.base.bound[name]:
+                yield Breach("wiped name", f"`{name}` is used, but {who} removed its last use.")
+
+
+def _doubled(sides: _Sides) -> Iterator[Breach]:
+    for name in _too_many(sides, "definitions"):
+        yield Breach("doubled definition", f"`{name}` is defined once more than on either side.")
+    for key in _too_many(sides, "keys"):
+        yield Breach("doubled key", f"A dictionary has the key {key} twice.")
+
+
+def _returned(sides: _Sides) -> Iterator[Breach]:
+    """Yield statements that one side takes away, and the merge has as often as the other side."""
+    b, u, f, m = (facts.statements for facts in _all(sides))
+    for text, count in m.items():
+        if min(u[text], f[text]) < b[text] and count > max(
+            u[text] + f[text] - b[text], min(u[text], f[text])
+        ):
+            yield Breach(
+                "returned statement", f"Code that one side removed is there again: {text[:60]}"
+            )
+
+
+def _unused(sides: _Sides, upstream: str, fork: str, merged: str) -> Iterator[Breach]:
+    """Yield imports that a side has and uses, and the merge has and does not use."""
+    unused = unused_imports(merged) - unused_imports(upstream) - unused_imports(fork)
+    for name in sorted(unused):
+        yield Breach("unused import", f"`{name}` is imported, but nothing uses it any more.")
+
+
+def _too_many(sides: _Sides, what: str) -> list[str]:
+    counts: list[Counter[str]] = [
+        getattr(facts, what) for facts in (sides.upstream, sides.fork, sides.merged)
+    ]
+    return [n for n, count in counts[2].items() if count > max(counts[0][n], counts[1][n])]
+
+
+def _lost(sides: _Sides) -> Iterator[Breach]:
+    """Yield what one side has and neither side takes away, but the merge does not have."""
+    for what in ("definitions", "imports"):
+        b, u, f, m = (getattr(facts, what) for facts in _all(sides))
+        for name in _missing(b, u, f, m):
+            yield Breach(f"lost {what[:-1]}", f"The merge loses `{name}`.")
+    b, u, f, m = (facts.statements for facts in _all(sides))
+    new = [_words(text) for text in m if m[text] > b[text]]
+    for text in _missing(b, u, f, m):
+        if not _is_edited(text, new):
+            yield Breach("lost statement", "The merge loses a statement.")
+
+
+def _all(sides: _Sides) -> tuple[Facts, Facts, Facts, Facts]:
+    return sides.base, sides.upstream, sides.fork, sides.merged
+
+
+def _missing(
+    base: Counter[T], upstream: Counter[T], fork: Counter[T], merged: Counter[T]
+) -> Iterator[T]:
+    for item in {**upstream, **fork}:
+        u, f, b = upstream[item], fork[item], base[item]
+        wanted = max(u, f) if min(u, f) >= b else u + f - b
+        if merged[item] < min(wanted, max(u, f)):
+            yield item
+
+
+def _is_edited(text: str, new: Iterable[list[str]]) -> bool:
+    """Say whether a statement may have become one that is new."""
+    words = _words(text)
+    return any(likeness(words, other) >= SIMILAR for other in new)
+
+
+def _words(text: str) -> list[str]:
+    """Return the names and constants of a statement, and what it is."""
+    return [text.partition(" ")[0], *_WORD.findall(text)]

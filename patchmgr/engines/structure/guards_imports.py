@@ -1,0 +1,100 @@
+"""Find imports that resolved in a tree of one side and do not in the merged tree."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from patchmgr.engines.structure.guards_text import imported_names
+from patchmgr.engines.structure.python_tree import parse_python
+
+ROOTS = ("", "src/", "python/")
+
+
+class Tree(Protocol):
+    """The files of one state."""
+
+    def exists(self, path: str) -> bool:
+        """Say whether the path is a file or a folder."""
+
+    def read(self, path: str) -> bytes | None:
+        """Return a file's content, None where there is no such file."""
+
+
+def unresolved_imports(
+    path: str, text: str, merged: Tree, *, sides: Sequence[Tree]
+) -> tuple[str, ...]:
+    """Return the imports of a merged file that some side resolves and the merged tree does not.
+
+    Modules outside of the trees are not looked at.
+    """
+    tree = parse_python(text)
+    if tree is None:
+        return ()
+    wanted = dict.fromkeys(
+        (module, name) for node in ast.walk(tree) for module, name, _ in imported_names(node)
+    )
+    return tuple(
+        f"from {module} import {name}" if name else f"import {module}"
+        for module, name in wanted
+        if any(resolves(path, module, name, side) for side in sides)
+        and not resolves(path, module, name, merged)
+    )
+
+
+def resolves(path: str, module: str, name: str, tree: Tree) -> bool:
+    """Say whether the import in the file finds its module, and the name in it."""
+    return any(_has(place, name, tree) for place in _places(path, module))
+
+
+def _places(path: str, module: str) -> Iterator[str]:
+    """Yield the paths without an end that a module may have."""
+    dots = len(module) - len(module.lstrip("."))
+    rest = module[dots:].replace(".", "/")
+    if not dots:
+        yield from (root + rest for root in ROOTS)
+        return
+    folder = path.split("/")[:-1]
+    if dots - 1 <= len(folder):
+        yield "/".join([*folder[: len(folder) - (dots - 1)], *([rest] if rest else [])])
+
+
+def _has(place: str, name: str, tree: Tree) -> bool:
+    files = [f"{place}.py", f"{place}/__init__.py", f"{place}.pyi"]
+    found = [file for file in files if tree.exists(file)]
+    if not name or name == "*":
+        return bool(found) or tree.exists(place)
+    inner = f"{place}/{name}"
+    if any(tree.exists(p) for p in (f"{inner}.py", f"{inner}/__init__.py", f"{inner}.pyi", inner)):
+        return True
+    return any(_binds(tree.read(file), name) for file in found)
+
+
+def _binds(content: bytes | None, name: str) -> bool:
+    """Say whether a module may have the name; a text that does not parse may have all."""
+    if content is None:
+        return False
+    tree = parse_python(content.decode("utf-8", "surrogateescape"))
+    if tree is None:
+        return True
+    bound = set(_bound(tree))
+    return name in bound or not bound.isdisjoint(("*", "__getattr__"))
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Yield what a module binds at its top, whatever the condition."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield child.name
+            yield from _globals(child)
+        elif isinstance(child, (ast.Import, ast.ImportFrom)):
+            yield from (a.asname or a.name.partition(".")[0] for a in child.names)
+        elif isinstance(child, ast.Name):
+            yield child.id
+        else:
+            yield from _bound(child)
+
+
+def _globals(node: ast.AST) -> Iterator[str]:
+    return (name for n in ast.walk(node) if isinstance(n, ast.Global) for name in n.names)

@@ -1,0 +1,182 @@
+"""What a Python text defines, imports, states and leaves undefined, for comparing texts."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from patchmgr.engines.structure.python_tree import parse_python
+
+BUILTIN = frozenset(dir(builtins)) | {
+    "__file__", "__module__", "__qualname__", "__class__", "__path__", "__annotations__",
+    "__conditional_annotations__", "__classdict__", "__builtins__",
+}  # fmt: skip
+
+Names = frozenset[str]
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The facts of one text: what it has, by how often, and the names that it uses."""
+
+    definitions: Counter[str]
+    imports: Counter[tuple[str, str]]
+    statements: Counter[str]
+    keys: Counter[str]
+    names: Names
+    bound: Counter[str]
+
+
+@lru_cache(maxsize=8)
+def facts_of(text: str) -> Facts | None:
+    """Return the facts of a text, None where it does not parse."""
+    tree = parse_python(text)
+    if tree is None:
+        return None
+    nodes = list(ast.walk(tree))
+    return Facts(
+        Counter(_definitions(tree, "")),
+        Counter((n or m, bound) for node in nodes for m, n, bound in imported_names(node)),
+        Counter(head_of(n) for n in nodes if isinstance(n, ast.stmt) and not _aliases(n)),
+        Counter(key for node in nodes if isinstance(node, ast.Dict) for key in _doubled(node)),
+        frozenset(name for node in nodes for name in _said(node)),
+        Counter(name for node in nodes for name in _bound(node)),
+    )
+
+
+def compiles(text: str) -> bool:
+    """Say whether the text is a valid module."""
+    tree = parse_python(text)
+    if tree is None:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(tree, "<merged>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=8)
+def undefined_names(text: str) -> Names:
+    """Return the names that are read and nowhere bound; none where a star import may bind them."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            top = symtable.symtable(text, "<merged>", "exec")
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    tree = parse_python(text)
+    if tree is None or any(a.name == "*" for n in ast.walk(tree) for a in _aliases(n)):
+        return frozenset()
+    tables = list(_tables(top))
+    bound = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
+    bound |= {s.get_name() for s in top.get_symbols() if s.is_namespace()}
+    bound |= {
+        s.get_name()
+        for table in tables
+        for s in table.get_symbols()
+        if s.is_declared_global() and s.is_assigned()
+    }
+    read = {
+        s.get_name()
+        for table in tables
+        for s in table.get_symbols()
+        if s.is_referenced() and (s.is_global() or table is top)
+    }
+    return frozenset(read - bound - BUILTIN)
+
+
+@lru_cache(maxsize=8)
+def unused_imports(text: str) -> Names:
+    """Return the names that imports bind and nothing else says, not even `__all__`."""
+    tree = parse_python(text)
+    if tree is None:
+        return frozenset()
+    nodes = list(ast.walk(tree))
+    read = {n.id for n in nodes if isinstance(n, ast.Name)}
+    read |= {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    bound = {
+        (alias.asname or alias.name).partition(".")[0] for node in nodes for alias in _aliases(node)
+    }
+    return frozenset(bound - read)
+
+
+def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    yield table
+    for child in table.get_children():
+        yield from _tables(child)
+
+
+def _definitions(node: ast.AST, scope: str) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, _Definition):
+            yield scope + child.name
+            yield from _definitions(child, f"{scope}{child.name}.")
+        elif isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+            yield from _definitions(child, scope)
+
+
+def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
+    """Yield module, name and bound name of each import of a statement."""
+    if isinstance(node, ast.Import):
+        yield from ((alias.name, "", alias.asname or "") for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        yield from ((module, alias.name, alias.asname or "") for alias in node.names)
+
+
+def head_of(node: ast.stmt) -> str:
+    """Return the statement without its layout and without the statements in it."""
+    parts = []
+    for name, value in ast.iter_fields(node):
+        values = value if isinstance(value, list) else [value]
+        if any(isinstance(v, (ast.stmt, ast.ExceptHandler, ast.match_case)) for v in values):
+            continue
+        parts += [name, *(ast.dump(v) if isinstance(v, ast.AST) else str(v) for v in values)]
+    return " ".join([type(node).__name__, *parts])
+
+
+def _doubled(node: ast.Dict) -> Iterator[str]:
+    keys = Counter(ast.dump(key) for key in node.keys if isinstance(key, ast.Constant))
+    return (key for key, count in keys.items() if count > 1)
+
+
+def _aliases(node: ast.AST) -> list[ast.alias]:
+    return node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else []
+
+
+def _said(node: ast.AST) -> Iterator[str]:
+    """Yield the names in a node, those of attributes and keywords too."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, (ast.arg, ast.keyword)):
+        yield node.arg or ""
+    elif isinstance(node, _Definition):
+        yield node.name
+    elif isinstance(node, ast.alias):
+        yield from (*node.name.split("."), node.asname or "")
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node gives a meaning."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        yield node.attr
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, _Definition):
+        yield node.name
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.rpartition(".")[2]

@@ -1,0 +1,48 @@
+"""The structural merge of a Python file: statements, clauses, calls and lists by what they are."""
+
+from __future__ import annotations
+
+from patchmgr.engines.structure.guards import broken_rules
+from patchmgr.engines.structure.python_body import BodyMerge
+from patchmgr.engines.structure.python_regions import (
+    Part,
+    has_clean_parts,
+    parts_of_marked,
+    parts_of_texts,
+    virtual_texts,
+    with_true_base,
+)
+from patchmgr.engines.structure.python_tree import Unsure, block_of
+from patchmgr.engines.structure.sides import Solution, Texts
+
+
+def merge_python(texts: Texts, path: str, *, marked: str | None = None) -> Solution | None:
+    """Merge a Python file, or answer None where any part of it is not sure.
+
+    `marked` is the text merge with zdiff3 markers, upstream's side first; nothing outside of its
+    conflicts is touched.
+    """
+    parts = parts_of_texts(texts) if marked is None else parts_of_marked(marked)
+    if parts is None:
+        return None
+    try:
+        solution = _solution(texts, parts)
+    except (Unsure, RecursionError):
+        return None
+    if solution is None or broken_rules(
+        texts.base, texts.upstream, texts.fork, solution.text, path
+    ):
+        return None
+    return solution
+
+
+def _solution(texts: Texts, parts: tuple[Part, ...]) -> Solution | None:
+    """Merge the texts as they differ within the conflicts, or whole where these tear statements."""
+    for sides in (virtual_texts(with_true_base(parts, texts.base)), texts):
+        blocks = [block_of(side) for side in (sides.base, sides.upstream, sides.fork)]
+        if blocks[0] is None or blocks[1] is None or blocks[2] is None:
+            continue
+        rules: set[str] = set()
+        merged = BodyMerge(rules).block(blocks[0], blocks[1], blocks[2]).text
+        return Solution(merged, tuple(sorted(rules))) if has_clean_parts(merged, parts) else None
+    return None

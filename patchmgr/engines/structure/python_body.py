@@ -1,0 +1,273 @@
+"""Merge the statements of a body, and a statement's head and clauses."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from patchmgr.engines.structure.python_comments import merge_lead, merge_lines
+from patchmgr.engines.structure.python_imports import check_imports, is_import, merge_imports
+from patchmgr.engines.structure.python_join import join_statements
+from patchmgr.engines.structure.python_nodes import merge_code
+from patchmgr.engines.structure.python_regions import lines_of
+from patchmgr.engines.structure.python_sequence import (
+    EQUAL,
+    How,
+    merge_sequences,
+    refuse_deletion,
+    refuse_replacement,
+)
+from patchmgr.engines.structure.python_tokens import (
+    is_part_of,
+    is_same_code,
+    likeness,
+    tokens_of,
+)
+from patchmgr.engines.structure.python_tree import Block, Clause, Statement, Unsure, is_string
+from patchmgr.engines.structure.python_wrapping import with_clause, wrapping_of
+
+SIMILAR = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class BodyMerge:
+    """Merges of blocks, noting the rules that they take."""
+
+    rules: set[str]
+
+    def block(self, base: Block, upstream: Block, fork: Block) -> Block:
+        """Merge three blocks of statements."""
+        texts = base.text, upstream.text, fork.text
+        if texts[0] == texts[1] or texts[1] == texts[2]:
+            return fork
+        if texts[0] == texts[2]:
+            return upstream
+        check_imports(base.statements, upstream.statements, fork.statements)
+        how = How(
+            statement_likeness,
+            _is_same,
+            self.statement,
+            self._join,
+            self._overlap,
+            refuse_replacement,
+        )
+        merged = merge_sequences(base.statements, upstream.statements, fork.statements, how)
+        return Block(tuple(merged), merge_lead(base.tail, upstream.tail, fork.tail))
+
+    def _join(
+        self, upstream: Sequence[Statement], fork: Sequence[Statement]
+    ) -> Sequence[Statement]:
+        rule, joined = join_statements(upstream, fork)
+        self.rules.add(rule)
+        return joined
+
+    def _overlap(
+        self, base: Sequence[Statement], upstream: Sequence[Statement], fork: Sequence[Statement]
+    ) -> Sequence[Statement]:
+        if all(is_import(s) for s in (*base, *upstream, *fork)):
+            self.rules.add("imports")
+            return merge_imports(base, upstream, fork)
+        if len(base) == len(upstream) == len(fork) == 1 and (
+            _are_about_one(base[0], upstream[0]) and _are_about_one(base[0], fork[0])
+        ):
+            return (self.statement(base[0], upstream[0], fork[0]),)
+        lines = [lines_of("".join(s.whole for s in run)) for run in (base, upstream, fork)]
+        if is_part_of(lines[0], lines[2], lines[1]):
+            self.rules.add("absorbed")
+            return upstream
+        if is_part_of(lines[0], lines[1], lines[2]):
+            self.rules.add("absorbed")
+            return fork
+        wrapped = self._wrapped(base, upstream, fork) or self._wrapped(base, fork, upstream)
+        if wrapped is None:
+            raise Unsure
+        self.rules.add("wrapped")
+        return (wrapped,)
+
+    def _wrapped(
+        self, base: Sequence[Statement], wrapping: Sequence[Statement], other: Sequence[Statement]
+    ) -> Statement | None:
+        """Merge what one side put into the body of a new statement, None where it did not."""
+        found = wrapping_of(base, wrapping, other)
+        if found is None:
+            return None
+        clause = found.statement.clauses[found.clause]
+        merged = replace(clause, body=self.block(found.base, clause.body, found.other))
+        return with_clause(found.statement, found.clause, merged)
+
+    def statement(self, base: Statement, upstream: Statement, fork: Statement) -> Statement:
+        """Merge a statement that all three have."""
+        if base.whole == upstream.whole or upstream.whole == fork.whole:
+            return fork
+        if base.whole == fork.whole:
+            return upstream
+        lead = merge_lead(base.lead, upstream.lead, fork.lead)
+        return replace(self._without_lead(base, upstream, fork), lead=lead)
+
+    def _without_lead(self, base: Statement, upstream: Statement, fork: Statement) -> Statement:
+        chosen = _chosen(base.text, upstream.text, fork.text)
+        if chosen is not None:
+            return (base, upstream, fork)[chosen]
+        chosen = _layout(base.text, upstream.text, fork.text)
+        if chosen is not None:
+            self.rules.add("layout")
+            return (base, upstream, fork)[chosen]
+        if base.clauses and upstream.clauses and fork.clauses:
+            return self._compound(base, upstream, fork)
+        if any(s.clauses for s in (base, upstream, fork)):
+            raise Unsure
+        if all(is_import(s) for s in (base, upstream, fork)):
+            return self._import(base, upstream, fork)
+        return replace(upstream, text=self._simple(base, upstream, fork))
+
+    def _import(self, base: Statement, upstream: Statement, fork: Statement) -> Statement:
+        self.rules.add("imports")
+        merged = merge_imports((base,), (upstream,), (fork,))
+        if len(merged) > 1:
+            raise Unsure
+        return merged[0] if merged else replace(upstream, text="")
+
+    def _compound(self, base: Statement, upstream: Statement, fork: Statement) -> Statement:
+        how = How(
+            clause_likeness,
+            _is_same_clause,
+            self.clause,
+            _join_clauses,
+            _overlap_clauses,
+            refuse_deletion,
+        )
+        clauses = merge_sequences(base.clauses, upstream.clauses, fork.clauses, how)
+        return replace(upstream, text="".join(c.text for c in clauses), clauses=tuple(clauses))
+
+    def clause(self, base: Clause, upstream: Clause, fork: Clause) -> Clause:
+        """Merge a clause that all three have."""
+        head = self._code(base.head, upstream.head, fork.head, upstream.kind)
+        return Clause(upstream.kind, head, self.block(base.body, upstream.body, fork.body))
+
+    def _simple(self, base: Statement, upstream: Statement, fork: Statement) -> str:
+        if all(is_string(s.node) for s in (base, upstream, fork)):
+            self.rules.add("docstring")
+            return merge_lines(base.text, upstream.text, fork.text)
+        return self._code(base.text, upstream.text, fork.text, "")
+
+    def _code(self, base: str, upstream: str, fork: str, kind: str) -> str:
+        chosen = _chosen(base, upstream, fork)
+        if chosen is None:
+            chosen = _layout(base, upstream, fork)
+            self.rules.add("layout" if chosen is not None else "disjoint")
+        if chosen is not None:
+            return (base, upstream, fork)[chosen]
+        tokens = tokens_of(base), tokens_of(upstream), tokens_of(fork)
+        if is_part_of(tokens[0], tokens[2], tokens[1]):
+            self.rules.add("absorbed")
+            return upstream
+        if is_part_of(tokens[0], tokens[1], tokens[2]):
+            self.rules.add("absorbed")
+            return fork
+        return merge_code(base, upstream, fork, kind, self.rules.add)
+
+
+def _chosen(base: str, upstream: str, fork: str) -> int | None:
+    """Return which of the three says it all: 1 for upstream, 2 for the fork; None for neither."""
+    if base == upstream or upstream == fork:
+        return 2
+    return 1 if base == fork else None
+
+
+def _layout(base: str, upstream: str, fork: str) -> int | None:
+    """Return the side that edits where the other one only reformats, None where both edit."""
+    if is_same_code(upstream, fork) or is_same_code(base, fork):
+        return 1
+    return 2 if is_same_code(base, upstream) else None
+
+
+def _is_same(one: Statement, other: Statement) -> bool:
+    return one.text == other.text or (
+        is_same_code(one.text, other.text) and ast.dump(one.node) == ast.dump(other.node)
+    )
+
+
+def _is_same_clause(one: Clause, other: Clause) -> bool:
+    return one.text == other.text
+
+
+@lru_cache(maxsize=4096)
+def _tokens(text: str) -> tuple[str, ...]:
+    return tokens_of(text)
+
+
+def _kind(node: ast.stmt) -> type[ast.stmt]:
+    return ast.Assign if isinstance(node, ast.AnnAssign) else type(node)
+
+
+NAMED = ("def", "from", "import", "assign", "string")
+
+
+def statement_likeness(one: Statement, other: Statement) -> float:
+    """Return how much two statements belong together, 0 for not at all."""
+    if one.text == other.text:
+        return EQUAL if len(one.text.strip()) > 6 else EQUAL / 2
+    if _kind(one.node) is not _kind(other.node):
+        return 0.0
+    if one.key == other.key and one.key[0] in NAMED:
+        return 2.0 + likeness(_tokens(one.text), _tokens(other.text))
+    if one.key[0] in ("from", "import"):
+        return 0.0
+    like = likeness(_tokens(one.text), _tokens(other.text), SIMILAR)
+    if _have_one_head(one, other):
+        return 1.5 + like
+    if one.key[0] == other.key[0] == "assign" and _are_alike(one.key[1], other.key[1]):
+        return 1.0 + like
+    return 1.0 + like if like >= SIMILAR else 0.0
+
+
+def _are_about_one(one: Statement, other: Statement) -> bool:
+    """Say whether two statements define, assign or call the same."""
+    nodes = one.node, other.node
+    if isinstance(nodes[0], ast.Expr) and isinstance(nodes[1], ast.Expr):
+        calls = nodes[0].value, nodes[1].value
+        if isinstance(calls[0], ast.Call) and isinstance(calls[1], ast.Call):
+            return ast.dump(calls[0].func) == ast.dump(calls[1].func)
+    return one.key == other.key and one.key[0] in NAMED
+
+
+def _have_one_head(one: Statement, other: Statement) -> bool:
+    """Say whether two statements with bodies start alike, and not just with a word."""
+    if not one.clauses or not other.clauses:
+        return False
+    heads = _tokens(one.clauses[0].head), _tokens(other.clauses[0].head)
+    return heads[0] == heads[1] and len(heads[0]) > 2
+
+
+def _are_alike(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) and len(long) - len(short) < 3 < len(short)
+
+
+def clause_likeness(one: Clause, other: Clause) -> float:
+    """Return how much two clauses belong together, 0 for not at all."""
+    if one.text == other.text:
+        return EQUAL
+    if one.kind != other.kind:
+        return 0.0
+    if one.head == other.head or one.kind not in ("elif", "except", "case"):
+        return 3.0
+    like = likeness(_tokens(one.text), _tokens(other.text))
+    return 1.0 + like if like >= SIMILAR else 0.0
+
+
+def _join_clauses(upstream: Sequence[Clause], fork: Sequence[Clause]) -> Sequence[Clause]:
+    kinds = {clause.kind for clause in (*upstream, *fork)}
+    if len(kinds) != 1 or not kinds <= {"elif", "except", "case"}:
+        raise Unsure
+    if any(likeness(_tokens(a.head), _tokens(b.head)) > 0.9 for a in upstream for b in fork):
+        raise Unsure
+    return [*upstream, *fork]
+
+
+def _overlap_clauses(
+    base: Sequence[Clause], upstream: Sequence[Clause], fork: Sequence[Clause]
+) -> Sequence[Clause]:
+    raise Unsure

@@ -1,0 +1,121 @@
+"""Merge imports as the sets of names that they are, in the order of the file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from patchmgr.engines.structure.python_import_names import aliases_of, with_names_of, with_only
+from patchmgr.engines.structure.python_tokens import has_comment
+from patchmgr.engines.structure.python_tree import Statement, Unsure
+
+Run = Sequence[Statement]
+Name = tuple[str, str, str]
+"""A module, a name in it (empty for the module itself), the name that it gets here."""
+
+
+def is_import(statement: Statement) -> bool:
+    """Say whether the statement is an import."""
+    return isinstance(statement.node, (ast.Import, ast.ImportFrom))
+
+
+def join_imports(upstream: Run, fork: Run) -> Run:
+    """Return the imports that both sides insert, each name once."""
+    return merge_imports((), upstream, fork)
+
+
+def merge_imports(base: Run, upstream: Run, fork: Run) -> Run:
+    """Return upstream's imports with what the fork adds and without what it removes."""
+    check_imports(base, upstream, fork)
+    old, theirs, ours = names_of(base), names_of(upstream), names_of(fork)
+    added, removed = ours - old - theirs, (old - ours) & theirs
+    merged = [kept for s in upstream for kept in _without(s, removed)]
+    for number, statement in enumerate(fork):
+        for new in _only(statement, added):
+            merged = _inserted(merged, new, fork[:number])
+    if _is_sorted(upstream) and _is_sorted(fork):
+        merged.sort(key=_order)
+    return merged
+
+
+def names_of(run: Run) -> frozenset[Name]:
+    """Return the names that the statements import."""
+    return frozenset(n for statement in run if is_import(statement) for n in _names(statement.node))
+
+
+def _names(node: ast.stmt) -> list[Name]:
+    assert isinstance(node, (ast.Import, ast.ImportFrom))
+    if isinstance(node, ast.Import):
+        return [(a.name, "", a.asname or a.name) for a in node.names]
+    module = "." * node.level + (node.module or "")
+    return [(module, a.name, a.asname or a.name) for a in node.names]
+
+
+def check_imports(base: Run, upstream: Run, fork: Run) -> None:
+    """Refuse a name from two modules, one that moves here and goes there, and what a move leaves.
+
+    Where one side gives modules new names, what the other side adds may need one, too.
+    """
+    old, theirs, ours = names_of(base), names_of(upstream), names_of(fork)
+    if old in (theirs, ours) or theirs == ours:
+        return
+    added = {name[2] for name in ours - old - theirs}
+    if added.intersection(name[2] for name in theirs - old - ours):
+        raise Unsure
+    moves = _moved(old, theirs), _moved(old, ours)
+    if moves[0] != moves[1] and ((moves[0] and ours - old) or (moves[1] and theirs - old)):
+        raise Unsure
+    for moved, other in ((moves[0], ours), (moves[1], theirs)):
+        if {name[2] for name in moved} - {name[2] for name in other}:
+            raise Unsure
+
+
+def _moved(old: frozenset[Name], new: frozenset[Name]) -> frozenset[Name]:
+    """Return the names that a side imports from another module than base."""
+    bound = {name[2] for name in old - new}
+    return frozenset(name for name in new - old if name[2] in bound)
+
+
+def _without(statement: Statement, removed: frozenset[Name]) -> list[Statement]:
+    names = _names(statement.node)
+    if not removed.intersection(names):
+        return [statement]
+    if removed.issuperset(names):
+        if has_comment(statement.whole):
+            raise Unsure
+        return []
+    return [with_only(statement, {n[1:] for n in names if n not in removed})]
+
+
+def _only(statement: Statement, added: frozenset[Name]) -> list[Statement]:
+    names = _names(statement.node)
+    if added.issuperset(names):
+        return [statement]
+    kept = {name[1:] for name in names if name in added}
+    return [with_only(statement, kept)] if kept else []
+
+
+def _inserted(run: list[Statement], new: Statement, before: Run) -> list[Statement]:
+    """Return the imports with a new one: in that of its module, or behind those it stood behind."""
+    for number, old in enumerate(run):
+        if old.key == new.key and isinstance(old.node, ast.ImportFrom) and not _is_single(run, old):
+            return [*run[:number], with_names_of(old, new), *run[number + 1 :]]
+    keys = [statement.key for statement in before]
+    places = [n + 1 for n, statement in enumerate(run) if statement.key in keys]
+    place = max(places, default=0)
+    return [*run[:place], new, *run[place:]]
+
+
+def _is_single(run: Run, statement: Statement) -> bool:
+    """Say whether each name of the module has a statement of its own."""
+    same = [s for s in run if s.key == statement.key]
+    return len(same) > 1 or any(a.asname == a.name for s in same for a in aliases_of(s))
+
+
+def _order(statement: Statement) -> tuple[bool, str]:
+    return statement.key[0] == "from", statement.key[1]
+
+
+def _is_sorted(run: Run) -> bool:
+    keys = [_order(statement) for statement in run]
+    return keys == sorted(keys)

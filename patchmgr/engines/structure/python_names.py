@@ -1,0 +1,34 @@
+"""Which names statements bind and use."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from patchmgr.engines.structure.python_tree import Statement
+
+
+def bound_names(statements: Iterable[Statement]) -> frozenset[str]:
+    """Return the names and attributes (`self.x`) that the statements assign or define."""
+    found: set[str] = set()
+    for node in _nodes(statements):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            found.add(ast.unparse(node))
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).partition(".")[0])
+    return frozenset(found)
+
+
+def used_names(statements: Iterable[Statement]) -> frozenset[str]:
+    """Return the names and attributes that the statements read."""
+    return frozenset(
+        ast.unparse(node)
+        for node in _nodes(statements)
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
+    )
+
+
+def _nodes(statements: Iterable[Statement]) -> Iterable[ast.AST]:
+    return (node for statement in statements for node in ast.walk(statement.node))

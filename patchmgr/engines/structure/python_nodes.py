@@ -1,0 +1,145 @@
+"""Merge a simple statement or the head of a clause on its libcst tree, part by part."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from patchmgr.engines.structure.python_lists import code_of, merge_list
+from patchmgr.engines.structure.python_tokens import has_comment, is_same_code
+from patchmgr.engines.structure.python_tree import Unsure
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+_BEFORE = {"except": "{indent}try:\n{indent}    pass\n", "case": "match 1:\n"}
+_BEHIND = {"match": "{indent}    case 1:\n{indent}        pass\n"}
+_WITHOUT_BODY = ("else", "finally", "Try", "TryStar")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a piece of code needs around it to be a module."""
+
+    before: str
+    behind: str
+
+    def module(self, text: str) -> cst.Module:
+        """Parse the piece within its frame."""
+        import libcst
+
+        try:
+            return libcst.parse_module(self.before + text + self.behind)
+        except (libcst.ParserSyntaxError, RecursionError, ValueError) as error:
+            raise Unsure from error
+
+    def piece(self, module: cst.Module) -> str:
+        """Return the piece of a module without its frame."""
+        code = module.code
+        if not code.startswith(self.before) or not code.endswith(self.behind):
+            raise Unsure
+        return code[len(self.before) : len(code) - len(self.behind)]
+
+
+def frame_of(text: str, kind: str) -> Frame:
+    """Return the frame for a head of that kind, for a simple statement where there is no kind."""
+    if kind in _WITHOUT_BODY:
+        raise Unsure
+    line = text.lstrip("\r\n")
+    indent = line[: len(line) - len(line.lstrip())]
+    end = "\r\n" if "\r\n" in text else "\n"
+    before = _BEFORE.get(kind, "").format(indent=indent)
+    behind = _BEHIND.get(kind, "{indent}    pass\n" if kind else "").format(indent=indent)
+    if indent and kind != "case":
+        before = "if 1:\n" + before
+    return Frame(before.replace("\n", end), behind.replace("\n", end))
+
+
+def merge_code(base: str, upstream: str, fork: str, kind: str, note: Callable[[str], None]) -> str:
+    """Merge three versions of one piece; raise `Unsure` where both change one part of it."""
+    pieces = [base, upstream, fork]
+    if kind == "elif":
+        pieces = [piece.replace("elif", "if", 1) for piece in pieces]
+    frames = {frame_of(piece, kind) for piece in pieces}
+    if len(frames) != 1 or not all(piece.endswith("\n") for piece in pieces):
+        raise Unsure
+    frame = frames.pop()
+    modules = [frame.module(piece) for piece in pieces]
+    try:
+        merged = NodeMerge(note).node(*modules)
+    except SyntaxError as error:  # nodes that do not go together
+        raise Unsure from error
+    assert isinstance(merged, type(modules[0]))
+    piece = frame.piece(merged)
+    return piece.replace("if", "elif", 1) if kind == "elif" else piece
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMerge:
+    """Merges of nodes, noting the rules that they take."""
+
+    note: Callable[[str], None]
+
+    def node(self, base: Any, upstream: Any, fork: Any) -> Any:
+        """Merge three nodes of one type, the unchanged side yielding in each part."""
+        import libcst
+
+        codes = code_of(base), code_of(upstream), code_of(fork)
+        if codes[0] == codes[1] or codes[1] == codes[2]:
+            return fork
+        if codes[0] == codes[2]:
+            return upstream
+        if is_same_code(codes[1], codes[2]) or is_same_code(codes[0], codes[2]):
+            return upstream
+        if is_same_code(codes[0], codes[1]):
+            return fork
+        if not type(base) is type(upstream) is type(fork):
+            raise Unsure
+        if isinstance(base, libcst.BaseParenthesizableWhitespace | libcst.TrailingWhitespace):
+            if any(has_comment(code) for code in codes):
+                raise Unsure
+            return upstream
+        if isinstance(base, libcst.Name | libcst.BaseString | libcst.BaseNumber):
+            raise Unsure
+        names = [field.name for field in dataclasses.fields(base)]
+        return upstream.with_changes(
+            **{
+                name: self._field(getattr(base, name), getattr(upstream, name), getattr(fork, name))
+                for name in names
+            }
+        )
+
+    def _field(self, base: Any, upstream: Any, fork: Any) -> Any:
+        import libcst
+
+        values = base, upstream, fork
+        if all(isinstance(value, libcst.CSTNode) for value in values):
+            return self.node(base, upstream, fork)
+        if all(isinstance(value, tuple | list) for value in values):
+            return self._nodes(base, upstream, fork)
+        codes = [_said(value) for value in values]
+        if codes[0] == codes[1] or codes[1] == codes[2]:
+            return fork
+        if codes[0] == codes[2]:
+            return upstream
+        raise Unsure
+
+    def _nodes(self, base: Any, upstream: Any, fork: Any) -> Any:
+        codes = [[code_of(node) for node in nodes] for nodes in (base, upstream, fork)]
+        if codes[0] == codes[1] or codes[1] == codes[2]:
+            return fork
+        if codes[0] == codes[2]:
+            return upstream
+        return merge_list(base, upstream, fork, self.node, self.note)
+
+
+def _said(value: Any) -> Any:
+    import libcst
+
+    if isinstance(value, libcst.CSTNode):
+        return code_of(value)
+    if isinstance(value, tuple | list):
+        return [code_of(node) for node in value]
+    return value

@@ -1,0 +1,21 @@
+"""Which structural merge a file gets: by its name."""
+
+from __future__ import annotations
+
+from patchmgr.engines.structure.cxx import merge_cxx
+from patchmgr.engines.structure.data import merge_data
+from patchmgr.engines.structure.python import merge_python
+from patchmgr.engines.structure.sides import Solution, Texts
+
+_PYTHON = (".py", ".pyi")
+_CXX = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh", ".inl", ".metal")
+
+
+def merge_structure(texts: Texts, path: str, marked: bytes) -> Solution | None:
+    """Merge a file by what it is, given git's marked text; None where that is not sure."""
+    shown = marked.decode("utf-8", "surrogateescape")
+    if path.endswith(_PYTHON):
+        return merge_python(texts, path, marked=shown)
+    if path.endswith(_CXX):
+        return merge_cxx(texts, path, marked=shown)
+    return merge_data(texts, path, marked=shown)

@@ -1,0 +1,80 @@
+"""A conflict on record, and what a person made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The three sides of one conflicting region, as whole lines with their line feeds."""
+
+    base: bytes
+    ours: bytes
+    theirs: bytes
+
+
+class Kind(str, Enum):
+    """What is in conflict: lines of a text, a whole file, or several regions of one file."""
+
+    REGION = "region"
+    FILE = "file"
+    GROUP = "group"
+
+
+class Origin(str, Enum):
+    """How a resolution came about."""
+
+    REBASE = "rebase"
+    RESOLVE = "resolve"
+    ACCEPT = "accept"
+    LEARN = "learn"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What became of a conflict; without content the file is deleted.
+
+    `origin` is the command that recorded it, and `source` what that was about: a series and its
+    patch, a merge commit, a side.
+    """
+
+    content: bytes | None
+    origin: Origin
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A conflict in `conflicts/`.
+
+    A side is None where it has no such file (whole files only). A group has no sides, but the
+    ids of its `parts`. `path` is the file that it was first seen in, `seen` the series and patch
+    or the merge; neither makes a difference.
+    """
+
+    id: str
+    kind: Kind
+    base: bytes | None = None
+    ours: bytes | None = None
+    theirs: bytes | None = None
+    parts: tuple[str, ...] = ()
+    path: str = ""
+    seen: str = ""
+    resolution: Resolution | None = None
+
+    def is_about(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bool:
+        """Say whether these are its sides, whichever of ours and theirs comes first."""
+        return self.base == base and (ours, theirs) in (
+            (self.ours, self.theirs),
+            (self.theirs, self.ours),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A resolution that a run replayed, and where: in which patches, with their series."""
+
+    recorded: Recorded
+    places: tuple[str, ...] = ()

@@ -1,0 +1,120 @@
+"""Structural merges in a process of their own: a crash, a hang or a gigabyte costs their answer."""
+
+from __future__ import annotations
+
+import pickle
+import resource
+import select
+import subprocess
+import sys
+import time
+from typing import IO
+
+from patchmgr.engines.structure.sides import Solution, Texts
+
+PATIENCE = 10.0  # seconds for one file
+MOST_MEMORY = 2 << 30  # bytes
+MOST_FAILURES = 3
+_SIZE = 8  # bytes of the length before each message
+
+
+class StructureApart:
+    """A structural merge (`engines.solving.Structure`) that another process makes.
+
+    The process starts with the first file. One that dies or hangs is replaced; a file that it
+    dies on has no solution, and after a few of them no file has any.
+    """
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._patience = patience
+        self._process: subprocess.Popen[bytes] | None = None
+        self._failures = 0
+
+    def __call__(self, texts: Texts, path: str, marked: bytes) -> Solution | None:
+        """Merge a file by its structure, None where that is not sure or the process failed."""
+        if self._failures >= MOST_FAILURES:
+            return None
+        process = self._process or self._start()
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            _write(process.stdin, pickle.dumps((texts, path, marked)))
+            answer = _read(process.stdout, time.monotonic() + self._patience)
+        except (OSError, EOFError):
+            self._failures += 1
+            self.close()
+            return None
+        found = pickle.loads(answer)
+        return found if isinstance(found, Solution) else None
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        line = [sys.executable, "-I", "-c", _PROGRAM, *_search_path()]
+        self._process = subprocess.Popen(
+            line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        return self._process
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                stream.close()
+
+
+# The parent's own search path: a program that runs from a checkout finds itself there.
+_PROGRAM = (
+    "import sys; sys.path[:] = sys.argv[1:]; "
+    "from patchmgr.plumbing.kept_apart import answer_all; answer_all()"
+)
+
+
+def _search_path() -> list[str]:
+    return [entry for entry in sys.path if entry]
+
+
+def answer_all() -> None:
+    """Answer files from standard input until there are no more: the other process' whole life."""
+    from patchmgr.engines.structure.solvers import merge_structure
+
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    while True:
+        try:
+            texts, path, marked = pickle.loads(_read(source, None))
+        except EOFError:
+            return
+        _write(sink, pickle.dumps(merge_structure(texts, path, marked)))
+
+
+def _write(sink: IO[bytes], message: bytes) -> None:
+    sink.write(len(message).to_bytes(_SIZE, "big") + message)
+    sink.flush()
+
+
+def _read(source: IO[bytes], end: float | None) -> bytes:
+    size = int.from_bytes(_read_bytes(source, _SIZE, end), "big")
+    return _read_bytes(source, size, end)
+
+
+def _read_bytes(source: IO[bytes], size: int, end: float | None) -> bytes:
+    """Read so many bytes; raise EOFError where they end, TimeoutError where time is up."""
+    if end is None:
+        found = source.read(size)
+        if len(found) < size:
+            raise EOFError
+        return found
+    parts: list[bytes] = []
+    while size:
+        if not select.select([source], [], [], max(0.0, end - time.monotonic()))[0]:
+            raise TimeoutError
+        part = source.raw.read(size) if hasattr(source, "raw") else source.read(size)
+        if not part:
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)

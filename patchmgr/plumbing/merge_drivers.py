@@ -1,0 +1,90 @@
+"""Make patchmgr the merge driver of a repository: its local configuration and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing import door
+from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.outputs import write_output
+
+SECTION = "merge.patchmgr"
+_BEGIN = b"# patchmgr merge-driver: begin"
+_END = b"# patchmgr merge-driver: end"
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What a repository has, or is to have; no settings and no lines where nothing is installed."""
+
+    git_dir: Path
+    settings: tuple[tuple[str, str], ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+def installed(repository: Path) -> Installation:
+    """Return what a repository has of the driver."""
+    git_dir = find_git_dir(repository)
+    _, printed = door.run(
+        [*_config(git_dir), "--null", "--get-regexp", r"^merge\.patchmgr\."], good=(0, 1)
+    )
+    rows = door.text(printed).split("\0")[:-1]
+    settings = tuple((name, value) for name, _, value in (row.partition("\n") for row in rows))
+    _, block, _ = _split(_attributes(git_dir))
+    lines = tuple(door.text(line) for line in block.splitlines()[1:-1])
+    return Installation(git_dir, settings, lines)
+
+
+def install(found: Installation, wanted: Installation) -> None:
+    """Bring a repository from what it has to what is wanted: attributes last, away first."""
+    before, _, after = _split(_attributes(found.git_dir))
+    if not wanted.lines:
+        _write_attributes(found.git_dir, before + after)
+    if dict(wanted.settings) != dict(found.settings):
+        if found.settings:
+            door.run([*_config(found.git_dir), "--remove-section", SECTION], good=(0, 128))
+        for name, value in wanted.settings:
+            door.output([*_config(found.git_dir), name, value])
+    if wanted.lines:
+        gap = b"\n" if before and not before.endswith(b"\n") else b""
+        block = b"".join(line + b"\n" for line in (_BEGIN, *map(door.raw, wanted.lines), _END))
+        _write_attributes(found.git_dir, before + gap + block + after)
+
+
+def _config(git_dir: Path) -> list[str]:
+    return ["config", "--file", str(git_dir / "config")]
+
+
+def _attributes(git_dir: Path) -> bytes:
+    try:
+        return (git_dir / "info" / "attributes").read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise PatchmgrError("usage", f"{git_dir}/info/attributes: {reason}") from fault
+
+
+def _write_attributes(git_dir: Path, content: bytes) -> None:
+    if content == _attributes(git_dir):
+        return
+    path = git_dir / "info" / "attributes"
+    if not content:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(exist_ok=True)
+    write_output(path, content)
+
+
+def _split(content: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return what is before our lines, ours with their frame, and what is behind them."""
+    lines: Sequence[bytes] = content.splitlines(keepends=True)
+    bare = [line.rstrip(b"\r\n") for line in lines]
+    if _BEGIN not in bare or _END not in bare[bare.index(_BEGIN) :]:
+        return content, b"", b""
+    start = bare.index(_BEGIN)
+    end = bare.index(_END, start) + 1
+    return b"".join(lines[:start]), b"".join(lines[start:end]), b"".join(lines[end:])

@@ -1,0 +1,79 @@
+"""Run the merge tool that a person configured for git, on a throwaway repository."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from patchmgr.plumbing import door
+
+_SETTINGS = r"^(merge\.(tool|guitool|conflictstyle)|mergetool\..*|diff\.tool|difftool\..*)$"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFile:
+    """A file to merge: its name, its sides (None: no such file), and what it is so far."""
+
+    path: str
+    base: bytes | None
+    ours: bytes | None
+    theirs: bytes | None
+    merged: bytes | None
+
+
+def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
+    """Return what the user's git has for merge tools in a folder, as names and values."""
+    _, printed = door.run(
+        ["config", "--null", "--get-regexp", _SETTINGS],
+        cwd=folder,
+        good=(0, 1),
+        env={"GIT_CONFIG_NOSYSTEM": "0"},
+        for_network=True,
+    )
+    rows = (row.partition("\n") for row in door.text(printed).split("\0")[:-1])
+    # A name without a value is true, which git's own list does not say.
+    return tuple((name, value if end else "true") for name, end, value in rows)
+
+
+def run_tool(
+    file: ToolFile, settings: tuple[tuple[str, str], ...], *, tool: str | None
+) -> tuple[bool, bytes | None]:
+    """Let git open the tool on a file; return whether it ended well, and the file then.
+
+    The tool runs with the terminal and the environment of the user. The file is None where it
+    was deleted.
+    """
+    with tempfile.TemporaryDirectory(prefix="patchmgr-mergetool-") as place:
+        root = Path(place)
+        git_dir = root / ".git"
+        door.output(["init", "--quiet", "--template=", str(root)])
+        for name, value in (("mergetool.keepBackup", "false"), *settings):
+            door.output(["config", "--file", str(git_dir / "config"), "--add", name, value])
+        rows = []
+        for stage, content in enumerate((file.base, file.ours, file.theirs), 1):
+            if content is not None:
+                arguments = ["hash-object", "-w", "--stdin", "--no-filters"]
+                blob = door.output(arguments, git_dir=git_dir, data=content).decode().strip()
+                rows.append(f"100644 {blob} {stage}\t{file.path}\0")
+        index = door.raw("".join(rows))
+        door.output(["update-index", "-z", "--index-info"], git_dir=git_dir, cwd=root, data=index)
+        target = root / file.path
+        if file.merged is not None:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(file.merged)
+        arguments = ["mergetool", "--no-prompt"]
+        arguments += [f"--tool={tool}"] if tool is not None else []
+        code = door.attended([*arguments, "--", file.path], cwd=root, env=_environment())
+        return code == 0, target.read_bytes() if target.is_file() else None
+
+
+def _environment() -> Mapping[str, str]:
+    """Return the user's environment, less what names another repository."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {
+        name: os.environ[name]
+        for name in ("GIT_EDITOR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
+        if name in os.environ
+    }

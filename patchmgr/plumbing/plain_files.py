@@ -1,0 +1,83 @@
+"""Read plain files below a folder that may hold anything, and follow no link on the way."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from patchmgr.errors import PatchmgrError
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def folder_names(root: Path, path: str, *, limit: int) -> tuple[str, ...]:
+    """Return the names in a folder below the root, sorted; none where there is no folder."""
+    with _opened(root, path) as folder:
+        if folder is None:
+            return ()
+        names = sorted(os.listdir(folder))
+    if len(names) > limit:
+        raise PatchmgrError("broken-workspace", f"{path} has more than {limit} entries")
+    return tuple(names)
+
+
+def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
+    """Return a file's content, None where there is none.
+
+    Raises PatchmgrError "unsafe-path" for a link on the way, and "broken-workspace" for what is
+    no plain file or larger than the limit.
+    """
+    above, _, name = path.rpartition("/")
+    with _opened(root, above) as folder:
+        if folder is None:
+            return None
+        try:
+            descriptor = os.open(name, _FILE, dir_fd=folder)
+        except FileNotFoundError:
+            return None
+        except OSError as fault:
+            raise _unreadable(path, fault, _is_link(folder, name)) from fault
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise PatchmgrError("broken-workspace", f"{path} is no plain file")
+        with os.fdopen(descriptor, "rb") as file:
+            content = file.read(limit + 1)
+    if len(content) > limit:
+        raise PatchmgrError("broken-workspace", f"{path} is larger than {limit} bytes")
+    return content
+
+
+@contextmanager
+def _opened(root: Path, path: str) -> Iterator[int | None]:
+    """Open a folder below the root, part by part; None where it is not there."""
+    descriptors = [os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)]
+    try:
+        for part in path.split("/") if path else ():
+            try:
+                descriptors.append(os.open(part, _FOLDER, dir_fd=descriptors[-1]))
+            except FileNotFoundError:
+                yield None
+                return
+            except OSError as fault:
+                raise _unreadable(path, fault, _is_link(descriptors[-1], part)) from fault
+        yield descriptors[-1]
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _is_link(folder: int, name: str) -> bool:
+    with suppress(OSError):
+        return stat.S_ISLNK(os.lstat(name, dir_fd=folder).st_mode)
+    return False
+
+
+def _unreadable(path: str, fault: OSError, is_link: bool) -> PatchmgrError:
+    if is_link:
+        return PatchmgrError("unsafe-path", f"{path} leads through a symbolic link")
+    reason = fault.strerror or str(fault)
+    return PatchmgrError("broken-workspace", f"{path} cannot be read: {reason}")

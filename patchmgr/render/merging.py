@@ -1,0 +1,68 @@
+"""Merges of single files, the merge driver and the merge tool: what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from patchmgr.render.clean import clean
+from patchmgr.render.machine import document
+
+if TYPE_CHECKING:
+    from patchmgr.commands.merge_driver import DriverChange
+    from patchmgr.commands.merge_file import MergedFile
+    from patchmgr.commands.mergetool import ToolResult
+
+
+def merged_lines(merged: MergedFile) -> Iterator[str]:
+    """Yield what a person should know of a merged file, a line each."""
+    path = clean(merged.path)
+    if merged.used:
+        yield f"{path}: recorded: {', '.join(merged.used)}"
+    if merged.rules:
+        yield f"{path}: structural: {clean(', '.join(merged.rules))}"
+    for warning in merged.warnings:
+        yield f"warning: {path}: {clean(warning)}"
+    if not merged.is_solved:
+        what = "a binary conflict, ours is kept" if merged.is_binary else "conflicts are left"
+        yield f"{path}: {what}"
+
+
+def merged_document(merged: MergedFile, *, is_dry_run: bool) -> str:
+    """Return the document of `merge-file --json`."""
+    return document(
+        "merge-file",
+        dry_run=is_dry_run,
+        path=merged.path,
+        solved=merged.is_solved,
+        how=merged.how,
+        recorded=list(merged.used),
+        rules=list(merged.rules),
+        warnings=list(merged.warnings),
+    )
+
+
+def installation_text(driver: DriverChange, *, is_dry_run: bool) -> str:
+    """Return what was written where, or taken away."""
+    where = clean(str(driver.git_dir))
+    if not driver.is_new:
+        return f"There is {'a' if driver.settings else 'no'} driver in {where} already.\n"
+    if not driver.settings:
+        return f"{'Would take' if is_dry_run else 'Took'} the driver out of {where}\n"
+    word = "Would write" if is_dry_run else "Wrote"
+    lines = [f"{word} to {where}/config"]
+    lines += [f"  {name} = {clean(value)}" for name, value in driver.settings]
+    lines.append(f"{word} to {where}/info/attributes")
+    lines += [f"  {line}" for line in driver.lines]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def tool_lines(result: ToolResult, *, is_dry_run: bool) -> Iterator[str]:
+    """Yield what became of each file, and what to do next."""
+    if is_dry_run:
+        yield from (f"Would open {clean(name)}" for name in (*result.solved, *result.left))
+        return
+    yield from (f"Solved: {clean(name)}" for name in result.solved)
+    yield from (f"Not solved: {clean(name)}" for name in result.left)
+    if not result.left:
+        yield "Now run: patchmgr rebase --continue"

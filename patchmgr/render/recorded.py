@@ -1,0 +1,234 @@
+"""Conflicts on record as text and as JSON documents; a resolution is shown as a diff."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from patchmgr.model.recorded import Kind, Recalled, Recorded
+from patchmgr.render.clean import clean, counted
+from patchmgr.render.machine import document
+
+if TYPE_CHECKING:
+    from patchmgr.commands.conflicts import Listed
+    from patchmgr.commands.learn import Learned
+    from patchmgr.commands.rebase import RebaseResult
+
+LONGEST = 400  # lines of a side or a diff that are shown
+
+
+def state_of(recorded: Recorded) -> str:
+    """Return the state of a conflict in one word."""
+    if recorded.kind is Kind.GROUP:
+        return "parts"
+    if recorded.resolution is None:
+        return "open"
+    return "deleted" if recorded.resolution.content is None else "solved"
+
+
+def conflicts_text(listed: Sequence[Listed]) -> str:
+    """Return a line a conflict."""
+    return "".join(f"{_line(one)}\n" for one in listed) or "No conflict is on record.\n"
+
+
+def _line(listed: Listed) -> str:
+    recorded = listed.recorded
+    if recorded is None:
+        return f"{listed.id}  broken   {clean(listed.fault)}"
+    return f"{listed.id}  {state_of(recorded):<7}  {_about(recorded)}"
+
+
+def _about(recorded: Recorded) -> str:
+    words = [clean(recorded.path)]
+    if recorded.seen:
+        words.append(f"seen in {clean(recorded.seen)}")
+    if recorded.kind is Kind.GROUP:
+        words.append(", ".join(recorded.parts))
+    if recorded.resolution is not None:
+        source = f" {clean(recorded.resolution.source)}" if recorded.resolution.source else ""
+        words.append(f"by {recorded.resolution.origin.value}{source}")
+    return "  ".join(word for word in words if word)
+
+
+def conflict_text(recorded: Sequence[Recorded]) -> str:
+    """Return a conflict, and its parts: the sides in git's markers, and what became of them."""
+    return "\n".join("".join(f"{line}\n" for line in _lines(one)) for one in recorded)
+
+
+def _lines(recorded: Recorded) -> Iterator[str]:
+    yield f"{recorded.id}  {state_of(recorded)}  {_about(recorded)}"
+    if recorded.kind is Kind.GROUP:
+        return
+    yield "<<<<<<< ours"
+    yield from _side(recorded.ours)
+    yield "||||||| base"
+    yield from _side(recorded.base)
+    yield "======="
+    yield from _side(recorded.theirs)
+    yield ">>>>>>> theirs"
+    if recorded.resolution is not None:
+        yield from resolution_lines(recorded)
+
+
+def _side(content: bytes | None) -> Iterator[str]:
+    if content is None:
+        yield "(there is no such file)"
+    elif b"\0" in content:
+        yield f"({len(content)} bytes, binary)"
+    else:
+        yield from _cut(_shown_lines(content))
+
+
+def _shown_lines(content: bytes) -> list[str]:
+    text = content.decode("utf-8", "surrogateescape")
+    lines = text.removesuffix("\n").split("\n") if text else []
+    return [clean(line, keep="\t") for line in lines]
+
+
+def _cut(lines: list[str]) -> Iterator[str]:
+    yield from lines[:LONGEST]
+    if len(lines) > LONGEST:
+        yield f"... {counted(len(lines) - LONGEST, 'line')} more"
+
+
+def resolution_lines(recorded: Recorded) -> Iterator[str]:
+    """Yield the resolution of a conflict as a diff from ours."""
+    assert recorded.resolution is not None
+    content, ours = recorded.resolution.content, recorded.ours
+    if content is None:
+        yield "resolution: the file is deleted"
+    elif content == ours:
+        yield "resolution: as in ours"
+    elif content == recorded.theirs:
+        yield "resolution: as in theirs"
+    elif b"\0" in content + (ours or b""):
+        yield f"resolution: {len(content)} bytes, binary"
+    else:
+        before, after = _shown_lines(ours or b""), _shown_lines(content)
+        diff = difflib.unified_diff(before, after, "ours", "resolution", lineterm="")
+        yield from _cut(list(diff))
+
+
+def solved_text(solved: Sequence[Recorded], *, is_dry_run: bool) -> str:
+    """Return what was put on record, with its diff."""
+    word = "Would record" if is_dry_run else "Recorded"
+    lines: list[str] = []
+    for one in solved:
+        lines.append(f"{word}: {one.id}  {_about(one)}")
+        lines += [f"  {line}" for line in resolution_lines(one)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def replayed_text(replayed: Sequence[Recalled]) -> str:
+    """Return the resolutions that a run replayed, and where, with their diffs."""
+    lines: list[str] = []
+    for one in replayed:
+        lines.append(f"  recorded  {one.recorded.id}  {_about(one.recorded)}")
+        lines += [f"    in {clean(place)}" for place in one.places]
+        lines += [f"    {line}" for line in resolution_lines(one.recorded)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def after_memory(result: RebaseResult) -> Iterator[str]:
+    """Yield what a rebase put on record, what it could not, and what it left out."""
+    for series, patch in result.skipped:
+        name = clean(patch)
+        would = "Will be left out" if result.has_conflicts or result.is_dry_run else "Left out"
+        yield f"{would}: {clean(series)}/{name}; its file stays, its line becomes a comment."
+    number = len([one for one in result.learned if one.resolution is not None])
+    if number:
+        would = "Would record" if result.is_dry_run else "Recorded"
+        yield f"{would} {counted(number, 'resolution')} in conflicts/."
+    yield from (clean(note) for note in result.notes)
+
+
+def forgotten_text(names: Sequence[str], *, is_dry_run: bool) -> str:
+    """Return which conflicts were forgotten."""
+    word = "Would forget" if is_dry_run else "Forgot"
+    return "".join(f"{word}: {name}\n" for name in names)
+
+
+def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
+    """Return what was learned of merges, file by file."""
+    lines: list[str] = []
+    for file in learned.files:
+        word = "learned" if file.learned else "nothing learned"
+        lines.append(f"{file.commit[:12]}  {clean(file.path)}  {word} {len(file.learned) or ''}")
+        lines += [f"  {clean(reason)}" for reason in file.missed]
+    number = len({one.id for file in learned.files for one in file.learned})
+    would = "Would learn" if is_dry_run else "Learned"
+    about = f"{counted(learned.merges, 'merge')}, {counted(len(learned.files), 'file')} in conflict"
+    lines.append(f"{would} {counted(number, 'resolution')} ({about}).")
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def replayed_value(recalled: Recalled) -> dict[str, Any]:
+    """Return a resolution that a run replayed, and in which patches."""
+    return {**recorded_value(recalled.recorded), "patches": list(recalled.places)}
+
+
+def list_document(listed: Sequence[Listed]) -> str:
+    """Return the document of `conflicts list --json`."""
+    values = [
+        recorded_value(one.recorded)
+        if one.recorded is not None
+        else {"id": one.id, "state": "broken", "fault": one.fault}
+        for one in listed
+    ]
+    return document("conflicts list", conflicts=values)
+
+
+def show_document(recorded: Sequence[Recorded]) -> str:
+    """Return the document of `conflicts show --json`."""
+    values = [{**recorded_value(one), **_texts(one)} for one in recorded]
+    return document("conflicts show", conflict=values[0], parts=values[1:])
+
+
+def solved_document(command: str, solved: Sequence[Recorded], *, is_dry_run: bool) -> str:
+    """Return the document of a verb that puts resolutions on record."""
+    values = [{**recorded_value(one), **_texts(one)} for one in solved]
+    return document(command, dry_run=is_dry_run, recorded=values)
+
+
+def forgotten_document(names: Sequence[str], *, is_dry_run: bool) -> str:
+    """Return the document of `conflicts forget --json`."""
+    return document("conflicts forget", dry_run=is_dry_run, forgotten=list(names))
+
+
+def learned_document(learned: Learned, *, is_dry_run: bool) -> str:
+    """Return the document of `conflicts learn --json`."""
+    files = [
+        {
+            "commit": file.commit,
+            "path": file.path,
+            "learned": [one.id for one in file.learned],
+            "missed": list(file.missed),
+        }
+        for file in learned.files
+    ]
+    return document("conflicts learn", dry_run=is_dry_run, merges=learned.merges, files=files)
+
+
+def recorded_value(recorded: Recorded) -> dict[str, Any]:
+    """Return a conflict without its texts."""
+    solved = recorded.resolution
+    return {
+        "id": recorded.id,
+        "kind": recorded.kind.value,
+        "state": state_of(recorded),
+        "path": recorded.path or None,
+        "seen": recorded.seen or None,
+        "parts": list(recorded.parts),
+        "origin": None if solved is None else solved.origin.value,
+        "source": None if solved is None else solved.source or None,
+    }
+
+
+def _texts(recorded: Recorded) -> dict[str, str | None]:
+    solved = None if recorded.resolution is None else recorded.resolution.content
+    sides = {"base": recorded.base, "ours": recorded.ours, "theirs": recorded.theirs}
+    return {
+        name: None if content is None else content.decode("utf-8", "surrogateescape")
+        for name, content in {**sides, "resolution": solved}.items()
+    }

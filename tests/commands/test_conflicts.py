@@ -1,0 +1,391 @@
+"""`conflicts`: what a rebase puts on record, and what persons do with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Answer, Scene
+from tests.commands.test_rebase import fork, text, verdicts
+
+WORK = ".patchmgr/rebase/s/fork-change-1.patch"
+
+
+def conflicts(scene: Scene, *arguments: str | Path, code: int = 0) -> Answer:
+    return scene.run("-C", scene.root, "conflicts", *arguments, code=code)
+
+
+def listed(scene: Scene) -> dict[str, str]:
+    """Return the state of each conflict on record."""
+    found = conflicts(scene, "list", "--json").json["conflicts"]
+    return {one["id"]: one["state"] for one in found}
+
+
+def on_record(scene: Scene) -> set[str]:
+    """Return the files below conflicts/."""
+    root = scene.root / "conflicts"
+    return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+
+
+def merged(scene: Scene, base: str, ours: str, theirs: str, code: int = 0) -> str:
+    """Merge a file with what the workspace remembers."""
+    folder = scene.root.parent / "sides"
+    folder.mkdir(exist_ok=True)
+    names = [folder / name for name in ("base", "ours", "theirs")]
+    for name, content in zip(names, (base, ours, theirs), strict=True):
+        name.write_text(content)
+    out = folder / "out"
+    scene.run(
+        "-C", scene.root, "merge-file", *names, "--path", "a", "-o", out, code=code
+    )  # fmt: skip
+    return out.read_text()
+
+
+@pytest.fixture
+def collided(scene: Scene) -> Scene:
+    """Return a scene with one region in conflict, left by a rebase."""
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l10="ours\n")})
+    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    return scene
+
+
+@pytest.fixture
+def twice(scene: Scene) -> Scene:
+    """Return a scene with two regions in conflict in one file."""
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l10="ours\n", l40="mine\n")})
+    scene.upstream.commit({"a": text(l10="theirs\n", l40="yours\n")}, "upstream: collides")
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    return scene
+
+
+def only_id(scene: Scene) -> str:
+    ((name, _),) = listed(scene).items()
+    return name
+
+
+def file_id(scene: Scene) -> str:
+    """Return the id that the rebase shows for the file."""
+    document = scene.rebase("--continue", "--dry-run", code=3)
+    found: Any = document["series"][0]["patches"][0]["conflicts"][0]["id"]
+    return str(found)
+
+
+def test_a_conflict_is_put_on_record_and_can_be_looked_at(collided: Scene) -> None:
+    name = only_id(collided)
+    assert name == file_id(collided)
+    assert on_record(collided) == {f"{name}/{f}" for f in ("meta.toml", "base", "ours", "theirs")}
+    assert (collided.root / "conflicts" / name / "ours").read_text() == "theirs\n"
+    shown = conflicts(collided, "show", name).out
+    assert f"{name}  open  a  seen in s/fork-change-1.patch\n" in shown
+    assert "<<<<<<< ours\ntheirs\n||||||| base\nline 10\n=======\nours\n>>>>>>> theirs\n" in shown
+    document = conflicts(collided, "show", name[:6], "--json").json
+    assert document["conflict"]["theirs"] == "ours\n"
+    assert document["conflict"]["resolution"] is None
+    assert f"{name}  open     a" in conflicts(collided, "list").out
+
+
+def test_a_dry_run_puts_nothing_on_record(scene: Scene) -> None:
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l10="ours\n")})
+    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+    scene.rebase("s", "--onto", "upstream/main", "--dry-run", code=3)
+    assert on_record(scene) == set()
+    assert conflicts(scene, "list").out == "No conflict is on record.\n"
+
+
+def test_what_a_person_made_of_a_file_is_learned_when_the_rebase_is_finished(
+    collided: Scene,
+) -> None:
+    name = only_id(collided)
+    (collided.root / WORK / "a").write_text(text(l10="both\n"))
+    dry = collided.rebase("--continue", "--dry-run")
+    assert [one["id"] for one in dry["learned"]] == [name]
+    assert listed(collided) == {name: "open"}
+    answer = collided.rebase("--continue")
+    assert [one["id"] for one in answer["learned"]] == [name]
+    assert listed(collided) == {name: "solved"}
+    shown = conflicts(collided, "show", name).out
+    assert "by rebase s/fork-change-1.patch" in shown
+    assert "--- ours\n+++ resolution\n@@ -1 +1 @@\n-theirs\n+both\n" in shown
+
+
+def test_a_resolution_is_replayed_anywhere_and_whichever_side_comes_first(
+    collided: Scene,
+) -> None:
+    (collided.root / WORK / "a").write_text(text(l10="both\n"))
+    collided.rebase("--continue")
+    sides = "x\nline 10\ny\n", "x\nours\ny\n", "x\ntheirs\ny\n"
+    assert merged(collided, *sides) == "x\nboth\ny\n"
+    assert merged(collided, sides[0], sides[2], sides[1]) == "x\nboth\ny\n"
+    conflicts(collided, "forget", only_id(collided))
+    assert on_record(collided) == set()
+    assert "<<<<<<< ours\n" in merged(collided, *sides, code=3)
+
+
+def test_an_aborted_rebase_takes_its_open_conflicts_along(collided: Scene) -> None:
+    collided.run("-C", collided.root, "rebase", "--abort")
+    assert on_record(collided) == set()
+
+
+def test_an_aborted_rebase_leaves_what_was_solved_or_there_before(twice: Scene) -> None:
+    parts = [name for name, state in listed(twice).items() if state == "open"]
+    before = on_record(twice)
+    conflicts(twice, "accept", parts[0], "ours")
+    twice.run("-C", twice.root, "rebase", "--abort")
+    assert {path[:12] for path in on_record(twice)} == {parts[0], *_groups(before, parts)}
+
+
+def _groups(files: set[str], parts: list[str]) -> set[str]:
+    return {path[:12] for path in files} - set(parts)
+
+
+def test_parts_of_a_conflict_count_singly(twice: Scene) -> None:
+    states = listed(twice)
+    name = file_id(twice)
+    assert states.pop(name) == "parts"
+    assert list(states.values()) == ["open", "open"]
+    document = conflicts(twice, "show", name, "--json").json
+    assert sorted(document["conflict"]["parts"]) == sorted(states)
+    assert [part["ours"] for part in document["parts"]] == ["theirs\n", "yours\n"]
+    first = document["conflict"]["parts"][0]
+    solved = twice.root.parent / "solved"
+    solved.write_text("both\n")
+    conflicts(twice, "resolve", first, solved)
+    out = merged(
+        twice, text(), text(l10="theirs\n", l40="yours\n"), text(l10="ours\n", l40="mine\n"), code=3
+    )
+    assert "line 9\nboth\nline 11\n" in out
+    assert out.count("<<<<<<< ") == 1
+
+
+def test_a_file_of_several_regions_is_solved_as_a_whole(twice: Scene) -> None:
+    solved = twice.root.parent / "solved"
+    solved.write_text(text(l10="both\n", l40=None))
+    answer = conflicts(twice, "resolve", file_id(twice), solved, "--json").json
+    assert [one["resolution"] for one in answer["recorded"]] == ["both\n", ""]
+    assert sorted(listed(twice).values()) == ["parts", "solved", "solved"]
+
+
+def test_a_whole_file_is_told_from_the_text_of_its_region(collided: Scene) -> None:
+    solved = collided.root.parent / "solved"
+    name = only_id(collided)
+    solved.write_text(text(l10="both\n"))
+    answer = conflicts(collided, "resolve", name, solved, "--dry-run", "--json").json
+    assert [one["resolution"] for one in answer["recorded"]] == ["both\n"]
+    solved.write_text("one\ntwo")
+    answer = conflicts(collided, "resolve", name, solved, "--dry-run", "--json").json
+    assert [one["resolution"] for one in answer["recorded"]] == ["one\ntwo\n"]
+    assert listed(collided) == {name: "open"}
+    solved.write_text(text(l9="elsewhere\n", l10="both\n"))
+    error = conflicts(collided, "resolve", name, solved, code=1).err
+    assert "does not solve" in error
+    solved.write_text("<<<<<<< ours\n")
+    assert "conflict markers" in conflicts(collided, "resolve", name, solved, code=1).err
+    assert listed(collided) == {name: "open"}
+
+
+@pytest.mark.parametrize(("side", "expected"), [("ours", "theirs\n"), ("theirs", "ours\n")])
+def test_a_side_can_be_accepted(collided: Scene, side: str, expected: str) -> None:
+    name = only_id(collided)
+    shown = conflicts(collided, "accept", name, side).out
+    assert f"Recorded: {name}" in shown
+    assert f"resolution: as in {side}" in shown
+    document = conflicts(collided, "show", name, "--json").json
+    assert document["conflict"]["resolution"] == expected
+    assert document["conflict"]["source"] == side
+    conflicts(collided, "accept", name, "both", code=2)
+
+
+def test_another_resolution_does_not_replace_the_first(collided: Scene) -> None:
+    name = only_id(collided)
+    conflicts(collided, "accept", name, "ours")
+    conflicts(collided, "accept", name, "ours")
+    error = conflicts(collided, "accept", name, "theirs", code=1).err
+    assert "was solved otherwise before" in error
+    assert f"hint: patchmgr conflicts forget {name}" in error
+    conflicts(collided, "forget", name)
+    assert listed(collided) == {name: "open"}  # the rebase still waits for it
+    conflicts(collided, "accept", name, "theirs")
+
+
+def test_a_person_who_solves_it_otherwise_is_told_and_nothing_is_replaced(
+    collided: Scene,
+) -> None:
+    name = only_id(collided)
+    conflicts(collided, "accept", name, "ours")
+    (collided.root / WORK / "a").write_text(text(l10="both\n"))
+    answer = collided.run("-C", collided.root, "rebase", "--continue")
+    assert f"not recorded: {name}: it was solved otherwise before" in answer.err
+    document = conflicts(collided, "show", name, "--json").json
+    assert document["conflict"]["resolution"] == "theirs\n"
+
+
+@pytest.mark.parametrize("deletes", [True, False])
+def test_a_whole_file_in_conflict_is_remembered_by_its_contents(
+    scene: Scene, deletes: bool
+) -> None:
+    scene.upstream.commit({"a": text(), "b": "b\n"})
+    fork(scene, {"a": text(l10="ours\n")})
+    scene.upstream.commit({"a": None}, "upstream: deletes it")
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    name = only_id(scene)
+    assert on_record(scene) == {f"{name}/{f}" for f in ("meta.toml", "base", "theirs")}
+    assert "(there is no such file)" in conflicts(scene, "show", name).out
+    if deletes:
+        (scene.root / WORK / "a").unlink()
+    else:
+        (scene.root / WORK / "a").write_text("kept\n")
+    scene.rebase("--continue")
+    assert listed(scene) == {name: "deleted" if deletes else "solved"}
+    shown = conflicts(scene, "show", name).out
+    assert ("resolution: the file is deleted" in shown) is deletes
+
+
+def test_a_side_that_has_no_file_can_be_accepted(scene: Scene) -> None:
+    scene.upstream.commit({"a": text(), "b": "b\n"})
+    fork(scene, {"a": text(l10="ours\n")})
+    scene.upstream.commit({"a": None}, "upstream: deletes it")
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    conflicts(scene, "accept", only_id(scene), "ours")
+    assert list(listed(scene).values()) == ["deleted"]
+
+
+def test_text_with_lines_like_markers_is_solved_by_hand_only(scene: Scene) -> None:
+    title = {"l20": "Title\n=======\n"}
+    scene.upstream.commit({"a": text(**title)})
+    fork(scene, {"a": text(l10="ours\n", **title)})
+    scene.upstream.commit({"a": text(l10="theirs\n", **title)}, "upstream: collides")
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    assert listed(scene) == {}
+    error = conflicts(scene, "show", file_id(scene), code=2).err
+    assert "lines like git's markers" in error
+    (scene.root / WORK / "a").write_text(text(l10="both\n", **title))
+    answer = scene.run("-C", scene.root, "rebase", "--continue")
+    assert "the text itself has lines like git's markers" in answer.err
+    assert listed(scene) == {}
+
+
+@pytest.mark.parametrize("name", ["000000000000", "zz", "../x", "", "abc", "-x"])
+def test_an_unknown_id_is_an_error_with_a_hint(collided: Scene, name: str) -> None:
+    error = conflicts(collided, "show", "--", name, code=2).err
+    assert "hint: patchmgr conflicts list" in error
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "problem"),
+    [
+        pytest.param("resolution", b"<<<<<<< x\n", "conflict markers", id="markers"),
+        pytest.param("resolution", b"\0\n", "binary", id="binary"),
+        pytest.param("resolution", b"\xff\n", "no UTF-8", id="no-utf-8"),
+        pytest.param("resolution", b"x", "without a line feed", id="half-a-line"),
+        pytest.param("theirs", b"evil\n", "another id", id="another-side"),
+        pytest.param("theirs", None, "lacks a side", id="no-side"),
+        pytest.param("meta.toml", b"x", "no TOML", id="no-toml"),
+        pytest.param("meta.toml", b"a = " + b"[" * 999, "no TOML", id="nested"),
+    ],
+)
+def test_a_broken_folder_is_named_and_can_be_forgotten(
+    collided: Scene, file: str, content: bytes | None, problem: str
+) -> None:
+    name = only_id(collided)
+    collided.run("-C", collided.root, "rebase", "--abort")
+    collided.rebase("s", "--onto", "upstream/main", code=3)
+    conflicts(collided, "accept", name, "ours")
+    place = collided.root / "conflicts" / name / file
+    place.unlink()
+    if content is not None:
+        place.write_bytes(content)
+    assert f"{name}  broken   " in conflicts(collided, "list").out
+    error = conflicts(collided, "show", name, code=1).err
+    assert problem in error
+    assert f"hint: patchmgr conflicts forget {name}" in error
+    conflicts(collided, "forget", name)
+    assert listed(collided) == {}
+
+
+def test_links_in_conflicts_are_refused(collided: Scene, tmp_path: Path) -> None:
+    name = only_id(collided)
+    folder = collided.root / "conflicts" / name
+    secret = tmp_path / "secret"
+    secret.write_text("theirs\n")
+    (folder / "ours").unlink()
+    (folder / "ours").symlink_to(secret)
+    assert "symbolic link" in conflicts(collided, "show", name, code=1).err
+    shutil.rmtree(folder)
+    away = tmp_path / "away"
+    away.mkdir()
+    folder.symlink_to(away)
+    assert "symbolic link" in conflicts(collided, "show", name, code=1).err
+    folder.unlink()
+    os.mkfifo(folder)
+    assert "broken" in conflicts(collided, "list").out
+
+
+def test_other_names_in_conflicts_are_left_alone(collided: Scene) -> None:
+    (collided.root / "conflicts/notes.md").write_text("notes\n")
+    (collided.root / "conflicts" / only_id(collided) / ".DS_Store").write_text("x")
+    assert len(listed(collided)) == 1
+    conflicts(collided, "accept", only_id(collided), "ours")
+
+
+def test_a_group_lives_as_long_as_a_part_of_it(twice: Scene) -> None:
+    name = file_id(twice)
+    parts = [one for one in listed(twice) if one != name]
+    assert sorted(conflicts(twice, "forget", name, "--dry-run", "--json").json["forgotten"]) == (
+        sorted([name, *parts])
+    )
+    shutil.rmtree(twice.root / "conflicts" / parts[0])
+    assert "is not on record" in conflicts(twice, "show", name, code=1).err
+    twice.run("-C", twice.root, "rebase", "--abort")
+    assert listed(twice) == {}
+
+
+def test_skip_leaves_out_the_first_patch_in_conflict_and_keeps_its_file(scene: Scene) -> None:
+    scene.upstream.commit({"a": text(), "b": text()})
+    fork(
+        scene,
+        {"a": text(l10="ours\n")},
+        {"b": text(l10="ours\n")},
+        {"a": text(l10="ours\n", l50="more\n")},
+    )
+    series = scene.root / "series/s/series"
+    series.write_bytes(b"# why\n" + series.read_bytes().replace(b"1.patch", b"1.patch -p1 #-x"))
+    onto = scene.upstream.commit({"a": text(l10="theirs\n"), "b": text(l10="theirs\n")})
+    before = series.read_bytes()
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    first = (scene.root / "series/s/fork-change-1.patch").read_bytes()
+    dry = scene.run("-C", scene.root, "rebase", "--skip", "--dry-run", code=3)
+    assert "Will be left out: s/fork-change-1.patch" in dry.err
+    answer = scene.rebase("--skip", code=3)
+    assert verdicts(answer) == ["skipped", "conflict", "unchanged"]
+    assert series.read_bytes() == before
+    (scene.root / ".patchmgr/rebase/s/fork-change-2.patch/b").write_text(text(l10="both\n"))
+    scene.run("-C", scene.root, "rebase", "--skip", code=2)
+    answer = scene.rebase("--continue")
+    assert verdicts(answer) == ["skipped", "modified", "unchanged"]
+    assert answer["series"][0]["patches"][0]["reason"] == "left out by rebase --skip"
+    assert (scene.root / "series/s/fork-change-1.patch").read_bytes() == first
+    assert (
+        series.read_bytes()
+        == (
+            f"# why\n# skipped on {onto}: fork-change-1.patch -p1 #-x\n"
+            "fork-change-2.patch\nfork-change-3.patch\n"
+        ).encode()
+    )
+    assert set(listed(scene).values()) == {"solved"}
+    assert "apply" not in scene.run("-C", scene.root, "branch", "s").err
+
+
+def test_skip_finishes_where_nothing_else_waits(collided: Scene) -> None:
+    answer = collided.run("-C", collided.root, "rebase", "--skip")
+    assert "Left out: s/fork-change-1.patch" in answer.err
+    assert not (collided.root / ".patchmgr/rebase").exists()
+    assert on_record(collided) == set()
+    collided.run("-C", collided.root, "rebase", "--skip", code=2)

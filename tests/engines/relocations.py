@@ -1,0 +1,102 @@
+"""Plays a patch on one file against a new side, as a rebase does with what collided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from patchmgr.engines.ladder import CONFLICT, judge_hunks
+from patchmgr.engines.languages.names import language
+from patchmgr.engines.placement import Applied, apply_hunks
+from patchmgr.engines.relocation import Relocation, relocate
+from patchmgr.model.merge import Clean
+from tests.engines.ports import PlainMerge
+from tests.engines.series import hunks_between
+
+Texts = Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class MemoryElsewhere:
+    """What upstream changed, as dictionaries."""
+
+    old: Texts
+    new: Texts
+
+    def paths(self, wanted: str) -> Sequence[str]:
+        changed = (path for path, content in self.new.items() if content != self.old.get(path))
+        return sorted(path for path in changed if language(path) == wanted)
+
+    def before(self, path: str) -> bytes | None:
+        return self.old.get(path)
+
+    def after(self, path: str) -> bytes | None:
+        return self.new.get(path)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of it: the new side's files, and which of them have markers."""
+
+    relocation: Relocation | None
+    files: Texts
+    marked: tuple[str, ...]
+
+    def homes(self) -> list[str]:
+        """Return `path symbol` of each hunk that moved, in order."""
+        places = {} if self.relocation is None else self.relocation.places
+        return [f"{places[n].path} {places[n].symbol or ''}".strip() for n in sorted(places)]
+
+    def reasons(self) -> list[str]:
+        """Return why hunks went astray, with the likely home behind an arrow."""
+        astray = {} if self.relocation is None else self.relocation.astray
+        found = [astray[n] for n in sorted(astray)]
+        return [a.reason + (f" -> {a.likely.path}" if a.likely else "") for a in found]
+
+
+def play(
+    old: Texts,
+    patched: bytes,
+    new: Texts,
+    *,
+    path: str,
+    home: str | None = None,
+    collided: Sequence[int] = (),
+) -> Played:
+    """Carry a patch that turns the old file at a path into the patched one.
+
+    Without numbers of `collided` hunks they are those that a merge of texts says.
+    """
+    text, at = PlainMerge(), home or path
+    base, ours = old[path], new.get(at)
+    hunks = hunks_between(base, patched)
+    applied = apply_hunks(base, hunks)
+    assert isinstance(applied, Applied)
+    answers = (CONFLICT,) * len(hunks)
+    if ours is not None:
+        merge = text.merge(base, ours, patched)
+        content = merge.content if isinstance(merge, Clean) else None
+        answers = judge_hunks(base, ours, content, hunks, applied.positions, text)
+    found = relocate(
+        path,
+        base,
+        patched,
+        hunks=hunks,
+        positions=applied.positions,
+        home=at,
+        ours=ours,
+        collided=collided or [n for n, answer in enumerate(answers) if answer == CONFLICT],
+        elsewhere=MemoryElsewhere(old, new),
+    )
+    files, marked = dict(new), []
+    for part in found.parts if found is not None else ():
+        assert part.ours == new[part.path]
+        applied = apply_hunks(part.base, part.hunks)
+        assert isinstance(applied, Applied)
+        assert (applied.content, applied.positions) == (part.theirs, part.positions)
+        merge = text.merge(part.base, part.ours, part.theirs)
+        if isinstance(merge, Clean):
+            files[part.path] = merge.content
+        else:
+            marked.append(part.path)
+    return Played(found, files, tuple(marked))

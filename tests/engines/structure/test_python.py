@@ -1,0 +1,123 @@
+from pathlib import Path
+
+import pytest
+
+from patchmgr.engines.structure.guards import broken_rules
+from patchmgr.engines.structure.python import merge_python
+from patchmgr.engines.structure.sides import Texts
+
+CASES = sorted(Path(__file__).with_name("python_cases").glob("*.txt"), key=lambda path: path.name)
+
+
+def sections(path: Path) -> dict[str, str]:
+    parts = path.read_text(encoding="utf-8").split("======== ")[1:]
+    return {name: text for name, _, text in (part.partition("\n") for part in parts)}
+
+
+def marked(texts: Texts) -> str:
+    return (
+        f"<<<<<<< ours\n{texts.upstream}||||||| base\n{texts.base}"
+        f"=======\n{texts.fork}>>>>>>> theirs\n"
+    )
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_merge_gives_what_the_case_says(path: Path) -> None:
+    case = sections(path)
+    solution = merge_python(Texts(case["base"], case["upstream"], case["fork"]), "a.py")
+    assert (None if solution is None else solution.text) == case.get("expected")
+    assert ("refused" in case) == path.stem.endswith("_refused")
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_whole_file_between_markers_is_the_same_merge(path: Path) -> None:
+    case = sections(path)
+    texts = Texts(case["base"], case["upstream"], case["fork"])
+    solution = merge_python(texts, "a.py", marked=marked(texts))
+    assert (None if solution is None else solution.text) == case.get("expected")
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_line_ends_are_kept(path: Path) -> None:
+    case = {name: text.replace("\n", "\r\n") for name, text in sections(path).items()}
+    solution = merge_python(Texts(case["base"], case["upstream"], case["fork"]), "a.py")
+    assert (None if solution is None else solution.text) == case.get("expected")
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_merge_with_the_solution_changes_nothing(path: Path) -> None:
+    case = sections(path)
+    if "expected" not in case:
+        return
+    for side in ("upstream", "fork"):
+        again = merge_python(Texts(case[side], case["expected"], case[side]), "a.py")
+        assert again is not None
+        assert again.text == case["expected"]
+    texts = case["base"], case["upstream"], case["fork"]
+    assert broken_rules(*texts, case["expected"], "a.py") == ()
+
+
+def test_what_no_conflict_touches_is_as_in_the_text_merge() -> None:
+    head, tail = "x = [1,\n  2]\n\n\n", "\n\nmerged_cleanly = True\n"
+    text = (
+        f"{head}def f():\n<<<<<<< ours\n    one(a=1, b=2)\n||||||| base\n    one(a=1)\n"
+        f"=======\n    one(a=1, c=3)\n>>>>>>> theirs\n{tail}"
+    )
+    texts = Texts(
+        "x = [1,\n  2]\n\n\ndef f():\n    one(a=1)\n\n\nold = 1\n",
+        f"{head}def f():\n    one(a=1, b=2)\n{tail}",
+        "x = [1,\n  2]\n\n\ndef f():\n    one(a=1, c=3)\n\n\nold = 1\n",
+    )
+    solution = merge_python(texts, "a.py", marked=text)
+    assert solution is not None
+    assert solution.text == f"{head}def f():\n    one(a=1, c=3, b=2)\n{tail}"
+
+
+def test_lines_that_zdiff3_takes_out_of_a_conflict_do_not_tear_a_statement() -> None:
+    base = "def a():\n    return 1\n"
+    more = "\n\ndef b():\n    one()\n    return 2\n"
+    most = "\n\ndef b():\n    one()\n    two()\n    return 2\n"
+    text = (
+        "def a():\n    return 1\n\n\ndef b():\n    one()\n<<<<<<< ours\n    two()\n"
+        "||||||| base\n=======\n>>>>>>> theirs\n    return 2\n"
+    )
+    solution = merge_python(Texts(base, base + most, base + more), "a.py", marked=text)
+    assert solution is not None
+    assert solution.text == base + most
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("<<<<<<< ours\na = 1\n", id="open"),
+        pytest.param("<<<<<<< ours\na = 1\n>>>>>>> theirs\n", id="no base"),
+    ],
+)
+def test_markers_that_do_not_match_are_refused(text: str) -> None:
+    texts = Texts("a = 0\n", "a = 1\n", "a = 2\n")
+    assert merge_python(texts, "a.py", marked=text) is None
+
+
+def test_bytes_that_are_not_utf8_stay() -> None:
+    odd = "x = '\udcff'\n"
+    texts = Texts(
+        f"{odd}f(a=1)\n",
+        f"{odd}f(a=1, b=2)\n",
+        f"{odd}f(a=1, c=3)\n",
+    )
+    solution = merge_python(texts, "a.py")
+    assert solution is not None
+    assert solution.text == f"{odd}f(a=1, c=3, b=2)\n"
+
+
+def test_deep_nesting_is_refused() -> None:
+    deep = "x = " + "(" * 90 + "{}" + ")" * 90 + "\n"
+    texts = Texts(deep.format("a"), deep.format("b"), deep.format("c"))
+    assert merge_python(texts, "a.py") is None
+
+
+def test_a_solution_names_its_rules() -> None:
+    texts = Texts("import a\n", "import a\nimport b\n", "import a\nimport c\n")
+    solution = merge_python(texts, "a.py")
+    assert solution is not None
+    assert solution.rules == ("imports",)

@@ -1,0 +1,306 @@
+"""Memory: what a solved text teaches, and what is replayed of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from patchmgr.engines.conflict_ids import conflict_id, region_id
+from patchmgr.engines.memory import (
+    Lesson,
+    Missed,
+    compare,
+    fits_region,
+    learn,
+    recorded_fault,
+    replay,
+)
+from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
+from tests.engines.test_conflict_ids import INSERTS, ONE, OTHER, SWAPPED, marked
+
+HEAD, BETWEEN, TAIL = b"import a\nimport b\n\n", b"def f():\n    pass\n", b"end()\n"
+TWO = HEAD + ONE + BETWEEN + OTHER + TAIL
+
+
+class Known:
+    """What is known of regions, by their sides."""
+
+    def __init__(self, known: Mapping[tuple[bytes, bytes, bytes], bytes]) -> None:
+        self.known = {(b, *sorted((o, t))): text for (b, o, t), text in known.items()}
+        self.asked = 0
+
+    def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+        self.asked += 1
+        if base is None or ours is None or theirs is None:
+            return None
+        return self.known.get((base, *sorted((ours, theirs))))
+
+    def find_file(
+        self, base: bytes | None, ours: bytes | None, theirs: bytes | None
+    ) -> Resolution | None:
+        return None
+
+
+KNOWN = Known({(b"b\n", b"o\n", b"t\n"): b"both\n"})
+
+
+def lessons(text: bytes, resolved: bytes) -> list[bytes | None]:
+    """Return what stands for each region, None where that is not sure."""
+    return [one.resolution if isinstance(one, Lesson) else None for one in compare(text, resolved)]
+
+
+@pytest.mark.parametrize(
+    ("text", "resolved", "expected"),
+    [
+        pytest.param(HEAD + TAIL, HEAD + TAIL, [], id="no-region"),
+        pytest.param(ONE, b"x\n", [b"x\n"], id="a-region-alone"),
+        pytest.param(ONE, b"", [b""], id="a-region-that-goes"),
+        pytest.param(HEAD + ONE + TAIL, HEAD + b"x\ny\n" + TAIL, [b"x\ny\n"], id="between-texts"),
+        pytest.param(HEAD + ONE, HEAD + b"x", [b"x\n"], id="no-last-line-feed"),
+        pytest.param(
+            HEAD + ONE + b"end", HEAD + b"x\nend", [b"x\n"], id="no-last-line-feed-behind"
+        ),
+        pytest.param(TWO, HEAD + b"x\n" + BETWEEN + b"y\n" + TAIL, [b"x\n", b"y\n"], id="two"),
+        pytest.param(TWO, HEAD + BETWEEN + b"y\n" + TAIL, [b"", b"y\n"], id="one-goes"),
+        pytest.param(
+            HEAD + ONE + b"}\n" + OTHER + TAIL,
+            HEAD + b"x\n}\ny\n}\n" + TAIL,
+            [None, None],
+            id="what-is-between-could-be-at-two-places",
+        ),
+        pytest.param(
+            HEAD + ONE + b"}\n" + OTHER + TAIL,
+            HEAD + b"x\n}\ny\n" + TAIL,
+            [b"x\n", b"y\n"],
+            id="what-is-between-is-at-one-place",
+        ),
+        pytest.param(TWO, HEAD + b"x\ny\n" + TAIL, [None, None], id="text-between-is-gone"),
+        pytest.param(
+            HEAD + ONE + b"p()\n" + OTHER + TAIL,
+            HEAD + b"xp()\n" + b"p()\n" + b"yp()\n" + TAIL,
+            [b"xp()\n", b"yp()\n"],
+            id="half-a-line-is-no-text",
+        ),
+        pytest.param(
+            HEAD + ONE + b"p()\n" + OTHER + TAIL,
+            HEAD + b"xp()\n" + b"yp()\n" + TAIL,
+            [None, None],
+            id="half-a-line-is-no-text-alone",
+        ),
+        pytest.param(
+            TWO,
+            HEAD + b"x\n" + BETWEEN + b"y\n" + b"done()\n",
+            [b"x\n", None],
+            id="text-beside-one-region-changed",
+        ),
+        pytest.param(
+            HEAD + ONE + TAIL,
+            b"import c\n" + HEAD + b"x\n" + TAIL + b"more()\n",
+            [b"x\n"],
+            id="text-elsewhere-changed",
+        ),
+        pytest.param(
+            HEAD + ONE + TAIL,
+            b"import c\n" + HEAD + b"x\n" + TAIL + TAIL,
+            [None],
+            id="text-elsewhere-changed-and-an-end-at-two-places",
+        ),
+        pytest.param(
+            ONE + HEAD + TAIL,
+            b"x\n" + HEAD + b"done()\n",
+            [b"x\n"],
+            id="first-and-changed-elsewhere",
+        ),
+        pytest.param(
+            HEAD + ONE, b"import c\n" + HEAD + b"x\n", [b"x\n"], id="last-and-changed-elsewhere"
+        ),
+        pytest.param(
+            b"{\n" + ONE + b"}\nz\n",
+            b"a\n{\nx\n}\nz\ny\n",
+            [None],
+            id="text-that-says-nothing-is-no-anchor",
+        ),
+        pytest.param(HEAD + ONE + TAIL, TAIL + HEAD, [None], id="text-in-another-order"),
+        pytest.param(HEAD + ONE + TAIL, b"", [None], id="all-gone"),
+        pytest.param(ONE + ONE, b"x\nx\n", [None], id="regions-side-by-side"),
+        pytest.param(
+            ONE + HEAD + ONE, b"x\n" + HEAD + b"x\n", [b"x\n"], id="twice-and-solved-alike"
+        ),
+        pytest.param(
+            ONE + HEAD + SWAPPED, b"x\n" + HEAD + b"y\n", [None], id="twice-and-solved-in-two-ways"
+        ),
+        pytest.param(ONE + TAIL, ONE + TAIL, [None], id="not-solved"),
+        pytest.param(ONE + TAIL, b"x\0\n" + TAIL, [None], id="binary"),
+        pytest.param(
+            HEAD + ONE + TAIL, b">>>>>>> x\n" + HEAD + b"x\n" + TAIL, [None], id="markers-elsewhere"
+        ),
+        pytest.param(ONE + TAIL, b"=======\n" + TAIL, [None], id="half-solved"),
+        pytest.param(b"=======\n" + ONE, b"=======\nx\n", [None], id="marker-in-the-text"),
+        pytest.param(
+            marked(b"b\n", b"T\n=======\n", b"t\n") + TAIL, b"x\n" + TAIL, [None], id="underline"
+        ),
+        pytest.param(
+            b"xend()\n" + ONE + TAIL, b"xend()\nend()\n" + TAIL, [b"end()\n"], id="whole-lines-only"
+        ),
+        pytest.param(
+            HEAD + marked(b"", b"}\n", b"\n") + TAIL, HEAD + b"}\n" + TAIL, [None], id="no-words"
+        ),
+        pytest.param(
+            marked(b"b\r\n", b"o\r\n", b"t\r\n", b"\r\n") + b"e\r\n",
+            b"x\r\ne\r\n",
+            [b"x\r\n"],
+            id="crlf",
+        ),
+    ],
+)
+def test_a_region_is_cut_out_by_the_text_around_it(
+    text: bytes, resolved: bytes, expected: list[bytes | None]
+) -> None:
+    assert lessons(text, resolved) == expected
+    assert [one.resolution for one in learn(text, resolved)] == [
+        e for e in expected if e is not None
+    ]
+
+
+def test_a_lesson_has_the_id_of_its_region_alone() -> None:
+    (first, second) = learn(TWO, HEAD + b"x\n" + BETWEEN + b"y\n" + TAIL)
+    assert (first.id, second.id) == (
+        conflict_id(None, None, None, ONE),
+        region_id(b"b\n", b"o\n", b"T\n"),
+    )
+    assert first.region == Region(b"b\n", b"o\n", b"t\n")
+
+
+def test_what_is_missed_says_why() -> None:
+    (missed,) = compare(ONE + TAIL, b"<<<<<<< x\n" + TAIL)
+    assert isinstance(missed, Missed)
+    assert missed.reason == "conflict markers are left in the file"
+
+
+def test_blank_lines_are_told_from_none() -> None:
+    ids = {region_id(base, b"o\n", b"t\n") for base in (b"", b"\n", b"\n\n")}
+    assert len(ids) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "is_clean"),
+    [
+        pytest.param(HEAD + ONE + TAIL, HEAD + b"both\n" + TAIL, True, id="known"),
+        pytest.param(HEAD + SWAPPED + TAIL, HEAD + b"both\n" + TAIL, True, id="the-other-order"),
+        pytest.param(TWO, HEAD + b"both\n" + BETWEEN + OTHER + TAIL, False, id="one-of-two"),
+        pytest.param(INSERTS, INSERTS, False, id="unknown"),
+        pytest.param(ONE + ONE, b"both\nboth\n", True, id="twice"),
+        pytest.param(b"=======\n" + ONE, b"=======\n" + ONE, False, id="not-sure"),
+        pytest.param(HEAD, HEAD, True, id="no-region"),
+    ],
+)
+def test_what_is_known_is_put_into_place(text: bytes, expected: bytes, is_clean: bool) -> None:
+    found = replay(text, KNOWN)
+    assert (found.marked, found.is_clean) == (expected, is_clean)
+    name = conflict_id(None, None, None, ONE)
+    assert set(found.used) <= {name}
+    assert bool(found.used) is (expected != text)
+
+
+def test_what_is_left_is_alike_on_all_sides_around_it() -> None:
+    base, ours, theirs = replay(TWO, KNOWN).sides()
+    start = HEAD + b"both\n" + BETWEEN
+    assert (base, ours, theirs) == tuple(start + side + TAIL for side in (b"b\n", b"o\n", b"T\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "ends", "expected"),
+    [
+        pytest.param(HEAD + ONE, True, HEAD + b"both\n", id="with"),
+        pytest.param(HEAD + ONE, False, HEAD + b"both", id="without"),
+        pytest.param(ONE + b"end", False, b"both\nend", id="text-behind"),
+        pytest.param(ONE + OTHER, False, b"both\n" + OTHER, id="markers-behind"),
+    ],
+)
+def test_the_last_line_feed_is_that_of_the_sides(text: bytes, ends: bool, expected: bytes) -> None:
+    assert replay(text, KNOWN, ends_with_newline=ends).marked == expected
+
+
+REGION = Recorded(region_id(b"b\n", b"o\n", b"t\n"), Kind.REGION, b"b\n", b"o\n", b"t\n")
+FILE = Recorded(conflict_id(b"b", None, b"t", None), Kind.FILE, b"b", None, b"t")
+
+
+def solved(recorded: Recorded, content: bytes | None) -> Recorded:
+    return replace(recorded, resolution=Resolution(content, Origin.RESOLVE))
+
+
+@pytest.mark.parametrize(
+    ("recorded", "is_sound"),
+    [
+        pytest.param(REGION, True, id="open"),
+        pytest.param(solved(REGION, b"x\n"), True, id="solved"),
+        pytest.param(solved(REGION, b""), True, id="solved-by-nothing"),
+        pytest.param(replace(REGION, theirs=b"T\n"), False, id="another-id"),
+        pytest.param(replace(REGION, theirs=b"t"), False, id="half-a-line"),
+        pytest.param(replace(REGION, theirs=b"<<<<<<< x\n"), False, id="a-side-with-markers"),
+        pytest.param(replace(REGION, theirs=b"\0\n"), False, id="a-binary-side"),
+        pytest.param(solved(REGION, b"x"), False, id="half-a-line-of-resolution"),
+        pytest.param(solved(REGION, b"x\n>>>>>>> y\n"), False, id="markers-in-the-resolution"),
+        pytest.param(solved(REGION, b"\0\n"), False, id="a-binary-resolution"),
+        pytest.param(solved(REGION, b"\xff\n"), False, id="no-utf-8"),
+        pytest.param(FILE, True, id="file"),
+        pytest.param(solved(FILE, None), True, id="deleted"),
+        pytest.param(solved(FILE, b"\0\xff"), True, id="a-binary-file"),
+        pytest.param(replace(FILE, ours=b"o"), False, id="another-id-of-a-file"),
+        pytest.param(Recorded("0" * 12, Kind.GROUP, parts=("1" * 12,)), True, id="group"),
+    ],
+)
+def test_what_is_on_record_is_not_believed(recorded: Recorded, is_sound: bool) -> None:
+    assert (recorded_fault(recorded) is None) is is_sound
+
+
+def test_latin_1_may_be_solved_in_latin_1() -> None:
+    sides = (b"\xe4\n", b"\xf6\n", b"\xfc\n")
+    recorded = Recorded(region_id(*sides), Kind.REGION, *sides)
+    assert recorded_fault(solved(recorded, b"\xdf\n")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "is_fitting"),
+    [
+        pytest.param(b"x\n", None, True, id="a-line"),
+        pytest.param(b"", None, True, id="nothing"),
+        pytest.param(b"o\nt\n", HEAD + ONE + TAIL, True, id="both-sides"),
+        pytest.param(HEAD + b"x\n", HEAD + ONE + TAIL, False, id="text-before"),
+        pytest.param(b"x\n" + TAIL, HEAD + ONE + TAIL, False, id="text-behind"),
+        pytest.param(b"x\n" + TAIL, None, True, id="text-that-nobody-knows"),
+        pytest.param(b"x\n" + TAIL, OTHER + TAIL, True, id="another-text"),
+        pytest.param(b"x\n" * 100, None, False, id="too-much"),
+        pytest.param(ONE, None, False, id="markers"),
+    ],
+)
+def test_a_whole_file_is_not_taken_for_a_region(
+    text: bytes, whole: bytes | None, is_fitting: bool
+) -> None:
+    region = Region(b"b\n", b"o\n", b"t\n")
+    assert (fits_region(region, text, whole=whole) is None) is is_fitting
+
+
+LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"}\n", b"\n", b"x = 1\n"]), max_size=6)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.tuples(LINES, LINES, LINES, LINES), min_size=1, max_size=3), LINES)
+def test_a_lesson_is_never_wrong_where_the_text_stayed(
+    rows: list[tuple[list[bytes], list[bytes], list[bytes], list[bytes]]], end: list[bytes]
+) -> None:
+    """Each row: clean text, two sides (numbered to be told apart), and the resolution."""
+    text, resolved, expected = b"", b"", []
+    for number, (clean, ours, theirs, solution) in enumerate(rows):
+        sign = b"%d\n" % number
+        region = marked(b"", b"".join(ours) + b"o" + sign, b"".join(theirs) + b"t" + sign)
+        text += b"".join(clean) + region
+        resolved += b"".join(clean) + b"".join(solution)
+        expected.append(b"".join(solution))
+    found = lessons(text + b"".join(end), resolved + b"".join(end))
+    assert len(found) == len(expected)
+    assert all(one in (None, want) for one, want in zip(found, expected, strict=True))

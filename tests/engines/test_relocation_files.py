@@ -1,0 +1,53 @@
+"""The files that upstream changed, as places to search."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.fold import Overlay
+from patchmgr.engines.relocation_files import ChangedFiles, Versions, is_of
+from patchmgr.model.snapshot import Entry
+from tests.engines.ports import MemoryBlobs
+from tests.engines.series import Upstream, link
+
+
+def test_a_language_is_asked_for_once_and_the_new_side_is_as_it_is_now() -> None:
+    blobs = MemoryBlobs()
+    onto = Upstream(blobs, {"a.py": b"new\n", "b.py": b"there\n", "l.py": link(b"to")})
+    before, after = Entry("100644", blobs.add(b"old\n")), onto.entry("a.py")
+    there, to = onto.entry("b.py"), onto.entry("l.py")
+    assert after and there and to
+    asked: list[str] = []
+
+    def find(language: str) -> Versions:
+        asked.append(language)
+        return {"b.py": (None, there), "a.py": (before, after), "l.py": (None, to)}
+
+    side = Overlay(onto)
+    files = ChangedFiles(find, blobs).on(side)
+    assert asked == []
+    assert [files.paths("Python") for _ in range(2)] == [["a.py", "b.py", "l.py"]] * 2
+    assert asked == ["Python"]
+    assert files.before("c.py") is None
+    assert (files.before("a.py"), files.after("a.py")) == (b"old\n", b"new\n")
+    assert files.after("a.py") is files.after("a.py")
+    assert (files.before("b.py"), files.after("b.py")) == (None, b"there\n")
+    assert (files.after("l.py"), files.after("c.py")) == (None, None)
+    side.set("b.py", Entry("100644", blobs.add(b"carried\n")))
+    assert files.after("b.py") == b"carried\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "path", "is_so"),
+    [
+        pytest.param("Python", "x/a.py", True, id="same"),
+        pytest.param("Python", "a.pyx", False, id="another"),
+        pytest.param("CUDA", "a.h", True, id="header"),
+        pytest.param("C++", "a.cuh", True, id="family"),
+        pytest.param("C++", "a.py", False, id="no-family"),
+        pytest.param("Text", "a.txt", True, id="text"),
+        pytest.param("other", "a.xyz", False, id="unknown"),
+    ],
+)
+def test_languages(language: str, path: str, is_so: bool) -> None:
+    assert is_of(language)(path) is is_so

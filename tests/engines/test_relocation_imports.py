@@ -1,0 +1,213 @@
+"""What moved lines need from the imports, and from the class, that they had."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.relocation_imports import (
+    Needed,
+    Unsure,
+    import_lines,
+    missing_attribute,
+    needed_imports,
+)
+from patchmgr.engines.relocation_units import Outline
+from tests.engines.relocations import Played, play
+
+BODY = b"""\
+def weigh(plant, floor):
+    level = plant.level(floor)
+    if level > plant.limit:
+        plant.stop("too high")
+    return level * plant.scale
+"""
+REST = b"""\
+def rinse(plant):
+    plant.open("valve")
+    plant.wait(30)
+    plant.close("valve")
+"""
+FILLER = b"def drain(plant):\n    plant.drain(%s)\n\n\n" % b",\n        ".join(
+    b"floor_%d" % number for number in range(9)
+)
+FIXED = BODY.replace(b"plant.limit:", b"clamp(plant.limit):")
+START = b"import os\n\n\n"
+USE = b"from works.tools import clamp\n"
+
+
+def _carried(ours: bytes, old_head: bytes, home_head: bytes, *, fixed: bytes = FIXED) -> Played:
+    """Move the function to another file; the patch has its own head for the old one."""
+    old = {"a.py": old_head + FILLER + BODY + b"\n\n" + REST, "b.py": home_head}
+    patched = ours + FILLER + fixed + b"\n\n" + REST
+    new = {"a.py": old_head + FILLER + REST, "b.py": home_head + BODY}
+    return play(old, patched, new, path="a.py")
+
+
+@pytest.mark.parametrize(
+    ("ours", "old", "home", "expected"),
+    [
+        pytest.param(b"import os\n" + USE + b"\n\n", START, START,
+                     b"import os\n" + USE + b"\n\n", id="new-in-the-patch"),
+        pytest.param(b"import os\n" + USE + b"\n\n", START, b"import os\n" + USE + b"\n\n",
+                     b"import os\n" + USE + b"\n\n", id="there-already"),
+        pytest.param(START + USE, START + USE, START, b"import os\n" + USE + b"\n\n",
+                     id="of-the-old-file"),
+        pytest.param(START + b"from works.tools import clamp as clamp\n", START,
+                     b"from works.tools import pin\nfrom zoo import ape\n\n\n",
+                     b"from works.tools import pin\nfrom works.tools import clamp as clamp\n"
+                     b"from zoo import ape\n\n\n",
+                     id="beside-its-module"),
+        pytest.param(START + b"import clamp\n", START, b"from a import b\nimport os\n\n\n",
+                     b"from a import b\nimport os\nimport clamp\n\n\n", id="a-module"),
+        pytest.param(START + b"try:\n    from x import clamp\nexcept ImportError:\n    pass\n",
+                     START + b"try:\n    from x import clamp\nexcept ImportError:\n    pass\n",
+                     START, b"import os\nfrom x import clamp\n\n\n", id="from-a-branch"),
+        pytest.param(START + b"from .tools import clamp\n", START, START,
+                     b"import os\nfrom .tools import clamp\n\n\n", id="relative-in-one-folder"),
+        pytest.param(START, START, START, START, id="builtin-or-unknown"),
+    ],
+)  # fmt: skip
+def test_an_import_follows_what_uses_it(
+    ours: bytes, old: bytes, home: bytes, expected: bytes
+) -> None:
+    played = _carried(ours, old, home)
+    assert played.files["b.py"] == expected + FIXED
+    assert (played.marked, played.reasons()) == ((), [])
+
+
+@pytest.mark.parametrize(
+    ("ours", "home", "reason"),
+    [
+        pytest.param(START + b"clamp = max\n", START, "the patch uses clamp, which is not in b.py",
+                     id="a-name-of-the-old-file"),
+        pytest.param(START + b"def clamp(x):\n    return x\n", START,
+                     "it uses the patch's own clamp, which does not follow",
+                     id="a-function-of-the-patch"),
+        pytest.param(START + USE, b"", "b.py has no imports to put from works.tools import clamp"
+                     " beside", id="no-place"),
+        pytest.param(START + USE, b"x = = 1\n\n\n", "the file does not parse", id="a-broken-home"),
+    ],
+)  # fmt: skip
+def test_where_a_name_cannot_follow_nothing_does(ours: bytes, home: bytes, reason: str) -> None:
+    played = _carried(ours, START, home)
+    assert played.homes() == []
+    assert f"{reason} -> b.py" in played.reasons()
+
+
+def test_a_relative_import_does_not_change_its_folder() -> None:
+    old = {"x/a.py": START + BODY + b"\n\n" + REST, "y/b.py": START}
+    new = {"x/a.py": START + REST, "y/b.py": START + BODY}
+    patched = START + b"from .tools import clamp\n" + FIXED + b"\n\n" + REST
+    played = play(old, patched, new, path="x/a.py")
+    assert played.homes() == []
+    reason = "the patch uses clamp, which is imported by a relative name"
+    assert f"{reason} -> y/b.py" in played.reasons()
+
+
+def test_an_import_whose_file_is_gone_goes_with_its_use() -> None:
+    old = {"a.py": START + BODY, "b.py": START}
+    played = play(old, b"import os\n" + USE + b"\n\n" + FIXED, {"b.py": START + BODY}, path="a.py")
+    assert played.files == {"b.py": b"import os\n" + USE + b"\n\n" + FIXED}
+    assert played.reasons() == []
+
+
+def test_an_import_whose_file_is_gone_is_not_lost_in_silence() -> None:
+    head = START + b"".join(b"N%d = plant_number(%d)\n" % (n, n) for n in range(9)) + b"\n\n"
+    old = {"a.py": head + BODY, "b.py": START}
+    patched = head.replace(b"import os\n", b"import os\nimport sys\n") + BODY.replace(b"> ", b">= ")
+    played = play(old, patched, {"b.py": START + BODY}, path="a.py")
+    assert played.homes() == ["b.py weigh"]
+    assert played.reasons() == ["nothing that moved uses what it imports"]
+
+
+def test_includes_follow() -> None:
+    head, body = b"#include <a.h>\n\n", b"int weigh(int n) {\n  int m = scale(n);\n"
+    body += b"  if (m > limit()) stop_the_plant();\n  return m * n;\n}\n"
+    rest = b"\nint rinse(int n) {\n  return n + count_all(n);\n}\n"
+    old = {"a.cc": head + body + rest, "b.cc": head}
+    patched = b"#include <a.h>\n#include <c.h>\n\n" + body.replace(b"m >", b"c(m) >") + rest
+    new = {"a.cc": head + rest, "b.cc": head + body}
+    played = play(old, patched, new, path="a.cc")
+    expected = b"#include <a.h>\n#include <c.h>\n\n" + body.replace(b"m >", b"c(m) >")
+    assert played.files["b.cc"] == expected
+    there = {**new, "b.cc": b"#include <c.h>\n" + head + body}
+    played = play(old, patched, there, path="a.cc")
+    assert played.files["b.cc"].count(b"c.h") == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "lines"),
+    [
+        pytest.param("a.py", b"x()\nimport a\nfrom b import (\n    c,\n)\nx = 1\n", {1, 2, 3, 4},
+                     id="python"),
+        pytest.param("a.py", b"", set(), id="empty"),
+        pytest.param("a.py", b"def f():\n    import a\n", set(), id="inner"),
+        pytest.param("a.cc", b"#include <a>\n#define include\n # include <b>\n", {0, 2}, id="c++"),
+        pytest.param("a.txt", b"import a\n", set(), id="text"),
+    ],
+)  # fmt: skip
+def test_imports_are_found(path: str, content: bytes, lines: set[int]) -> None:
+    assert import_lines(Outline(path, content)) == lines
+
+
+def test_text_needs_nothing() -> None:
+    text = Outline("a.txt", b"a\n")
+    assert needed_imports(text, text, text, added=[b"clamp\n"], around=b"") == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b"    x = plant.clamp(1)\n", id="attribute"),
+        pytest.param(b"    stop(clamp=1)\n", id="keyword"),
+        pytest.param(b"    stop('clamp')  # clamp\n", id="string-and-comment"),
+        pytest.param(b"    clamp = 1\n", id="assigned"),
+    ],
+)
+def test_a_name_that_is_not_looked_up_needs_no_import(line: bytes) -> None:
+    theirs, home = Outline("a.py", USE), Outline("b.py", START)
+    assert needed_imports(home, theirs, home, added=[line], around=b"") == ()
+    wanted = (Needed(1, USE),)
+    assert needed_imports(home, theirs, home, added=[b"    clamp(1)\n"], around=b"") == wanted
+    assert needed_imports(home, theirs, home, added=[b" clamp(1)\n"], around=b"clamp(2)") == ()
+
+
+def test_a_file_that_does_not_parse_is_not_sure() -> None:
+    broken = Outline("a.py", b"import (\n")
+    with pytest.raises(Unsure):
+        needed_imports(broken, broken, broken, added=[b"clamp()\n"], around=b"")
+
+
+@pytest.mark.parametrize(
+    ("home", "added", "missing"),
+    [
+        pytest.param(b"self.level = 1\n", b"    self.level += 2\n", None, id="there"),
+        pytest.param(b"x = 1\n", b"    stop(self.level)\n", "level", id="missing"),
+        pytest.param(b"x = 1\n", b"    stop(cls.level)\n", "level", id="of-the-class"),
+        pytest.param(b"x = 1\n", b"    self.level = 2\n", None, id="bound-by-the-patch"),
+        pytest.param(b"x = 1\n", b"    stop(plant.level)\n", None, id="of-another"),
+        pytest.param(b"x = 1\n", b"    stop()  # self.level\n", None, id="in-a-comment"),
+    ],
+)
+def test_attributes_of_another_class_are_missed(
+    home: bytes, added: bytes, missing: str | None
+) -> None:
+    assert missing_attribute(Outline("a.py", home), [added]) == missing
+    assert missing_attribute(Outline("a.cc", home), [added]) is None
+    assert missing_attribute(Outline("a.py", home), [added], frozenset({"level"})) is None
+
+
+def _method(name: bytes) -> bytes:
+    lines = BODY.replace(b"(plant,", b"(self, plant,").splitlines(keepends=True)
+    return b"class %s:\n" % name + b"".join(b"    " + line for line in lines)
+
+
+@pytest.mark.parametrize(("name", "is_carried"), [(b"Works", True), (b"Mill", False)])
+def test_an_attribute_is_not_missed_in_the_same_class(name: bytes, is_carried: bool) -> None:
+    own = _method(b"Works")
+    old = {"a.py": START + own, "b.py": START}
+    patched = START + own.replace(b"plant.limit:", b"self.bound:")
+    played = play(old, patched, {"a.py": START, "b.py": START + _method(name)}, path="a.py")
+    assert bool(played.homes()) is is_carried
+    reasons = [] if is_carried else ["the patch uses bound, which is not in b.py -> b.py"]
+    assert played.reasons() == reasons

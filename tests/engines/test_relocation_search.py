@@ -1,0 +1,157 @@
+"""Which place of the new side is a unit's home."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from patchmgr.engines.relocation_search import LARGEST_CONTENT, Home, Lost, Search, likeness
+from patchmgr.engines.relocation_units import Outline
+from tests.engines.relocations import MemoryElsewhere, Texts
+
+
+def function(name: str, *numbers: int, indent: str = "") -> str:
+    lines = [f"def {name}(plant, floor):", *(f"    plant.turn_{n}(floor)" for n in numbers)]
+    return "".join(f"{indent}{line}\n" for line in lines)
+
+
+def method(outer: str, name: str, *numbers: int) -> str:
+    return f"class {outer}:\n" + function(name, *numbers, indent="    ")
+
+
+def _found(base: str, own: str | None, elsewhere: Texts, old: Texts, name: str) -> str:
+    """Return `path symbol` of a home, `?` and the reason without one, `in place` for none."""
+    outline = Outline("a.py", base.encode())
+    there = None if own is None else Outline("a.py", own.encode())
+    (unit,) = outline.named(name)
+    search = Search(outline, there, MemoryElsewhere(old, elsewhere))
+    found = search.home(unit)
+    assert search.home(unit) is found
+    if isinstance(found, Home):
+        return f"{found.path} {found.unit.name}"
+    return "in place" if found is None else f"? {found.reason}"
+
+
+OWN = function("f", 1, 2, 3, 4, 5)
+REST = function("rest", 20, 21, 22, 23, 24, 25, 26, 27)
+B, C = "b.py", "c.py"
+
+
+@pytest.mark.parametrize(
+    ("own", "elsewhere", "expected"),
+    [
+        pytest.param(REST, {B: OWN}, "b.py f", id="same-name"),
+        pytest.param(REST, {B: function("f", 1, 2, 3, 9, 9)}, "b.py f", id="half-of-it"),
+        pytest.param(REST, {B: function("f", 1, 9, 8, 7, 6)}, "? upstream no longer has f",
+                     id="less-than-half"),
+        pytest.param(REST, {B: function("k", 1, 2, 3, 4, 5)}, "b.py k", id="other-name"),
+        pytest.param(REST, {B: function("k", 1, 2, 3, 4, 9)}, "? upstream no longer has f",
+                     id="other-name-less-alike"),
+        pytest.param(REST, {B: method("K", "f", 1, 2, 3, 4)}, "b.py K.f", id="in-a-class"),
+        pytest.param(REST, {B: OWN, C: OWN}, "? upstream has f in several places: b.py, c.py",
+                     id="two-alike"),
+        pytest.param(REST, {B: OWN, C: function("f", 1, 2, 3, 4)},
+                     "? upstream has f in several places: b.py, c.py", id="two-nearly-alike"),
+        pytest.param(REST, {B: OWN, C: function("f", 1, 2, 3)}, "b.py f", id="one-better"),
+        pytest.param(REST, {B: OWN, C: REST}, "b.py f", id="others-of-no-concern"),
+        pytest.param(REST, {}, "? upstream no longer has f", id="nowhere"),
+        pytest.param(None, {B: OWN}, "b.py f", id="file-gone"),
+        pytest.param(OWN + REST, {B: OWN}, "in place", id="copied"),
+        pytest.param(REST + OWN, {B: OWN}, "a.py f", id="moved-within-and-copied"),
+        pytest.param(function("f", 1, 9, 9, 9) + REST, {}, "in place", id="rewritten-in-place"),
+        pytest.param(function("f", 1) + REST, {B: OWN}, "b.py f", id="a-stub-stays"),
+        pytest.param(function("k", 1, 2, 3, 4, 5) + REST, {}, "in place", id="renamed"),
+        pytest.param(REST + function("k", 1, 2, 3, 4, 5), {}, "a.py k", id="renamed-and-moved"),
+        pytest.param(function("k", 1, 2, 3) + REST, {}, "? upstream no longer has f",
+                     id="renamed-and-rewritten"),
+        pytest.param(REST, {"b.txt": OWN}, "? upstream no longer has f", id="another-language"),
+        pytest.param(REST, {B: OWN + "#" * LARGEST_CONTENT}, "? upstream no longer has f",
+                     id="too-large"),
+        pytest.param(REST, {f"{n}.py": OWN for n in range(9)}, "? upstream no longer has f",
+                     id="everywhere"),
+        pytest.param(REST, {B: function("f", *range(1, 6), *range(30, 60))}, "b.py f",
+                     id="grown"),
+        pytest.param(REST, {B: function("k", *range(1, 6), *range(30, 60))},
+                     "? upstream no longer has f", id="inlined"),
+        pytest.param(REST, {B: "def f(a):\n" + function("g", 1, 2, 3, 4, 5, indent="    ")},
+                     "b.py f", id="a-container-by-name"),
+        pytest.param(REST, {B: "def k(a):\n" + function("f", 1, 2, 3, 4, 5, indent="    ")},
+                     "b.py k.f", id="a-container-by-another-name"),
+    ],
+)  # fmt: skip
+def test_a_home_is_the_one_place_that_is_alike(
+    own: str | None, elsewhere: dict[str, str], expected: str
+) -> None:
+    texts = {path: content.encode() for path, content in elsewhere.items()}
+    assert _found(OWN + REST, own, texts, {}, "f") == expected
+
+
+@pytest.mark.parametrize(
+    ("base", "name", "before", "after", "expected"),
+    [
+        pytest.param(OWN, "f", OWN, OWN + REST, "? upstream no longer has f", id="a-copy-before"),
+        pytest.param(OWN, "f", REST, OWN + REST, "b.py f", id="others-before"),
+        pytest.param(OWN, "f", function("f", 7, 8, 9), OWN, "b.py f", id="another-of-its-name"),
+        pytest.param("def f(a):\n    pass\n", "f", "", "def f(a):\n    pass\n", "b.py f",
+                     id="short-and-the-same"),
+        pytest.param("def f(a, b):\n    go(a)\n", "f", "", "def f(a, b):\n    go(b)\n",
+                     "? upstream no longer has f", id="short-and-not-the-same"),
+        pytest.param("def f(a, b):\n    go(a)\n", "f", "",
+                     "class K:\n    def f(a, b):\n        go(a)\n",
+                     "? upstream no longer has f", id="short-and-of-a-class"),
+        pytest.param(method("K", "f", 1, 2, 3), "K.f", "", method("K", "f", 1, 8, 9, 7),
+                     "? upstream no longer has K.f", id="rewritten-on-the-way"),
+    ],
+)  # fmt: skip
+def test_what_was_there_before_is_no_home(
+    base: str, name: str, before: str, after: str, expected: str
+) -> None:
+    told = _found(base, None, {B: after.encode()}, {B: before.encode()}, name)
+    assert told == expected
+
+
+def test_what_is_short_is_in_its_place_by_its_name() -> None:
+    assert _found("def f(a):\n    go(a)\n", "def f(a):\n    go(b)\n", {}, {}, "f") == "in place"
+
+
+def test_a_rewritten_symbol_is_proposed() -> None:
+    base = method("K", "f", *range(1, 9)).encode()
+    changed = method("K", "f", 1, 2, 3, 4, 50, 51, 52, 53, 54).replace("plant, floor", "x").encode()
+    outline = Outline("a.py", base)
+    search = Search(outline, None, MemoryElsewhere({}, {B: changed}))
+    found = search.home(outline.named("K.f")[0])
+    assert isinstance(found, Lost)
+    assert found.reason == "upstream moved K.f to b.py and rewrote it"
+    assert found.likely is not None and found.likely.path == B
+
+
+def test_likeness() -> None:
+    one, other = Counter([b"a", b"a", b"b"]), Counter([b"a", b"c"])
+    assert likeness(one, other) == pytest.approx(1 / 3)
+    assert likeness(Counter(), Counter()) == 1
+    assert likeness(Counter(), one) == 0
+
+
+def test_a_symbol_whose_name_several_have_is_not_proposed() -> None:
+    base = method("K", "f", *range(1, 9)).encode()
+    changed = method("K", "f", 1, 2, 3, 4, 50, 51, 52).replace("plant, floor", "x").encode()
+    outline = Outline("a.py", base)
+    elsewhere = MemoryElsewhere({}, {B: changed, C: changed})
+    found = Search(outline, None, elsewhere).home(outline.named("K.f")[0])
+    assert found == Lost("upstream no longer has K.f")
+
+
+def test_what_was_beside_it_is_not_its_home() -> None:
+    other = method("K", "f", 1, 2, 3, 4, 5)
+    assert _found(OWN + other, other, {}, {}, "f") == "? upstream no longer has f"
+
+
+def test_a_short_paragraph_is_found_in_its_place_only() -> None:
+    content = b"one short line\n"
+    outline = Outline("a.txt", content)
+    (unit,) = outline.units
+    elsewhere = MemoryElsewhere({}, {"b.txt": content})
+    assert Search(outline, outline, elsewhere).home(unit) is None
+    found = Search(outline, None, elsewhere).home(unit)
+    assert found == Lost("upstream no longer has the lines")

@@ -1,0 +1,90 @@
+"""One file: git's text, what was solved before, and what is left."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.conflict_ids import region_id
+from patchmgr.engines.memory import Resolutions
+from patchmgr.engines.solving import Solved, Unsolved, has_last_newline, solve_text
+from patchmgr.model.merge import Conflicted, Merge
+from patchmgr.model.outcome import How
+from tests.engines.ports import PlainMerge
+from tests.engines.test_memory import KNOWN
+
+BASE, OURS, THEIRS = b"h\nb\nz\n", b"h\no\nz\n", b"h\nt\nz\n"
+NAME = region_id(b"b\n", b"o\n", b"t\n")
+
+
+def solve(
+    base: bytes, upstream: bytes, fork: bytes, recall: Resolutions | None, *, ours: bool = True
+) -> Solved | Unsolved:
+    return solve_text(
+        base, upstream, fork, "f", text=PlainMerge(), recall=recall, is_upstream_ours=ours
+    )
+
+
+def test_a_clean_merge_has_the_bytes_of_git_and_asks_nobody() -> None:
+    asked = KNOWN.asked
+    found = solve(BASE, b"x\n" + BASE, THEIRS, KNOWN)
+    assert found == Solved(b"x\n" + THEIRS, How.TEXT)
+    assert KNOWN.asked == asked
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_what_was_solved_is_replayed_and_named(ours: bool) -> None:
+    assert solve(BASE, OURS, THEIRS, KNOWN, ours=ours) == Solved(
+        b"h\nboth\nz\n", How.RECORDED, (NAME,)
+    )
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_what_nobody_solved_has_markers_in_the_order_of_the_caller(ours: bool) -> None:
+    found = solve(BASE, OURS, b"h\nT\nz\n", KNOWN, ours=ours)
+    assert isinstance(found, Unsolved)
+    assert found.marked is not None
+    first, second = (b"o\n", b"T\n") if ours else (b"T\n", b"o\n")
+    assert b"<<<<<<< ours\n" + first in found.marked
+    assert second + b">>>>>>> theirs\n" in found.marked
+
+
+def test_without_memory_nothing_is_replayed() -> None:
+    found = solve(BASE, OURS, THEIRS, None)
+    assert isinstance(found, Unsolved)
+    assert found.used == ()
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_what_is_known_is_in_what_is_left(ours: bool) -> None:
+    more = b"1\n2\n3\n"
+    sides = [BASE + more + b"B\n", OURS + more + b"O\n", THEIRS + more + b"T\n"]
+    found = solve(sides[0], sides[1], sides[2], KNOWN, ours=ours)
+    assert isinstance(found, Unsolved)
+    assert found.used == (NAME,)
+    assert found.marked is not None
+    assert found.marked.startswith(b"h\nboth\nz\n" + more + b"<<<<<<< ours\n")
+
+
+class Binary(PlainMerge):
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+        return Conflicted(None)
+
+
+def test_binaries_are_left() -> None:
+    found = solve_text(b"", b"\0", b"\1", "f", text=Binary(), recall=KNOWN)
+    assert found == Unsolved(None)
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "expected"),
+    [
+        (b"a\n", b"a\n", b"a\n", True), (b"a\n", b"a", b"a\n", False),
+        (b"a\n", b"a\n", b"a", False),
+        (b"a", b"a\n", b"a", True), (b"a", b"a", b"a\n", True), (b"", b"a", b"a", False),
+        (b"", b"a\n", b"a", False),
+    ],
+)  # fmt: skip
+def test_the_last_line_feed_is_merged_too(
+    base: bytes, ours: bytes, theirs: bytes, expected: bool
+) -> None:
+    assert has_last_newline(base, ours, theirs) is expected

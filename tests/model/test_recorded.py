@@ -1,0 +1,25 @@
+"""Conflicts on record."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.model.recorded import Kind, Recorded
+
+RECORDED = Recorded("0" * 12, Kind.FILE, b"b", b"o", None)
+
+
+@pytest.mark.parametrize(
+    ("sides", "expected"),
+    [
+        ((b"b", b"o", None), True),
+        ((b"b", None, b"o"), True),
+        ((b"b", b"o", b"o"), False),
+        ((None, b"o", None), False),
+        ((b"o", b"b", None), False),
+    ],
+)
+def test_the_order_of_the_sides_makes_no_difference(
+    sides: tuple[bytes | None, bytes | None, bytes | None], expected: bool
+) -> None:
+    assert RECORDED.is_about(*sides) is expected

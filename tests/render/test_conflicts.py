@@ -1,0 +1,71 @@
+"""How conflicts and their causes are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Sighting, Verdict
+from patchmgr.model.patch import Author
+from patchmgr.model.upstream import Pin
+from patchmgr.render.conflicts import marked_text
+from patchmgr.render.terminal import patch_lines, sighting_text
+
+MARKED = b"a\n<<<<<<< ours\nb\n||||||| base\nc\n=======\nd\n>>>>>>> theirs\r\n"
+
+
+def cause(digit: str, subject: str, pull: int | None, *paths: str) -> Sighting:
+    return Sighting(digit * 40, subject, pull, None, paths)
+
+
+def outcome(causes: Sequence[Sighting], conflict: FileConflict) -> PatchOutcome:
+    author = Author("n", "e", "0 +0000")
+    return PatchOutcome(
+        "p.patch", "Do it", b"", author, Verdict.CONFLICT, cause=tuple(causes),
+        conflicts=(conflict,),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("causes", "label"),
+    [
+        pytest.param([], "v2 (cccccccccccc)", id="unknown"),
+        pytest.param([cause("1", "Move (#7)", 7, "f")], "v2 (111111111111 Move, #7)", id="pull"),
+        pytest.param([cause("1", "vllm 2.0", None, "f")], "v2 (111111111111 vllm 2.0)",
+                     id="release"),
+        pytest.param([cause("1", "x", None, "g"), cause("2", "y", None, "h", "new")],
+                     "v2 (222222222222 y)", id="of-that-file"),
+        pytest.param([cause("1", "x", None, "g"), cause("2", "y", None, "h")],
+                     "v2 (111111111111 x)", id="of-none"),
+        pytest.param([cause("1", "\x1b(#1) y", None, "f")], r"v2 (111111111111 \u001b(#1) y)",
+                     id="strange"),
+    ],
+)  # fmt: skip
+def test_a_marker_names_the_commit_that_collides(causes: list[Sighting], label: str) -> None:
+    conflict = FileConflict("1", "f", "new", "why", b"", b"", b"", MARKED)
+    patch = outcome(causes, conflict)
+    base, onto = Pin("v1", "b" * 40, "d" * 40), Pin("v2", "c" * 40, "d" * 40)
+    series = SeriesOutcome("s", "up", base, onto, 1, None, "d" * 40, (patch,), (None,))
+    lines = marked_text(series, patch, conflict).decode().split("\n")
+    assert lines[1] == f"<<<<<<< {label}"
+    assert lines[3] == "||||||| v1 (bbbbbbbbbbbb)"
+    assert lines[7] == ">>>>>>> s/p.patch: Do it\r"
+
+
+@pytest.mark.parametrize(
+    ("sighting", "text"),
+    [
+        pytest.param(cause("1", "Move it (#7)", 7), "#7 111111111111 Move it", id="pull"),
+        pytest.param(cause("1", "Move it (#7) ", 7), "#7 111111111111 Move it", id="space"),
+        pytest.param(cause("1", "vllm 2.0", None), "111111111111 vllm 2.0", id="release"),
+        pytest.param(cause("1", "vllm 2.0", 7), "#7 111111111111 vllm 2.0", id="decided"),
+        pytest.param(cause("1", "(#7) first", None), "111111111111 (#7) first", id="elsewhere"),
+        pytest.param(cause("1", "\x1b", None), r"111111111111 \u001b", id="control"),
+    ],
+)
+def test_a_commit_is_named_by_its_pull_request_first(sighting: Sighting, text: str) -> None:
+    assert sighting_text(sighting) == text
+    conflict = FileConflict("1", "f", "f", "why", b"", b"", b"", MARKED)
+    lines = list(patch_lines(outcome([sighting], conflict), False))
+    assert lines[1].strip() == f"since {text}"

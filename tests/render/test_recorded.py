@@ -1,0 +1,99 @@
+"""Conflicts on record, for a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.commands.conflicts import Listed
+from patchmgr.commands.learn import Learned, LearnedFile
+from patchmgr.model.recorded import Kind, Origin, Recalled, Recorded, Resolution
+from patchmgr.render.recorded import (
+    LONGEST,
+    conflict_text,
+    conflicts_text,
+    learned_text,
+    replayed_text,
+    resolution_lines,
+)
+
+REGION = Recorded("a" * 12, Kind.REGION, b"b\n", b"o\n", b"t\n", path="f", seen="s/p.patch")
+
+
+def solved(content: bytes | None, recorded: Recorded = REGION) -> Recorded:
+    resolution = Resolution(content, Origin.LEARN, "0" * 40)
+    return Recorded(
+        recorded.id,
+        recorded.kind,
+        recorded.base,
+        recorded.ours,
+        recorded.theirs,
+        resolution=resolution,
+    )
+
+
+def test_a_conflict_is_shown_in_markers_with_what_became_of_it() -> None:
+    assert conflict_text([solved(b"o\nx\n")]) == (
+        f"aaaaaaaaaaaa  solved  by learn {'0' * 40}\n"
+        "<<<<<<< ours\no\n||||||| base\nb\n=======\nt\n>>>>>>> theirs\n"
+        "--- ours\n+++ resolution\n@@ -1 +1,2 @@\n o\n+x\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("recorded", "expected"),
+    [
+        pytest.param(solved(b"o\n"), ["resolution: as in ours"], id="ours"),
+        pytest.param(solved(b"t\n"), ["resolution: as in theirs"], id="theirs"),
+        pytest.param(solved(None), ["resolution: the file is deleted"], id="deleted"),
+        pytest.param(solved(b"\0x"), ["resolution: 2 bytes, binary"], id="binary"),
+        pytest.param(
+            solved(b"\x1b[2J\xff\n"),
+            ["--- ours", "+++ resolution", "@@ -1 +1 @@", "-o", "+\\u001b[2J\\xff"],
+            id="escapes",
+        ),
+    ],
+)
+def test_a_resolution_is_shown_as_a_diff(recorded: Recorded, expected: list[str]) -> None:
+    assert list(resolution_lines(recorded)) == expected
+
+
+def test_no_side_is_too_long_or_binary_for_a_terminal() -> None:
+    sides = (None, b"\0" * 9, b"x\n" * (LONGEST + 1))
+    lines = conflict_text([Recorded("a" * 12, Kind.FILE, *sides)]).splitlines()
+    assert lines[1:5] == [
+        "<<<<<<< ours",
+        "(9 bytes, binary)",
+        "||||||| base",
+        "(there is no such file)",
+    ]
+    assert lines[-2:] == ["... 1 line more", ">>>>>>> theirs"]
+
+
+def test_a_list_has_a_line_each() -> None:
+    group = Recorded("b" * 12, Kind.GROUP, parts=("a" * 12,), path="\u202ef")
+    listed = [Listed(one.id, one) for one in (REGION, group)] + [Listed("c" * 12, None, "is \x07")]
+    assert conflicts_text(listed) == (
+        "aaaaaaaaaaaa  open     f  seen in s/p.patch\n"
+        "bbbbbbbbbbbb  parts    \\u202ef  aaaaaaaaaaaa\n"
+        "cccccccccccc  broken   is \\u0007\n"
+    )
+    assert conflicts_text([]) == "No conflict is on record.\n"
+
+
+def test_a_replay_names_the_patches_that_met_it() -> None:
+    recalled = Recalled(solved(b"o\n"), ("s/one.patch", "s/two.patch"))
+    assert replayed_text([recalled]) == (
+        f"  recorded  aaaaaaaaaaaa  by learn {'0' * 40}\n"
+        "    in s/one.patch\n    in s/two.patch\n    resolution: as in ours\n"
+    )
+
+
+def test_what_was_learned_is_counted_once() -> None:
+    files = (
+        LearnedFile("1" * 40, "a", (REGION, REGION)),
+        LearnedFile("1" * 40, "b", (), ("it is binary",)),
+    )
+    assert learned_text(Learned(1, files), is_dry_run=False) == (
+        "111111111111  a  learned 2\n111111111111  b  nothing learned\n  it is binary\n"
+        "Learned 1 resolution (1 merge, 2 files in conflict).\n"
+    )
