@@ -13,6 +13,7 @@ from patchmgr.engines.leaving_out import leave_out
 from patchmgr.engines.memory import Resolutions
 from patchmgr.engines.needs import Views, place_items
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
+from patchmgr.engines.relocation_files import ChangedFiles, is_of
 from patchmgr.engines.sightings import explain, explained_paths
 from patchmgr.engines.symbols import SymbolIndex
 from patchmgr.model.decision import Decision
@@ -22,6 +23,7 @@ from patchmgr.model.ports import History, Step
 from patchmgr.model.progress import Progress
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, GITLINK, Entry
+from patchmgr.plumbing.changed_files import readable_files
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.history import KnownHistory
 from patchmgr.plumbing.kept_apart import StructureApart
@@ -120,6 +122,12 @@ def carry(
         asks=history is not None,
         recall=recall,
         structure=structure,
+        elsewhere=ChangedFiles(
+            lambda language: readable_files(
+                bench, base.id, onto.id, is_wanted=is_of(language), bring=bring
+            ),
+            bench,
+        ),
     )
     progress.start("Carrying patches", len(items))
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from patchmgr.engines.carriage import FileResult, NewSide
 from patchmgr.engines.comparison import Comparison
 from patchmgr.engines.ladder import CONFLICT
 from patchmgr.engines.passages import (
@@ -16,6 +15,7 @@ from patchmgr.engines.passages import (
     whole_file,
 )
 from patchmgr.engines.solutions import shown_content
+from patchmgr.engines.work import FileResult, NewSide
 from patchmgr.model.decision import Decision, Finding, Passage
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Patch

@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from patchmgr.engines.carriage import FileResult, NewSide, Tools, carry_files
+from patchmgr.engines.carriage import carry_files
 from patchmgr.engines.fold import FileStep
 from patchmgr.engines.placement import take_in
+from patchmgr.engines.work import FileResult, NewSide, Tools
 from patchmgr.model.outcome import How, Verdict
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import Entry

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from patchmgr.engines.absorb import Absorption, Event
-from patchmgr.engines.carriage import FileResult, NewSide, SymbolAt, Tools, carry_files
+from patchmgr.engines.carriage import carry_files
 from patchmgr.engines.decisions import finding_of, standing_decision, tell
 from patchmgr.engines.dropping import carry_rest, sizes
 from patchmgr.engines.fold import FileStep, Overlay, step_patch
 from patchmgr.engines.solutions import shown_content
+from patchmgr.engines.work import FileResult, NewSide, SymbolAt, Tools
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Verdict
 from patchmgr.model.patch import Patch
@@ -202,7 +203,7 @@ def _settle(run: _Run, results: Sequence[FileResult]) -> None:
     """Write what was carried to the new side: first what goes, then what comes."""
     for result in results:
         if result.conflict is not None:
-            run.blocked.update(_paths(result.step))
+            run.blocked.update((*_paths(result.step), result.conflict.new_path))
             continue
         change = result.step.change
         for path in (change.path,) if change.is_copy else _paths(result.step):
@@ -271,10 +272,14 @@ def _hunk_outcomes(run: _Run, result: FileResult) -> tuple[HunkOutcome, ...]:
         for hunk, line in zip(change.hunks, _changed_lines(result.step), strict=True)
     ]
     places += [(0, None)] * (len(result.answers) - len(places))
-    return tuple(
-        HunkOutcome(change.path, result.home, line, symbol, verdict, how)
-        for (line, symbol), (verdict, how) in zip(places, result.answers, strict=True)
-    )
+    found: list[HunkOutcome] = []
+    for number, (line, symbol) in enumerate(places):
+        verdict, how = result.answers[number]
+        place = result.places.get(number)
+        path = result.home if place is None else place.path
+        symbol = symbol if place is None else place.symbol
+        found.append(HunkOutcome(change.path, path, line, symbol, verdict, how))
+    return tuple(found)
 
 
 def _changed_lines(step: FileStep) -> tuple[int, ...]:

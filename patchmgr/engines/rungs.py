@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from patchmgr.engines.ladder import CONFLICT, SOLVED, STRUCTURAL, Answer, Collided, Merged, Sides
+from patchmgr.engines.ladder import (
+    CONFLICT,
+    DECIDED,
+    SOLVED,
+    STRUCTURAL,
+    Answer,
+    Collided,
+    Merged,
+    Sides,
+)
 from patchmgr.engines.memory import Resolutions
 from patchmgr.engines.solving import Structure, Three, Unsolved, solve_marked
+from patchmgr.engines.structure.guards_text import compiles
 from patchmgr.model.outcome import How
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import Entry
@@ -36,10 +46,26 @@ def further(
     assert sides.ours is not None
     assert sides.theirs is not None
     is_recorded = solved.how is How.RECORDED
-    if solved.content == three.upstream and not is_recorded:
+    if is_recorded and _breaks(three, solved.content):
+        return collided, ()
+    if solved.content == three.upstream:
+        if is_recorded:
+            return Merged(sides.ours, (DECIDED,) * len(collided.answers)), ()
         return collided, ()
     mode = sides.theirs.mode if sides.ours.mode == sides.base.mode else sides.ours.mode
     entry = Entry(mode, blobs.add(solved.content))
     answer: Answer = SOLVED if is_recorded else STRUCTURAL
     answers = tuple(answer if a == CONFLICT else a for a in collided.answers)
     return Merged(entry, answers), solved.rules
+
+
+def _breaks(three: Three, content: bytes) -> bool:
+    """Say whether a Python file does not parse any more that both sides parse."""
+    if not three.path.endswith((".py", ".pyi")):
+        return False
+    sides = (three.upstream, three.fork)
+    return not _compiles(content) and all(_compiles(side) for side in sides)
+
+
+def _compiles(content: bytes) -> bool:
+    return compiles(content.decode("utf-8", "surrogateescape"))

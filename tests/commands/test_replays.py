@@ -12,7 +12,6 @@ from tests.commands.test_conflicts import WORK, conflicts, file_id, listed, only
 from tests.commands.test_rebase import fork, hunks, text, verdicts
 
 # Strict: whoever puts this into the ladder takes the marks away.
-not_yet = pytest.mark.xfail(strict=True, reason="the ladder does not do this yet")
 
 
 @pytest.fixture
@@ -73,7 +72,6 @@ def test_a_resolution_of_conflicts_resolve_finishes_the_rebase(two_series: Scene
     assert verdicts(scene.rebase("--continue")) == ["modified"]
 
 
-@not_yet
 def test_a_side_that_leaves_upstream_as_it_is_drops_the_patch(two_series: Scene) -> None:
     scene = two_series
     scene.rebase("s", "--onto", "upstream/main", code=3)
@@ -101,7 +99,6 @@ def test_a_part_that_is_known_is_not_left_to_the_person(scene: Scene) -> None:
     assert states[left] == "solved"
 
 
-@not_yet
 @pytest.mark.parametrize("deletes", [True, False])
 def test_a_file_in_conflict_as_a_whole_is_replayed(scene: Scene, deletes: bool) -> None:
     scene.upstream.commit({"a": text(), "b": "b\n"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.engines.absorb import Absorption, Event
-from patchmgr.engines.carriage import FileResult
 from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
+from patchmgr.engines.work import FileResult
 from patchmgr.model.merge import Conflicted, Merge
 from patchmgr.model.outcome import FileConflict, How, PatchOutcome
 from patchmgr.model.patch import Patch

@@ -1,1 +1,1 @@
-"""Structural merging: rungs of the ladder that read a file as what it is, and prove what they do."""
+"""Structural merging: it reads a file as what it is, and proves what it does."""

@@ -120,8 +120,6 @@ def _doubled_keys(text: str) -> list[str]:
             open_.pop()
         if stripped.startswith("- "):
             indent += len(stripped) - len(stripped[2:].lstrip())
-            while len(open_) > 1 and open_[-1][0] >= indent:
-                open_.pop()
         if found is None:
             continue
         if open_[-1][0] < indent:

@@ -44,5 +44,6 @@ def _solution(texts: Texts, parts: tuple[Part, ...]) -> Solution | None:
             continue
         rules: set[str] = set()
         merged = BodyMerge(rules).block(blocks[0], blocks[1], blocks[2]).text
-        return Solution(merged, tuple(sorted(rules))) if has_clean_parts(merged, parts) else None
+        names = tuple(sorted(rules)) or ("adjacent",)
+        return Solution(merged, names) if has_clean_parts(merged, parts) else None
     return None

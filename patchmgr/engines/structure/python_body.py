@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from patchmgr.engines.structure.python_comments import merge_lead, merge_lines
+from patchmgr.engines.structure.python_import_names import aliases_of, is_sorted
 from patchmgr.engines.structure.python_imports import check_imports, is_import, merge_imports
 from patchmgr.engines.structure.python_join import join_statements
 from patchmgr.engines.structure.python_nodes import merge_code
@@ -25,7 +26,14 @@ from patchmgr.engines.structure.python_tokens import (
     likeness,
     tokens_of,
 )
-from patchmgr.engines.structure.python_tree import Block, Clause, Statement, Unsure, is_string
+from patchmgr.engines.structure.python_tree import (
+    Block,
+    Clause,
+    Statement,
+    Unsure,
+    block_of,
+    is_string,
+)
 from patchmgr.engines.structure.python_wrapping import with_clause, wrapping_of
 
 SIMILAR = 0.6
@@ -127,7 +135,24 @@ class BodyMerge:
         merged = merge_imports((base,), (upstream,), (fork,))
         if len(merged) > 1:
             raise Unsure
-        return merged[0] if merged else replace(upstream, text="")
+        if not merged:
+            return replace(upstream, text="")
+        return self._in_place(merged[0], (base, upstream, fork)) or merged[0]
+
+    def _in_place(
+        self, merged: Statement, sides: tuple[Statement, Statement, Statement]
+    ) -> Statement | None:
+        """Return unsorted names each in its place, None where that says something else."""
+        if not isinstance(merged.node, ast.ImportFrom) or all(is_sorted(s) for s in sides[1:]):
+            return None
+        try:
+            text = merge_code(sides[0].text, sides[1].text, sides[2].text, "")
+        except Unsure:
+            return None
+        block = block_of(text.lstrip())
+        if block is None or _names(block.statements[0]) != _names(merged):
+            return None
+        return replace(merged, text=text, node=block.statements[0].node)
 
     def _compound(self, base: Statement, upstream: Statement, fork: Statement) -> Statement:
         how = How(
@@ -166,7 +191,11 @@ class BodyMerge:
         if is_part_of(tokens[0], tokens[1], tokens[2]):
             self.rules.add("absorbed")
             return fork
-        return merge_code(base, upstream, fork, kind, self.rules.add)
+        return merge_code(base, upstream, fork, kind)
+
+
+def _names(statement: Statement) -> list[str]:
+    return sorted(ast.dump(alias) for alias in aliases_of(statement))
 
 
 def _chosen(base: str, upstream: str, fork: str) -> int | None:

@@ -39,11 +39,17 @@ def with_names_of(old: Statement, new: Statement) -> Statement:
     leads = Leads()
     one, two = leads.taken(before), leads.taken(more)
     names = [*one, *two]
-    for order in (_order, _plain_order, _loose_order):
+    for order in _ORDERS:
         if all(list(side) == sorted(side, key=order) for side in (one, two)):
             names.sort(key=order)
             break
     return _rewritten(old, module, node, leads.put_back(with_commas(names, one, two)))
+
+
+def is_sorted(statement: Statement) -> bool:
+    """Say whether the names of a `from` import are in some order."""
+    names = list(_parsed(statement)[2])
+    return any(names == sorted(names, key=order) for order in _ORDERS)
 
 
 def _parsed(
@@ -103,3 +109,6 @@ def _plain_order(alias: cst.ImportAlias) -> tuple[int, str, str]:
 
 def _loose_order(alias: cst.ImportAlias) -> tuple[int, str, str]:
     return 0, alias.evaluated_name.lower(), alias.evaluated_name
+
+
+_ORDERS = (_order, _plain_order, _loose_order)

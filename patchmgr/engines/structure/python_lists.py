@@ -40,11 +40,7 @@ def bare_code(node: Any) -> str:
 
 
 def merge_list(
-    base: Sequence[Any],
-    upstream: Sequence[Any],
-    fork: Sequence[Any],
-    merge: Merge,
-    note: Callable[[str], None],
+    base: Sequence[Any], upstream: Sequence[Any], fork: Sequence[Any], merge: Merge
 ) -> Any:
     """Merge three lists of nodes; upstream's order and layout are kept."""
     import libcst
@@ -114,10 +110,26 @@ def _merge_item(merge: Merge) -> Merge:
     def merged(base: Any, upstream: Any, fork: Any) -> Any:
         if not hasattr(upstream, "comma"):
             return merge(base, upstream, fork)
-        same = [node.with_changes(comma=upstream.comma) for node in (base, upstream, fork)]
+        comma = _merged_comma(base.comma, upstream.comma, fork.comma)
+        same = [node.with_changes(comma=comma) for node in (base, upstream, fork)]
         return merge(*same)
 
     return merged
+
+
+def _merged_comma(base: Any, upstream: Any, fork: Any) -> Any:
+    """Return upstream's comma, the fork's where only the fork changes the comment behind it."""
+    said = [_comment_text(comma) for comma in (base, upstream, fork)]
+    if said[2] in (said[0], said[1]):
+        return upstream
+    if said[0] != said[1]:
+        raise Unsure
+    return fork
+
+
+def _comment_text(comma: Any) -> str:
+    comment = _comment(_after(comma))
+    return comment.value if comment is not None else ""
 
 
 def _check_places(base: Sequence[Any], upstream: Sequence[Any], fork: Sequence[Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +56,7 @@ def frame_of(text: str, kind: str) -> Frame:
     return Frame(before.replace("\n", end), behind.replace("\n", end))
 
 
-def merge_code(base: str, upstream: str, fork: str, kind: str, note: Callable[[str], None]) -> str:
+def merge_code(base: str, upstream: str, fork: str, kind: str) -> str:
     """Merge three versions of one piece; raise `Unsure` where both change one part of it."""
     pieces = [base, upstream, fork]
     if kind == "elif":
@@ -68,7 +67,7 @@ def merge_code(base: str, upstream: str, fork: str, kind: str, note: Callable[[s
     frame = frames.pop()
     modules = [frame.module(piece) for piece in pieces]
     try:
-        merged = NodeMerge(note).node(*modules)
+        merged = merge_node(*modules)
     except SyntaxError as error:  # nodes that do not go together
         raise Unsure from error
     assert isinstance(merged, type(modules[0]))
@@ -76,63 +75,59 @@ def merge_code(base: str, upstream: str, fork: str, kind: str, note: Callable[[s
     return piece.replace("if", "elif", 1) if kind == "elif" else piece
 
 
-@dataclass(frozen=True, slots=True)
-class NodeMerge:
-    """Merges of nodes, noting the rules that they take."""
+def merge_node(base: Any, upstream: Any, fork: Any) -> Any:
+    """Merge three nodes of one type, the unchanged side yielding in each part."""
+    import libcst
 
-    note: Callable[[str], None]
-
-    def node(self, base: Any, upstream: Any, fork: Any) -> Any:
-        """Merge three nodes of one type, the unchanged side yielding in each part."""
-        import libcst
-
-        codes = code_of(base), code_of(upstream), code_of(fork)
-        if codes[0] == codes[1] or codes[1] == codes[2]:
-            return fork
-        if codes[0] == codes[2]:
-            return upstream
-        if is_same_code(codes[1], codes[2]) or is_same_code(codes[0], codes[2]):
-            return upstream
-        if is_same_code(codes[0], codes[1]):
-            return fork
-        if not type(base) is type(upstream) is type(fork):
-            raise Unsure
-        if isinstance(base, libcst.BaseParenthesizableWhitespace | libcst.TrailingWhitespace):
-            if any(has_comment(code) for code in codes):
-                raise Unsure
-            return upstream
-        if isinstance(base, libcst.Name | libcst.BaseString | libcst.BaseNumber):
-            raise Unsure
-        names = [field.name for field in dataclasses.fields(base)]
-        return upstream.with_changes(
-            **{
-                name: self._field(getattr(base, name), getattr(upstream, name), getattr(fork, name))
-                for name in names
-            }
-        )
-
-    def _field(self, base: Any, upstream: Any, fork: Any) -> Any:
-        import libcst
-
-        values = base, upstream, fork
-        if all(isinstance(value, libcst.CSTNode) for value in values):
-            return self.node(base, upstream, fork)
-        if all(isinstance(value, tuple | list) for value in values):
-            return self._nodes(base, upstream, fork)
-        codes = [_said(value) for value in values]
-        if codes[0] == codes[1] or codes[1] == codes[2]:
-            return fork
-        if codes[0] == codes[2]:
-            return upstream
+    codes = code_of(base), code_of(upstream), code_of(fork)
+    if codes[0] == codes[1] or codes[1] == codes[2]:
+        return fork
+    if codes[0] == codes[2]:
+        return upstream
+    if is_same_code(codes[1], codes[2]) or is_same_code(codes[0], codes[2]):
+        return upstream
+    if is_same_code(codes[0], codes[1]):
+        return fork
+    if not type(base) is type(upstream) is type(fork):
         raise Unsure
+    if isinstance(base, libcst.BaseParenthesizableWhitespace | libcst.TrailingWhitespace):
+        if any(has_comment(code) for code in codes):
+            raise Unsure
+        return upstream
+    if isinstance(base, libcst.Name | libcst.BaseString | libcst.BaseNumber):
+        raise Unsure
+    names = [field.name for field in dataclasses.fields(base)]
+    return upstream.with_changes(
+        **{
+            name: _merge_field(getattr(base, name), getattr(upstream, name), getattr(fork, name))
+            for name in names
+        }
+    )
 
-    def _nodes(self, base: Any, upstream: Any, fork: Any) -> Any:
-        codes = [[code_of(node) for node in nodes] for nodes in (base, upstream, fork)]
-        if codes[0] == codes[1] or codes[1] == codes[2]:
-            return fork
-        if codes[0] == codes[2]:
-            return upstream
-        return merge_list(base, upstream, fork, self.node, self.note)
+
+def _merge_field(base: Any, upstream: Any, fork: Any) -> Any:
+    import libcst
+
+    values = base, upstream, fork
+    if all(isinstance(value, libcst.CSTNode) for value in values):
+        return merge_node(base, upstream, fork)
+    if all(isinstance(value, tuple | list) for value in values):
+        return _merge_nodes(base, upstream, fork)
+    codes = [_said(value) for value in values]
+    if codes[0] == codes[1] or codes[1] == codes[2]:
+        return fork
+    if codes[0] == codes[2]:
+        return upstream
+    raise Unsure
+
+
+def _merge_nodes(base: Any, upstream: Any, fork: Any) -> Any:
+    codes = [[code_of(node) for node in nodes] for nodes in (base, upstream, fork)]
+    if codes[0] == codes[1] or codes[1] == codes[2]:
+        return fork
+    if codes[0] == codes[2]:
+        return upstream
+    return merge_list(base, upstream, fork, merge_node)
 
 
 def _said(value: Any) -> Any:

@@ -34,4 +34,5 @@ class Solver(Protocol):
     or doubled, and what no conflict touches is as in a text merge.
     """
 
-    def __call__(self, texts: Texts, path: str) -> Solution | None: ...
+    def __call__(self, texts: Texts, path: str, *, marked: str) -> Solution | None:
+        """Merge the texts; `marked` is git's merge with zdiff3 markers, upstream's side first."""

@@ -13,13 +13,15 @@ _RUN = 4  # tokens in a row, on average, that are no chance
 def contains_edits(base: Sequence[str], large: Sequence[str], small: Sequence[str]) -> bool:
     """Say whether large is what comes of small by more edits, beside what small changed.
 
-    Something is added in common, and nothing that small removed comes back. What large has more
-    within small's additions are whole elements: an expression written in another way is none.
+    Something is added in common, nothing that small removed comes back, and nothing of the base
+    moves. What large has more within small's additions are whole elements: an expression that
+    was written in another way is none.
     """
     if not large or not small:
         return False
     earlier, later = edits_between(base, small), edits_between(small, large)
-    if not any(edit.first < edit.last for edit in earlier):
+    adds = any(edit.first < edit.last for edit in earlier)
+    if not adds or _removed(earlier) + _removed(later) > _removed(edits_between(base, large)):
         return False
     for edit in earlier:
         near = [more for more in later if edit.first <= more.end and more.start <= edit.last]
@@ -28,6 +30,10 @@ def contains_edits(base: Sequence[str], large: Sequence[str], small: Sequence[st
         if not all(_is_beside(edit, more, base, small, large) for more in near):
             return False
     return True
+
+
+def _removed(edits: Sequence[Edit]) -> int:
+    return sum(edit.end - edit.start for edit in edits)
 
 
 def _is_beside(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -9,6 +10,7 @@ from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.structure.tokens import Grammar, Kind, Token, contents, tokens_of
 from patchmgr.engines.structure.tokens_align import edits_between
 
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)")
 _LONGEST = 6  # tokens of an expression that was replaced by another
 _OFTEN = 3  # times that make a replacement a system
 
@@ -31,9 +33,14 @@ def _revives(base: Sequence[Token], remover: Sequence[Token], other: Sequence[To
 
 
 def names_in(tokens: Sequence[Token]) -> list[str]:
-    """Return the names among some tokens."""
-    words = (token.text for token in tokens if token.kind is Kind.WORD)
-    return [word for word in words if not word[0].isdigit()]
+    """Return the names among some tokens, and the variables of a shell within strings."""
+    names: list[str] = []
+    for token in tokens:
+        if token.kind is Kind.WORD and not token.text[0].isdigit():
+            names.append(token.text)
+        elif token.kind is Kind.STRING:
+            names += _VARIABLE.findall(token.text)
+    return names
 
 
 def _misses(base: Sequence[Token], replacer: Sequence[Token], other: Sequence[Token]) -> bool:

@@ -133,6 +133,5 @@ def _proved(
 ) -> Answer | None:
     """Give the text where it splits into the tokens that it should have."""
     text = text_of(merged)
-    if contents(tokens_of(text, grammar)) != contents(wanted) or text[:1] != "\n":
-        return None
-    return Answer(text[1:], rule)
+    is_same = contents(tokens_of(text, grammar)) == contents(wanted)
+    return Answer(text[1:], rule) if is_same and text[:1] == "\n" else None

@@ -114,6 +114,7 @@ PROOFS = [
     pytest.param(
         DataKind.JSON, '{"a":1,"a":1}', "{}", '{"a":1}', '{"a":1}', False, id="a member twice"
     ),
+    pytest.param(DataKind.JSON, *['{"a":1,"a":1}'] * 4, False, id="a member twice in all"),
     pytest.param(DataKind.JSON, "{1}", "{", "{1", "{}", False, id="sides that are broken"),
     pytest.param(DataKind.YAML, yaml("a", "b"), "", yaml("a"), yaml("b"), True, id="YAML"),
     pytest.param(DataKind.YAML, yaml("a", "a"), "", yaml("a"), yaml("a"), False, id="a key twice"),

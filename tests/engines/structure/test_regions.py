@@ -152,3 +152,14 @@ def test_an_answer_must_have_the_lines_that_were_merged(text: str, is_kept: bool
     region = Region((), ("{\n", "u\n", "}\n"), ("{\n", "f\n", "}\n"), 1, 1)
 
     assert keeps_merged(region, text) is is_kept
+
+
+def test_lines_far_away_are_not_looked_at() -> None:
+    far = "".join(f"line_{n};\n" for n in range(1_000))
+    marked = conflict("b;\n", "u;\n", "f;\n", before=far, after=far)
+    sides = texts_of(marked)
+    texts = Texts("b;\n", sides.upstream, sides.fork)
+    pieces = pieces_of(marked, texts)
+    assert pieces is not None
+
+    assert widened(pieces, texts) == pieces

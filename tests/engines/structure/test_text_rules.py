@@ -93,6 +93,18 @@ SOLVED = [
         "f(x);\ng(y);\nh(z);\n",
         id="one edit of both and others",
     ),
+    pytest.param(
+        LINES, "a\nz\n", "b\na\nz\n", "c\nz\n", "apart", "b\nc\nz\n", id="before a new line"
+    ),
+    pytest.param(
+        LINES,
+        "    k: 1\n",
+        "        k: 1\n",
+        "    k: 1\n  l: 2\n",
+        "layout",
+        "        k: 1\n      l: 2\n",
+        id="a new line further left goes along",
+    ),
     pytest.param(ANY_ORDER, "", "b;\n", "a;\n", "both insert", "a;\nb;\n", id="both insert"),
     pytest.param(
         ANY_ORDER,
@@ -157,8 +169,10 @@ def test_a_region_is_solved_by_a_rule(
     assert (answer.rule, answer.text) == (rule, expected)
 
 
+LONGER = f"int total = {' + '.join(f'part_{n}' for n in range(12))};\n"
 LONG = "int total = first_of_all + second_of_all + third_of_all + fourth_of_all + fifth_of_all;\n"
 REFUSED = [
+    pytest.param(C, "x;\n", f"{LONGER}x;\n", f"x;\n{LONGER}y;\n", id="a run doubled"),
     pytest.param(LINES, "k: 1\n", "j: 0\nk: 1\n", "", id="a line before a removed one"),
     pytest.param(LINES, "k a\nl\n", "j b\nk a\nl\n", "j c\nl\n", id="a like line before another"),
     pytest.param(LINES, "k a\n", "i\nk a\n", "m b\nn c\n", id="lines before more lines"),
@@ -196,7 +210,7 @@ def test_a_region_that_is_not_sure_is_refused(
 
 def test_more_edits_than_can_be_compared_are_refused() -> None:
     base, upstream, fork = (
-        tuple(f"{word}{n}, {n}, {n}, {n};\n" for n in range(1_100)) for word in ("a", "b", "a")
+        tuple(f"k{n} = {word};\n" for n in range(1_100)) for word in ("a", "b", "a")
     )
 
     assert solve_region(Region(base, upstream, ("z;\n", *fork)), C) is None
@@ -219,8 +233,21 @@ def test_an_answer_that_changes_merged_lines_is_refused() -> None:
         pytest.param("a , b ;", "a ;", "b ;", False, id="nothing added"),
         pytest.param("a ;", "", "b ;", False, id="nothing left"),
         pytest.param("a ;", "x y b z ;", "x b ;", False, id="in pieces"),
-        pytest.param("a ;", "x , y , b , z ;", "x , z ;", False, id="in small pieces"),
+        pytest.param("a ;", "x , y , b , z ;", "x , z ;", True, id="elements between"),
+        pytest.param("a ;", "x , p , y , q , z ;", "x , y , z ;", False, id="in small pieces"),
         pytest.param("a ;", "p . b ;", "b ;", False, id="part of an expression"),
+        pytest.param("a , b ;", "c ;", "c , b ;", True, id="one removes more"),
+        pytest.param("a , k ;", "b , a ;", "b ;", False, id="what was removed is back"),
+        pytest.param("a ;", "b , d ;", "b c d ;", False, id="a part of it is taken out"),
+        pytest.param("a , k ;", "b , a ;", "b , ;", False, id="a name that was removed is back"),
+        pytest.param(
+            "z ;",
+            "f ( a1 , x , b1 , y , c1 , z ) ;",
+            "f ( a1 , b1 , c1 ) ;",
+            False,
+            id="in many small pieces",
+        ),
+        pytest.param("x ; y ;", "n ; x ; y ;", "x ; n ; y ;", False, id="in another place"),
     ],
 )
 def test_one_side_contains_the_other(base: str, large: str, small: str, is_contained: bool) -> None:

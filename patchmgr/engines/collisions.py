@@ -1,0 +1,99 @@
+"""What no rung carries: a conflict, or what a person made of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from patchmgr.engines.alarms import Alarm, resemblances
+from patchmgr.engines.conflict_ids import conflict_id
+from patchmgr.engines.fold import FileStep
+from patchmgr.engines.ladder import CONFLICT, DECIDED, SOLVED, Collided, Sides
+from patchmgr.engines.solutions import shown_content, solved_entry
+from patchmgr.engines.work import FileResult, Work
+from patchmgr.model.decision import Ruling
+from patchmgr.model.outcome import FileConflict
+from patchmgr.model.ports import Blobs
+
+
+def collision(
+    work: Work, step: FileStep, sides: Sides, collided: Collided, *, home: str, target: str
+) -> FileResult:
+    """Return a conflict, or what a person made of it: in this rebase, or of the like before."""
+    base, ours, theirs = (
+        shown_content(side, work.tools.blobs) for side in (sides.base, sides.ours, sides.theirs)
+    )
+    known = _known(work, step, collided, (base, ours, theirs))
+    if known is not None:
+        solution = _solution(work, step, sides, collided, known, home=home, target=target)
+        if solution is not None:
+            return solution
+    conflict = FileConflict(
+        id=conflict_id(base, ours, theirs, collided.marked),
+        path=step.change.path,
+        new_path=target,
+        reason=collided.reason,
+        base=base,
+        ours=ours,
+        theirs=theirs,
+        marked=collided.marked,
+    )
+    return FileResult(step, target, collided.answers, conflict=conflict)
+
+
+def with_alarms(
+    result: FileResult, sides: Sides, alarms: tuple[Alarm, ...], blobs: Blobs
+) -> FileResult:
+    """Add to a conflict what upstream seems to have of it, and propose that where it is all."""
+    if result.conflict is None or not alarms:
+        return result
+    is_all = len(alarms) == result.answers.count(CONFLICT)
+    conflict = replace(
+        result.conflict,
+        proposal=Ruling.ABSORBED.value if is_all else None,
+        resemblances=resemblances(sides, alarms, blobs),
+    )
+    return replace(result, conflict=conflict, alarms=alarms)
+
+
+Content = bytes | None
+"""A file's content, None where there is no file."""
+
+
+def _known(
+    work: Work, step: FileStep, collided: Collided, contents: tuple[Content, Content, Content]
+) -> tuple[Content] | None:
+    """Return what a person made of a file, None where nobody did."""
+    key = (work.patch, step.change.path)
+    if key in work.tools.solved:
+        return (work.tools.solved[key],)
+    if collided.marked is not None or work.tools.recall is None:
+        return None
+    resolution = work.tools.recall.find_file(*contents)
+    return None if resolution is None else (resolution.content,)
+
+
+def _solution(
+    work: Work,
+    step: FileStep,
+    sides: Sides,
+    collided: Collided,
+    known: tuple[Content],
+    *,
+    home: str,
+    target: str,
+) -> FileResult | None:
+    """Take what a person made of the conflict as the file's state, None where it has no place."""
+    (content,) = known
+    files = work.side.files
+    entry = None
+    if content is not None:
+        if sides.ours is None and files.obstacle(target, work.leaving) is not None:
+            return None
+        blobs = work.tools.blobs
+        entry = solved_entry(
+            content, sides.base, sides.ours, sides.theirs, path=step.change.path, blobs=blobs
+        )
+    answers = tuple(SOLVED if a == CONFLICT else a for a in collided.answers)
+    if entry == sides.ours and (entry is None or home == target):
+        answers = (DECIDED,) * len(answers)
+    return FileResult(step, target, answers, {home: None, target: entry})

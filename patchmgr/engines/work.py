@@ -1,0 +1,95 @@
+"""What carrying a patch is given, and what it answers for each file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from patchmgr.engines.alarms import Alarm
+from patchmgr.engines.fold import FileStep, Overlay
+from patchmgr.engines.ladder import Answer, Collided, Merged, Sides, merge_file
+from patchmgr.engines.memory import Resolutions
+from patchmgr.engines.relocation import Place
+from patchmgr.engines.relocation_files import ChangedFiles
+from patchmgr.engines.solving import Structure
+from patchmgr.model.outcome import FileConflict
+from patchmgr.model.patch import Author
+from patchmgr.model.ports import Blobs, TextMerge
+from patchmgr.model.snapshot import Entry
+
+SymbolAt = Callable[[str, bytes, int], "str | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The ports of a rebase, and the author of patches that name none.
+
+    `solved` holds what a person made of a conflict, by patch name and path: None deletes the
+    file. `on_patch` hears of every patch before it is tried. `asks` says that what upstream
+    seems to have in other words is left to a person. `recall` knows conflicts that were solved
+    before, `structure` merges by the structure of a file, and `elsewhere` has the files to which
+    upstream may have moved what a patch changes.
+    """
+
+    blobs: Blobs
+    text: TextMerge
+    symbol_at: SymbolAt
+    nobody: Author
+    solved: Mapping[tuple[str, str], bytes | None] = field(default_factory=dict)
+    on_patch: Callable[[str], None] = lambda name: None
+    asks: bool = False
+    recall: Resolutions | None = None
+    structure: Structure | None = None
+    elsewhere: ChangedFiles | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """One file of a patch on the new side; `changes` is empty where it collided.
+
+    There is one answer a hunk, or one for a change without hunks. One more answers for a mode
+    or a move whose fate is not that of the hunks. `alarms` tells of hunks in conflict that
+    upstream seems to have, `rules` by which rules of a structural merge the file was merged.
+    `places` are the hunks, by number, that upstream moved elsewhere.
+    """
+
+    step: FileStep
+    home: str
+    answers: tuple[Answer, ...]
+    changes: Mapping[str, Entry | None] = field(default_factory=dict)
+    conflict: FileConflict | None = None
+    is_untouched: bool = False
+    alarms: tuple[Alarm, ...] = ()
+    rules: tuple[str, ...] = ()
+    places: Mapping[int, Place] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NewSide:
+    """The new side before a patch; `homes` maps paths of the old side that are elsewhere here."""
+
+    files: Overlay
+    homes: Mapping[str, str]
+
+    def home(self, path: str) -> str:
+        """Return where a file of the old side is."""
+        return self.homes.get(path, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One patch to carry; `leaving` are the paths of the new side that it gives up.
+
+    `taken` are homes that hunks of it were moved to.
+    """
+
+    patch: str
+    steps: Sequence[FileStep]
+    side: NewSide
+    tools: Tools
+    leaving: Collection[str]
+    taken: set[str] = field(default_factory=set)
+
+    def merge(self, sides: Sides) -> Merged | Collided:
+        """Merge a file by its text."""
+        return merge_file(sides, blobs=self.tools.blobs, text=self.tools.text)

@@ -1,0 +1,83 @@
+"""Hunks that follow code which upstream moved, through the whole program."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.commands.conftest import Scene
+
+
+def function(name: str, third: str = "") -> str:
+    """Return a function; the third line can be another one."""
+    lines = [f"    plant.turn_{name}_{n}(floor)\n" for n in range(12)]
+    if third:
+        lines[3] = f"    plant.{third}(floor)\n"
+    return f"def {name}(plant, floor):\n" + "".join(lines) + "\n\n"
+
+
+F, G, H, K = (function(name) for name in "fghk")
+F_OURS, G_OURS, G_THEIRS = function("f", "ours"), function("g", "ours"), function("g", "theirs")
+
+
+def _fork(scene: Scene, *states: dict[str, str]) -> None:
+    """Make a series of one patch a state, and let upstream move f and g."""
+    up = scene.upstream
+    base = up.commit({"a.py": F + G + H, "b.py": K})
+    up.git("checkout", "-q", "-b", "fork")
+    for number, files in enumerate(states, 1):
+        up.commit(files, f"p{number}")
+    scene.series("s", base, up.patches(f"{base}..fork"))
+    up.git("checkout", "-q", "main")
+    up.commit({"a.py": H, "b.py": K + F, "c.py": G_THEIRS}, "move (#7)")
+
+
+def test_patches_follow_one_after_the_other_and_a_conflict_is_at_its_new_home(
+    scene: Scene,
+) -> None:
+    more = F_OURS.replace("turn_f_9", "more")
+    _fork(
+        scene,
+        {"a.py": F_OURS + G + H},
+        {"a.py": more + G + H},
+        {"a.py": more + G_OURS + H},
+    )
+    patches = scene.rebase("s", "--onto", "upstream/main", code=3)["series"][0]["patches"]
+    assert [patch["verdict"] for patch in patches] == ["modified", "modified", "conflict"]
+    assert [patch["hunks"][0]["new_path"] for patch in patches] == ["b.py", "b.py", "c.py"]
+    assert [patch["cause"][0]["pull"] for patch in patches] == [7] * 3
+    conflict = patches[2]["conflicts"][0]
+    assert (conflict["path"], conflict["new_path"]) == ("a.py", "c.py")
+    waiting = scene.root / ".patchmgr/rebase/s/p3.patch/c.py"
+    assert " move, #7)\n    plant.theirs(floor)\n" in waiting.read_text()
+    waiting.write_text(function("g", "solved"))
+    scene.run("-C", scene.root, "rebase", "--continue")
+    again = scene.rebase("s", "--onto", "upstream/main")["series"][0]
+    assert again["summary"]["unchanged"] == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "verdict", "how"),
+    [
+        pytest.param(function("g", "solved"), "modified", "recorded", id="recorded"),
+        pytest.param(G_THEIRS, "partial", "decided", id="decided"),
+    ],
+)
+def test_a_solved_home_is_carried_beside_the_others(
+    scene: Scene, content: str, verdict: str, how: str
+) -> None:
+    _fork(scene, {"a.py": F_OURS + G_OURS + H}, {"c.py": function("x")})
+    patches = scene.rebase("s", "--onto", "upstream/main", code=3)["series"][0]["patches"]
+    assert [patch["verdict"] for patch in patches] == ["conflict", "blocked"]
+    assert [[cause["pull"] for cause in patch["cause"]] for patch in patches] == [[7]] * 2
+    (scene.root / ".patchmgr/rebase/s/p1.patch/c.py").write_text(content)
+    again = scene.run("-C", scene.root, "rebase", "--continue", "--dry-run", "--json", code=3)
+    first, second = again.json["series"][0]["patches"]
+    assert (first["verdict"], second["verdict"]) == (verdict, "conflict")
+    assert [hunk["how"] for hunk in first["hunks"]] == ["moved", how]
+    assert [hunk["new_path"] for hunk in first["hunks"]] == ["b.py", "c.py"]
+
+
+def test_a_file_that_two_of_a_patch_would_go_to_is_left_to_a_person(scene: Scene) -> None:
+    _fork(scene, {"a.py": F_OURS + G + H, "b.py": function("k", "ours")})
+    patch = scene.rebase("s", "--onto", "upstream/main", code=3)["series"][0]["patches"][0]
+    assert patch["conflicts"][0]["reason"] == "upstream moved it to b.py, which is changed as well"
