@@ -18,6 +18,7 @@ import pytest
 import typer.main
 
 from patchmgr import cli
+from tests.commands.constructed import FORMS, Story
 from tests.conftest import Repository, make_hermetic
 
 if TYPE_CHECKING:
@@ -155,3 +156,9 @@ def stage(built_stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     from tests.commands.scenes import copied
 
     return copied(built_stage, tmp_path, monkeypatch)
+
+
+@pytest.fixture(params=FORMS, ids=[form.name for form in FORMS])
+def story(request: Any, scene: Scene) -> Story:
+    """Return a story without patches, in each form."""
+    return Story(scene, request.param)

@@ -9,9 +9,10 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tests.commands.conftest import Scene
+if TYPE_CHECKING:
+    from tests.commands.conftest import Scene
 
 _VERBS = ["weigh", "rinse", "drain", "count", "press", "align", "heat", "seal", "trace", "vent"]
 _NOUNS = [

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.conftest import Scene
 from tests.commands.constructed import (
-    FORMS,
     Edit,
     Say,
     Story,
@@ -40,12 +38,6 @@ EDITS = pytest.mark.parametrize(
 NEW_WORDS = pytest.mark.parametrize(
     "fix", [pytest.param(FIX, id="replace"), pytest.param(INSERT, id="insert")]
 )
-
-
-@pytest.fixture(params=FORMS, ids=[form.name for form in FORMS])
-def story(request: Any, scene: Scene) -> Story:
-    """Return a story without patches, in each form."""
-    return Story(scene, request.param)
 
 
 @EDITS
