@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from patchmgr.engines.absorb import find_absorbed
 from patchmgr.engines.atoms import Folded
 from patchmgr.engines.blocking import pass_on_causes
+from patchmgr.engines.crosscheck import check_merged
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.leaving_out import leave_out
 from patchmgr.engines.memory import Resolutions
@@ -143,6 +144,9 @@ def carry(
             start = {path: base.entry(path) for path in explained_paths(judged)}
             judged = explain(judged, history, start, blobs=bench, text=text)
             judged = pass_on_causes(judged, [item.patch for item in items])
+            judged = check_merged(
+                judged, changes, base, onto, blobs=bench, suspect=structure.suspect
+            )
     finally:
         structure.close()
         progress.done()

@@ -90,6 +90,7 @@ def merge_file(
             text=GitTextMerge(bench),
             recall=recall,
             structure=structure,
+            suspect=structure.suspect,
             is_upstream_ours=is_upstream_ours,
         )
     if isinstance(result, Solved):

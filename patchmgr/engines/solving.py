@@ -11,6 +11,8 @@ from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How
 from patchmgr.model.ports import TextMerge
 
+Suspect = Callable[[Texts, str, str], tuple[str, ...]]
+"""Return what is suspicious in the merge of three texts of the file at a path."""
 Structure = Callable[[Texts, str, bytes], "Solution | None"]
 """Merge three texts by the structure of the file at a path, given the marked text, or not."""
 
@@ -72,6 +74,7 @@ def solve_text(
     text: TextMerge,
     recall: Resolutions | None,
     structure: Structure | None = None,
+    suspect: Suspect | None = None,
     is_upstream_ours: bool = True,
 ) -> Solved | Unsolved:
     """Merge three texts of the file at a path.
@@ -82,11 +85,21 @@ def solve_text(
     sides = (upstream, fork) if is_upstream_ours else (fork, upstream)
     merge = text.merge(base, *sides)
     if isinstance(merge, Clean):
-        return Solved(merge.content, How.TEXT)
+        warnings = _warnings((base, upstream, fork), merge.content, path, suspect)
+        return Solved(merge.content, How.TEXT, warnings=warnings)
     if merge.marked is None:
         return Unsolved(None)
     three = Three(base, upstream, fork, path, is_upstream_ours=is_upstream_ours)
     return solve_marked(merge.marked, three, recall=recall, structure=structure)
+
+
+def _warnings(
+    sides: tuple[bytes, bytes, bytes], merged: bytes, path: str, suspect: Suspect | None
+) -> tuple[str, ...]:
+    if suspect is None or len({*sides, merged}) < 4:
+        return ()
+    base, upstream, fork, text = (t.decode("utf-8", "surrogateescape") for t in (*sides, merged))
+    return suspect(Texts(base, upstream, fork), text, path)
 
 
 def solve_marked(

@@ -136,6 +136,7 @@ class PatchOutcome:
     `history` names upstream commits and what they did to the patch's effect: landed, evolved,
     reverted or gone; `superseded` is what landed in other words. `likely` names those that seem
     to have done the same in other words, and `finding` is what a person can decide about.
+    `warnings` are what a merge without conflict makes suspicious, with the path first.
     """
 
     name: str
@@ -153,6 +154,7 @@ class PatchOutcome:
     history: tuple[tuple[str, str], ...] = ()
     superseded: tuple[Wording, ...] = ()
     likely: tuple[Likely, ...] = ()
+    warnings: tuple[str, ...] = ()
     finding: Finding | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Structural merges in a process of their own: a crash, a hang or a gigabyte costs their answer."""
+"""Work on syntax trees in a process of its own: a crash, a hang or a gigabyte costs the answer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import IO
 
 from patchmgr.engines.structure.sides import Solution, Texts
@@ -32,20 +34,28 @@ class StructureApart:
 
     def __call__(self, texts: Texts, path: str, marked: bytes) -> Solution | None:
         """Merge a file by its structure, None where that is not sure or the process failed."""
+        found = self._ask("merge", texts, path, marked)
+        return found if isinstance(found, Solution) else None
+
+    def suspect(self, texts: Texts, merged: str, path: str) -> tuple[str, ...]:
+        """Return what is suspicious in a merge, nothing where the process failed."""
+        found = self._ask("suspect", texts, merged, path)
+        return found if isinstance(found, tuple) else ()
+
+    def _ask(self, *question: object) -> object:
         if self._failures >= MOST_FAILURES:
             return None
         process = self._process or self._start()
         try:
             assert process.stdin is not None
             assert process.stdout is not None
-            _write(process.stdin, pickle.dumps((texts, path, marked)))
+            _write(process.stdin, pickle.dumps(question))
             answer = _read(process.stdout, time.monotonic() + self._patience)
         except (OSError, EOFError):
             self._failures += 1
             self.close()
             return None
-        found = pickle.loads(answer)
-        return found if isinstance(found, Solution) else None
+        return pickle.loads(answer)
 
     def _start(self) -> subprocess.Popen[bytes]:
         line = [sys.executable, "-I", "-c", _PROGRAM, *_search_path()]
@@ -63,7 +73,8 @@ class StructureApart:
         process.wait()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
-                stream.close()
+                with suppress(OSError):
+                    stream.close()
 
 
 # The parent's own search path: a program that runs from a checkout finds itself there.
@@ -79,16 +90,17 @@ def _search_path() -> list[str]:
 
 def answer_all() -> None:
     """Answer files from standard input until there are no more: the other process' whole life."""
-    from patchmgr.engines.structure.solvers import merge_structure
+    from patchmgr.engines.structure.solvers import merge_structure, suspect
 
+    asked: dict[str, Callable[..., object]] = {"merge": merge_structure, "suspect": suspect}
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while True:
         try:
-            texts, path, marked = pickle.loads(_read(source, None))
+            what, *question = pickle.loads(_read(source, None))
         except EOFError:
             return
-        _write(sink, pickle.dumps(merge_structure(texts, path, marked)))
+        _write(sink, pickle.dumps(asked[what](*question)))
 
 
 def _write(sink: IO[bytes], message: bytes) -> None:

@@ -91,6 +91,7 @@ def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
             {"path": w.path, "upstream": _text(w.upstream), "patch": _text(w.patch)}
             for w in patch.superseded
         ],
+        "warnings": list(patch.warnings),
         "reason": patch.reason,
         "hunks": [_hunk(hunk) for hunk in patch.hunks],
     }

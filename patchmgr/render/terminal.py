@@ -71,6 +71,7 @@ def patch_lines(patch: PatchOutcome, colour: bool) -> Iterator[str]:
         yield f"{indent}{clean(conflict.new_path)}: {conflict.reason}  (conflict {conflict.id})"
     for line in _likely_lines(patch):
         yield f"{indent}{line}"
+    yield from (f"{indent}warning: {clean(warning)}" for warning in patch.warnings)
     if patch.reason is not None:
         yield f"{indent}{clean(patch.reason)}"
 

@@ -51,9 +51,7 @@ def items_of(tokens: Sequence[Token]) -> tuple[Item, ...] | None:
     for part in _parts(tokens):
         if part is None:
             return None
-        code = tuple(token for token in part if token.kind is not Kind.COMMENT)
-        if code:
-            parts.append(code)
+        parts.append(tuple(token for token in part if token.kind is not Kind.COMMENT))
     if parts and parts[0][0].text in _LABELS:
         return _cases(parts)
     firsts = {part[0].text for part in parts}
@@ -148,6 +146,8 @@ def _item(tokens: tuple[Token, ...]) -> Item:
     if first.text in _FLOW:
         return Item(tokens, writes=_writes(tokens))
     head = _head(tokens)
+    if first.text == "(":  # what it writes is not clear
+        return Item(tokens, Item(tokens).words())
     for n, token in enumerate(head[:-1]):
         if token.text in _TYPES:
             return Item(tokens, frozenset({_name_after(head, n)}))

@@ -57,6 +57,7 @@ def suspicions(base: str, upstream: str, fork: str, merged: str, path: str) -> t
     sides = _sides(base, upstream, fork, merged)
     if sides is not None:
         found += [*_doubled(sides), *_returned(sides), *_unused(sides, upstream, fork, merged)]
+        found += _imported_twice(sides)
     return tuple(dict.fromkeys(breach.sentence for breach in found))
 
 
@@ -116,6 +117,12 @@ def _unused(sides: _Sides, upstream: str, fork: str, merged: str) -> Iterator[Br
     unused = unused_imports(merged) - unused_imports(upstream) - unused_imports(fork)
     for name in sorted(unused):
         yield Breach("unused import", f"`{name}` is imported, but nothing uses it any more.")
+
+
+def _imported_twice(sides: _Sides) -> Iterator[Breach]:
+    """Yield what is imported again: no harm by itself, but a sign of one change made twice."""
+    for name in _too_many(sides, "at_top"):
+        yield Breach("doubled import", f"`{name}` is imported once more than on either side.")
 
 
 def _too_many(sides: _Sides, what: str) -> list[str]:

@@ -28,6 +28,7 @@ class Facts:
 
     definitions: Counter[str]
     imports: Counter[tuple[str, str]]
+    at_top: Counter[str]
     statements: Counter[str]
     keys: Counter[str]
     names: Names
@@ -44,6 +45,7 @@ def facts_of(text: str) -> Facts | None:
     return Facts(
         Counter(_definitions(tree, "")),
         Counter((n or m, bound) for node in nodes for m, n, bound in imported_names(node)),
+        Counter(bound or n or m for node in tree.body for m, n, bound in imported_names(node)),
         Counter(head_of(n) for n in nodes if isinstance(n, ast.stmt) and not _aliases(n)),
         Counter(key for node in nodes if isinstance(node, ast.Dict) for key in _doubled(node)),
         frozenset(name for node in nodes for name in _said(node)),

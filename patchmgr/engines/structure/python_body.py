@@ -5,16 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from patchmgr.engines.structure.python_comments import merge_lead, merge_lines
 from patchmgr.engines.structure.python_import_names import aliases_of, is_sorted
 from patchmgr.engines.structure.python_imports import check_imports, is_import, merge_imports
 from patchmgr.engines.structure.python_join import join_statements
+from patchmgr.engines.structure.python_likeness import (
+    are_about_one,
+    bare_tokens,
+    clause_likeness,
+    statement_likeness,
+)
 from patchmgr.engines.structure.python_nodes import merge_code
 from patchmgr.engines.structure.python_regions import lines_of
 from patchmgr.engines.structure.python_sequence import (
-    EQUAL,
     How,
     merge_sequences,
     refuse_deletion,
@@ -35,8 +39,6 @@ from patchmgr.engines.structure.python_tree import (
     is_string,
 )
 from patchmgr.engines.structure.python_wrapping import with_clause, wrapping_of
-
-SIMILAR = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class BodyMerge:
             self.rules.add("imports")
             return merge_imports(base, upstream, fork)
         if len(base) == len(upstream) == len(fork) == 1 and (
-            _are_about_one(base[0], upstream[0]) and _are_about_one(base[0], fork[0])
+            are_about_one(base[0], upstream[0]) and are_about_one(base[0], fork[0])
         ):
             return (self.statement(base[0], upstream[0], fork[0]),)
         lines = [lines_of("".join(s.whole for s in run)) for run in (base, upstream, fork)]
@@ -222,76 +224,13 @@ def _is_same_clause(one: Clause, other: Clause) -> bool:
     return one.text == other.text
 
 
-@lru_cache(maxsize=4096)
-def _tokens(text: str) -> tuple[str, ...]:
-    return tokens_of(text)
-
-
-def _kind(node: ast.stmt) -> type[ast.stmt]:
-    return ast.Assign if isinstance(node, ast.AnnAssign) else type(node)
-
-
-NAMED = ("def", "from", "import", "assign", "string")
-
-
-def statement_likeness(one: Statement, other: Statement) -> float:
-    """Return how much two statements belong together, 0 for not at all."""
-    if one.text == other.text:
-        return EQUAL if len(one.text.strip()) > 6 else EQUAL / 2
-    if _kind(one.node) is not _kind(other.node):
-        return 0.0
-    if one.key == other.key and one.key[0] in NAMED:
-        return 2.0 + likeness(_tokens(one.text), _tokens(other.text))
-    if one.key[0] in ("from", "import"):
-        return 0.0
-    like = likeness(_tokens(one.text), _tokens(other.text), SIMILAR)
-    if _have_one_head(one, other):
-        return 1.5 + like
-    if one.key[0] == other.key[0] == "assign" and _are_alike(one.key[1], other.key[1]):
-        return 1.0 + like
-    return 1.0 + like if like >= SIMILAR else 0.0
-
-
-def _are_about_one(one: Statement, other: Statement) -> bool:
-    """Say whether two statements define, assign or call the same."""
-    nodes = one.node, other.node
-    if isinstance(nodes[0], ast.Expr) and isinstance(nodes[1], ast.Expr):
-        calls = nodes[0].value, nodes[1].value
-        if isinstance(calls[0], ast.Call) and isinstance(calls[1], ast.Call):
-            return ast.dump(calls[0].func) == ast.dump(calls[1].func)
-    return one.key == other.key and one.key[0] in NAMED
-
-
-def _have_one_head(one: Statement, other: Statement) -> bool:
-    """Say whether two statements with bodies start alike, and not just with a word."""
-    if not one.clauses or not other.clauses:
-        return False
-    heads = _tokens(one.clauses[0].head), _tokens(other.clauses[0].head)
-    return heads[0] == heads[1] and len(heads[0]) > 2
-
-
-def _are_alike(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return long.startswith(short) and len(long) - len(short) < 3 < len(short)
-
-
-def clause_likeness(one: Clause, other: Clause) -> float:
-    """Return how much two clauses belong together, 0 for not at all."""
-    if one.text == other.text:
-        return EQUAL
-    if one.kind != other.kind:
-        return 0.0
-    if one.head == other.head or one.kind not in ("elif", "except", "case"):
-        return 3.0
-    like = likeness(_tokens(one.text), _tokens(other.text))
-    return 1.0 + like if like >= SIMILAR else 0.0
-
-
 def _join_clauses(upstream: Sequence[Clause], fork: Sequence[Clause]) -> Sequence[Clause]:
     kinds = {clause.kind for clause in (*upstream, *fork)}
     if len(kinds) != 1 or not kinds <= {"elif", "except", "case"}:
         raise Unsure
-    if any(likeness(_tokens(a.head), _tokens(b.head)) > 0.9 for a in upstream for b in fork):
+    if any(
+        likeness(bare_tokens(a.head), bare_tokens(b.head)) > 0.9 for a in upstream for b in fork
+    ):
         raise Unsure
     return [*upstream, *fork]
 

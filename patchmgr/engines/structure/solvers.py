@@ -1,9 +1,10 @@
-"""Which structural merge a file gets: by its name."""
+"""Which structural merge, and which checks of a clean merge, a file gets: by its name."""
 
 from __future__ import annotations
 
 from patchmgr.engines.structure.cxx import merge_cxx
 from patchmgr.engines.structure.data import merge_data
+from patchmgr.engines.structure.guards import suspicions
 from patchmgr.engines.structure.python import merge_python
 from patchmgr.engines.structure.sides import Solution, Texts
 
@@ -19,3 +20,10 @@ def merge_structure(texts: Texts, path: str, marked: bytes) -> Solution | None:
     if path.endswith(_CXX):
         return merge_cxx(texts, path, marked=shown)
     return merge_data(texts, path, marked=shown)
+
+
+def suspect(texts: Texts, merged: str, path: str) -> tuple[str, ...]:
+    """Return what a person should look at in a merge that is clean as text, as sentences."""
+    if not path.endswith(_PYTHON):
+        return ()
+    return suspicions(texts.base, texts.upstream, texts.fork, merged, path)

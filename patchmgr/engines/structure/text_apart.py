@@ -21,7 +21,7 @@ def are_apart(base: Sequence[Token], ours: Side, one: Edit, theirs: Side, other:
     """Say whether two edits stay clear of each other: a separator that both keep is between."""
     if is_same(ours, one, theirs, other):
         return Meet.SAME
-    first, second = (one, other) if one.low <= other.low else (other, one)
+    first, second = sorted((one, other), key=lambda edit: (edit.low, edit.high))
     between = base[first.high : second.low]
     if first.high == second.low and _touch(base, (ours, one), (theirs, other)):
         return Meet.APART

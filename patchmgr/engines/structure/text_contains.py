@@ -40,10 +40,10 @@ def _is_beside(
     edit: Edit, more: Edit, base: Sequence[str], small: Sequence[str], large: Sequence[str]
 ) -> bool:
     """Say whether a later edit leaves an earlier one alone, though it is within or next to it."""
-    if max(more.start, edit.first) < min(more.end, edit.last):
-        return False
+    overlaps = max(more.start, edit.first) < min(more.end, edit.last)
     removed, added = base[edit.start : edit.end], large[more.first : more.last]
-    if removed and any(token in added for token in removed if token not in SEPARATORS):
+    returns = {*removed} & {*added} - SEPARATORS
+    if overlaps or returns:
         return False
     if not added:
         return _is_element(small, more.start, more.end)

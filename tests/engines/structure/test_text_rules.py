@@ -242,8 +242,8 @@ def test_an_answer_that_changes_merged_lines_is_refused() -> None:
         pytest.param("a , k ;", "b , a ;", "b , ;", False, id="a name that was removed is back"),
         pytest.param(
             "z ;",
-            "f ( a1 , x , b1 , y , c1 , z ) ;",
-            "f ( a1 , b1 , c1 ) ;",
+            "f ( w , a1 + a2 , x , b1 + b2 , y ) ; z ;",
+            "f ( a1 + a2 , b1 + b2 ) ; z ;",
             False,
             id="in many small pieces",
         ),

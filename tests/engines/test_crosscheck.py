@@ -1,0 +1,92 @@
+"""What came through without a conflict, and yet a person should look at."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.crosscheck import check_merged
+from patchmgr.engines.rebase import Item, rebase_series
+from patchmgr.engines.structure.solvers import suspect
+from patchmgr.engines.work import Tools
+from patchmgr.model.patch import Author
+from tests.engines.ports import MemoryBlobs, PlainMerge
+from tests.engines.series import Files, Upstream, difference
+
+NOBODY = Author("P", "p@localhost", "0 +0000")
+LINES = [f"value_{n} = {n}\n" for n in range(12)]
+HELPER = "from pkg.tools import helper\n"
+
+
+def module(*, top: str = "", bottom: str = "") -> bytes:
+    return (top + "".join(LINES) + bottom).encode()
+
+
+def warned(base: Files, ours: Files, upstream: Files) -> list[str]:
+    """Return the warnings of a series of one patch."""
+    blobs = MemoryBlobs()
+    old, new = Upstream(blobs, base), Upstream(blobs, upstream)
+    tools = Tools(blobs, PlainMerge(), lambda *_: None, NOBODY)
+    patch = difference("p", base, ours)
+    judged, changes = rebase_series([Item(patch)], old, new, {}, tools)
+    found = check_merged(judged, changes, old, new, blobs=blobs, suspect=suspect)
+    return list(found[0].outcome.warnings)
+
+
+TOOLS = b"def helper():\n    return 1\n"
+RENAMED = b"def assist():\n    return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "upstream", "expected"),
+    [
+        pytest.param(
+            {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
+            {"a.py": module(top=HELPER, bottom="x = helper()\n"), "pkg/tools.py": TOOLS},
+            {"a.py": module(), "pkg/tools.py": TOOLS},
+            ["a.py: `helper`"],
+            id="upstream-removed-the-import-that-we-use",
+        ),
+        pytest.param(
+            {"a.py": module(), "pkg/tools.py": TOOLS},
+            {"a.py": module(bottom=HELPER), "pkg/tools.py": TOOLS},
+            {"a.py": module(), "pkg/tools.py": RENAMED},
+            ["a.py: `from pkg.tools import helper`"],
+            id="upstream-renamed-what-we-import",
+        ),
+        pytest.param(
+            {"a.py": module(), "pkg/tools.py": TOOLS},
+            {"a.py": module(bottom=HELPER + "x = helper()\n"), "pkg/tools.py": TOOLS},
+            {"a.py": module(top="import os\n\nos.sep\n"), "pkg/tools.py": TOOLS},
+            [],
+            id="all-is-well",
+        ),
+        pytest.param(
+            {"a.txt": module(top=HELPER)},
+            {"a.txt": module(top=HELPER, bottom="x = helper()\n")},
+            {"a.txt": module()},
+            [],
+            id="no-python",
+        ),
+        pytest.param(
+            {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
+            {"a.py": module(top=HELPER, bottom="x = helper()\n"), "pkg/tools.py": TOOLS},
+            {"a.py": module(top=HELPER, bottom="y = helper()\n"), "pkg/tools.py": RENAMED},
+            [],
+            id="a-conflict-is-not-looked-at",
+        ),
+        pytest.param(
+            {"a.py": module(), "b.py": b"b = 1\n"},
+            {"a.py": module(), "b.py": None},
+            {"a.py": module(top="import b\n"), "b.py": b"b = 1\n"},
+            [],
+            id="a-deleted-file-is-not-read",
+        ),
+    ],
+)
+def test_suspicious_merges_are_told(
+    base: Files, ours: Files, upstream: Files, expected: list[str]
+) -> None:
+    ours = {path: content for path, content in ours.items() if content is not None}
+    found = warned(base, ours, upstream)
+    assert len(found) == len(expected)
+    assert all(line.startswith(start) for line, start in zip(found, expected, strict=True))
