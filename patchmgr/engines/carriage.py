@@ -188,14 +188,23 @@ def _merge_change(
     merged = work.merge(sides)
     is_solved = (work.patch, step.change.path) in tools.solved
     if isinstance(merged, Collided) and not is_solved:
-        merged, _ = further(sides, merged, home, blobs=tools.blobs, recall=tools.recall)
+        merged, _ = further(
+            sides, merged, home, blobs=tools.blobs, text=tools.text, recall=tools.recall
+        )
     alarms: tuple[Alarm, ...] = ()
     if tools.asks:
         merged, alarms = raise_alarms(home, sides, merged, blobs=tools.blobs, text=tools.text)
-    if isinstance(merged, Merged) or alarms or is_solved or tools.structure is None:
+    if isinstance(merged, Merged) or alarms or is_solved:
         return merged, alarms, ()
     merged, rules = further(
-        sides, merged, home, blobs=tools.blobs, recall=tools.recall, structure=tools.structure
+        sides,
+        merged,
+        home,
+        blobs=tools.blobs,
+        text=tools.text,
+        recall=tools.recall,
+        formatter=tools.formatter,
+        structure=tools.structure,
     )
     return merged, alarms, rules
 

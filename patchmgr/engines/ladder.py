@@ -28,6 +28,7 @@ ABSORBED_EXACT: Answer = (Verdict.ABSORBED, How.EXACT)
 ABSORBED_SUPERSET: Answer = (Verdict.ABSORBED, How.SUPERSET)
 DECIDED: Answer = (Verdict.ABSORBED, How.DECIDED)
 SOLVED: Answer = (Verdict.MODIFIED, How.RECORDED)
+FORMATTED: Answer = (Verdict.MODIFIED, How.FORMAT)
 STRUCTURAL: Answer = (Verdict.MODIFIED, How.STRUCTURAL)
 CONFLICT: Answer = (Verdict.CONFLICT, None)
 

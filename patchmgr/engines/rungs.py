@@ -1,4 +1,4 @@
-"""The rungs above the text merge: what was solved before, and the structure of the file."""
+"""The rungs above the text merge: what was solved before, upstream's format, the structure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from patchmgr.engines.ladder import (
     CONFLICT,
     DECIDED,
+    FORMATTED,
     SOLVED,
     STRUCTURAL,
     Answer,
@@ -18,8 +19,14 @@ from patchmgr.engines.memory import Resolutions
 from patchmgr.engines.solving import Structure, Three, Unsolved, solve_marked
 from patchmgr.engines.structure.guards_text import compiles
 from patchmgr.model.outcome import How
-from patchmgr.model.ports import Blobs
+from patchmgr.model.ports import Blobs, Formatter, TextMerge
 from patchmgr.model.snapshot import Entry
+
+_ANSWERS: dict[How, Answer] = {
+    How.RECORDED: SOLVED,
+    How.FORMAT: FORMATTED,
+    How.STRUCTURAL: STRUCTURAL,
+}
 
 
 def further(
@@ -28,7 +35,9 @@ def further(
     path: str,
     *,
     blobs: Blobs,
+    text: TextMerge,
     recall: Resolutions | None,
+    formatter: Formatter | None = None,
     structure: Structure | None = None,
 ) -> tuple[Merged | Collided, tuple[str, ...]]:
     """Solve a collision of texts, and name the rules of the structural merge.
@@ -39,7 +48,9 @@ def further(
     if collided.marked is None or collided.texts is None:
         return collided, ()
     three = Three(*collided.texts, path)
-    solved = solve_marked(collided.marked, three, recall=recall, structure=structure)
+    solved = solve_marked(
+        collided.marked, three, text=text, recall=recall, formatter=formatter, structure=structure
+    )
     if isinstance(solved, Unsolved):
         return replace(collided, marked=solved.marked), ()
     assert sides.base is not None
@@ -54,7 +65,7 @@ def further(
         return collided, ()
     mode = sides.theirs.mode if sides.ours.mode == sides.base.mode else sides.ours.mode
     entry = Entry(mode, blobs.add(solved.content))
-    answer: Answer = SOLVED if is_recorded else STRUCTURAL
+    answer = _ANSWERS[solved.how]
     answers = tuple(answer if a == CONFLICT else a for a in collided.answers)
     return Merged(entry, answers), solved.rules
 

@@ -1,20 +1,24 @@
-"""Merge one file as the ladder does: text, what was solved before, then by its structure."""
+"""Merge one file as the ladder does: text, what was solved before, by format, by structure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from patchmgr.engines.formatting import merge_formatted
 from patchmgr.engines.memory import Replayed, Resolutions, replay
 from patchmgr.engines.structure.sides import Solution, Texts
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How
-from patchmgr.model.ports import TextMerge
+from patchmgr.model.ports import Formatter, TextMerge
 
 Suspect = Callable[[Texts, str, str], tuple[str, ...]]
 """Return what is suspicious in the merge of three texts of the file at a path."""
 Structure = Callable[[Texts, str, bytes], "Solution | None"]
 """Merge three texts by the structure of the file at a path, given the marked text, or not."""
+
+LAYOUT = "layout"
+"""The rule of a structural merge where one side changed the format alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ def solve_text(
     text: TextMerge,
     recall: Resolutions | None,
     structure: Structure | None = None,
+    formatter: Formatter | None = None,
     suspect: Suspect | None = None,
     is_upstream_ours: bool = True,
 ) -> Solved | Unsolved:
@@ -90,7 +95,9 @@ def solve_text(
     if merge.marked is None:
         return Unsolved(None)
     three = Three(base, upstream, fork, path, is_upstream_ours=is_upstream_ours)
-    return solve_marked(merge.marked, three, recall=recall, structure=structure)
+    return solve_marked(
+        merge.marked, three, text=text, recall=recall, formatter=formatter, structure=structure
+    )
 
 
 def _warnings(
@@ -103,19 +110,32 @@ def _warnings(
 
 
 def solve_marked(
-    marked: bytes, three: Three, *, recall: Resolutions | None, structure: Structure | None
+    marked: bytes,
+    three: Three,
+    *,
+    text: TextMerge,
+    recall: Resolutions | None,
+    formatter: Formatter | None,
+    structure: Structure | None,
 ) -> Solved | Unsolved:
-    """Solve what a text merge left in conflict: by what is recorded, then by its structure."""
+    """Solve what a text merge left in conflict: by what is recorded, by format, by structure."""
     replayed = Replayed(marked, (), is_clean=False)
     if recall is not None:
         ends = has_last_newline(three.base, three.upstream, three.fork)
         replayed = replay(marked, recall, ends_with_newline=ends)
     if replayed.is_clean:
         return Solved(replayed.marked, How.RECORDED, replayed.used)
-    solution = structure(three.left(replayed), three.path, replayed.marked) if structure else None
+    left = three.left(replayed)
+    if formatter is not None:
+        sides = (side.encode("utf-8", "surrogateescape") for side in left.sides())
+        formatted = merge_formatted(*sides, three.path, formatter=formatter, text=text)
+        if formatted is not None:
+            return Solved(formatted, How.FORMAT, replayed.used)
+    solution = structure(left, three.path, replayed.marked) if structure else None
     if solution is not None:
         content = solution.text.encode("utf-8", "surrogateescape")
-        return Solved(content, How.STRUCTURAL, replayed.used, solution.rules)
+        how = How.FORMAT if set(solution.rules) == {LAYOUT} else How.STRUCTURAL
+        return Solved(content, how, replayed.used, solution.rules)
     return Unsolved(replayed.marked, replayed.used)
 
 

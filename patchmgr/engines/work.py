@@ -14,7 +14,7 @@ from patchmgr.engines.relocation_files import ChangedFiles
 from patchmgr.engines.solving import Structure
 from patchmgr.model.outcome import FileConflict
 from patchmgr.model.patch import Author
-from patchmgr.model.ports import Blobs, TextMerge
+from patchmgr.model.ports import Blobs, Formatter, TextMerge
 from patchmgr.model.snapshot import Entry
 
 SymbolAt = Callable[[str, bytes, int], "str | None"]
@@ -27,8 +27,8 @@ class Tools:
     `solved` holds what a person made of a conflict, by patch name and path: None deletes the
     file. `on_patch` hears of every patch before it is tried. `asks` says that what upstream
     seems to have in other words is left to a person. `recall` knows conflicts that were solved
-    before, `structure` merges by the structure of a file, and `elsewhere` has the files to which
-    upstream may have moved what a patch changes.
+    before, `formatter` has upstream's format, `structure` merges by the structure of a file, and
+    `elsewhere` has the files to which upstream may have moved what a patch changes.
     """
 
     blobs: Blobs
@@ -40,6 +40,7 @@ class Tools:
     asks: bool = False
     recall: Resolutions | None = None
     structure: Structure | None = None
+    formatter: Formatter | None = None
     elsewhere: ChangedFiles | None = None
 
 

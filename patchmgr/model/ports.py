@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +41,17 @@ class TextMerge(Protocol):
 
     def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> Sequence[Merge]:
         """Merge several texts, each given as base, ours and theirs."""
+
+
+Style = Callable[[bytes], "bytes | None"]
+"""Format a text; None where the tool is not sure of it, or fails."""
+
+
+class Formatter(Protocol):
+    """The formatters that an upstream's own tree has settings for."""
+
+    def styles(self, path: str) -> Sequence[Style]:
+        """Return in which ways upstream may format the file at a path, the likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)

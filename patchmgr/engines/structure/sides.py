@@ -18,6 +18,10 @@ class Texts:
     upstream: str
     fork: str
 
+    def sides(self) -> tuple[str, str, str]:
+        """Return base, upstream and fork."""
+        return self.base, self.upstream, self.fork
+
 
 @dataclass(frozen=True, slots=True)
 class Solution:

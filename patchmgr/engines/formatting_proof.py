@@ -1,0 +1,130 @@
+"""What formatting may not change of a text, by language."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from patchmgr.engines.structure.cxx_proof import is_sound
+from patchmgr.engines.structure.guards import broken_rules
+from patchmgr.engines.structure.guards_text import compiles
+from patchmgr.engines.structure.python_tree import parse_python
+from patchmgr.engines.structure.sides import Texts
+from patchmgr.engines.structure.tokens import Grammar, Kind, tokens_of
+
+PYTHON = (".py", ".pyi")
+CXX = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh", ".inl")
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """A language: whether two texts differ in format alone, and whether a merge is sound.
+
+    `is_sound` is given the merge, and base, upstream and fork in one format.
+    """
+
+    is_same: Callable[[bytes, bytes], bool]
+    is_sound: Callable[[bytes, bytes, bytes, bytes], bool]
+
+
+def notation_of(path: str) -> Notation | None:
+    """Return the language of a file by its name, None where no formatter is proved for it."""
+    if path.endswith(PYTHON):
+        return Notation(is_same_python, lambda *texts: _is_sound_python(path, *texts))
+    return Notation(is_same_cxx, _is_sound_cxx) if path.endswith(CXX) else None
+
+
+def is_same_python(one: bytes, other: bytes) -> bool:
+    """Say whether two Python texts differ in format alone: one syntax tree, the same comments.
+
+    What is in docstrings may be laid out in another way. A text that does not parse is like none.
+    """
+    if one == other:
+        return True
+    known = _python(_text(one))
+    return known is not None and known == _python(_text(other))
+
+
+def _python(text: str) -> tuple[str, Counter[str]] | None:
+    tree = parse_python(text)
+    if tree is None:
+        return None
+    try:
+        comments = Counter(_comments(text))
+        return ast.dump(_Plain().visit(tree)), comments
+    except (tokenize.TokenError, SyntaxError, RecursionError):
+        return None
+
+
+class _Plain(ast.NodeTransformer):
+    """Drops what formatters are free to choose."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """Keep the words of a docstring."""
+        value = node.value
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            return ast.Expr(ast.Constant(" ".join(re.findall(r"\w+", value.value))))
+        return self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """Forget the prefix of `u""`."""
+        return ast.Constant(node.value)
+
+    def visit_Delete(self, node: ast.Delete) -> ast.AST:
+        """Take `del (a, b)` for `del a, b`."""
+        targets: list[ast.expr] = []
+        for target in node.targets:
+            targets += target.elts if isinstance(target, ast.Tuple) else [target]
+        return self.generic_visit(ast.Delete(targets))
+
+
+def _comments(text: str) -> Iterator[str]:
+    """Yield the comments without their white space."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield "".join(token.string.split())
+
+
+def _is_sound_python(path: str, merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> bool:
+    text = _text(merged)
+    if not compiles(text):
+        return False
+    return not broken_rules(_text(base), _text(upstream), _text(fork), text, path)
+
+
+_NAMESPACE_END = re.compile(r"//\s*(?:end\s+)?(?:anonymous\s+)?namespace\b[^\n]*")
+_WORDS = re.compile(r"[^\s/*]+")
+
+
+def is_same_cxx(one: bytes, other: bytes) -> bool:
+    """Say whether two C++ texts have the same tokens, and the same words in comments.
+
+    A comment that names the namespace that ends is a formatter's own.
+    """
+    return one == other or _cxx(_text(one)) == _cxx(_text(other))
+
+
+def _cxx(text: str) -> tuple[list[str], list[str]]:
+    code: list[str] = []
+    words: list[str] = []
+    for token in tokens_of(text, Grammar.C):
+        if token.kind is Kind.DIRECTIVE:
+            code.append("".join(token.text.replace("\\\n", "").split()))
+        elif token.kind is not Kind.COMMENT:
+            code.append(token.text)
+        elif not _NAMESPACE_END.fullmatch(token.text):
+            words += _WORDS.findall(token.text)
+    return code, words
+
+
+def _is_sound_cxx(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> bool:
+    return is_sound(_text(merged), Texts(_text(base), _text(upstream), _text(fork)))
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
