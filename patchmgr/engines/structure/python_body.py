@@ -40,6 +40,8 @@ from patchmgr.engines.structure.python_tree import (
 )
 from patchmgr.engines.structure.python_wrapping import with_clause, wrapping_of
 
+_CONDITIONS = frozenset({"If", "elif", "While"})
+
 
 @dataclass(frozen=True, slots=True)
 class BodyMerge:
@@ -123,7 +125,7 @@ class BodyMerge:
         chosen = _layout(base.text, upstream.text, fork.text)
         if chosen is not None:
             self.rules.add("layout")
-            return (base, upstream, fork)[chosen]
+            return self._in_parts(base, upstream, fork) or (base, upstream, fork)[chosen]
         if base.clauses and upstream.clauses and fork.clauses:
             return self._compound(base, upstream, fork)
         if any(s.clauses for s in (base, upstream, fork)):
@@ -131,6 +133,17 @@ class BodyMerge:
         if all(is_import(s) for s in (base, upstream, fork)):
             return self._import(base, upstream, fork)
         return replace(upstream, text=self._simple(base, upstream, fork))
+
+    def _in_parts(self, base: Statement, upstream: Statement, fork: Statement) -> Statement | None:
+        """Keep upstream's layout of what the other side leaves alone; None where not sure."""
+        if not (base.clauses and upstream.clauses and fork.clauses):
+            return None
+        rules: set[str] = set()
+        try:
+            merged = BodyMerge(rules)._compound(base, upstream, fork)
+        except Unsure:
+            return None
+        return merged if rules <= {"layout"} else None
 
     def _import(self, base: Statement, upstream: Statement, fork: Statement) -> Statement:
         self.rules.add("imports")
@@ -169,7 +182,17 @@ class BodyMerge:
         return replace(upstream, text="".join(c.text for c in clauses), clauses=tuple(clauses))
 
     def clause(self, base: Clause, upstream: Clause, fork: Clause) -> Clause:
-        """Merge a clause that all three have."""
+        """Merge a clause that all three have.
+
+        A condition that one side changes does not hold for what the other one does under it.
+        """
+        if upstream.kind in _CONDITIONS:
+            for mine, other in ((upstream, fork), (fork, upstream)):
+                is_new = not is_same_code(base.head, mine.head) and is_same_code(
+                    base.head, other.head
+                )
+                if is_new and not is_same_code(base.body.text, other.body.text):
+                    raise Unsure
         head = self._code(base.head, upstream.head, fork.head, upstream.kind)
         return Clause(upstream.kind, head, self.block(base.body, upstream.body, fork.body))
 
