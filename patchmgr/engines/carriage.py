@@ -194,7 +194,8 @@ def _merge_change(
     alarms: tuple[Alarm, ...] = ()
     if tools.asks:
         merged, alarms = raise_alarms(home, sides, merged, blobs=tools.blobs, text=tools.text)
-    if isinstance(merged, Merged) or alarms or is_solved:
+    has_more = tools.formatter is not None or tools.structure is not None
+    if isinstance(merged, Merged) or alarms or is_solved or not has_more:
         return merged, alarms, ()
     merged, rules = further(
         sides,

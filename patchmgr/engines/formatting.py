@@ -24,8 +24,8 @@ def merge_formatted(
     base: bytes,
     upstream: bytes,
     fork: bytes,
-    path: str,
     *,
+    path: str,
     formatter: Formatter,
     text: TextMerge,
 ) -> bytes | None:
@@ -50,17 +50,17 @@ def merge_formatted(
 def stability(before: bytes, after: bytes) -> float:
     """Return the share of lines that formatting a text leaves as they are, from 0 to 1."""
     old, new = (Counter(split_lines(side)) for side in (before, after))
-    return (old & new).total() / max(old.total(), new.total(), 1)
+    return (old & new).total() / most if (most := max(old.total(), new.total())) else 1.0
 
 
 def _merged(sides: _Sides, style: Style, notation: Notation, text: TextMerge) -> bytes | None:
     base, fork = style(sides.base), style(sides.fork)
     if base is None or fork is None or (base, fork) == (sides.base, sides.fork):
         return None
-    if not notation.is_same(sides.base, base) or not notation.is_same(sides.fork, fork):
-        return None
     merge = text.merge(base, sides.upstream, fork)
     if not isinstance(merge, Clean) or merge.content == sides.upstream:
+        return None
+    if not notation.is_same(sides.base, base) or not notation.is_same(sides.fork, fork):
         return None
     formatted = replace(sides, base=base, fork=fork)
     return merge.content if _is_proved(merge.content, formatted, notation) else None

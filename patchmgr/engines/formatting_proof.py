@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import io
+import hashlib
 import re
-import tokenize
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from patchmgr.engines.structure.cxx_proof import is_sound
 from patchmgr.engines.structure.guards import broken_rules
@@ -19,6 +19,12 @@ from patchmgr.engines.structure.tokens import Grammar, Kind, tokens_of
 
 PYTHON = (".py", ".pyi")
 CXX = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh", ".inl")
+
+_DOCSTRING_WORD = re.compile(r"\w+")
+_COMMENT = re.compile(
+    r'''"""(?:\\.|.)*?"""|\'{3}(?:\\.|.)*?\'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(\#[^\n]*)''',
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,44 +56,37 @@ def is_same_python(one: bytes, other: bytes) -> bool:
     return known is not None and known == _python(_text(other))
 
 
-def _python(text: str) -> tuple[str, Counter[str]] | None:
+@lru_cache(maxsize=8)
+def _python(text: str) -> tuple[bytes, Counter[str]] | None:
+    """Return what stands for the syntax tree, and the comments without their white space."""
     tree = parse_python(text)
     if tree is None:
         return None
     try:
-        comments = Counter(_comments(text))
-        return ast.dump(_Plain().visit(tree)), comments
-    except (tokenize.TokenError, SyntaxError, RecursionError):
+        _simplify(tree)
+        shown = ast.dump(tree)
+    except RecursionError:
         return None
+    found = (match[1] for match in _COMMENT.finditer(text))
+    comments = Counter("".join(comment.split()) for comment in found if comment)
+    return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).digest(), comments
 
 
-class _Plain(ast.NodeTransformer):
-    """Drops what formatters are free to choose."""
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """Keep the words of a docstring."""
-        value = node.value
-        if isinstance(value, ast.Constant) and isinstance(value.value, str):
-            return ast.Expr(ast.Constant(" ".join(re.findall(r"\w+", value.value))))
-        return self.generic_visit(node)
-
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """Forget the prefix of `u""`."""
-        return ast.Constant(node.value)
-
-    def visit_Delete(self, node: ast.Delete) -> ast.AST:
-        """Take `del (a, b)` for `del a, b`."""
-        targets: list[ast.expr] = []
-        for target in node.targets:
-            targets += target.elts if isinstance(target, ast.Tuple) else [target]
-        return self.generic_visit(ast.Delete(targets))
+def _simplify(tree: ast.AST) -> None:
+    """Drop what formatters are free to choose: `u""`, `del (a, b)`, the layout of docstrings."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            node.kind = None
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            value = node.value.value
+            if isinstance(value, str):
+                node.value = ast.Constant(" ".join(_DOCSTRING_WORD.findall(value)))
+        elif isinstance(node, ast.Delete):
+            node.targets = [target for each in node.targets for target in _targets(each)]
 
 
-def _comments(text: str) -> Iterator[str]:
-    """Yield the comments without their white space."""
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            yield "".join(token.string.split())
+def _targets(target: ast.expr) -> list[ast.expr]:
+    return target.elts if isinstance(target, ast.Tuple) else [target]
 
 
 def _is_sound_python(path: str, merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> bool:

@@ -127,16 +127,30 @@ def solve_marked(
         return Solved(replayed.marked, How.RECORDED, replayed.used)
     left = three.left(replayed)
     if formatter is not None:
-        sides = (side.encode("utf-8", "surrogateescape") for side in left.sides())
-        formatted = merge_formatted(*sides, three.path, formatter=formatter, text=text)
-        if formatted is not None:
-            return Solved(formatted, How.FORMAT, replayed.used)
-    solution = structure(left, three.path, replayed.marked) if structure else None
-    if solution is not None:
-        content = solution.text.encode("utf-8", "surrogateescape")
-        how = How.FORMAT if set(solution.rules) == {LAYOUT} else How.STRUCTURAL
-        return Solved(content, how, replayed.used, solution.rules)
+        sides = _encoded(left)
+        content = merge_formatted(*sides, path=three.path, formatter=formatter, text=text)
+        if content is not None:
+            return Solved(content, How.FORMAT, replayed.used)
+    if structure is not None:
+        solution = structure(left, three.path, _upstream_first(replayed.marked, three, left, text))
+        if solution is not None:
+            content = solution.text.encode("utf-8", "surrogateescape")
+            how = How.FORMAT if set(solution.rules) == {LAYOUT} else How.STRUCTURAL
+            return Solved(content, how, replayed.used, solution.rules)
     return Unsolved(replayed.marked, replayed.used)
+
+
+def _encoded(texts: Texts) -> tuple[bytes, bytes, bytes]:
+    base, upstream, fork = (s.encode("utf-8", "surrogateescape") for s in texts.sides())
+    return base, upstream, fork
+
+
+def _upstream_first(marked: bytes, three: Three, left: Texts, text: TextMerge) -> bytes:
+    """Return the marked text with upstream's side first, as a structural merge wants it."""
+    if three.is_upstream_ours:
+        return marked
+    merge = text.merge(*_encoded(left))
+    return marked if isinstance(merge, Clean) or merge.marked is None else merge.marked
 
 
 def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:

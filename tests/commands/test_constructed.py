@@ -132,7 +132,7 @@ def test_f_the_other_of_two_hunks_in_a_squash(story: Story) -> None:
     story.upstream(7, SECOND, OTHER)
     told = story.rebase()
     assert told.verdicts() == ["partial"]
-    assert told.hunks() == ["unchanged text", "absorbed history #7"]
+    assert told.hunks() == ["unchanged text", "absorbed exact #7"]
     assert told.evidence() == [7]
     assert told.tree == story.tree(FIX)
 
@@ -316,7 +316,7 @@ def test_r_the_test_hunk_landed_but_not_the_code_hunk(story: Story) -> None:
     story.upstream(7, n=test)
     told = story.rebase()
     assert told.verdicts() == ["partial"]
-    assert told.hunks() == ["unchanged text", "absorbed history #7"]
+    assert told.hunks() == ["unchanged text", "absorbed exact #7"]
     assert told.evidence() == [7]
     assert told.tree == story.tree(FIX)
 
@@ -479,7 +479,7 @@ def test_one_of_two_equal_hunks_is_one_hunk(story: Story) -> None:
     story.upstream(7, there)
     told = story.rebase()
     assert told.verdicts() == ["partial"]
-    assert told.hunks() == ["unchanged text", "absorbed history #7"]
+    assert told.hunks() == ["unchanged text", "absorbed exact #7"]
     assert told.tree == story.tree(here)
 
 
@@ -527,5 +527,5 @@ def test_a_reverted_half_is_carried_and_the_other_half_absorbed(story: Story) ->
     story.upstream(9, put(10, 4, OLD, over=2))
     told = story.rebase()
     assert told.verdicts() == ["partial"]
-    assert told.hunks() == ["unchanged text", "absorbed history #7"]
+    assert told.hunks() == ["unchanged text", "absorbed exact #7"]
     assert told.tree == story.tree(FIX)

@@ -312,8 +312,10 @@ def test_h_something_else_at_our_place(scene: Scene, form: Form) -> None:
     story.patch(put(10, 4, *pair("basin"), over=0))
     other = Say("spool", "align", "hinge", 10901), Say("crate", "heat", "wedge", 10921)
     story.upstream(7, put(10, 4, *other, over=0))
-    (patch,) = story.rebase(code=3).series["patches"]
-    assert (patch["likely"], patch["conflicts"][0]["proposal"]) == ([], None)
+    is_free = form is CXX  # both stop the plant: one method, in any order
+    (patch,) = story.rebase(code=0 if is_free else 3).series["patches"]
+    assert patch["likely"] == []
+    assert [conflict["proposal"] for conflict in patch["conflicts"]] == ([] if is_free else [None])
 
 
 MEMBERS = {
@@ -347,6 +349,8 @@ def test_o_other_members_of_the_set(
     fork(scene, {path: tools(suffix, "CHISEL")})
     scene.upstream.commit({"b": "c\n"}, "upstream: unrelated (#6)")
     scene.upstream.commit({path: tools(suffix, *theirs), "b": "d\n"}, "upstream: more tools (#7)")
+    if verdict == "conflict" and suffix == ".py":
+        verdict = "modified"  # the members of a set have no order
     patch = onto(scene, code=3 if verdict == "conflict" else 0)
     assert patch["verdict"] == verdict
     if verdict == "absorbed":

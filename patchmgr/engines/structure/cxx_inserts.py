@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from patchmgr.engines.structure.cxx_items import Item, Write, items_of, joined_text
@@ -13,6 +13,7 @@ _SIMILAR = 0.75
 _FEW_WORDS = 3  # below which two statements are too short to be called similar
 _MOST_PAIRS = 10_000
 _SHORT_REMARK = 3  # words, the slashes among them
+_STARTS = frozenset({";", "{", "}", ")", "else"})  # of a statement
 _BOUNDARIES = frozenset({";", "{", "}", "\n", ":"})
 
 
@@ -44,10 +45,33 @@ def _collide(one: Item, two: Item) -> bool:
     mine, other = one.words(), two.words()
     if one.names & two.names or one.names & other or two.names & mine:
         return True
-    if _touches(one.writes, two) or _touches(two.writes, one) or _interact(one, two):
+    if (
+        _disturb(one, two)
+        or _touches(one.writes, two)
+        or _touches(two.writes, one)
+        or _interact(one, two)
+    ):
         return True
     least = min(len(mine), len(other))
     return least >= _FEW_WORDS and len(mine & other) > _SIMILAR * least
+
+
+def _disturb(one: Item, two: Item) -> bool:
+    """Say whether both act on one variable by different methods; the same one registers things."""
+    mine, other = _acted_on(one), _acted_on(two)
+    return any(len(mine[name] | other[name]) > 1 for name in mine.keys() & other.keys())
+
+
+def _acted_on(item: Item) -> Mapping[str, frozenset[str]]:
+    """Return by variable the methods that are called on it for their effect alone."""
+    code = [t.text for t in item.tokens if t.kind is not Kind.COMMENT and t.text.strip()]
+    found: dict[str, frozenset[str]] = {}
+    for at in range(len(code) - 3):
+        before = code[at - 1] if at else ";"
+        name, dot, method, opener = code[at : at + 4]
+        if before in _STARTS and dot in (".", "->") and opener == "(":
+            found[name] = found.get(name, frozenset()) | {method}
+    return found
 
 
 def _touches(writes: Sequence[Write], item: Item) -> bool:

@@ -45,10 +45,10 @@ def unresolved_imports(
 
 def resolves(path: str, module: str, name: str, tree: Tree) -> bool:
     """Say whether the import in the file finds its module, and the name in it."""
-    return any(_has(place, name, tree) for place in _places(path, module))
+    return any(_has(place, name, tree) for place in places(path, module))
 
 
-def _places(path: str, module: str) -> Iterator[str]:
+def places(path: str, module: str) -> Iterator[str]:
     """Yield the paths without an end that a module may have."""
     dots = len(module) - len(module.lstrip("."))
     rest = module[dots:].replace(".", "/")
@@ -75,11 +75,19 @@ def _binds(content: bytes | None, name: str) -> bool:
     """Say whether a module may have the name; a text that does not parse may have all."""
     if content is None:
         return False
+    bound = bound_names(content)
+    return bound is None or not bound.isdisjoint((name, "*", "__getattr__"))
+
+
+def bound_names(content: bytes) -> frozenset[str] | None:
+    """Return what a module binds at its top, None where the text does not parse."""
     tree = parse_python(content.decode("utf-8", "surrogateescape"))
-    if tree is None:
-        return True
-    bound = set(_bound(tree))
-    return name in bound or not bound.isdisjoint(("*", "__getattr__"))
+    return None if tree is None else bound_in(tree)
+
+
+def bound_in(tree: ast.Module) -> frozenset[str]:
+    """Return what a module binds at its top, whatever the condition."""
+    return frozenset(_bound(tree))
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
@@ -97,4 +105,10 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def _globals(node: ast.AST) -> Iterator[str]:
-    return (name for n in ast.walk(node) if isinstance(n, ast.Global) for name in n.names)
+    """Yield the names that a function or a class declares global; statements alone are walked."""
+    for _, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else ():
+            if isinstance(child, ast.Global):
+                yield from child.names
+            elif isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):
+                yield from _globals(child)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from patchmgr.engines.structure.python_imports import join_imports
-from patchmgr.engines.structure.python_names import bound_names, used_names
+from patchmgr.engines.structure.python_names import acted_on, bound_names, used_names
 from patchmgr.engines.structure.python_regions import lines_of
 from patchmgr.engines.structure.python_tokens import are_alike, is_part_of, likeness, tokens_of
 from patchmgr.engines.structure.python_tree import Statement, Unsure
@@ -64,6 +64,9 @@ def _independent(upstream: Run, fork: Run) -> tuple[str, Run]:
     used = used_names(upstream), used_names(fork)
     if bound[0] & (bound[1] | used[1]) or bound[1] & used[0]:
         raise Unsure
+    mine, other = acted_on(upstream), acted_on(fork)
+    if any(len(mine[name] | other[name]) > 1 for name in mine.keys() & other.keys()):
+        raise Unsure  # the same method registers things, another one may depend on the order
     ends = (ast.Return, ast.Raise, ast.Continue, ast.Break)
     if any(isinstance(s.node, ends) for s in (*upstream, *fork)):
         raise Unsure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from patchmgr.engines.structure.python_tree import Statement
 
@@ -28,6 +28,19 @@ def used_names(statements: Iterable[Statement]) -> frozenset[str]:
         for node in _nodes(statements)
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
     )
+
+
+def acted_on(statements: Iterable[Statement]) -> Mapping[str, frozenset[str]]:
+    """Return by object the methods that are called on it for their effect alone."""
+    found: dict[str, frozenset[str]] = {}
+    for node in _nodes(statements):
+        call = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(call, ast.Await):
+            call = call.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            name = ast.unparse(call.func.value)
+            found[name] = found.get(name, frozenset()) | {call.func.attr}
+    return found
 
 
 def _nodes(statements: Iterable[Statement]) -> Iterable[ast.AST]:

@@ -1,0 +1,149 @@
+"""What Python modules bind and import, each content parsed at most once."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from patchmgr.engines.structure.guards_imports import bound_in, places
+from patchmgr.engines.structure.guards_text import imported_names
+from patchmgr.model.ports import Tree
+from patchmgr.model.snapshot import FILE_MODES, Entry
+
+Version = tuple[int, int]
+Imports = frozenset[tuple[str, str]]
+Fault = tuple[str, "int | None"]
+
+RUNNING: Version = sys.version_info[:2]
+ANYTHING = frozenset(("*", "__getattr__"))
+ENDS = (".py", "/__init__.py", ".pyi")
+_TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
+
+
+def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
+    """Return the versions whose grammar is asked: a newer one than runs is judged as that."""
+    return tuple(dict.fromkeys(min(version, RUNNING) for version in versions or (RUNNING,)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    """What is known of one content; `bound` is None where it does not parse."""
+
+    fault: Fault | None
+    bound: frozenset[str] | None
+    imports: Imports
+
+
+@dataclass(slots=True)
+class Modules:
+    """Reads modules by their blobs; those in `judged` are compiled, too, and for all versions."""
+
+    read: Callable[[str], bytes]
+    versions: Sequence[Version]
+    judged: set[str] = field(default_factory=set)
+    _known: dict[str, _Module] = field(default_factory=dict)
+
+    def fault(self, entry: Entry) -> Fault | None:
+        """Return why a file does not compile for one of the versions, and the line."""
+        if entry.blob not in self.judged:
+            self.judged.add(entry.blob)
+            self._known.pop(entry.blob, None)
+        return self._module(entry.blob).fault
+
+    def bound(self, entry: Entry | None) -> frozenset[str] | None:
+        """Return what a module binds at its top, None where that is not known."""
+        if entry is None:
+            return frozenset()
+        return self._module(entry.blob).bound if entry.mode in FILE_MODES else None
+
+    def imports(self, entry: Entry | None) -> Imports:
+        """Return module and name of each import, but for those that are tried."""
+        if entry is None or entry.mode not in FILE_MODES:
+            return frozenset()
+        return self._module(entry.blob).imports
+
+    def says(self, entry: Entry, words: re.Pattern[bytes]) -> bool:
+        """Say whether an expression is anywhere in a file."""
+        return words.search(self.read(entry.blob)) is not None
+
+    def is_module(self, path: str, module: str, tree: Tree) -> bool:
+        """Say whether a module that a file imports is a file of the tree."""
+        ways = (place + end for place in places(path, module) for end in ENDS)
+        return any(tree.entry(way) is not None for way in ways)
+
+    def resolves(self, path: str, module: str, name: str, tree: Tree) -> bool:
+        """Say whether an import in a file finds its module, and the name in it."""
+        return any(self._has(place, name, tree) for place in places(path, module))
+
+    def _has(self, place: str, name: str, tree: Tree) -> bool:
+        files = [entry for end in ENDS if (entry := tree.entry(place + end)) is not None]
+        if not name or name == "*":
+            return bool(files) or tree.is_directory(place)
+        if any(self._binds(entry, name) for entry in files):
+            return True
+        inner = f"{place}/{name}"
+        return any(tree.entry(inner + end) for end in ENDS) or tree.is_directory(inner)
+
+    def _binds(self, entry: Entry, name: str) -> bool:
+        if entry.mode in FILE_MODES and entry.blob not in self._known:
+            plain = re.escape(name.encode("utf-8", "surrogateescape"))
+            at_top = rb"^(?:def %b\(|class %b[(:]|%b *[:=][^=])" % (plain, plain, plain)
+            if re.search(at_top, self.read(entry.blob), re.M):
+                return True
+        bound = self.bound(entry)
+        return bound is None or name in bound or not bound.isdisjoint(ANYTHING)
+
+    def _module(self, blob: str) -> _Module:
+        if blob not in self._known:
+            self._known[blob] = self._parsed(self.read(blob), blob in self.judged)
+        return self._known[blob]
+
+    def _parsed(self, content: bytes, is_judged: bool) -> _Module:
+        tree: ast.Module | None = None
+        fault: Fault | None = None
+        for version in judged_versions(self.versions if is_judged else ()):
+            parsed = parsed_for(content, version, compiles=is_judged)
+            if isinstance(parsed, ast.Module):
+                tree = tree or parsed
+            else:
+                fault = fault or parsed
+        if tree is None:
+            return _Module(fault, None, frozenset())
+        imports = frozenset(
+            (module, name)
+            for node in _outside_of_tries(tree)
+            for module, name, _ in imported_names(node)
+        )
+        return _Module(fault, bound_in(tree), imports)
+
+
+def parsed_for(content: bytes, version: Version, *, compiles: bool) -> ast.Module | Fault:
+    """Return the syntax tree of a text for a version, else why there is none, and the line.
+
+    Some faults are found only by compiling the tree: a `return` outside of functions.
+    """
+    at = f"for Python {version[0]}.{version[1]}"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(content, feature_version=version)
+            if compiles:
+                compile(tree, "<checked>", "exec", dont_inherit=True)
+    except SyntaxError as fault:
+        return f"does not compile {at}: {fault.msg}", fault.lineno
+    except (ValueError, RecursionError, MemoryError) as fault:
+        return f"does not compile: {fault}", None
+    return tree
+
+
+def _outside_of_tries(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements but for those that a `try` stands around: such an import may fail."""
+    for _, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else ():
+            if isinstance(child, (ast.stmt, ast.match_case)) and not isinstance(child, _TRIES):
+                yield child
+                yield from _outside_of_tries(child)
