@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from patchmgr.engines.structure.cxx_includes import merge_includes
 from patchmgr.engines.structure.cxx_inserts import commute_in_cxx
 from patchmgr.engines.structure.cxx_proof import is_sound
-from patchmgr.engines.structure.regions import joined, pieces_of, regions_of
+from patchmgr.engines.structure.regions import Clean, joined, pieces_of
 from patchmgr.engines.structure.regions_widen import widened
 from patchmgr.engines.structure.sides import Solution, Texts
 from patchmgr.engines.structure.text_renames import has_stale_use
-from patchmgr.engines.structure.text_rules import Answer, Language, solve_region
-from patchmgr.engines.structure.tokens import Grammar
+from patchmgr.engines.structure.text_rules import (
+    Answer,
+    Commute,
+    Insertions,
+    Language,
+    solve_region,
+)
+from patchmgr.engines.structure.tokens import Grammar, tokens_of
 
-_CXX = Language(Grammar.C, commute=commute_in_cxx)
+_REACH = 200  # lines in front of a region that tell what a brace in it belongs to
 
 
 def merge_cxx(texts: Texts, path: str, *, marked: str) -> Solution | None:
@@ -22,10 +30,14 @@ def merge_cxx(texts: Texts, path: str, *, marked: str) -> Solution | None:
         return None
     pieces = widened(pieces, texts)
     answers: list[Answer] = []
-    for region in regions_of(pieces):
-        answer = merge_includes(region)
+    above: tuple[str, ...] = ()
+    for piece in pieces:
+        if isinstance(piece, Clean):
+            above = piece.lines[-_REACH:]
+            continue
+        answer = merge_includes(piece)
         if answer is None:
-            answer = solve_region(region, _CXX)
+            answer = solve_region(piece, Language(Grammar.C, commute=_below(above)))
         if answer is None:
             return None
         answers.append(answer)
@@ -35,3 +47,13 @@ def merge_cxx(texts: Texts, path: str, *, marked: str) -> Solution | None:
     if not is_sound(text, texts):
         return None
     return Solution(text, tuple(dict.fromkeys(answer.rule for answer in answers)))
+
+
+def _below(above: tuple[str, ...]) -> Commute:
+    """Return the check of insertions, which sees the lines in front of the region as well."""
+    lead = tokens_of("".join(above), Grammar.C)[:-1]
+
+    def commute(inserted: Insertions) -> bool:
+        return commute_in_cxx(replace(inserted, before=(*lead, *inserted.before)))
+
+    return commute

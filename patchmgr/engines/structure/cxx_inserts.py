@@ -13,12 +13,16 @@ _SIMILAR = 0.75
 _FEW_WORDS = 3  # below which two statements are too short to be called similar
 _MOST_PAIRS = 10_000
 _SHORT_REMARK = 3  # words, the slashes among them
+_OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
+_UNORDERED = frozenset({"set", "unordered_set", "map", "unordered_map"})
 _STARTS = frozenset({";", "{", "}", ")", "else"})  # of a statement
 _BOUNDARIES = frozenset({";", "{", "}", "\n", ":"})
 
 
 def commute_in_cxx(inserted: Insertions) -> bool:
     """Say whether both insertions can stand in one place, in either order."""
+    if _are_members(inserted):
+        return True
     if not _is_boundary(inserted.before):
         return False
     if _remarks(inserted.fork) & _remarks(inserted.upstream):
@@ -27,6 +31,47 @@ def commute_in_cxx(inserted: Insertions) -> bool:
     if not mine or not other or len(mine) * len(other) > _MOST_PAIRS:
         return False
     return not any(_collide(one, two) for one in mine for two in other)
+
+
+def _are_members(inserted: Insertions) -> bool:
+    """Say whether both sides add other members to a container that has no order."""
+    opener = _open_brace(inserted.before)
+    if opener is None:
+        return False
+    declared = [t.text for t in inserted.before[:opener] if t.kind is not Kind.COMMENT]
+    start = max((n for n, text in enumerate(declared) if text in (";", "{", "}")), default=-1)
+    kind = [a for a, b in pairwise(declared[start + 1 :]) if b == "<"][:1]
+    if not kind or kind[0] not in _UNORDERED:
+        return False
+    mine, other = _members(inserted.fork), _members(inserted.upstream)
+    return bool(mine and other) and not mine & other
+
+
+def _open_brace(before: Sequence[Token]) -> int | None:
+    """Return where the innermost brace is opened that is not closed, None where there is none."""
+    depth = 0
+    for number in range(len(before) - 1, -1, -1):
+        text = before[number].text
+        depth += (text in _OPEN) - (text in _CLOSE)
+        if depth > 0:
+            return number if text == "{" else None
+    return None
+
+
+def _members(tokens: Sequence[Token]) -> frozenset[str]:
+    """Return the members between commas, none where brackets are open or it is more than that."""
+    code = [t.text for t in tokens if t.kind is not Kind.COMMENT and t.text.strip()]
+    if sum((text in _OPEN) - (text in _CLOSE) for text in code) or ";" in code:
+        return frozenset()
+    members: list[list[str]] = [[]]
+    depth = 0
+    for text in code:
+        depth += (text in _OPEN) - (text in _CLOSE)
+        if text == "," and not depth:
+            members.append([])
+        else:
+            members[-1].append(text)
+    return frozenset(" ".join(member) for member in members if member)
 
 
 def _remarks(tokens: Sequence[Token]) -> frozenset[str]:

@@ -95,8 +95,13 @@ def _directives(_: str, tokens: Sequence[Token]) -> Counter[str]:
 
 
 def _definitions(text: str, _: Sequence[Token]) -> Counter[str] | None:
-    """Count the stretches of lines that are in one symbol; None where symbols are not clear."""
+    """Count the stretches of lines that are in one symbol; None where symbols are not clear.
+
+    What holds other symbols is interrupted by each of them, and not counted.
+    """
     names = cxx_symbols(text.encode("utf-8", "surrogateescape"))
     if not any(names) and "{" in text:
         return None
-    return Counter(name for name, _ in groupby(names) if name is not None)
+    known = {name for name in names if name is not None}
+    outer = {name.rpartition("::")[0] for name in known}
+    return Counter(name for name, _ in groupby(names) if name is not None and name not in outer)

@@ -1,0 +1,209 @@
+"""The format rung on texts: what it merges, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from patchmgr.engines.formatting import STABLE, merge_formatted, stability
+from patchmgr.engines.solving import LAYOUT, Solved, Unsolved, solve_text
+from patchmgr.engines.structure.sides import Solution, Texts
+from patchmgr.model.outcome import How
+from patchmgr.model.ports import Style
+from tests.engines.ports import PlainMerge
+
+Line = Callable[[bytes], bytes]
+
+
+class Fake:
+    """A formatter that works line by line, and counts what it is asked."""
+
+    def __init__(self, *lines: Line | None) -> None:
+        self._lines = lines
+        self.asked: list[bytes] = []
+
+    def styles(self, path: str) -> Sequence[Style]:
+        return [self._style(line) for line in self._lines]
+
+    def _style(self, line: Line | None) -> Style:
+        def style(content: bytes) -> bytes | None:
+            self.asked.append(content)
+            return None if line is None else b"".join(map(line, content.splitlines(keepends=True)))
+
+        return style
+
+
+def tight(line: bytes) -> bytes:
+    """Format: one space around an equals sign."""
+    left, sign, right = line.partition(b"=")
+    return left.rstrip() + b" = " + right.lstrip() if sign else line
+
+
+def doubling(line: bytes) -> bytes:
+    return tight(line).replace(b"1", b"11")
+
+
+def never_done(line: bytes) -> bytes:
+    """Format, and move what is behind `# 7` a bit each time."""
+    return tight(line).replace(b"# 7", b" # 7")
+
+
+HEAD = b"import os\n\n"
+TAIL = b"".join(b"w%d = os\n" % n for n in range(20))
+LOOSE_TAIL = TAIL.replace(b" = ", b"=")
+
+
+def module(*lines: bytes, is_loose: bool = False) -> bytes:
+    whole = HEAD + b"".join(line + b"\n" for line in lines)
+    return whole.replace(b" = ", b"=") + LOOSE_TAIL if is_loose else whole + TAIL
+
+
+BASE = module(b"a = 1", b"b = 2", b"c = 3", is_loose=True)
+FORK = module(b"a = 1", b"b = 20", b"c = 3", is_loose=True)
+NEW = module(b"a = 1", b"b = 2", b"c = 3")
+MERGED = module(b"a = 1", b"b = 20", b"c = 3")
+
+
+def merge(
+    base: bytes, upstream: bytes, fork: bytes, *lines: Line | None, path: str = "a.py"
+) -> bytes | None:
+    formatter = Fake(*lines)
+    return merge_formatted(base, upstream, fork, path=path, formatter=formatter, text=PlainMerge())
+
+
+@pytest.mark.parametrize(
+    ("sides", "lines", "expected"),
+    [
+        pytest.param((BASE, NEW, FORK), (tight,), MERGED, id="upstream-formatted"),
+        pytest.param((BASE, NEW, FORK), (None, tight), MERGED, id="the-first-tool-fails"),
+        pytest.param(
+            (BASE, NEW, FORK), (lambda line: line.upper(), tight), MERGED, id="first-is-not-its-own"
+        ),
+        pytest.param(
+            (BASE, module(b"a = 1", b"b = 2", b"c = 30"), FORK),
+            (tight,),
+            None,
+            id="and-edited-beside-it",
+        ),
+        pytest.param(
+            (BASE, module(b"new = 5", b"a = 1", b"b = 2", b"c = 3"), FORK),
+            (tight,),
+            module(b"new = 5", b"a = 1", b"b = 20", b"c = 3"),
+            id="and-edited-elsewhere",
+        ),
+        pytest.param(
+            (BASE, module(b"a = 1", b"b = 2", b"c = 3").replace(b"w9 = ", b"w9= "), FORK),
+            (tight,),
+            MERGED.replace(b"w9 = ", b"w9= "),
+            id="nearly-stable",
+        ),
+        pytest.param((BASE, BASE.replace(b"b=2", b"b=3"), FORK), (tight,), None, id="not-stable"),
+        pytest.param((BASE, NEW, FORK), (), None, id="no-formatter"),
+        pytest.param((BASE, NEW, FORK), (None,), None, id="a-tool-that-fails"),
+        pytest.param((NEW, NEW.replace(b"b = 2", b"b = 3"), MERGED), (tight,), None, id="no-use"),
+        pytest.param((BASE, MERGED, FORK), (tight,), None, id="upstream-has-it"),
+        pytest.param((BASE, NEW, FORK), (doubling,), None, id="changes-a-token"),
+        pytest.param(
+            (BASE.replace(b"b", b"b ("), NEW, FORK), (tight,), None, id="base-does-not-parse"
+        ),
+    ],
+)
+def test_the_patch_side_is_brought_to_upstreams_format(
+    sides: tuple[bytes, bytes, bytes], lines: tuple[Line | None, ...], expected: bytes | None
+) -> None:
+    assert merge(*sides, *lines) == expected
+
+
+def test_what_the_formatter_goes_on_changing_is_refused() -> None:
+    fork = FORK.replace(b"b=20", b"b=20  # 7")
+    assert merge(BASE, NEW, fork, tight) == MERGED.replace(b"20", b"20  # 7")
+    assert merge(BASE, NEW, fork, never_done) is None
+
+
+def test_a_merge_that_does_not_compile_or_loses_a_name_is_refused() -> None:
+    new = NEW.replace(HEAD, b"")
+    fork = FORK.replace(b"b=20", b"b=20\nos.nice(3)")
+    assert merge(BASE, new.replace(b"= os", b"= 0"), fork, tight) is None
+
+
+def test_a_file_in_no_known_language_is_not_formatted() -> None:
+    assert merge(BASE, NEW, FORK, tight, path="a.txt") is None
+
+
+CXX = b"#include <b>\n#include <a>\n// all of it\nint f() {\n%s}\n" + b"int x;\n" * 20
+
+
+def cxx(line: bytes) -> bytes:
+    return tight(line).replace(b"{ ", b"{").replace(b"/*", b"//").replace(b"*/", b"")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_solved"),
+    [
+        pytest.param(tight, True, id="white-space"),
+        pytest.param(lambda line: tight(line).replace(b"<b>", b"<a>"), False, id="includes"),
+        pytest.param(lambda line: tight(line).replace(b"3;", b"3; ;"), False, id="a-token"),
+        pytest.param(lambda line: tight(line).replace(b"all of", b"some of"), False, id="comment"),
+    ],
+)
+def test_cxx_keeps_its_tokens(line: Line, is_solved: bool) -> None:
+    base, fork = CXX % b"a=1;\nb=2;\nc=3;\n", CXX % b"a=1;\nb=20;\nc=3;\n"
+    new = line(CXX.replace(b"\n", b"\0")).replace(b"\0", b"\n") % b"a = 1;\nb = 2;\nc = 3;\n"
+    found = merge(base, new, fork, line, path="a.cu")
+    assert (found == new.replace(b"= 2;", b"= 20;")) is is_solved
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "share"),
+    [
+        (b"", b"", 1.0),
+        (b"a\nb\n", b"a\nb\n", 1.0),
+        (b"a\nb\n", b"a\nc\n", 0.5),
+        (b"a\n", b"a\nb\nc\nd\n", 0.25),
+        (b"a\n", b"", 0.0),
+    ],
+)
+def test_stability_is_the_share_of_lines_left_alone(
+    before: bytes, after: bytes, share: float
+) -> None:
+    assert stability(before, after) == share
+    assert 0 < STABLE < 1
+
+
+# On the ladder
+
+
+def solve(formatter: Fake | None, rules: tuple[str, ...] = (), *, ours: bool = True) -> object:
+    def structure(texts: Texts, path: str, marked: bytes) -> Solution | None:
+        assert marked.index(b"b = 2\n") < marked.index(b"b=20\n"), "upstream's side is first"
+        return Solution("structured\n", rules) if rules else None
+
+    return solve_text(
+        BASE, NEW, FORK, "a.py",
+        text=PlainMerge(), recall=None, formatter=formatter, structure=structure,
+        is_upstream_ours=ours,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_format_comes_before_structure(ours: bool) -> None:
+    assert solve(Fake(tight), ("lists",), ours=ours) == Solved(MERGED, How.FORMAT)
+    assert solve(Fake(None), ("lists",), ours=ours) == Solved(
+        b"structured\n", How.STRUCTURAL, rules=("lists",)
+    )
+    assert isinstance(solve(None, ours=ours), Unsolved)
+
+
+@pytest.mark.parametrize(
+    ("rules", "how"),
+    [
+        ((LAYOUT,), How.FORMAT),
+        (("imports", LAYOUT), How.STRUCTURAL),
+        (("same",), How.STRUCTURAL),
+    ],
+)
+def test_a_structural_merge_of_layout_alone_is_one_of_format(
+    rules: tuple[str, ...], how: How
+) -> None:
+    assert solve(None, rules) == Solved(b"structured\n", how, rules=rules)
