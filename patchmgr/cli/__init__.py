@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import typer
 
-from patchmgr.cli import conflicts, merging, patches, rebasing, targets, workspaces
+from patchmgr.cli import conflicts, merging, patches, publishing, rebasing, targets, workspaces
 from patchmgr.cli.ends import end_with
 from patchmgr.cli.root import before, group
 
@@ -33,6 +33,8 @@ def _commands() -> typer.Typer:
     root.command()(targets.verify)
     root.command()(targets.branch)
     root.command()(targets.report)
+    root.command()(publishing.check)
+    root.command()(publishing.notes)
     root.command()(merging.mergetool)
     root.command("merge-file")(merging.merge_file)
     root.command()(workspaces.status)

@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, MaybeName, Names, Select, open_session, say, show
+from patchmgr.cli.installs import (
+    Breaks,
+    PackageName,
+    Python,
+    Site,
+    apply_installed,
+    tell_restored,
+    the_place,
+    unapply_installed,
+    verify_installed,
+)
+from patchmgr.cli.root import DryRun, Json, MaybeName, Names, Select, open_session, show
 from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError
 
 
@@ -15,14 +26,38 @@ def apply(
     name: MaybeName = None,
     to: Annotated[Path | None, typer.Option(metavar="CHECKOUT", help="A git checkout.")] = None,
     commit: Annotated[bool, typer.Option("--commit", help="Make one commit a patch.")] = False,
+    python: Python = None,
+    site: Site = None,
+    package: PackageName = None,
+    warn_at_start: Annotated[
+        bool | None,
+        typer.Option(
+            "--warn-at-start/--no-warn-at-start",
+            help="Let the interpreter say at its start where patches of a package are gone.",
+        ),
+    ] = None,
+    break_system_packages: Breaks = False,
+    show_conflicts: Annotated[
+        bool, typer.Option("--show-conflicts", help="Print conflicts with a package, both texts.")
+    ] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Apply a series to a git checkout, all of it or nothing.
+    """Apply a series to a git checkout, or to an installed package: all of it or nothing.
 
     Example: patchmgr apply vllm --to ~/src/vllm --commit
+
+    Example: patchmgr apply vllm --python .venv/bin/python
     """
+    if python is not None or site is not None:
+        if to is not None or commit:
+            raise PatchmgrError("usage", "--to and --commit are for a checkout")
+        where = the_place(python, site, package, breaks_system=break_system_packages)
+        apply_installed(
+            name, where, select, warn_at_start, show_conflicts, is_dry_run=dry_run, json=json
+        )
+        return
     from patchmgr.commands.apply import apply_to_checkout, only_series
     from patchmgr.commands.carrying import Wishes
     from patchmgr.render.applications import application_document, application_text
@@ -44,37 +79,57 @@ def apply(
 
 def _target(to: Path | None) -> Path:
     if to is None:
-        raise PatchmgrError("usage", "name the checkout with --to CHECKOUT")
+        message = "name a checkout with --to CHECKOUT, or a package with --python EXE or --site DIR"
+        raise PatchmgrError("usage", message)
     return to.absolute()
 
 
 def unapply(
     name: MaybeName = None,
     to: Annotated[Path | None, typer.Option(metavar="CHECKOUT", help="A git checkout.")] = None,
+    python: Python = None,
+    site: Site = None,
+    package: PackageName = None,
+    break_system_packages: Breaks = False,
     dry_run: DryRun = False,
+    json: Json = False,
 ) -> None:
-    """Take a series out of a checkout again.
+    """Take a series out of a checkout or an installed package again.
 
     Example: patchmgr unapply vllm --to ~/src/vllm
+
+    Example: patchmgr unapply vllm --python .venv/bin/python
     """
+    if python is not None or site is not None:
+        where = the_place(python, site, package, breaks_system=break_system_packages)
+        unapply_installed(name, where, is_dry_run=dry_run, json=json)
+        return
     from patchmgr.commands.apply import only_series, unapply_from_checkout
 
-    session = open_session()
+    session = open_session(wants_json=json)
     named = only_series(session, [name] if name else [])
     paths = unapply_from_checkout(session, named, _target(to), is_dry_run=dry_run)
-    say(f"{'Would restore' if dry_run else 'Restored'} {len(paths)} files in {to}")
+    tell_restored(named, _target(to), paths, is_dry_run=dry_run, json=json)
 
 
 def verify(
     name: MaybeName = None,
     to: Annotated[Path | None, typer.Option(metavar="CHECKOUT", help="A git checkout.")] = None,
+    python: Python = None,
+    site: Site = None,
+    package: PackageName = None,
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:
-    """Say whether a series is in a checkout, file by file; exit 4 where it is not.
+    """Say whether a series is in a checkout or an installed package; exit 4 where it is not.
 
     Example: patchmgr verify vllm --to ~/src/vllm
+
+    Example: patchmgr verify vllm --python .venv/bin/python
     """
+    if python is not None or site is not None:
+        verify_installed(name, the_place(python, site, package), select, json=json)
+        return
     from patchmgr.commands.apply import only_series
     from patchmgr.commands.targets import verify_checkout
     from patchmgr.render.applications import verification_document, verification_text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from patchmgr.commands.targets import (
     series_digest,
     standing,
 )
+from patchmgr.commands.targets import only_series as only_series
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.recorded import Recalled
@@ -27,6 +27,7 @@ from patchmgr.plumbing.applied import Record
 from patchmgr.plumbing.checkout import Checkout, Exchange
 from patchmgr.plumbing.exchanges import Content, Goal, plan_exchange
 from patchmgr.plumbing.fast_import import write_commits
+from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.stores import Resolved
@@ -173,7 +174,8 @@ def _apply(found: _Target, wish: _Wish) -> Application:
     base = require_pin(side, record.pin)
     patches = session.workspace.patches(record.name)
     clone, memory = found.checkout.clone, Memory(session.workspace)
-    with Workbench([side.store, clone.git_dir]) as bench, Outlook(session) as outlook:
+    lenders = (side.store, clone.git_dir)
+    with Workbench(lenders) as bench, Outlook(session) as outlook, Toolbox() as formatters:
         old, onto = bench.tree(base.commit), bench.tree(found.onto)
         if isinstance(side, GitUpstream):
             entries = [old.entry(path) for path in touched_paths(patches)]
@@ -196,6 +198,7 @@ def _apply(found: _Target, wish: _Wish) -> Application:
                 onto=End(Resolved(found.onto, found.onto), onto, clone.git_dir),
             ),
             recall=memory,
+            formatters=formatters,
             on_patch=lambda patch: memory.enter(f"{record.name}/{patch}"),
         )
         return replace(_write(bench, found, wish, carried, onto), replayed=memory.used())
@@ -263,15 +266,3 @@ def unapply_from_checkout(
         if not is_dry_run:
             checkout.replace(exchange)
         return tuple(file.path for file in present.files)
-
-
-def only_series(session: Session, names: Sequence[str]) -> str:
-    """Return the one series that is meant: the named one, or the only one of the workspace."""
-    if names:
-        return names[0]
-    known = sorted(session.workspace.lock().series)
-    if len(known) != 1:
-        raise PatchmgrError(
-            "usage", "name a series", (f"series here: {', '.join(known) or 'none'}",)
-        )
-    return known[0]

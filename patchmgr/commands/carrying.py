@@ -26,6 +26,8 @@ from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, GITLINK, Entry
 from patchmgr.plumbing.changed_files import readable_files
 from patchmgr.plumbing.fast_import import Draft
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.formatters import TreeFormatter, tree_reader
 from patchmgr.plumbing.history import KnownHistory
 from patchmgr.plumbing.kept_apart import StructureApart
 from patchmgr.plumbing.objects import StoredTree
@@ -91,13 +93,15 @@ def carry(
     views: Views | None = None,
     decisions: tuple[Decision, ...] = (),
     recall: Resolutions | None = None,
+    formatters: Toolbox | None = None,
     on_patch: Callable[[str], None] = lambda patch: None,
 ) -> Carried:
     """Fold the series over both sides and, where a history is given, explain the verdicts.
 
     `bring` fetches blobs of that history that the store lacks, as far as anybody has them.
     Without `views`, conditions in the headers of the patches are not looked at. `decisions` are
-    a person's about patches of the series, and `recall` knows conflicts that were solved before.
+    a person's about patches of the series, `recall` knows conflicts that were solved before, and
+    `formatters` are used as upstream's settings say.
     `on_patch` hears of every patch before it is tried.
     """
     items = tuple(replace(item, decisions=decisions) for item in items)
@@ -123,6 +127,7 @@ def carry(
         asks=history is not None,
         recall=recall,
         structure=structure,
+        formatter=_formatter(onto, bench, bring, formatters),
         elsewhere=ChangedFiles(
             lambda language: readable_files(
                 bench, base.id, onto.id, is_wanted=is_of(language), bring=bring
@@ -151,6 +156,17 @@ def carry(
         structure.close()
         progress.done()
     return Carried(judged, changes)
+
+
+def _formatter(
+    onto: StoredTree,
+    bench: Workbench,
+    bring: Callable[[set[str]], None],
+    formatters: Toolbox | None,
+) -> TreeFormatter | None:
+    if formatters is None:
+        return None
+    return TreeFormatter(tree_reader(onto, bench, bring), formatters)
 
 
 def _with_absorbed(

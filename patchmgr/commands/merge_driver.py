@@ -52,7 +52,7 @@ def install_driver(
     found = installed(repository)
     settings = (
         (f"{SECTION}.driver", _command(upstream, workspace)),
-        (f"{SECTION}.name", "patchmgr: text, recorded and structural merge"),
+        (f"{SECTION}.name", "patchmgr: text, recorded, format and structural merge"),
         # Of the ancestors of a criss-cross merge nobody sees the conflicts.
         (f"{SECTION}.recursive", "text"),
     )

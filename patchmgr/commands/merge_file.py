@@ -11,6 +11,8 @@ from pathlib import Path
 from patchmgr.commands.memory import Memory
 from patchmgr.engines.solving import Solved, Unsolved, solve_text
 from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.formatters import TreeFormatter, work_tree_reader
 from patchmgr.plumbing.kept_apart import StructureApart
 from patchmgr.plumbing.outputs import write_output
 from patchmgr.plumbing.text_merge import GitTextMerge
@@ -20,11 +22,15 @@ from patchmgr.store import Workspace, find_workspace
 
 @dataclass(frozen=True, slots=True)
 class MergedFile:
-    """The result of a merge, and the bytes to write for it."""
+    """The result of a merge, and the bytes to write for it.
+
+    `notes` names formatters that are missing where a conflict is left.
+    """
 
     path: str
     result: Solved | Unsolved
     content: bytes
+    notes: tuple[str, ...] = ()
 
     @property
     def is_solved(self) -> bool:
@@ -72,6 +78,7 @@ def merge_file(
 ) -> MergedFile:
     """Merge the files base, ours and theirs; nothing is written.
 
+    Settings of formatters are those of the git work tree around the current folder.
     A binary conflict keeps ours, as git does.
     """
     if upstream not in ("ours", "theirs"):
@@ -81,7 +88,9 @@ def merge_file(
     new, fork = (ours, theirs) if is_upstream_ours else (theirs, ours)
     recall = None if workspace is None else Memory(workspace)
     structure = StructureApart()
-    with closing(structure), Workbench((), folder=Path(tempfile.gettempdir())) as bench:
+    read = work_tree_reader(Path.cwd())
+    bench = Workbench((), folder=Path(tempfile.gettempdir()))
+    with closing(structure), bench, Toolbox() as formatters:
         result = solve_text(
             base,
             new,
@@ -90,12 +99,14 @@ def merge_file(
             text=GitTextMerge(bench),
             recall=recall,
             structure=structure,
+            formatter=None if read is None else TreeFormatter(read, formatters),
             suspect=structure.suspect,
             is_upstream_ours=is_upstream_ours,
         )
     if isinstance(result, Solved):
         return MergedFile(path, result, result.content)
-    return MergedFile(path, result, ours if result.marked is None else result.marked)
+    content = ours if result.marked is None else result.marked
+    return MergedFile(path, result, content, formatters.notes((path,)))
 
 
 def write_merged(merged: MergedFile, output: Path) -> None:

@@ -21,6 +21,7 @@ from patchmgr.model.patch import Author, Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.stores import Resolved
@@ -57,6 +58,7 @@ def carry_onto(
     *,
     wishes: Wishes,
     memory: Memory,
+    formatters: Toolbox,
 ) -> SeriesOutcome:
     """Carry a series onto a state, with the commits that this makes in the bench."""
     side, record, base = ready.side, ready.record, ready.base
@@ -86,6 +88,7 @@ def carry_onto(
         ),
         decisions=decisions,
         recall=memory,
+        formatters=formatters,
         on_patch=lambda patch: memory.enter(f"{record.name}/{patch}"),
     )
     return _write_commits(bench, record, make_pin(side, target), carried, history.count())

@@ -12,8 +12,9 @@ from patchmgr.commands.lessons import closed_files, open_conflicts, solved_in_wo
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import carry_onto, prepare
-from patchmgr.commands.rebase_plan import SKIPPED, Asked, pinned, plan_branch, plan_files
+from patchmgr.commands.rebase_plan import BRANCHES, SKIPPED, Asked, pinned, plan_branch, plan_files
 from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.syncs import keep_syncs
 from patchmgr.commands.work_area import (
     STATE,
     Unfinished,
@@ -28,6 +29,7 @@ from patchmgr.commands.work_area import (
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.recorded import Recalled, Recorded
+from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import LOCK, Change, lock_bytes
 
@@ -38,7 +40,8 @@ class RebaseResult:
 
     `waiting` names the files below `work` that have markers, `replayed` the conflicts that were
     solved as before, `learned` those whose resolution is on record from now on, and `notes` says
-    what could not be recorded. `skipped` are the patches left out, as series and patch.
+    what could not be recorded, or which formatter is missing where a conflict is left. `skipped`
+    are the patches left out, as series and patch.
     """
 
     series: tuple[SeriesOutcome, ...]
@@ -150,30 +153,59 @@ def _go_on(
 
 def _rebase_all(session: Session, asked: Asked) -> RebaseResult:
     change, memory = Change(), Memory(session.workspace)
-    outcomes = [
-        _rebase_one(session, name, asked, change, memory) for name in asked.unfinished.series
-    ]
+    with Toolbox() as formatters:
+        outcomes = [
+            _rebase_one(session, name, asked, change, memory, formatters)
+            for name in asked.unfinished.series
+        ]
     result = RebaseResult(
         tuple(outcomes),
         asked.is_dry_run,
         replayed=memory.used(),
+        notes=formatters.notes(_paths_in_conflict(outcomes)),
         skipped=asked.unfinished.skipped,
     )
     keep_findings(session.workspace, outcomes)
-    if result.has_conflicts:
-        return result if asked.is_dry_run else _leave(session, asked, result, memory)
-    return _finish(session, asked, result, change, memory)
+    if not result.has_conflicts:
+        result = _finish(session, asked, result, change, memory)
+    elif not asked.is_dry_run:
+        result = _leave(session, asked, result, memory)
+    keep_syncs(
+        session.workspace,
+        outcomes,
+        is_dry_run=asked.is_dry_run or result.has_conflicts,
+        old_heads={plan.name.removeprefix(BRANCHES): plan.old for plan in change.refs},
+        known=(*result.replayed, *result.learned),
+    )
+    return result
+
+
+def _paths_in_conflict(outcomes: Sequence[SeriesOutcome]) -> set[str]:
+    patches = (patch for outcome in outcomes for patch in outcome.patches)
+    return {conflict.new_path for patch in patches for conflict in patch.conflicts}
 
 
 def _rebase_one(
-    session: Session, name: str, asked: Asked, change: Change, memory: Memory
+    session: Session,
+    name: str,
+    asked: Asked,
+    change: Change,
+    memory: Memory,
+    formatters: Toolbox,
 ) -> SeriesOutcome:
     record = session.workspace.series_record(name)
     ready = prepare(session, record)
     target = ready.side.resolve(asked.unfinished.onto)
     with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
         outcome = carry_onto(
-            session, ready, target, bench, outlook, wishes=asked.wishes, memory=memory
+            session,
+            ready,
+            target,
+            bench,
+            outlook,
+            wishes=asked.wishes,
+            memory=memory,
+            formatters=formatters,
         )
         if not outcome.has_conflicts:
             plan_files(bench, ready, outcome, change)

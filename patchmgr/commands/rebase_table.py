@@ -13,6 +13,7 @@ from patchmgr.commands.prepared import Ready, carry_onto, prepare
 from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome
+from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.milestones import every_commit, tagged_releases
 from patchmgr.plumbing.package_upstream import RELEASES, PackageUpstream
@@ -74,10 +75,17 @@ def rebase_onto_many(
         for name in chosen:
             ready = prepare(session, session.workspace.series_record(name))
             states = _states(session, ready, targets)
-            with Workbench([ready.side.store]) as bench:
+            with Workbench([ready.side.store]) as bench, Toolbox() as formatters:
                 for label, state in states.items():
                     outcome = carry_onto(
-                        session, ready, state, bench, outlook, wishes=wishes, memory=memory
+                        session,
+                        ready,
+                        state,
+                        bench,
+                        outlook,
+                        wishes=wishes,
+                        memory=memory,
+                        formatters=formatters,
                     )
                     found.setdefault(label, []).append(outcome)
         keep_findings(session.workspace, [o for outcomes in found.values() for o in outcomes])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import TypeVar
 
 from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
@@ -17,9 +18,11 @@ from patchmgr.plumbing import door
 from patchmgr.plumbing.applied import AppliedFile, Record, state_of
 from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.clones import open_clone
+from patchmgr.plumbing.target import Target
 from patchmgr.store import PRIVATE, Workspace
 
 _TARGETS = f"{PRIVATE}/targets"
+_Kind = TypeVar("_Kind", bound=Target)
 
 
 class Standing(str, Enum):
@@ -60,15 +63,21 @@ def series_digest(session: Session, record: SeriesRecord, selected: Collection[s
 @contextmanager
 def opened(session: Session, target: Path, *, is_dry_run: bool) -> Iterator[Checkout]:
     """Open a checkout for a command; hold it, unless the run is dry and nothing is unfinished."""
-    checkout = Checkout(open_clone(target))
-    if is_dry_run and not checkout.is_interrupted:
+    with settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run) as checkout:
         yield checkout
+
+
+@contextmanager
+def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_Kind]:
+    """Hold a target and finish what a killed command left; not if the run is dry and none did."""
+    if is_dry_run and not target.is_interrupted:
+        yield target
         return
-    with checkout.held():
-        said = checkout.recover()
+    with target.held():
+        said = target.recover()
         if said is not None:
             session.say(said)
-        yield checkout
+        yield target
 
 
 def standing(checkout: Checkout, file: AppliedFile) -> Standing:
@@ -157,3 +166,15 @@ def _known_targets(workspace: Workspace) -> Iterator[Path]:
         for note in sorted((workspace.root / _TARGETS).iterdir()):
             if note.suffix != ".new" and note.is_file():
                 yield Path(door.text(note.read_bytes()[:4096]))
+
+
+def only_series(session: Session, names: Sequence[str]) -> str:
+    """Return the one series that is meant: the named one, or the only one of the workspace."""
+    if names:
+        return names[0]
+    known = sorted(session.workspace.lock().series)
+    if len(known) != 1:
+        raise PatchmgrError(
+            "usage", "name a series", (f"series here: {', '.join(known) or 'none'}",)
+        )
+    return known[0]

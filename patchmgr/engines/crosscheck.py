@@ -15,10 +15,12 @@ from patchmgr.engines.rebase import Judged
 from patchmgr.engines.solving import Suspect
 from patchmgr.engines.structure.guards_imports import unresolved_imports
 from patchmgr.engines.structure.sides import Texts
+from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.ports import Blobs, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
+_UNKNOWN = b"("
 _PYTHON = (".py", ".pyi")
 
 
@@ -34,11 +36,17 @@ class _Files:
         return self.tree.entry(path) is not None or self.tree.is_directory(path)
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's content, None where there is no such file."""
+        """Return a file's content, None where there is no such file.
+
+        What nobody has (a mirror may lack large files) is no Python: it may hold anything.
+        """
         entry = self.tree.entry(path)
         if entry is None or entry.mode not in FILE_MODES:
             return None
-        return self.blobs.read(entry.blob)
+        try:
+            return self.blobs.read(entry.blob)
+        except PatchmgrError:
+            return _UNKNOWN
 
 
 def check_merged(
@@ -67,9 +75,16 @@ def check_merged(
         if content is None:
             continue
         text = _decoded(content)
-        lost = unresolved_imports(path, text, after, sides=[fork, upstream])
-        told = [f"`{statement}` finds nothing any more" for statement in lost]
         before = [side.read(path) for side in (old, upstream, fork)]
+        lost = unresolved_imports(
+            path,
+            text,
+            after,
+            sides=[fork, upstream],
+            before=_decoded(before[1] or b""),
+            changed=changes,
+        )
+        told = [f"`{statement}` finds nothing any more" for statement in lost]
         if None not in before and len({*before, content}) == 4:
             texts = Texts(*(_decoded(side or b"") for side in before))
             told += suspect(texts, text, path)

@@ -1,193 +1,44 @@
-"""A checkout as a target of `apply`: its record of what is applied, and changes to it.
+"""A checkout as a target of `apply`: besides files, its HEAD and index change.
 
-Record and journal live in the git directory of the work tree (`patchmgr/`). A change is first
-written beside the files that it replaces, then described in the journal, and only then moved
-into place: a run after a crash drops what had not begun to move, and finishes what had.
+Record and journal live in the git directory of the work tree (`patchmgr/`).
 """
 
 from __future__ import annotations
 
-import json
 import os
-import secrets
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.applied import FileState, Record, read_record, record_document, state_of
 from patchmgr.plumbing.clones import Clone
-from patchmgr.plumbing.durable import held, sync_folder, unwritable, write_synced
-from patchmgr.plumbing.work_tree import WorkTree
+from patchmgr.plumbing.target import Exchange, Replacement, Target
 
-_RECORD = "applied.json"
-_JOURNAL = "journal.json"
-# What the last steps of a change may need of a disk that is nearly full: refs and their logs.
-_SPARE = 16 * 1024
+__all__ = ["Checkout", "Exchange", "Replacement"]
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """A file to put in place (None entry and content: to delete), and what is there now."""
-
-    path: str
-    before: FileState | None
-    entry: Entry | None
-    content: bytes | None
-    permissions: int | None = None
-
-    def after(self) -> FileState | None:
-        """Return what will be there."""
-        if self.entry is None or self.content is None:
-            return None
-        return state_of(self.entry.mode, self.content)
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """All that one command changes in a checkout.
-
-    `originals` are the contents that the record names, `head` the commits to move from and to
-    (equal where it stays), `index` the entries to change; git is told not to look for `hidden`.
-    """
-
-    files: tuple[Replacement, ...]
-    record: Record | None
-    originals: Mapping[str, bytes]
-    head: tuple[str, str]
-    index: Mapping[str, Entry | None]
-    hidden: frozenset[str] = frozenset()
-
-
-class Checkout:
+class Checkout(Target):
     """A work tree that series are applied to."""
+
+    fault = "dirty-checkout"
+    mending = ("put the files back with git, then delete that one",)
+    settling = ("commit or stash that edit, then run this again",)
 
     def __init__(self, clone: Clone) -> None:
         if clone.is_bare:
             raise PatchmgrError(
                 "usage", f"{clone.root} has no work tree", ("use: patchmgr branch --repo",)
             )
+        super().__init__(clone.root, clone.private / "patchmgr")
         self.clone = clone
-        self.tree = WorkTree(clone.root)
-        self._folder = clone.private / "patchmgr"
-        self._staging = self._folder / "staging"
 
-    def record(self) -> Record | None:
-        """Return what is applied, None where nothing is."""
-        path = self._folder / _RECORD
-        if not path.exists():
-            return None
-        try:
-            return read_record(json.loads(path.read_bytes()))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
-            raise PatchmgrError(
-                "broken-target",
-                f"{path} cannot be read",
-                ("put the files back with git, then delete that one",),
-            ) from fault
+    def _is_resumable(self, journal: Mapping[str, Any]) -> bool:
+        return self.clone.head() in journal["head"]
 
-    def original(self, name: str) -> bytes:
-        """Return an old content that the record names."""
-        if not name.isdigit():
-            raise PatchmgrError("broken-target", f"the record in {self._folder} names {name}")
-        try:
-            return (self._folder / "originals" / name).read_bytes()
-        except OSError as fault:
-            raise PatchmgrError(
-                "broken-target", f"{self._folder}/originals/{name} cannot be read"
-            ) from fault
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold the checkout for one command; raise PatchmgrError "busy" where another does."""
-        with held(self._folder, what=str(self.clone.root)):
-            yield
-
-    @property
-    def is_interrupted(self) -> bool:
-        """Say whether a change was begun and not finished."""
-        return (self._folder / _JOURNAL).exists()
-
-    def recover(self) -> str | None:
-        """Finish or drop a change that was interrupted, and say which; None where none was.
-
-        Raises PatchmgrError "dirty-checkout" where a file was edited since.
-        """
-        try:
-            journal = json.loads((self._folder / _JOURNAL).read_bytes())
-        except FileNotFoundError:
-            shutil.rmtree(self._staging, ignore_errors=True)
-            return None
-        if journal["phase"] == "moving" and self.clone.head() in journal["head"]:
-            self._check_unedited(journal["files"])
-            self._finish(journal, is_fresh=False)
-            return f"Finished the change that an interrupted command had begun in {self.clone.root}"
-        self._drop(journal)
-        return f"Dropped the change that an interrupted command had begun in {self.clone.root}"
-
-    def replace(self, exchange: Exchange) -> None:
-        """Make a change: all of it, or nothing where something cannot be written."""
-        journal = self._plan(exchange)
-        try:
-            self._stage(exchange, journal)
-        except OSError as fault:
-            self._drop(journal)
-            raise unwritable(str(self.clone.root), fault) from fault
-        except PatchmgrError:
-            self._drop(journal)
-            raise
-        try:
-            self._finish(journal, is_fresh=True)
-        except OSError as fault:
-            left = "a part was, and the next run of this command finishes it"
-            raise unwritable(str(self.clone.root), fault, left=left) from fault
-
-    def _plan(self, exchange: Exchange) -> dict[str, Any]:
-        """Return the journal: where each file is written first, and what it becomes."""
-        leaving = {file.path for file in exchange.files if file.entry is None}
-        token, made = secrets.token_hex(6), dict[str, None]()
-        rows: list[list[Any]] = []
-        for number, file in enumerate(exchange.files):
-            beside = None
-            if file.entry is not None:
-                place = self.tree.place(file.path, leaving)
-                made.update(dict.fromkeys(place.missing))
-                beside = f"{place.folder}/.patchmgr-{token}-{number}".removeprefix("/")
-            rows.append([file.path, beside, _short(file.before), _short(file.after())])
-        return {
-            "phase": "staging",
-            "made": list(made),
-            "files": rows,
-            "record": None if exchange.record is None else record_document(exchange.record),
-            "head": exchange.head,
-            "index": {p: e and [e.mode, e.blob] for p, e in exchange.index.items()},
-            "hidden": sorted(exchange.hidden),
-        }
-
-    def _stage(self, exchange: Exchange, journal: dict[str, Any]) -> None:
-        """Write all that is new beside what it replaces, then let the journal say so."""
-        shutil.rmtree(self._staging, ignore_errors=True)
-        (self._staging / "originals").mkdir(parents=True)
-        self._write_journal(journal)
-        for folder in journal["made"]:
-            self.tree.make_folder(folder)
-        for file, row in zip(exchange.files, journal["files"], strict=True):
-            if file.entry is not None and file.content is not None:
-                mode, bits = file.entry.mode, file.permissions
-                self.tree.write(row[1], mode, file.content, permissions=bits)
-        for name, content in exchange.originals.items():
-            write_synced(self._staging / "originals" / name, content)
-        if exchange.index or exchange.hidden:
-            self._stage_index(exchange)
-        write_synced(self._staging / _RECORD, json.dumps(journal["record"], indent=1).encode())
-        write_synced(self._staging / "spare", bytes(_SPARE))
-        journal["phase"] = "moving"
-        self._write_journal(journal)
-
-    def _stage_index(self, exchange: Exchange) -> None:
+    def _stage_more(self, exchange: Exchange) -> None:
+        if not exchange.index and not exchange.hidden:
+            return
         present, staged = self.clone.private / "index", self._staging / "index"
         if (self.clone.private / "index.lock").exists():
             raise PatchmgrError(
@@ -199,64 +50,13 @@ class Checkout:
             shutil.copyfile(present, staged)
         self.clone.write_index(exchange.index, exchange.hidden, staged)
 
-    def _write_journal(self, journal: Mapping[str, Any]) -> None:
-        beside = self._staging / _JOURNAL
-        write_synced(beside, json.dumps(journal).encode())
-        os.replace(beside, self._folder / _JOURNAL)
-        sync_folder(self._folder)
-
-    def _drop(self, journal: Mapping[str, Any]) -> None:
-        """Delete what was written beside, and the journal last."""
-        for _, beside, _, _ in journal["files"]:
-            if beside is not None:
-                self.tree.remove(beside)
-        for folder in reversed(journal["made"]):
-            self.tree.remove_folder(folder)
-        shutil.rmtree(self._staging, ignore_errors=True)
-        (self._folder / _JOURNAL).unlink(missing_ok=True)
-
-    def _check_unedited(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Refuse to finish over a file that is neither what it was nor what it becomes."""
-        changed = {row[0] for row in rows}
-        for path, _, before, after in rows:
-            if self._state_now(path, changed) not in (before, after):
-                raise PatchmgrError(
-                    "dirty-checkout",
-                    f"{path} in {self.clone.root} was edited after a command was interrupted there",
-                    ("commit or stash that edit, then run this again",),
-                )
-
-    def _state_now(self, path: str, changed: Collection[str]) -> list[str] | None:
-        if self._is_below_file(path, changed) or self.tree.is_folder(path):
-            return None
-        found = self.tree.read(path)
-        return None if found is None else _short(state_of(found.mode, found.content))
-
-    def _is_below_file(self, path: str, changed: Collection[str]) -> bool:
-        """Say whether a file of the same change stands, still or already, where a parent is."""
-        return any(p in changed and not self.tree.is_folder(p) for p in _parents(path))
-
-    def _finish(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
-        """Move everything into place; done again after a crash, it does what is left."""
-        rows = journal["files"]
-        changed = {row[0] for row in rows}
-        for path, beside, _, _ in rows:
-            is_file = not self._is_below_file(path, changed) and not self.tree.is_folder(path)
-            if beside is None and is_file:
-                self.tree.delete(path)
-        for path, beside, _, _ in rows:
-            if beside is not None and (is_fresh or self.tree.read(beside) is not None):
-                self.tree.move(beside, path)
-        (self._staging / "spare").unlink(missing_ok=True)
+    def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
         self._finish_index(journal, is_fresh=is_fresh)
         old, new = journal["head"]
         if self.clone.head() != new:
             self.clone.move_head(old, new)
         if journal["index"]:
             self.clone.refresh()
-        self._keep_record(journal["record"])
-        (self._folder / _JOURNAL).unlink()
-        shutil.rmtree(self._staging, ignore_errors=True)
 
     def _finish_index(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
         staged = self._staging / "index"
@@ -267,23 +67,3 @@ class Checkout:
         # Somebody may have staged something since: what was prepared then is out of date.
         entries = {path: e and Entry(*e) for path, e in journal["index"].items()}
         self.clone.write_index(entries, journal["hidden"], None)
-
-    def _keep_record(self, record: Mapping[str, Any] | None) -> None:
-        kept, fresh = self._folder / "originals", self._staging / "originals"
-        if fresh.exists():
-            shutil.rmtree(kept, ignore_errors=True)
-            os.rename(fresh, kept)
-        if record is None:
-            (self._folder / _RECORD).unlink(missing_ok=True)
-            shutil.rmtree(kept, ignore_errors=True)
-        elif (self._staging / _RECORD).exists():
-            os.replace(self._staging / _RECORD, self._folder / _RECORD)
-
-
-def _short(state: FileState | None) -> list[str] | None:
-    return None if state is None else [state.mode, state.sha256]
-
-
-def _parents(path: str) -> Iterator[str]:
-    parts = path.split("/")
-    return ("/".join(parts[:end]) for end in range(1, len(parts)))

@@ -63,6 +63,31 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
         os.close(descriptor)
 
 
+@contextmanager
+def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
+    """Hold a folder like `held`; made with the one above it if need be, and removed if left empty.
+
+    Who waits for the lock file while it is removed is told to try again.
+    """
+    try:
+        folder.parent.mkdir(exist_ok=True)
+        if folder.parent.is_symlink():
+            raise PatchmgrError("unsafe-path", f"{folder.parent} is a symbolic link")
+    except OSError as fault:
+        raise unwritable(what, fault) from fault
+    try:
+        with held(folder, what=what):
+            try:
+                yield
+            finally:
+                if os.listdir(folder) == ["lock"]:
+                    (folder / "lock").unlink()
+                    folder.rmdir()
+    finally:
+        with suppress(OSError):
+            folder.parent.rmdir()
+
+
 def _take(descriptor: int, what: str) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -73,6 +98,9 @@ def _take(descriptor: int, what: str) -> None:
             f"another patchmgr (process {owner}) is at work in {what}",
             ("wait for it to end, then run this again",),
         ) from fault
+    if os.fstat(descriptor).st_nlink == 0:  # its holder removed it while we opened it
+        message = f"another patchmgr was at work in {what} just now"
+        raise PatchmgrError("busy", message, ("run this again",))
     with suppress(OSError):  # the number is for people only
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)

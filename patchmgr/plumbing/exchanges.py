@@ -10,8 +10,9 @@ from patchmgr.model.ids import blob_id
 from patchmgr.model.ports import Tree
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import AppliedFile, FileState, Record, state_of
-from patchmgr.plumbing.checkout import Checkout, Exchange, Replacement
+from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.clones import Indexed
+from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
@@ -88,6 +89,42 @@ def plan_exchange(
         row = _row(checkout, path, old.get(path), wanted, leaving)
         _refuse_in_the_way(checkout, row, path in old, index.get(path), leaving)
         rows.append(row)
+    return replace(
+        _exchange(rows, record),
+        head=(goal.old_head, goal.new_head),
+        index=_index_after(rows, wanted, goal, index),
+        hidden=frozenset(
+            row.path
+            for row in rows
+            if row.is_restored and row.wanted is None and goal.onto.entry(row.path) is not None
+        ),
+    )
+
+
+def plan_files(
+    target: Target,
+    applied: Record | None,
+    wanted: Mapping[str, Content | None],
+    record: Record | None,
+    *,
+    replaced: Collection[str],
+) -> Exchange:
+    """Plan the same where there are but files.
+
+    Those `replaced` are originals of their own: somebody put them there since.
+    """
+    files = applied.files if applied is not None else ()
+    old = {file.path: file for file in files if file.path not in replaced}
+    leaving = _leaving(target, old, wanted)
+    rows = [_row(target, path, old.get(path), wanted, leaving) for path in sorted({*wanted, *old})]
+    for row in rows:
+        if row.wanted is not None and row.is_folder:
+            raise _dirty(f"{row.path} is a folder in {target.root}, and a file of the series")
+    return _exchange(rows, record)
+
+
+def _exchange(rows: Collection[_Row], record: Record | None) -> Exchange:
+    """Return what changes of the files, and what is kept of those that were there."""
     originals: dict[str, bytes] = {}
     kept = tuple(_kept(row, originals) for row in rows if not row.is_restored)
     return Exchange(
@@ -104,18 +141,11 @@ def plan_exchange(
         ),
         record=None if record is None else replace(record, files=kept),
         originals=originals,
-        head=(goal.old_head, goal.new_head),
-        index=_index_after(rows, wanted, goal, index),
-        hidden=frozenset(
-            row.path
-            for row in rows
-            if row.is_restored and row.wanted is None and goal.onto.entry(row.path) is not None
-        ),
     )
 
 
 def _leaving(
-    checkout: Checkout, old: Mapping[str, AppliedFile], wanted: Mapping[str, Content | None]
+    checkout: Target, old: Mapping[str, AppliedFile], wanted: Mapping[str, Content | None]
 ) -> set[str]:
     """Return the paths that will have no file."""
     gone = {path for path, content in wanted.items() if content is None}
@@ -123,7 +153,7 @@ def _leaving(
 
 
 def _row(
-    checkout: Checkout,
+    checkout: Target,
     path: str,
     old: AppliedFile | None,
     wanted: Mapping[str, Content | None],
@@ -147,14 +177,14 @@ def _as_content(file: WorkFile | None) -> Content | None:
     return Content(Entry(file.mode, blob_id(file.content)), file.content)
 
 
-def _is_below_leaving(checkout: Checkout, path: str, leaving: Collection[str]) -> bool:
+def _is_below_leaving(checkout: Target, path: str, leaving: Collection[str]) -> bool:
     """Say whether a file that leaves is still where a folder of the path will be."""
     parts = path.split("/")
     parents = ("/".join(parts[:end]) for end in range(1, len(parts)))
     return any(p in leaving and not checkout.tree.is_folder(p) for p in parents)
 
 
-def _original(checkout: Checkout, file: AppliedFile) -> WorkFile | None:
+def _original(checkout: Target, file: AppliedFile) -> WorkFile | None:
     if file.before is None or file.original is None:
         return None
     content = checkout.original(file.original)

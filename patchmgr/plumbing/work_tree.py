@@ -136,6 +136,7 @@ class WorkTree:
         for end in range(1, len(folders) + 1):
             self.make_folder("/".join(folders[:end]))
         with self._parent(beside) as (source, old), self._parent(path) as (target, new):
+            _give_owner(source, old, target, new)
             os.replace(old, new, src_dir_fd=source, dst_dir_fd=target)
 
     def delete(self, path: str) -> None:
@@ -182,6 +183,18 @@ class WorkTree:
             raise
         os.close(at)
         return deeper
+
+
+def _give_owner(source: int, old: bytes, target: int, new: bytes) -> None:
+    """Give a file the owner of the one that it replaces, where we may; its mode stays."""
+    try:
+        wanted = os.stat(new, dir_fd=target, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    found = os.stat(old, dir_fd=source, follow_symlinks=False)
+    if (found.st_uid, found.st_gid) != (wanted.st_uid, wanted.st_gid):
+        with suppress(PermissionError):
+            os.chown(old, wanted.st_uid, wanted.st_gid, dir_fd=source, follow_symlinks=False)
 
 
 def permissions_for(mode: str, found: WorkFile | None) -> int | None:

@@ -37,14 +37,14 @@ def error_document(error: PatchmgrError) -> str:
 
 def rebase_document(outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool, **more: Any) -> str:
     """Return the document of `rebase --json`; `more` are further keys of it."""
-    series = [_series(outcome) for outcome in outcomes]
+    series = [series_value(outcome) for outcome in outcomes]
     return document("rebase", dry_run=is_dry_run, series=series, **more)
 
 
 def targets_document(targets: Iterable[TargetOutcome]) -> str:
     """Return the document of `rebase --dry-run --json` onto several targets."""
     values = [
-        {"onto": target.onto, "series": [_series(outcome) for outcome in target.series]}
+        {"onto": target.onto, "series": [series_value(outcome) for outcome in target.series]}
         for target in targets
     ]
     return document("rebase", dry_run=True, targets=values)
@@ -58,7 +58,8 @@ def pin_value(pin: Pin) -> dict[str, Any]:
     return value
 
 
-def _series(outcome: SeriesOutcome) -> dict[str, Any]:
+def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
+    """Return what became of one series."""
     pairs = zip(outcome.patches, outcome.commits, strict=True)
     return {
         "name": outcome.name,

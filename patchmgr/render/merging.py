@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from patchmgr.model.outcome import How
 from patchmgr.render.clean import clean
 from patchmgr.render.machine import document
 
@@ -19,13 +20,16 @@ def merged_lines(merged: MergedFile) -> Iterator[str]:
     path = clean(merged.path)
     if merged.used:
         yield f"{path}: recorded: {', '.join(merged.used)}"
-    if merged.rules:
+    if merged.how == How.FORMAT.value:
+        yield f"{path}: format"
+    elif merged.rules:
         yield f"{path}: structural: {clean(', '.join(merged.rules))}"
     for warning in merged.warnings:
         yield f"warning: {path}: {clean(warning)}"
     if not merged.is_solved:
         what = "a binary conflict, ours is kept" if merged.is_binary else "conflicts are left"
         yield f"{path}: {what}"
+    yield from (f"{path}: {clean(note)}" for note in merged.notes)
 
 
 def merged_document(merged: MergedFile, *, is_dry_run: bool) -> str:

@@ -527,5 +527,5 @@ def test_a_reverted_half_is_carried_and_the_other_half_absorbed(story: Story) ->
     story.upstream(9, put(10, 4, OLD, over=2))
     told = story.rebase()
     assert told.verdicts() == ["partial"]
-    assert told.hunks() == ["unchanged text", "absorbed exact #7"]
+    assert told.hunks() == ["unchanged text", "absorbed history #7"]
     assert told.tree == story.tree(FIX)

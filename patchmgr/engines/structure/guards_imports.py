@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from patchmgr.engines.structure.guards_text import imported_names
@@ -23,23 +24,40 @@ class Tree(Protocol):
 
 
 def unresolved_imports(
-    path: str, text: str, merged: Tree, *, sides: Sequence[Tree]
+    path: str,
+    text: str,
+    merged: Tree,
+    *,
+    sides: Sequence[Tree],
+    before: str = "",
+    changed: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Return the imports of a merged file that some side resolves and the merged tree does not.
 
-    Modules outside of the trees are not looked at.
+    Modules outside of the trees are not looked at. An import that upstream's text has (`before`)
+    is upstream's own, unless its module is among the `changed` paths.
     """
-    tree = parse_python(text)
-    if tree is None:
-        return ()
-    wanted = dict.fromkeys(
-        (module, name) for node in ast.walk(tree) for module, name, _ in imported_names(node)
-    )
+    known = _imports_of(before)
+    touched = {place.rpartition(".")[0].removesuffix("/__init__") for place in changed}
+    wanted = [
+        (module, name)
+        for module, name in _imports_of(text)
+        if (module, name) not in known or not touched.isdisjoint(places(path, module))
+    ]
     return tuple(
         f"from {module} import {name}" if name else f"import {module}"
         for module, name in wanted
         if any(resolves(path, module, name, side) for side in sides)
         and not resolves(path, module, name, merged)
+    )
+
+
+def _imports_of(text: str) -> dict[tuple[str, str], None]:
+    tree = parse_python(text)
+    if tree is None:
+        return {}
+    return dict.fromkeys(
+        (module, name) for node in ast.walk(tree) for module, name, _ in imported_names(node)
     )
 
 
@@ -79,6 +97,7 @@ def _binds(content: bytes | None, name: str) -> bool:
     return bound is None or not bound.isdisjoint((name, "*", "__getattr__"))
 
 
+@lru_cache(maxsize=512)
 def bound_names(content: bytes) -> frozenset[str] | None:
     """Return what a module binds at its top, None where the text does not parse."""
     tree = parse_python(content.decode("utf-8", "surrogateescape"))

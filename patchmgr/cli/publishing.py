@@ -1,0 +1,121 @@
+"""`check`, `notes`, `diff`, `why`: what a maintainer publishes, and what backs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from patchmgr.cli.root import DryRun, Json, MaybeName, Names, Select, open_session, say, show
+from patchmgr.errors import EXIT_FINDINGS, PatchmgrError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from patchmgr.model.check import Checked
+
+
+def check(
+    names: Names = None,
+    run: Annotated[bool, typer.Option("--run", help="Run the series' own commands, too.")] = False,
+    command: Annotated[
+        list[str], typer.Option("--command", metavar="NAME", help="Run this one; repeatable.")
+    ] = [],  # noqa: B006 - typer copies it
+    workspace: Annotated[
+        bool, typer.Option("--workspace", help="Look at the workspace's files alone.")
+    ] = False,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write JUnit XML, too.")
+    ] = None,
+    select: Select = [],  # noqa: B006 - typer copies it
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Hold a series to its gates, every patch and the head; exit 4 where one fails.
+
+    Example: patchmgr check vllm --junit gates.xml
+
+    Example: patchmgr check vllm --run --command build
+    """
+    from patchmgr.commands.carrying import Wishes
+    from patchmgr.commands.check import check as hold
+    from patchmgr.commands.consistency import check_workspace
+    from patchmgr.render.checks import checked_document
+
+    session = open_session(wants_json=json)
+    results: Sequence[Checked]
+    if workspace:
+        if names or run or command:
+            raise PatchmgrError("usage", "--workspace stands alone")
+        results = check_workspace(session)
+    else:
+        chosen = names or sorted(session.workspace.lock().series)
+        wishes = Wishes(frozenset(select))
+        results = [
+            hold(
+                session,
+                name,
+                wishes=wishes,
+                runs=run or bool(command),
+                only=command,
+                is_dry_run=dry_run,
+            )
+            for name in chosen
+        ]
+    if junit is not None and not dry_run:
+        _write_junit(junit, results)
+    if json:
+        show(checked_document(results, is_dry_run=dry_run))
+    else:
+        _show_checked(results)
+    if not all(checked.is_sound for checked in results):
+        raise typer.Exit(EXIT_FINDINGS)
+
+
+def _write_junit(path: Path, results: Sequence[Checked]) -> None:
+    from patchmgr.render.checks import junit as as_junit
+
+    try:
+        path.write_text(as_junit(results), encoding="utf-8")
+    except OSError as fault:
+        problem = f"{path} cannot be written: {fault.strerror}"
+        raise PatchmgrError("unwritable", problem) from fault
+
+
+def _show_checked(results: Sequence[Checked]) -> None:
+    from patchmgr.render.checks import checked_text
+    from patchmgr.terminal import wants_colour
+
+    for checked in results:
+        show(checked_text(checked, colour=wants_colour()))
+    failed = [checked.series for checked in results if not checked.is_sound]
+    if failed:
+        say(f"Not sound: {', '.join(failed)}")
+
+
+def notes(
+    name: MaybeName = None,
+    from_: Annotated[
+        str | None, typer.Option("--from", metavar="REF|TAG", help="The state before the sync.")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="REF|TAG", help="The state after it; the pin.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write the note on a sync: conflicts, what was dropped, what upstream brought, gates, tags.
+
+    Without --from it is about the last rebase. Of a sync that is not made yet it says what that
+    would do.
+
+    Example: patchmgr notes vllm --from v0.23.0 --to v0.24.0
+    """
+    from patchmgr.commands.apply import only_series
+    from patchmgr.commands.notes import note
+    from patchmgr.render.notes_machine import note_document
+    from patchmgr.render.notes_markdown import note_markdown
+
+    session = open_session(wants_json=json)
+    found = note(session, only_series(session, [name] if name else []), start=from_, end=to)
+    show(note_document(found) if json else note_markdown(found))

@@ -1,0 +1,195 @@
+"""`check`: the gates on every patch of a series and on its head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from patchmgr.commands.carrying import Carried, Wishes
+from patchmgr.commands.check_runs import run_commands
+from patchmgr.commands.checked import keep_checked
+from patchmgr.commands.outlook import Outlook
+from patchmgr.commands.prepared import Ready, carry_in_place, prepare
+from patchmgr.commands.session import Session
+from patchmgr.commands.settings import read_settings
+from patchmgr.engines.claims import broken_claims
+from patchmgr.engines.fold import Overlay
+from patchmgr.engines.gates_python import PythonGates, stated_versions
+from patchmgr.engines.gates_text import (
+    cited_commits,
+    header_problems,
+    link_problems,
+    marker_problems,
+    sign_off_problems,
+    whitespace_problems,
+)
+from patchmgr.engines.modules import Modules, judged_versions
+from patchmgr.model.check import Checked, Gate, Problem, gate_of, skipped
+from patchmgr.model.outcome import Verdict
+from patchmgr.model.patch import Patch
+from patchmgr.model.ports import Tree
+from patchmgr.model.settings import SeriesSettings
+from patchmgr.model.snapshot import FILE_MODES
+from patchmgr.plumbing.fast_import import write_commits
+from patchmgr.plumbing.git_upstream import GitUpstream
+from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.tree_search import importing_files
+from patchmgr.plumbing.workbench import Workbench
+
+_NOT_ASKED = "series.toml does not ask for it"
+_METADATA = ("pyproject.toml", "setup.cfg", "setup.py")
+TEXT_GATES: tuple[tuple[str, Callable[[Patch], Iterable[Problem]]], ...] = (
+    ("whitespace", whitespace_problems),
+    ("markers", marker_problems),
+    ("sign-off", sign_off_problems),
+    ("header", header_problems),
+    ("links", link_problems),
+)
+
+
+def check(
+    session: Session,
+    name: str,
+    *,
+    wishes: Wishes,
+    runs: bool,
+    only: Sequence[str],
+    is_dry_run: bool,
+) -> Checked:
+    """Run the built-in gates on a series, and with `runs` its own commands.
+
+    `only` names the commands to run, all of them if it is empty. The result is kept.
+    """
+    settings = read_settings(session.workspace, name)
+    ready = prepare(session, session.workspace.series_record(name))
+    with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
+        carried, tree = carry_in_place(session, ready, bench, outlook, wishes=wishes)
+        run = _Run(ready, settings, bench, carried, tree)
+        gates = [*text_gates(run.patches, settings), *run.gates()]
+        commits: tuple[str, ...] = ()
+        if not run.is_broken:
+            commits = write_commits(bench, ready.base.commit, carried.drafts())
+        gates += run_commands(
+            session, run, commits, names=only, is_wanted=runs, is_dry_run=is_dry_run
+        )
+    head = None if run.is_broken else (commits[-1] if commits else ready.base.commit)
+    checked = Checked(name, head, tuple(p.name for p in run.patches), tuple(gates))
+    if not is_dry_run:
+        keep_checked(session, ready.record, checked, selected=wishes.selected)
+    return checked
+
+
+def text_gates(patches: Sequence[Patch], settings: SeriesSettings) -> list[Gate]:
+    """Return the gates that need the patch files alone."""
+    gates = []
+    for name, gate in TEXT_GATES:
+        if name in settings.left_out or (name == "sign-off" and not settings.needs_sign_off):
+            gates.append(skipped(name, _NOT_ASKED if name == "sign-off" else _LEFT_OUT))
+            continue
+        problems = tuple(problem for patch in patches for problem in gate(patch))
+        gates.append(gate_of(name, len(patches), problems))
+    return gates
+
+
+_LEFT_OUT = "series.toml leaves it out"
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A carried series at the gates."""
+
+    ready: Ready
+    settings: SeriesSettings
+    bench: Workbench
+    carried: Carried
+    tree: StoredTree
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        """Return the patches that are in."""
+        out = {o.name for o in self.carried.outcomes if o.verdict is Verdict.SKIPPED}
+        return tuple(patch for patch in self.ready.patches if patch.name not in out)
+
+    @property
+    def is_broken(self) -> bool:
+        """Say whether a patch has no commit, so that there is no branch."""
+        return any(o.verdict is Verdict.CONFLICT for o in self.carried.outcomes)
+
+    def gates(self) -> list[Gate]:
+        """Return the gates on the states of the branch."""
+        found = [self._links(), self._ensures(), *self._python(), self._claims()]
+        wanted = [gate for gate in found if gate is not None]
+        return [
+            skipped(gate.name, _LEFT_OUT) if gate.name in self.settings.left_out else gate
+            for gate in wanted
+        ]
+
+    def _links(self) -> Gate | None:
+        """Look up the commits that headers cite; None where they cite none."""
+        cited = [(patch.name, commit) for patch in self.patches for commit in cited_commits(patch)]
+        if not cited or not isinstance(self.ready.side, GitUpstream):
+            return None
+        with ObjectReader(self.ready.side.store) as reader:
+            problems = tuple(
+                Problem("citations", f"the store has no commit {commit}", patch)
+                for patch, commit in cited
+                if reader.commit(commit) is None
+            )
+        return gate_of("citations", len(cited), problems)
+
+    def _ensures(self) -> Gate:
+        problems = tuple(
+            Problem("ensures", str(outcome.reason), outcome.name)
+            for outcome in self.carried.outcomes
+            if outcome.verdict is Verdict.CONFLICT
+        )
+        asked = [p for p in self.patches if any(f.lower() == "ensures" for f in p.fields)]
+        return gate_of("ensures", len(asked), problems)
+
+    def _python(self) -> list[Gate]:
+        """Return the gates `python` and `imports`."""
+        versions = self.settings.python or stated_versions(self._metadata())
+        modules = Modules(self.bench.read, versions)
+        gates = PythonGates(self.tree, modules)
+        is_blind = False
+
+        def importers(modules: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+            nonlocal is_blind
+            commit = self.ready.base.commit
+            found = importing_files(self.ready.side.store, commit, modules, names)
+            is_blind = is_blind or found is None
+            return found or ()
+
+        carried = [(o.name, o.changes or {}) for o in self.carried.outcomes if o.is_carried]
+        problems = tuple(gates.problems(carried, importers))
+        texts = tuple(problem for problem in problems if problem.gate == "python")
+        names = tuple(dict.fromkeys(problem for problem in problems if problem.gate == "imports"))
+        note = "the store lacks files: only those of the series were looked at" if is_blind else ""
+        spoken = ", ".join(f"3.{minor}" for _, minor in judged_versions(versions))
+        return [
+            gate_of("python", gates.compiled, texts, note=f"for Python {spoken}"),
+            gate_of("imports", gates.looked_up, names, note=note),
+        ]
+
+    def _metadata(self) -> list[bytes]:
+        found = (self.content(self.tree, path) for path in _METADATA)
+        return [content for content in found if content is not None]
+
+    def _claims(self) -> Gate:
+        claims = self.settings.claims
+        head = Overlay(self.tree)
+        for path, entry in self.carried.changes.items():
+            head.set(path, entry)
+        problems = broken_claims(
+            claims, lambda p: self.content(self.tree, p), lambda p: self.content(head, p)
+        )
+        return gate_of("claims", len(claims), tuple(problems))
+
+    def content(self, tree: Tree, path: str) -> bytes | None:
+        """Return a file's content, None where there is no such file."""
+        entry = tree.entry(path)
+        if entry is None or entry.mode not in FILE_MODES:
+            return None
+        if isinstance(self.ready.side, GitUpstream):
+            self.ready.side.try_fetch_objects([entry.blob])
+        return self.bench.read(entry.blob)

@@ -1,0 +1,148 @@
+"""Installed packages as targets: where they are, and `verify`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from patchmgr.commands.session import Session
+from patchmgr.commands.targets import series_digest, settled
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.path_maps import PathMap, parse_path_map
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.applied import Record
+from patchmgr.plumbing.environments import (
+    Distribution,
+    Environment,
+    ask_environment,
+    find_distribution,
+    site_environment,
+)
+from patchmgr.plumbing.installation import FileState, Installation
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where a package is installed, as a person names it: an interpreter, or a folder.
+
+    `package` is its name where the upstream of the series does not tell it.
+    """
+
+    python: str | None = None
+    site: Path | None = None
+    package: str | None = None
+    breaks_system: bool = False
+
+    def words(self) -> str:
+        """Return the option that names it."""
+        return f"--python {self.python}" if self.python is not None else f"--site {self.site}"
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledState:
+    """What `verify` found of a package; `state` says it in a word."""
+
+    series: str
+    distribution: Distribution
+    state: str
+    is_applied: bool
+    is_current: bool
+    applied_to: str | None
+    files: tuple[tuple[str, FileState], ...]
+
+    @property
+    def is_sound(self) -> bool:
+        """Say whether the present series is in, whole."""
+        return self.state == "patched"
+
+
+def find_installed(
+    session: Session, record: SeriesRecord, where: Where
+) -> tuple[Environment, Distribution]:
+    """Return the environment that is meant, and in it the package that the series is for."""
+    package = where.package or session.workspace.upstream(record.upstream).package
+    if package is None:
+        raise PatchmgrError(
+            "usage",
+            f"the upstream {record.upstream} has no package",
+            ("name it with: --package NAME",),
+        )
+    if where.site is not None:
+        environment = site_environment(where.site)
+    else:
+        assert where.python is not None
+        environment = ask_environment(where.python)
+    return environment, find_distribution(environment, package)
+
+
+@contextmanager
+def opened_package(
+    session: Session, distribution: Distribution, *, is_dry_run: bool
+) -> Iterator[Installation]:
+    """Open a package for a command, as `opened` opens a checkout."""
+    with settled(session, Installation(distribution), is_dry_run=is_dry_run) as target:
+        yield target
+
+
+def path_map(session: Session, name: str) -> PathMap:
+    """Return the path map of a series."""
+    path = f"series/{name}/series.toml"
+    if not (session.workspace.root / path).exists():
+        return PathMap()
+    return parse_path_map(session.workspace.read(path))
+
+
+def package_digest(session: Session, record: SeriesRecord, selected: Collection[str]) -> str:
+    """Return the digest of a series and its path map."""
+    digest = series_digest(session, record, selected)
+    pairs = path_map(session, record.name).pairs
+    return hashlib.sha256(f"{digest}{pairs}".encode()).hexdigest() if pairs else digest
+
+
+def verify_package(
+    session: Session, name: str, where: Where, *, selected: Collection[str] = ()
+) -> InstalledState:
+    """Say whether the present series is in an installed package, file by file."""
+    record = session.workspace.series_record(name)
+    _, distribution = find_installed(session, record, where)
+    with opened_package(session, distribution, is_dry_run=True) as target:
+        applied = target.record()
+        if applied is None or applied.series != name:
+            return _verify_bare(session, record, target)
+        digest = package_digest(session, record, selected or applied.selected)
+        return _verify(name, target, applied, digest)
+
+
+def _verify(name: str, target: Installation, applied: Record, digest: str) -> InstalledState:
+    distribution = target.distribution
+    is_same = applied.onto == distribution.version
+    files = tuple(
+        (file.path, target.state(file.path, file, is_current=is_same)) for file in applied.files
+    )
+    is_current = applied.digest == digest
+    state = _word({state for _, state in files}, is_same=is_same, is_current=is_current)
+    return InstalledState(name, distribution, state, True, is_current, applied.onto, files)
+
+
+def _word(states: Collection[FileState], *, is_same: bool, is_current: bool) -> str:
+    if FileState.EDITED in states:
+        return "edited"
+    if FileState.REPLACED in states:
+        return "partly" if FileState.PATCHED in states else "replaced"
+    if not is_same:
+        return "replaced"
+    return "patched" if is_current else "outdated"
+
+
+def _verify_bare(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
+    """Say how the files stand that the series would change, as far as their paths tell it."""
+    maps, known = path_map(session, record.name), target.distribution.record
+    patches = session.workspace.patches(record.name)
+    named = dict.fromkeys(path for patch in patches for path in patch.paths())
+    paths = [place for path in named if (place := maps.find(path) or path) in known]
+    files = tuple((path, target.state(path, None, is_current=True)) for path in paths)
+    state = "edited" if any(s is FileState.EDITED for _, s in files) else "pristine"
+    return InstalledState(record.name, target.distribution, state, False, False, None, files)

@@ -1,0 +1,250 @@
+"""`apply` and `unapply` on an installed package."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.findings import keep_findings
+from patchmgr.commands.installed import (
+    Where,
+    find_installed,
+    opened_package,
+    package_digest,
+    path_map,
+)
+from patchmgr.commands.onto_package import OnPackage, Package, carry_onto_package
+from patchmgr.commands.session import Session
+from patchmgr.commands.targets import remember_target
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.start_checks import start_check
+from patchmgr.model.ids import blob_id
+from patchmgr.model.outcome import SeriesOutcome
+from patchmgr.model.recorded import Recalled
+from patchmgr.model.snapshot import REGULAR, Entry
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.applied import Record
+from patchmgr.plumbing.environments import Distribution, Environment, other_owners
+from patchmgr.plumbing.exchanges import Content, plan_files
+from patchmgr.plumbing.installation import (
+    FileState,
+    Installation,
+    edited,
+    original_reader,
+    replaced_paths,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PackageApplication:
+    """What `apply` did to an installed package; `is_new` is False where all was in place.
+
+    `paths` are the package's files that differ from the wheel's, `outcome` is None where nothing
+    had to be carried.
+    """
+
+    series: str
+    distribution: Distribution
+    paths: tuple[str, ...]
+    is_new: bool
+    outcome: SeriesOutcome | None = None
+    unreachable: tuple[tuple[str, str], ...] = ()
+    replayed: tuple[Recalled, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_conflicts(self) -> bool:
+        """Say whether a patch could not be applied; then nothing was written."""
+        return self.outcome is not None and self.outcome.has_conflicts
+
+
+def apply_to_package(
+    session: Session,
+    name: str,
+    where: Where,
+    *,
+    wishes: Wishes,
+    warns_at_start: bool | None,
+    is_dry_run: bool,
+) -> PackageApplication:
+    """Apply a series to an installed package of any release, all of it or nothing.
+
+    What an older state of the series left there is replaced in the same step; what an installer
+    replaced since is taken as it is now. `warns_at_start` None leaves that as it is. Raises
+    PatchmgrError "edited-package" where somebody else edited a file of the series.
+    """
+    record = session.workspace.series_record(name)
+    environment, distribution = find_installed(session, record, where)
+    digest = package_digest(session, record, wishes.selected)
+    _refuse_managed(environment, distribution, where)
+    with _writable(where), opened_package(session, distribution, is_dry_run=is_dry_run) as target:
+        present = _present(target, name, where)
+        warns = _has_check(target, present) if warns_at_start is None else warns_at_start
+        if present is not None and _is_as_wished(target, present, digest, warns=warns):
+            return PackageApplication(name, distribution, _paths(present), is_new=False)
+        _refuse_edited(target, present)
+        package = _package(session, record, target, present)
+        done = carry_onto_package(session, record, package, wishes=wishes)
+        result = _result(name, target, done)
+        with session.writing():
+            keep_findings(session.workspace, [done.outcome])
+        if result.has_conflicts:
+            return replace(result, paths=())
+        fresh = Record(name, digest, tuple(sorted(wishes.selected)), distribution.version, None, ())
+        _write(target, present, done, fresh, warns=warns, is_dry_run=is_dry_run)
+        if not is_dry_run:
+            remember_target(session.workspace, target.private)
+        return result
+
+
+def _result(name: str, target: Installation, done: OnPackage) -> PackageApplication:
+    return PackageApplication(
+        name, target.distribution, tuple(sorted(done.files)), is_new=True, outcome=done.outcome,
+        unreachable=done.unreachable, replayed=done.replayed, notes=done.notes,
+    )  # fmt: skip
+
+
+@contextmanager
+def _writable(where: Where) -> Iterator[None]:
+    """Name the overlay where the package cannot be written."""
+    try:
+        yield
+    except PatchmgrError as fault:
+        if fault.kind != "unwritable":
+            raise
+        hint = f"leave it as it is: patchmgr overlay {where.words()} --out DIR"
+        raise PatchmgrError(fault.kind, fault.message, (*fault.hints, hint)) from fault
+
+
+def _refuse_managed(environment: Environment, distribution: Distribution, where: Where) -> None:
+    """Refuse packages that the system's own package manager looks after (PEP 668)."""
+    if environment.owner is None or where.breaks_system:
+        return
+    raise PatchmgrError(
+        "externally-managed",
+        f"{distribution.site} belongs to the system ({environment.owner})",
+        (
+            "use a virtual environment",
+            f"or patchmgr overlay {where.words()} --out DIR",
+            "or give --break-system-packages, and answer for it",
+        ),
+    )
+
+
+def _present(target: Installation, name: str, where: Where) -> Record | None:
+    present = target.record()
+    if present is not None and present.series != name:
+        raise PatchmgrError(
+            "usage",
+            f"the series {present.series} is applied to {target.distribution.name}",
+            (f"take it out with: patchmgr unapply {present.series} {where.words()}",),
+        )
+    return present
+
+
+def _checks(target: Installation) -> dict[str, bytes]:
+    return start_check(target.distribution.name)
+
+
+def _has_check(target: Installation, present: Record | None) -> bool:
+    ours = {file.path for file in present.files} if present is not None else set[str]()
+    return not ours.isdisjoint(_checks(target))
+
+
+def _paths(present: Record) -> tuple[str, ...]:
+    return tuple(file.path for file in present.files if not _is_check(file.path))
+
+
+def _is_check(path: str) -> bool:
+    return path.startswith("_patchmgr_check_")
+
+
+def _is_as_wished(target: Installation, present: Record, digest: str, *, warns: bool) -> bool:
+    if present.digest != digest or present.onto != target.distribution.version:
+        return False
+    if _has_check(target, present) != warns:
+        return False
+    states = (target.state(file.path, file, is_current=True) for file in present.files)
+    return all(state is FileState.PATCHED for state in states)
+
+
+def _refuse_edited(target: Installation, present: Record | None) -> None:
+    is_same = present is not None and present.onto == target.distribution.version
+    for file in present.files if present is not None else ():
+        if target.state(file.path, file, is_current=is_same) is FileState.EDITED:
+            raise edited(target, file.path)
+
+
+def _package(
+    session: Session, record: SeriesRecord, target: Installation, present: Record | None
+) -> Package:
+    found = target.distribution
+    read = original_reader(target, present)
+    return Package(found.name, found.version, found.record, read, path_map(session, record.name))
+
+
+def _write(
+    target: Installation,
+    present: Record | None,
+    done: OnPackage,
+    record: Record,
+    *,
+    warns: bool,
+    is_dry_run: bool,
+) -> None:
+    files = dict(done.files)
+    _refuse_in_the_way(target, present, files)
+    if warns:
+        for path, content in _checks(target).items():
+            files[path] = Content(Entry(REGULAR, blob_id(content)), content)
+    replaced = replaced_paths(target, present)
+    exchange = plan_files(target, present, files, record, replaced=replaced)
+    if is_dry_run:
+        return
+    target.replace(exchange)
+    for file in exchange.record.files if exchange.record is not None else ():
+        if target.state(file.path, file, is_current=True) is not FileState.PATCHED:
+            raise PatchmgrError("not-written", f"{file.path} is not what was written to it")
+
+
+def _refuse_in_the_way(
+    target: Installation, present: Record | None, files: Collection[str]
+) -> None:
+    """Refuse files that are another distribution's, too, or nobody's that we know."""
+    for path, owner in other_owners(target.distribution, files).items():
+        raise PatchmgrError(
+            "shared-file",
+            f"{path} belongs to {target.distribution.name} and to {owner}",
+            ("uninstall one of them, and install the other again",),
+        )
+    ours = {file.path for file in present.files} if present is not None else set[str]()
+    for path in files:
+        is_known = path in target.distribution.record or path in ours
+        if not is_known and target.tree.read(path) is not None:
+            raise PatchmgrError(
+                "edited-package",
+                f"{path} is in {target.root} already, and no package lists it",
+                ("move it away, then run this again",),
+            )
+
+
+def unapply_from_package(
+    session: Session, name: str, where: Where, *, is_dry_run: bool
+) -> tuple[Path, tuple[str, ...]]:
+    """Put the original files back; what an installer replaced stays. Return where, and which."""
+    record = session.workspace.series_record(name)
+    environment, distribution = find_installed(session, record, where)
+    _refuse_managed(environment, distribution, where)
+    with _writable(where), opened_package(session, distribution, is_dry_run=is_dry_run) as target:
+        present = _present(target, name, where)
+        if present is None:
+            raise PatchmgrError("usage", f"the series {name} is not applied to {distribution.name}")
+        _refuse_edited(target, present)
+        replaced = replaced_paths(target, present)
+        exchange = plan_files(target, present, {}, None, replaced=replaced)
+        if not is_dry_run:
+            target.replace(exchange)
+        return target.root, tuple(file.path for file in exchange.files)

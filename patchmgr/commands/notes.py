@@ -1,0 +1,293 @@
+"""`notes`: what a sync did, with every number computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.checked import current_gates
+from patchmgr.commands.memory import Memory
+from patchmgr.commands.outlook import Outlook
+from patchmgr.commands.prepared import carry_onto, prepare
+from patchmgr.commands.published import Published, read_published
+from patchmgr.commands.session import Session, Side, history_between, make_pin
+from patchmgr.commands.settings import read_settings
+from patchmgr.commands.syncs import ends_of, keep_syncs, read_syncs
+from patchmgr.engines.languages.names import language
+from patchmgr.engines.sightings import pull_number
+from patchmgr.engines.subsystems import Subsystems, folders_of, subsystems
+from patchmgr.engines.sync_facts import (
+    carried_of,
+    dropped_of,
+    files_by_change,
+    solved_of,
+    touched_by,
+    warnings_of,
+)
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, SyncNote
+from patchmgr.model.ports import Step
+from patchmgr.model.upstream import Pin, SeriesRecord
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.git_upstream import GitUpstream
+from patchmgr.plumbing.history import GitHistory
+from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.stores import Resolved, references
+from patchmgr.plumbing.workbench import Workbench
+
+Row = Mapping[str, Any]
+TRACKED = "upstream/main"
+
+
+def note(session: Session, name: str, *, start: str | None, end: str | None) -> SyncNote:
+    """Return the note on the sync of a series from one upstream state to another.
+
+    A state is a REF, or a tag that `branch --tag` made. Without a start it is the state before
+    the last rebase, without an end the pin. Facts that are not kept are computed, as a dry run,
+    where the series is still on the start.
+    """
+    record = session.workspace.series_record(name)
+    side = session.side_of(record)
+    ends = _ends(session, record, side, start, end)
+    rows = _chain(read_syncs(session.workspace, name), ends[0].commit, ends[1].commit)
+    if not rows and ends[0].commit == record.pin.commit:
+        rows = [_dry_run(session, record, ends[1])]
+    if rows:
+        patches, is_complete = carried_of(rows), True
+        paths = touched_by(rows)
+    else:
+        rows, is_complete = [], False
+        patches = _of_lock(session, record, ends)
+        paths = tuple(p for patch in session.workspace.patches(name) for p in patch.paths())
+    return _Writer(session, record, side, ends, rows, is_complete).note(patches, paths)
+
+
+def _ends(
+    session: Session, record: SeriesRecord, side: Side, start: str | None, end: str | None
+) -> tuple[Resolved, Resolved]:
+    """Return both states of the sync."""
+    pin = Resolved(record.pin.ref, record.pin.commit, record.pin.archive, record.pin.sha256)
+    first, last = None, pin
+    if start is not None:
+        first = _state(session, record, side, start)
+    else:
+        base = record.result.get("base")
+        if isinstance(base, dict) and base.get("commit"):
+            first = _state(session, record, side, str(base["commit"]), str(base.get("ref", "")))
+    if end is not None:
+        last = _state(session, record, side, end)
+    if first is None:
+        hint = "name the state to start from with --from REF"
+        raise PatchmgrError("usage", f"{record.name} was not rebased yet", (hint,))
+    if end is None and first.commit == pin.commit:
+        last = side.resolve(TRACKED)
+    return first, last
+
+
+def _state(
+    session: Session, record: SeriesRecord, side: Side, name: str, shown: str = ""
+) -> Resolved:
+    for published in read_published(session.workspace):
+        if published.series == record.name and name in (published.tag, published.fallback):
+            return _by_commit(session, record, side, published.base, published.base)
+    return _by_commit(session, record, side, name, shown or name)
+
+
+def _by_commit(
+    session: Session, record: SeriesRecord, side: Side, name: str, shown: str
+) -> Resolved:
+    """Resolve a name; a commit that kept syncs know gets the name and archive it had then."""
+    if name == record.pin.commit or name == record.pin.ref:
+        pin = record.pin
+        return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256)
+    for row in read_syncs(session.workspace, record.name):
+        for key in ("base", "onto"):
+            pin = row["outcome"][key]
+            if name in (pin["commit"], pin["ref"]):
+                archive, digest = pin.get("archive"), pin.get("sha256")
+                return Resolved(pin["ref"], pin["commit"], archive, digest)
+    found = side.resolve(name)
+    return Resolved(shown, found.commit, found.archive, found.sha256, found.version)
+
+
+def _chain(rows: Sequence[Row], start: str, end: str) -> list[Row]:
+    """Return the kept syncs that lead from one commit to another; a dry run only where direct."""
+    direct = [row for row in rows if ends_of(row) == (start, end)]
+    if direct:
+        return direct[:1]
+    done = {ends_of(row)[0]: row for row in reversed(rows) if not row["dry_run"]}
+    chain: list[Row] = []
+    while start != end and start in done and len(chain) <= len(done):
+        chain.append(done[start])
+        start = ends_of(done[start])[1]
+    return chain if start == end else []
+
+
+def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
+    """Rebase without writing anything but the facts."""
+    ready, memory = prepare(session, record), Memory(session.workspace)
+    target = ready.side.resolve(target.ref)
+    with Workbench([ready.side.store]) as bench, Outlook(session) as outlook, Toolbox() as tools:
+        outcome = carry_onto(
+            session, ready, target, bench, outlook,
+            wishes=Wishes(names_symbols=True), memory=memory, formatters=tools,
+        )  # fmt: skip
+    keep_syncs(session.workspace, [outcome], is_dry_run=True, old_heads={}, known=memory.used())
+    return read_syncs(session.workspace, record.name)[0]
+
+
+def _of_lock(
+    session: Session, record: SeriesRecord, ends: tuple[Resolved, Resolved]
+) -> tuple[Carried, ...]:
+    """Return what the lock says of the last rebase, which is all that a clone has."""
+    result = record.result
+    base = result.get("base")
+    is_last = isinstance(base, dict) and base.get("commit") == ends[0].commit
+    if not is_last or ends[1].commit != record.pin.commit:
+        raise PatchmgrError(
+            "no-facts",
+            f"nothing is known of a sync of {record.name} from {ends[0].ref} to {ends[1].ref}",
+            (
+                "notes --from the state before the last rebase, or leave --from out",
+                f"what a rebase would do: patchmgr notes --from {record.pin.ref} --to REF",
+            ),
+        )
+    subjects = {p.name: p.subject for p in session.workspace.patches(record.name)}
+    return tuple(
+        Carried(row["name"], subjects.get(row["name"], ""), row["verdict"], ())
+        for row in result.get("patches", ())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """A sync between two states, and what is known of it."""
+
+    session: Session
+    record: SeriesRecord
+    side: Side
+    ends: tuple[Resolved, Resolved]
+    rows: Sequence[Row]
+    is_complete: bool
+
+    def note(self, patches: tuple[Carried, ...], paths: tuple[str, ...]) -> SyncNote:
+        """Return the note."""
+        history = history_between(self.side, *self.ends)
+        steps = history.steps(paths) if paths else ()
+        base, onto = (make_pin(self.side, end) for end in self.ends)
+        head, old_head = self._heads()
+        parts = self._subsystems(onto, paths)
+        same, other = self._files(onto, head)
+        tags = self._tags(head)
+        dropped = tuple(dropped_of(self.rows)) if self.rows else self._dropped(patches, steps)
+        return SyncNote(
+            series=self.record.name,
+            base=base,
+            onto=onto,
+            upstream_commits=history.count(),
+            unit="commit" if isinstance(history, GitHistory) else "release",
+            head=head,
+            old_head=old_head,
+            is_dry_run=bool(self.rows) and bool(self.rows[-1]["dry_run"]),
+            is_complete=self.is_complete,
+            patches=patches,
+            solved=tuple(solved_of(self.rows)),
+            dropped=dropped,
+            brought=_brought(steps, set(paths), dropped, parts),
+            subsystems_by=parts.source,
+            identical=tuple((path, language(path)) for path in same),
+            changed=tuple((path, language(path)) for path in other),
+            gates=self._gates(onto),
+            preview=tags.tag if tags else None,
+            fallback=tags.fallback if tags else None,
+            warnings=warnings_of(self.rows),
+        )
+
+    def _heads(self) -> tuple[str | None, str | None]:
+        known = references(self.side.store, f"refs/heads/patchmgr/{self.record.name}").get("")
+        if self.rows:
+            outcome = self.rows[-1]["outcome"]
+            return outcome["head"], self.rows[0]["old_head"]
+        return str(self.record.result.get("head", "")) or known, None
+
+    def _subsystems(self, onto: Pin, paths: Sequence[str]) -> Subsystems:
+        settings = read_settings(self.session.workspace, self.record.name)
+        with ObjectReader(self.side.store) as reader:
+            tree = StoredTree(reader, onto.tree)
+
+            def read(path: str) -> bytes | None:
+                entry = tree.entry(path)
+                if entry is None:
+                    return None
+                if isinstance(self.side, GitUpstream):
+                    self.side.try_fetch_objects([entry.blob])
+                return reader.blob(entry.blob)
+
+            return subsystems(settings.subsystems, read, folders_of(paths))
+
+    def _files(self, onto: Pin, head: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the files with the same bytes as before, and the others.
+
+        Paths that end as upstream has them are none of the series', where there is a head.
+        """
+        same, other = files_by_change(self.rows)
+        with ObjectReader(self.side.store) as reader:
+            if head is None or reader.commit(head) is None:
+                return same, other
+            trees = StoredTree(reader, reader.tree_of(head)), StoredTree(reader, onto.tree)
+
+            def is_own(path: str) -> bool:
+                return trees[0].entry(path) != trees[1].entry(path)
+
+            return tuple(filter(is_own, same)), tuple(filter(is_own, other))
+
+    def _gates(self, onto: Pin) -> tuple[GateLine, ...]:
+        if onto.commit != self.record.pin.commit:
+            return ()
+        gates = current_gates(self.session, self.record)
+        return tuple(GateLine(g.name, g.standing, g.problems, g.note) for g in gates)
+
+    def _tags(self, head: str | None) -> Published | None:
+        found = [
+            one
+            for one in read_published(self.session.workspace)
+            if one.series == self.record.name and one.head == head
+        ]
+        return next((one for one in found if one.tag), found[0] if found else None)
+
+    def _dropped(self, patches: Sequence[Carried], steps: Sequence[Step]) -> tuple[Dropped, ...]:
+        """Return what the lock says was dropped, with the subjects of the evidence."""
+        by_id = {step.commit: step for step in steps}
+        found = []
+        for row in self.record.result.get("patches", ()):
+            if row["verdict"] in ("absorbed", "partial"):
+                known = [by_id[commit] for commit in row["evidence"] if commit in by_id]
+                by = tuple(Arrival(s.commit, s.subject, pull_number(s.subject)) for s in known)
+                found.append(Dropped(row["name"], "", row["verdict"] == "absorbed", (), by))
+        return tuple(found)
+
+
+def _brought(
+    steps: Sequence[Step], paths: set[str], dropped: Sequence[Dropped], parts: Subsystems
+) -> tuple[Brought, ...]:
+    """Return what upstream did to the touched files, besides bringing patches of ours."""
+    landed = {arrival.commit for one in dropped for arrival in one.by}
+    groups: dict[str, dict[str, tuple[Step, list[str]]]] = {}
+    for step in steps:
+        if step.commit in landed:
+            continue
+        for path in sorted(paths & set(step.changes)):
+            group = groups.setdefault(parts.of(path), {})
+            group.setdefault(step.commit, (step, []))[1].append(path)
+    return tuple(
+        Brought(
+            name,
+            tuple(
+                Arrival(s.commit, s.subject, pull_number(s.subject), tuple(own))
+                for s, own in group.values()
+            ),
+        )
+        for name, group in sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    )

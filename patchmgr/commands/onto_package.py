@@ -1,0 +1,287 @@
+"""Carry a series from its pin onto the files of a package: installed ones, or those of a wheel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from patchmgr.commands.carrying import Carried, Wishes, carry, items_of, needed_blobs, touched_paths
+from patchmgr.commands.decide import read_decisions
+from patchmgr.commands.memory import Memory
+from patchmgr.commands.outlook import End, Outlook
+from patchmgr.commands.package_ends import NOBODY, Ends, find_ends, tree_of_files
+from patchmgr.commands.session import Session, nobody
+from patchmgr.engines.installed_paths import InstalledPaths
+from patchmgr.engines.rebase import Item
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.path_maps import PathMap
+from patchmgr.formats.wheel_records import record_digest
+from patchmgr.model.ids import blob_id
+from patchmgr.model.outcome import SeriesOutcome
+from patchmgr.model.patch import FilePatch, Patch
+from patchmgr.model.ports import Tree
+from patchmgr.model.recorded import Recalled
+from patchmgr.model.snapshot import GITLINK, REGULAR, SYMLINK, Entry
+from patchmgr.model.upstream import Pin, SeriesRecord
+from patchmgr.plumbing.exchanges import Content
+from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.git_upstream import GitUpstream
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.work_tree import WorkFile
+from patchmgr.plumbing.workbench import Workbench
+
+_ROUNDS = 4
+_SIBLINGS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package as its files are: `record` maps path to hash, `read` gives a file's original."""
+
+    name: str
+    version: str
+    record: Mapping[str, str] = field(repr=False)
+    read: Callable[[str], WorkFile | None] = field(repr=False)
+    maps: PathMap
+
+
+@dataclass(frozen=True, slots=True)
+class OnPackage:
+    """A series on a package: its files by their place in it (None: deleted).
+
+    `unreachable` are patches with paths that the package does not have; `notes` say what could
+    not be looked at.
+    """
+
+    outcome: SeriesOutcome
+    files: Mapping[str, Content | None]
+    unreachable: tuple[tuple[str, str], ...]
+    replayed: tuple[Recalled, ...]
+    notes: tuple[str, ...]
+
+
+def carry_onto_package(
+    session: Session, record: SeriesRecord, package: Package, *, wishes: Wishes
+) -> OnPackage:
+    """Carry a series onto a package, as `rebase` carries it onto the release.
+
+    Raises PatchmgrError "out-of-reach" where the package has none of the paths.
+    """
+    side = session.side_of(record)
+    patches = session.workspace.patches(record.name)
+    ends = find_ends(side, record.pin, package.version)
+    with Workbench((side.store,)) as bench, Outlook(session) as outlook, Toolbox() as formatters:
+        run = _Run(session, record, package, ends, bench, outlook, formatters, wishes, patches)
+        return run.carry()
+
+
+class _Run:
+    """One series on one package, in a bench."""
+
+    def __init__(
+        self,
+        session: Session,
+        record: SeriesRecord,
+        package: Package,
+        ends: Ends,
+        bench: Workbench,
+        outlook: Outlook,
+        formatters: Toolbox,
+        wishes: Wishes,
+        patches: tuple[Patch, ...],
+    ) -> None:
+        self.session, self.record, self.package, self.ends = session, record, package, ends
+        self.bench, self.outlook, self.formatters, self.wishes = bench, outlook, formatters, wishes
+        self.patches = patches
+        self.memory = Memory(session.workspace)
+        self.old_ids = {f.old_path: f.old_id or "" for p in patches for f in p.files if f.old_path}
+        self.layout = InstalledPaths(package.record, package.maps, self._is_same)
+        self.trees: tuple[StoredTree, ...] = ()
+        base = ends.base.commit if ends.base is not None else self._pristine_base()
+        self.base = bench.tree(base)
+        self.onto_commit = base if ends.onto is None else ends.onto.commit
+        self.trees = (bench.tree(self.onto_commit), self.base)
+        if ends.needs_all:
+            self._lay(self._all_installed())
+        self.onto = bench.tree(self.onto_commit)
+
+    def _is_same(self, path: str, place: str) -> bool:
+        """Say whether the package's file has the content that the repository has at the path."""
+        for tree in self.trees:
+            entry = tree.entry(path)
+            if entry is not None and entry.mode != GITLINK:
+                digest = record_digest(self.bench.read(entry.blob))
+                if digest == self.package.record.get(place):
+                    return True
+        known = self.old_ids.get(path, "").strip("0")
+        found = self.package.read(place) if known and not self.trees else None
+        return found is not None and blob_id(found.content).startswith(known)
+
+    def _pristine_base(self) -> str:
+        """Make the pin of the files that the patches touch: RECORD proves that they are its."""
+        files = {}
+        for path in touched_paths(self.patches):
+            found = self._read(path)
+            if found is not None:
+                files[path] = Entry(REGULAR, self.bench.add(found.content))
+        return write_commits(self.bench, None, [Draft(NOBODY, b"installed\n", files)])[0]
+
+    def _all_installed(self) -> dict[str, Entry | None]:
+        return tree_of_files(self.bench, self.base, self.package.record, self.package.read)
+
+    def _read(self, path: str) -> WorkFile | None:
+        place = self.layout.find(path)
+        return None if place is None else self.package.read(place)
+
+    def _lay(self, files: Mapping[str, Entry | None]) -> None:
+        """Put installed files in place of the release's."""
+        if files:
+            draft = Draft(NOBODY, b"installed\n", files)
+            self.onto_commit = write_commits(self.bench, self.onto_commit, [draft])[0]
+            self.onto = self.bench.tree(self.onto_commit)
+
+    def carry(self) -> OnPackage:
+        """Carry until every file that changes was compared with the installed one."""
+        items, lost = self._reachable()
+        paths = list(touched_paths([item.patch for item in items if item.refusal is None]))
+        for _ in range(_ROUNDS):
+            self._lay(self._differing(paths))
+            carried = self._carry(items)
+            paths = list(self._differing(list(carried.changes)))
+            if not paths:
+                break
+        files, beyond = self._placed(carried)
+        return OnPackage(
+            self._outcome(carried), files, (*lost, *beyond), self.memory.used(), self.ends.notes
+        )
+
+    def _differing(self, paths: Sequence[str]) -> dict[str, Entry | None]:
+        """Return the installed files that are not as the release has them."""
+        found: dict[str, Entry | None] = {}
+        for path in paths:
+            installed, entry = self._read(path), self.onto.entry(path)
+            if installed is None or (entry and entry.blob == blob_id(installed.content)):
+                continue
+            mode = entry.mode if entry is not None else installed.mode
+            found[path] = Entry(mode, self.bench.add(installed.content))
+        return found
+
+    def _reachable(self) -> tuple[tuple[Item, ...], tuple[tuple[str, str], ...]]:
+        """Leave out what the package does not have; return what that is, too."""
+        series = self.session.workspace.series_file(self.record.name)
+        items: list[Item] = []
+        lost: list[tuple[str, str]] = []
+        made: set[str] = set()
+        for item in items_of(self.patches, series, self.wishes.selected):
+            patch = item.patch
+            kept = tuple(file for file in patch.files if self._can_reach(file, made))
+            made.update(file.new_path for file in kept if file.new_path is not None)
+            gone = [file.path for file in patch.files if file not in kept]
+            lost += [(patch.name, path) for path in gone if item.refusal is None]
+            refusal = item.refusal
+            if gone and not kept:
+                refusal = refusal or f"out of reach here: {', '.join(gone)}"
+            items.append(replace(item, patch=replace(patch, files=kept), refusal=refusal))
+        if lost and all(item.refusal is not None for item in items):
+            raise PatchmgrError(
+                "out-of-reach",
+                f"{self.package.name} {self.package.version} has none of the files: {lost[0][1]}",
+                ("apply to a checkout instead, and build it: patchmgr apply --to CHECKOUT",
+                 "or say in series.toml where it has them: [paths]"),
+            )  # fmt: skip
+        return tuple(items), tuple(lost)
+
+    def _can_reach(self, file: FilePatch, made: set[str]) -> bool:
+        if file.old_path is None:
+            return self._place(file.path) is not None
+        if file.old_path in made or self.layout.find(file.old_path) is not None:
+            return True
+        is_gone = self.onto.entry(file.old_path) is None
+        return is_gone and self.layout.has_top_of(file.old_path)
+
+    def _place(self, path: str) -> str | None:
+        """Return where a path of the repository is, or belongs, in the package."""
+        found = self.layout.find(path)
+        if found is not None or self.onto.entry(path) is not None:
+            return found
+        return self.layout.place_new(path, _siblings(self.onto, path))
+
+    def _carry(self, items: Sequence[Item]) -> Carried:
+        side = self.ends.side
+        name = self.record.name
+        decisions = tuple(d for d in read_decisions(self.session.workspace) if d.series == name)
+        if isinstance(side, GitUpstream):
+            trees = (self.base, self.onto)
+            side.try_fetch_objects(needed_blobs(trees, touched_paths(self.patches)))
+        base, onto = self.ends.resolved(self.record.pin, self.package.version)
+        return carry(
+            self.bench,
+            name,
+            items,
+            self.base,
+            self.onto,
+            author=nobody(side, self.record.pin) if self.ends.base is not None else NOBODY,
+            wishes=self.wishes,
+            progress=self.session.progress,
+            history=self.ends.history,
+            bring=side.try_fetch_objects if isinstance(side, GitUpstream) else lambda blobs: None,
+            views=self.outlook.views(
+                self.record.upstream,
+                side,
+                self.bench,
+                patches=self.patches,
+                base=End(base, self.base),
+                onto=End(onto, self.onto),
+            ),
+            decisions=decisions if self.ends.history is not None else (),
+            recall=self.memory,
+            formatters=self.formatters,
+            on_patch=lambda patch: self.memory.enter(f"{name}/{patch}"),
+        )
+
+    def _placed(
+        self, carried: Carried
+    ) -> tuple[dict[str, Content | None], tuple[tuple[str, str], ...]]:
+        """Return the files by their place in the package, and what has no place there."""
+        files: dict[str, Content | None] = {}
+        beyond: list[tuple[str, str]] = []
+        for path, entry in carried.changes.items():
+            place = self._place(path)
+            if place is None:
+                beyond.append(("", path))
+                continue
+            content = self._content(path, place, entry)
+            found = self.package.read(place)
+            same = None if found is None else (found.mode, found.content)
+            if (None if content is None else (content.entry.mode, content.content)) != same:
+                files[place] = content
+        return files, tuple(beyond)
+
+    def _content(self, path: str, place: str, entry: Entry | None) -> Content | None:
+        if entry is None:
+            return None
+        if entry.mode in (GITLINK, SYMLINK):
+            what = "a submodule" if entry.mode == GITLINK else "a symbolic link"
+            raise PatchmgrError("unsupported", f"{path} is {what}, which no package holds")
+        start, found = self.onto.entry(path), self.package.read(place)
+        if start is not None and start.mode == entry.mode and found is not None:
+            entry = replace(entry, mode=found.mode)  # installers drop modes
+        return Content(entry, self.bench.read(entry.blob))
+
+    def _outcome(self, carried: Carried) -> SeriesOutcome:
+        record, ends = self.record, self.ends
+        onto = Pin(f"v{self.package.version}", self.onto_commit, self.onto.id, self.package.name)
+        return SeriesOutcome(
+            record.name, record.upstream, record.pin, onto,
+            ends.history.count() if ends.history is not None else 0,
+            None, self.onto.id, carried.outcomes, (None,) * len(carried.outcomes),
+        )  # fmt: skip
+
+
+def _siblings(tree: Tree, path: str) -> tuple[str, ...]:
+    folder = path.rpartition("/")[0]
+    if not folder or not tree.is_directory(folder):
+        return ()
+    return tuple(islice(tree.files_below(folder), _SIBLINGS))

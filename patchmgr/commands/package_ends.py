@@ -1,0 +1,108 @@
+"""From where to where a series goes that is applied to a package: its pin, and a release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from patchmgr.commands.session import Side, history_between, require_pin
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.wheel_records import record_digest
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.model.upstream import Pin
+from patchmgr.plumbing.history import GitHistory, ReleaseHistory
+from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.work_tree import WorkFile
+from patchmgr.plumbing.workbench import Workbench
+
+NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
+_NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
+_TEXTS = (".py", ".pyi", ".txt", ".json", ".toml", ".yaml", ".yml", ".md", ".cfg", ".ini",
+          ".h", ".hpp", ".cuh", ".cu", ".cpp", ".cc", ".c", ".inl", ".jinja", ".sh")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The states to start from and to go to; None where the files themselves stand for it.
+
+    `needs_all` says that the release could not be had: the installed files are the new side.
+    """
+
+    side: Side
+    base: Resolved | None
+    onto: Resolved | None
+    history: GitHistory | ReleaseHistory | None = None
+    needs_all: bool = False
+    notes: tuple[str, ...] = ()
+
+    def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
+        """Return both states for those who only ask for their names."""
+        base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
+        return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
+
+
+def find_ends(side: Side, pin: Pin, version: str) -> Ends:
+    """Find the pin and the release that is installed.
+
+    Nothing is downloaded where the release is the pin: its files are there.
+    """
+    if is_same_release(pin, version):
+        with ObjectReader(side.store) as reader:
+            is_there = reader.commit(pin.commit) is not None
+        if not is_there and pin.archive is not None:
+            return Ends(side, None, None)
+        return Ends(side, require_pin(side, pin), None)
+    base = require_pin(side, pin)
+    try:
+        onto = side.resolve(f"v{_public(version)}")
+        history = history_between(side, base, onto)
+        if isinstance(history, ReleaseHistory):
+            for name in history.versions:
+                history.lookup(name)
+    except PatchmgrError as fault:
+        if fault.kind not in _NOT_TO_BE_HAD:
+            raise
+        note = f"what upstream did up to {version} could not be looked at: {fault.message}"
+        return Ends(side, base, None, needs_all=True, notes=(note,))
+    return Ends(side, base, onto, history)
+
+
+def is_same_release(pin: Pin, version: str) -> bool:
+    """Say whether a version is the release that is pinned; a local part does not count."""
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return Version(pin.ref.removeprefix("v")).public == Version(version).public
+    except InvalidVersion:
+        return False
+
+
+def _public(version: str) -> str:
+    return version.partition("+")[0]
+
+
+def tree_of_files(
+    bench: Workbench,
+    base: StoredTree,
+    record: Mapping[str, str],
+    read: Callable[[str], WorkFile | None],
+) -> dict[str, Entry | None]:
+    """Return what makes a tree of the pin one of the package's texts, as far as it has them."""
+    changes: dict[str, Entry | None] = {}
+    tops = {path.partition("/")[0] for path in record if path.endswith(".py") and "/" in path}
+    for path, digest in record.items():
+        if path.partition("/")[0] not in tops or not path.endswith(_TEXTS):
+            continue
+        entry = base.entry(path)
+        is_blob = entry is not None and entry.mode != GITLINK
+        if entry and is_blob and record_digest(bench.read(entry.blob)) == digest:
+            continue
+        found = read(path)
+        if found is not None:
+            changes[path] = Entry(found.mode, bench.add(found.content))
+    for top in tops:
+        if base.is_directory(top):
+            changes |= {path: None for path in base.files_below(top) if path not in record}
+    return changes

@@ -1,0 +1,47 @@
+"""What was published of a series: branches and tags, remembered in the workspace."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+
+from patchmgr.plumbing.durable import write_synced
+from patchmgr.store import PRIVATE, Workspace
+
+_FILE = f"{PRIVATE}/published.json"
+_MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One branch that was built, and the tags that name it and what it replaced."""
+
+    series: str
+    repository: str
+    branch: str
+    tag: str | None
+    fallback: str | None
+    head: str
+    base: str
+    digest: str
+
+
+def remember_published(workspace: Workspace, published: Published) -> None:
+    """Remember a branch in front of the others; what cannot be written is left."""
+    rest = [known for known in read_published(workspace) if known != published]
+    path = workspace.root / _FILE
+    rows = [asdict(one) for one in (published, *rest)][:_MOST]
+    with suppress(OSError):
+        path.parent.mkdir(exist_ok=True)
+        write_synced(path.with_suffix(".new"), json.dumps(rows, indent=1).encode())
+        path.with_suffix(".new").replace(path)
+
+
+def read_published(workspace: Workspace) -> tuple[Published, ...]:
+    """Return what is remembered, newest first; what cannot be read is as good as nothing."""
+    try:
+        rows = json.loads((workspace.root / _FILE).read_bytes())
+        return tuple(Published(**row) for row in rows)
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()

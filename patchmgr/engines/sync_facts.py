@@ -1,0 +1,169 @@
+"""Read the facts that were kept of rebases as values: what was carried, solved and dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from patchmgr.model.notes import Arrival, Carried, Dropped, Solved
+
+Row = Mapping[str, Any]
+
+_PLAIN = frozenset({None, "identical", "text"})
+_WORDS = {
+    "structural": "merged by structure, both changes are in",
+    "format": "merged below upstream's formatting",
+    "moved": "re-homed to where upstream moved the code",
+    "recorded": "solved as a person did before",
+}
+
+
+def carried_of(rows: Sequence[Row]) -> tuple[Carried, ...]:
+    """Return every patch of the syncs; one of several has its first verdict that is a loss."""
+    found: dict[str, Carried] = {}
+    for row in rows:
+        for patch in row["outcome"]["patches"]:
+            known = found.get(patch["name"])
+            if known is None or known.verdict in ("unchanged", "modified", "partial", "skipped"):
+                found[patch["name"]] = _carried(patch, known)
+    return tuple(found.values())
+
+
+def _carried(patch: Row, known: Carried | None) -> Carried:
+    how = {str(hunk["how"]) for hunk in patch["hunks"] if hunk["how"] is not None}
+    verdict = str(patch["verdict"])
+    if known is not None:
+        how |= set(known.how)
+        if verdict == "unchanged" and known.verdict in ("modified", "partial"):
+            verdict = known.verdict
+    return Carried(
+        str(patch["name"]), str(patch["subject"]), verdict, tuple(sorted(how)), patch["reason"]
+    )
+
+
+def dropped_of(rows: Sequence[Row]) -> Iterator[Dropped]:
+    """Yield the patches that upstream has, wholly or in part, with the commits that brought it."""
+    for row in rows:
+        for patch in row["outcome"]["patches"]:
+            if patch["verdict"] not in ("absorbed", "partial"):
+                continue
+            how = {str(h["how"]) for h in patch["hunks"] if h["verdict"] == "absorbed"}
+            yield Dropped(
+                str(patch["name"]),
+                str(patch["subject"]),
+                patch["verdict"] == "absorbed",
+                tuple(sorted(how)),
+                tuple(map(_arrival, patch["evidence"])),
+            )
+
+
+def _arrival(sighting: Row) -> Arrival:
+    return Arrival(
+        str(sighting["commit"]),
+        str(sighting["subject"]),
+        sighting["pull"],
+        tuple(map(str, sighting["paths"])),
+    )
+
+
+def solved_of(rows: Sequence[Row]) -> Iterator[Solved]:
+    """Yield each file that took more than git's text merge, and those still in conflict."""
+    for row in rows:
+        solutions = list(row.get("solutions", {}).values())
+        for patch in row["outcome"]["patches"]:
+            yield from _open(patch)
+            files: dict[tuple[str, str], list[Row]] = {}
+            for hunk in patch["hunks"]:
+                if hunk["how"] not in _PLAIN and hunk["verdict"] != "absorbed":
+                    files.setdefault((hunk["path"], hunk["new_path"]), []).append(hunk)
+            for (path, new_path), hunks in files.items():
+                seen = f"{row['outcome']['name']}/{patch['name']}"
+                yield Solved(
+                    str(patch["name"]),
+                    path,
+                    new_path,
+                    _symbols(hunks),
+                    _solution(hunks, seen, solutions, (path, new_path)),
+                    is_open=False,
+                    collided=_collided(patch, path, new_path),
+                )
+
+
+def _open(patch: Row) -> Iterator[Solved]:
+    for conflict in patch["conflicts"] if patch["verdict"] == "conflict" else ():
+        path, new_path = str(conflict["path"]), str(conflict["new_path"])
+        words = f"open: {conflict['reason']}"
+        if conflict["proposal"]:
+            words += f"; proposed: {conflict['proposal']}"
+        hunks = [h for h in patch["hunks"] if h["path"] == path and h["verdict"] == "conflict"]
+        collided = _collided(patch, path, new_path)
+        yield Solved(str(patch["name"]), path, new_path, _symbols(hunks), words, True, collided)
+
+
+def _symbols(hunks: Sequence[Row]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(hunk["symbol"]) for hunk in hunks if hunk["symbol"]))
+
+
+def _collided(patch: Row, path: str, new_path: str) -> tuple[Arrival, ...]:
+    return tuple(
+        _arrival(cause) for cause in patch["cause"] if {path, new_path} & set(cause["paths"])
+    )
+
+
+def _solution(
+    hunks: Sequence[Row], seen: str, solutions: Sequence[Row], paths: tuple[str, str]
+) -> str:
+    hows = dict.fromkeys(str(hunk["how"]) for hunk in hunks)
+    words = [_WORDS.get(how, how) for how in hows]
+    if "recorded" in hows:
+        told = [
+            str(one["solution"])
+            for one in solutions
+            if one["path"] in paths or one["seen"].startswith(seen)
+        ]
+        if told:
+            by_hand = ", ".join(dict.fromkeys(told))
+            words = [by_hand if word == _WORDS["recorded"] else word for word in words]
+    return "; ".join(dict.fromkeys(words))
+
+
+def touched_by(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Return every path that the patches of the syncs are about, old and new."""
+    paths = {
+        str(path)
+        for row in rows
+        for patch in row["outcome"]["patches"]
+        for hunk in patch["hunks"]
+        for path in (hunk["path"], hunk["new_path"])
+    }
+    return tuple(sorted(paths))
+
+
+def files_by_change(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the files of the series that are byte for byte as before, and the others.
+
+    A file is as before where upstream did not touch it and every patch on it was carried so.
+    """
+    hows: dict[str, set[str]] = {}
+    gone: set[str] = set()
+    for row in rows:
+        gone |= {h["path"] for p in row["outcome"]["patches"] for h in p["hunks"]} - {
+            h["new_path"] for p in row["outcome"]["patches"] for h in p["hunks"]
+        }
+        for patch in row["outcome"]["patches"]:
+            for hunk in patch["hunks"]:
+                is_same = hunk["how"] == "identical" and patch["verdict"] != "skipped"
+                hows.setdefault(hunk["new_path"], set()).add("same" if is_same else "other")
+    same = tuple(sorted(path for path, found in hows.items() if found == {"same"}))
+    other = tuple(sorted(path for path, found in hows.items() if "other" in found))
+    return same, tuple(path for path in other if path not in gone)
+
+
+def warnings_of(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Return what a person should look at although it came through."""
+    return tuple(
+        f"{patch['name']}: {warning}"
+        for row in rows
+        for patch in row["outcome"]["patches"]
+        for warning in patch["warnings"]
+    )

@@ -1,0 +1,56 @@
+"""Path maps of `series.toml`: where a package installs what its repository has elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import check_path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_TABLE = "paths"
+
+
+@dataclass(frozen=True, slots=True)
+class PathMap:
+    """Pairs of a path of the repository and where it is installed; a folder ends in `/`."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+
+    def find(self, path: str) -> str | None:
+        """Return where a path is installed, None where no pair says so; the longest one counts."""
+        for source, place in sorted(self.pairs, key=lambda pair: -len(pair[0])):
+            if path == source:
+                return place
+            if source.endswith("/") and path.startswith(source):
+                return place + path[len(source) :]
+        return None
+
+
+def parse_path_map(raw: bytes) -> PathMap:
+    """Read the table `[paths]` of series.toml; raise "broken-workspace", naming the key."""
+    try:
+        table = tomllib.loads(raw.decode()).get(_TABLE, {})
+    except (ValueError, RecursionError) as fault:
+        message = f"series.toml cannot be read: {fault}"
+        raise PatchmgrError("broken-workspace", message) from fault
+    if not isinstance(table, dict):
+        raise PatchmgrError("broken-workspace", f"[{_TABLE}] of series.toml is no table")
+    return PathMap(tuple(_pair(source, place) for source, place in sorted(table.items())))
+
+
+def _pair(source: str, place: object) -> tuple[str, str]:
+    what = f"series.toml, [{_TABLE}]:"
+    if not isinstance(place, str) or source.endswith("/") != place.endswith("/"):
+        raise PatchmgrError(
+            "broken-workspace",
+            f"{what} {source} needs a path as its value, both with / at the end or none",
+        )
+    for path in (source, place):
+        check_path(path.removesuffix("/"), what=what)
+    return source, place

@@ -1,0 +1,62 @@
+"""RECORD: which files a wheel has, or had installed, and the sha256 of each."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import decode_path, encode_path
+
+_ALGORITHM = "sha256="
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRow:
+    """One file: its path, and hash and size as RECORD writes them ("" where it does not say)."""
+
+    path: str
+    digest: str
+    size: str
+
+
+def parse_record(raw: bytes) -> tuple[RecordRow, ...]:
+    """Read RECORD; raise "broken-target" where it is no such file."""
+    try:
+        rows = list(csv.reader(io.StringIO(decode_path(raw), newline="")))
+    except csv.Error as fault:
+        raise PatchmgrError("broken-target", f"RECORD cannot be read: {fault}") from fault
+    return tuple(RecordRow(*(*row, "", "")[:3]) for row in rows if row and row[0])
+
+
+def write_record(rows: Iterable[RecordRow]) -> bytes:
+    """Return RECORD with these rows."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows((row.path, row.digest, row.size) for row in rows)
+    return encode_path(text.getvalue())
+
+
+def digests(rows: Iterable[RecordRow]) -> Mapping[str, str]:
+    """Return path to hash; of a path that is there twice, the last row counts."""
+    return {row.path: row.digest for row in rows}
+
+
+def record_digest(content: bytes) -> str:
+    """Return the hash of a content as RECORD writes it."""
+    raw = hashlib.sha256(content).digest()
+    return _ALGORITHM + base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def row_of(path: str, content: bytes) -> RecordRow:
+    """Return the row of a file."""
+    return RecordRow(path, record_digest(content), str(len(content)))
+
+
+def is_known_digest(digest: str) -> bool:
+    """Say whether the hash is one that `record_digest` makes."""
+    return digest.startswith(_ALGORITHM)

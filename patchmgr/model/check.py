@@ -1,0 +1,71 @@
+"""What `check` found: gates, and the problems at them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Standing(str, Enum):
+    """What became of a gate."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that a gate found: where, and what; None where the whole branch is meant.
+
+    `line` counts from 1 in the file as the patch leaves it, or in the header where `path` is
+    None.
+    """
+
+    gate: str
+    sentence: str
+    patch: str | None = None
+    path: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One gate: how many things it looked at, what it found, and why it was skipped.
+
+    `log` is the path of the output of a command, in the workspace.
+    """
+
+    name: str
+    standing: Standing
+    looked_at: int
+    problems: tuple[Problem, ...] = ()
+    note: str = ""
+    log: str | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """All gates of one series; `head` is the commit they are about, None without a branch."""
+
+    series: str
+    head: str | None
+    patches: tuple[str, ...]
+    gates: tuple[Gate, ...]
+
+    @property
+    def is_sound(self) -> bool:
+        """Say whether no gate failed."""
+        return all(gate.standing is not Standing.FAILED for gate in self.gates)
+
+
+def gate_of(name: str, looked_at: int, problems: tuple[Problem, ...], *, note: str = "") -> Gate:
+    """Return a gate that was passed or failed."""
+    standing = Standing.FAILED if problems else Standing.PASSED
+    return Gate(name, standing, looked_at, problems, note)
+
+
+def skipped(name: str, why: str) -> Gate:
+    """Return a gate that was skipped."""
+    return Gate(name, Standing.SKIPPED, 0, (), why)

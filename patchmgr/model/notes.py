@@ -1,0 +1,105 @@
+"""The note on a sync: what a rebase did, and what upstream brought."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from patchmgr.model.upstream import Pin
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A patch of the series, and what became of it; `how` lists the ways of its hunks."""
+
+    name: str
+    subject: str
+    verdict: str
+    how: tuple[str, ...]
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An upstream commit (or release), with its pull request if the subject names one."""
+
+    commit: str
+    subject: str
+    pull: int | None
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A file of a patch that took more than git's text merge, and how it was solved.
+
+    `collided` are the upstream commits that it collided with.
+    """
+
+    patch: str
+    path: str
+    new_path: str
+    symbols: tuple[str, ...]
+    solution: str
+    is_open: bool
+    collided: tuple[Arrival, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A patch, or a part of it, that upstream has now, and the commits that brought it."""
+
+    patch: str
+    subject: str
+    is_whole: bool
+    how: tuple[str, ...]
+    by: tuple[Arrival, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What upstream changed in the files of a subsystem that the series touches."""
+
+    subsystem: str
+    arrivals: tuple[Arrival, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GateLine:
+    """A gate of the last check of this state: its standing, and how many problems it has."""
+
+    name: str
+    standing: str
+    problems: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncNote:
+    """All that a maintainer writes down about a sync.
+
+    `upstream_commits` counts what came in, `unit` names it. `identical` are the files of the
+    series with the same bytes as before, `changed` the others; None where that is not known.
+    `is_complete` says that hunk by hunk facts were at hand. `preview` and `fallback` are names of
+    tags.
+    """
+
+    series: str
+    base: Pin
+    onto: Pin
+    upstream_commits: int
+    unit: str
+    head: str | None
+    old_head: str | None
+    is_dry_run: bool
+    is_complete: bool
+    patches: tuple[Carried, ...]
+    solved: tuple[Solved, ...]
+    dropped: tuple[Dropped, ...]
+    brought: tuple[Brought, ...]
+    subsystems_by: str
+    identical: tuple[tuple[str, str], ...]
+    changed: tuple[tuple[str, str], ...]
+    gates: tuple[GateLine, ...]
+    preview: str | None
+    fallback: str | None
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,56 @@
+"""What people say about a series in its `series.toml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+DEFAULT_TIMEOUT = 1800
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCommand:
+    """A command of a series that says whether its branch is good; exit code 0 means yes.
+
+    `timeout` is in seconds. `needs` are programs without which the command is skipped.
+    """
+
+    name: str
+    run: tuple[str, ...]
+    timeout: int = DEFAULT_TIMEOUT
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim that a file of the branch, or one symbol of it, has certain bytes.
+
+    `digest` is the sha256 (64 hex) of them; None claims that they are those of the pin.
+    """
+
+    path: str
+    symbol: str | None
+    digest: str | None
+
+    def __str__(self) -> str:
+        """Return the claim's place as a person writes it."""
+        return self.path if self.symbol is None else f"{self.path}::{self.symbol}"
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesSettings:
+    """The settings of one series; all of them have a default.
+
+    `subsystems` maps a name to globs, `labels` a gate's kind to further expressions, `groups` a
+    name to patches. `python` are the versions that files must compile for, none for those that
+    upstream states. `left_out` names built-in gates that are not wanted.
+    """
+
+    subsystems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    python: tuple[tuple[int, int], ...] = ()
+    needs_sign_off: bool = False
+    left_out: frozenset[str] = frozenset()
+    commands: tuple[CheckCommand, ...] = ()
+    claims: tuple[Claim, ...] = ()

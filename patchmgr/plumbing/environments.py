@@ -1,0 +1,218 @@
+"""Python environments, and the distributions that are installed in them.
+
+The one thing that is run is the environment's interpreter, without `site`, so that no `.pth`
+file runs either; nothing that is installed is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.wheel_records import digests, parse_record
+
+_ASK = """\
+import json, os, site, sys, sysconfig
+folder = os.path.dirname(sys.executable)
+homes = [h for h in (folder, os.path.dirname(folder)) if os.path.exists(h + "/pyvenv.cfg")]
+prefix = homes[0] if homes else sys.prefix
+names = {"base": prefix, "platbase": prefix, "installed_base": prefix}
+schemes = sysconfig.get_scheme_names()
+plain = "venv" if "venv" in schemes else "posix_prefix"
+scheme = plain if homes else sysconfig.get_default_scheme()
+paths = [sysconfig.get_path(n, scheme, vars=names) for n in ("purelib", "platlib")]
+print(json.dumps({"prefix": prefix, "version": "%d.%d" % sys.version_info[:2],
+ "sites": paths + site.getsitepackages([prefix]), "base": site.getsitepackages([sys.prefix]),
+ "stdlib": sysconfig.get_path("stdlib"), "is_venv": bool(homes)}))
+"""
+_PATIENCE = 30  # seconds
+_INHERITS = re.compile(r"^\s*include-system-site-packages\s*=\s*true\s*$", re.I | re.M)
+_NAME = re.compile(r"[-_.]+")
+_KINDS = ("dist-info", "egg-info", "egg", "egg-link")
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Where an environment keeps packages; `owner` is the marker of a system that manages it."""
+
+    sites: tuple[Path, ...]
+    owner: Path | None = None
+    python: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """An installed distribution: its name as RECORD's folder has it, version, and files.
+
+    `site` is the folder that the paths of RECORD start from, `record` maps path to hash.
+    """
+
+    name: str
+    version: str
+    site: Path
+    info: str
+    record: Mapping[str, str] = field(repr=False)
+
+
+def ask_environment(python: str) -> Environment:
+    """Ask an interpreter (a path, a name on PATH, or the folder of an environment) where it looks.
+
+    Raises PatchmgrError "environment" where it cannot be run.
+    """
+    given = Path(python)
+    found = str(given / "bin/python") if given.is_dir() else shutil.which(python)
+    if found is None:
+        raise PatchmgrError("environment", f"{python} is no interpreter", _NAME_ONE)
+    try:
+        done = subprocess.run(
+            [found, "-I", "-S", "-c", _ASK], capture_output=True, check=True, timeout=_PATIENCE
+        )
+        answer = json.loads(done.stdout)
+        sites = [Path(path) for path in answer["sites"] if path]
+        prefix, stdlib = Path(answer["prefix"]), Path(answer["stdlib"])
+        if answer["is_venv"] and _INHERITS.search((prefix / "pyvenv.cfg").read_text()):
+            sites += [Path(path) for path in answer["base"]]
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as fault:
+        message = f"{python} does not answer as a Python interpreter"
+        raise PatchmgrError("environment", message, _NAME_ONE) from fault
+    marker = stdlib / "EXTERNALLY-MANAGED"
+    is_managed = not answer["is_venv"] and marker.exists()
+    return Environment(tuple(dict.fromkeys(sites)), marker if is_managed else None, python)
+
+
+_NAME_ONE = ("name an environment's interpreter, such as .venv/bin/python",)
+
+
+def site_environment(site: Path) -> Environment:
+    """Return the environment of one folder of packages."""
+    if not site.is_dir():
+        raise PatchmgrError("environment", f"there is no folder {site}")
+    return Environment((site,))
+
+
+def normalised_name(name: str) -> str:
+    """Return a distribution's name as the index has it."""
+    return _NAME.sub("-", name).lower()
+
+
+def find_distribution(environment: Environment, package: str) -> Distribution:
+    """Return the installed distribution of that name.
+
+    Raises PatchmgrError "not-installed", or "environment" where it is installed twice, as an egg,
+    or without RECORD.
+    """
+    wanted = normalised_name(package)
+    found = [path for site in environment.sites for path in _named(site, wanted)]
+    infos = [path for path in found if path.name.endswith(".dist-info")]
+    if not infos:
+        raise _not_found(environment, package, found)
+    first = infos[0]
+    if any(other.parent == first.parent for other in infos[1:]):
+        raise PatchmgrError(
+            "environment",
+            f"{package} is installed twice in {first.parent}: {', '.join(i.name for i in infos)}",
+            ("install it again, so that one is left",),
+        )
+    return _read(first, package)
+
+
+def _named(site: Path, wanted: str) -> Iterator[Path]:
+    try:
+        names = sorted(path.name for path in site.iterdir())
+    except OSError:
+        return
+    for name in names:
+        stem, dot, kind = name.rpartition(".")
+        named = stem if kind == "egg-link" else stem.partition("-")[0]
+        if dot and kind in _KINDS and normalised_name(named) == wanted:
+            yield site / name
+
+
+def _not_found(environment: Environment, package: str, others: list[Path]) -> PatchmgrError:
+    if not others:
+        where = ", ".join(str(site) for site in environment.sites)
+        return PatchmgrError(
+            "not-installed", f"{package} is not installed in {where}", ("name another --python",)
+        )
+    if others[0].suffix == ".egg-link":
+        return _editable(package, others[0].read_text("utf-8", "replace").partition("\n")[0])
+    return PatchmgrError(
+        "environment",
+        f"{package} is installed as {others[0].name}, which has no list of its files",
+        ("install it from a wheel: pip install --force-reinstall --no-deps " + package,),
+    )
+
+
+def _read(info: Path, package: str) -> Distribution:
+    try:
+        raw = (info / "RECORD").read_bytes()
+        head = (info / "METADATA").read_text("utf-8", "replace").partition("\n\n")[0]
+    except OSError as fault:
+        raise PatchmgrError(
+            "environment",
+            f"{info}/RECORD cannot be read: nobody can tell which files are {package}'s",
+            ("install it from a wheel: pip install --force-reinstall --no-deps " + package,),
+        ) from fault
+    found = re.search(r"^Version:\s*(\S+)", head, re.MULTILINE)
+    version = found[1] if found else info.name.removesuffix(".dist-info").rpartition("-")[2]
+    record = digests(parse_record(raw))
+    _refuse_editable(info, package, record)
+    return Distribution(normalised_name(package), version, info.parent, info.name, record)
+
+
+def _refuse_editable(info: Path, package: str, record: Mapping[str, str]) -> None:
+    """Refuse an installation whose files are somebody's checkout."""
+    place = ""
+    try:
+        origin = json.loads((info / "direct_url.json").read_bytes())
+        is_editable = bool(origin.get("dir_info", {}).get("editable"))
+        place = str(origin.get("url", "")).removeprefix("file://")
+    except (OSError, ValueError, AttributeError):
+        is_editable = False
+    is_editable = is_editable or any(p.startswith("__editable__") for p in record)
+    for path in record:
+        if path.endswith(".pth") and "/" not in path and not is_editable:
+            lines = _lines(info.parent / path)
+            place = next((line for line in lines if line.startswith("/")), "")
+            is_editable = bool(place)
+    if is_editable:
+        raise _editable(package, place)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+
+
+def _editable(package: str, place: str) -> PatchmgrError:
+    where = place.strip() or "ITS CHECKOUT"
+    return PatchmgrError(
+        "environment",
+        f"{package} is installed editable: its files are those of a checkout",
+        (f"apply to that instead: patchmgr apply --to {where}",),
+    )
+
+
+def other_owners(distribution: Distribution, paths: Iterable[str]) -> Mapping[str, str]:
+    """Return which of the paths another distribution of the same folder lists too, and which."""
+    needles = {path: (path + ",").encode("utf-8", "surrogateescape") for path in paths}
+    found: dict[str, str] = {}
+    for record in sorted(distribution.site.glob("*.dist-info/RECORD")):
+        if record.parent.name == distribution.info:
+            continue
+        try:
+            raw = b"\n" + record.read_bytes()
+        except OSError:
+            continue
+        for path, needle in needles.items():
+            if b"\n" + needle in raw:
+                found[path] = record.parent.name.removesuffix(".dist-info")
+    return found

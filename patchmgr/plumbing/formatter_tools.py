@@ -1,0 +1,187 @@
+"""Formatters as processes: text in, text out, in a throwaway folder with the settings alone."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+from patchmgr.model.ids import blob_id
+
+PATIENCE = 10.0  # seconds for one file
+MOST_FAILURES = 3  # that took all the time, after which a tool is given up
+LARGEST_TEXT = 4 << 20  # bytes
+_MOST_MEMORY = 4 << 30
+_MOST_KEPT = 256  # formatted texts
+
+_SETTINGS = {
+    "ruff": "pyproject.toml",
+    "black": "pyproject.toml",
+    "yapf": "style.ini",
+    "clang-format": ".clang-format",
+}
+
+
+class Toolbox:
+    """The formatters that are installed; none runs before it is asked for."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._patience = patience
+        self._home: tempfile.TemporaryDirectory[str] | None = None
+        self._paths: dict[str, Path | None] = {}
+        self._hung: Counter[str] = Counter()
+        self._missed: dict[str, set[str]] = {}
+        self._made: dict[tuple[str, bytes, str, str], bytes | None] = {}
+
+    def __enter__(self) -> Toolbox:
+        """Return the toolbox itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Delete what the tools left."""
+        self.close()
+
+    def close(self) -> None:
+        """Delete what the tools left."""
+        home, self._home = self._home, None
+        if home is not None:
+            home.cleanup()
+
+    def find(self, tool: str) -> Path | None:
+        """Return the program of that name: beside the running interpreter, or on PATH."""
+        if tool not in self._paths:
+            beside = str(Path(sys.executable).parent)
+            found = shutil.which(tool, path=os.pathsep.join((beside, *_search_path())))
+            self._paths[tool] = None if found is None else Path(found)
+        return self._paths[tool]
+
+    def miss(self, tool: str, path: str) -> None:
+        """Note that a file would have been formatted by a tool that is not installed."""
+        self._missed.setdefault(tool, set()).add(path)
+
+    def notes(self, paths: Collection[str]) -> tuple[str, ...]:
+        """Return what to install for the files at these paths, a sentence each tool."""
+        return tuple(
+            f"upstream formats with {tool}, which is not installed: pip install 'patchmgr[format]'"
+            for tool, missed in sorted(self._missed.items())
+            if not missed.isdisjoint(paths)
+        )
+
+    def run(self, tool: str, settings: bytes, path: str, content: bytes) -> bytes | None:
+        """Format a text as a file of that kind; None where the tool fails or takes too long."""
+        name = f"file{Path(path).suffix}"
+        key = (tool, settings, name, blob_id(content))
+        if key not in self._made:
+            if len(self._made) >= _MOST_KEPT:
+                self._made.clear()
+            self._made[key] = self._run(tool, settings, name, content)
+        return self._made[key]
+
+    def _run(self, tool: str, settings: bytes, name: str, content: bytes) -> bytes | None:
+        program = self.find(tool)
+        if program is None or len(content) > LARGEST_TEXT or self._hung[tool] >= MOST_FAILURES:
+            return None
+        home = self._home = self._home or tempfile.TemporaryDirectory(prefix="patchmgr-format-")
+        try:
+            with tempfile.TemporaryDirectory(dir=home.name) as folder:
+                Path(folder, _SETTINGS[tool]).write_bytes(settings)
+                line = [str(program), *_arguments(tool, folder, name)]
+                made = self._answer(tool, line, folder, content)
+        except OSError:
+            return None
+        return made or (None if content else made)
+
+    def _answer(self, tool: str, line: Sequence[str], folder: str, content: bytes) -> bytes | None:
+        with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as sink:
+            source.write(content)
+            source.seek(0)
+            process = subprocess.Popen(
+                line,
+                stdin=source,
+                stdout=sink,
+                stderr=subprocess.DEVNULL,
+                cwd=folder,
+                env=_environment(str(Path(folder).parent)),
+                start_new_session=True,
+                preexec_fn=_limit,
+            )
+            try:
+                code = process.wait(self._patience)
+            except subprocess.TimeoutExpired:
+                self._hung[tool] += 1
+                code = None
+            finally:
+                _end(process)
+            if code != 0:
+                return None
+            sink.seek(0)
+            return sink.read()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _limit() -> None:
+    for kind, most in ((resource.RLIMIT_AS, _MOST_MEMORY), (resource.RLIMIT_FSIZE, 64 << 20)):
+        _, hard = resource.getrlimit(kind)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))
+
+
+def _search_path() -> list[str]:
+    """Return the absolute folders of PATH: a relative one may be anybody's."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return [folder for folder in folders if os.path.isabs(folder)]
+
+
+def _environment(home: str) -> dict[str, str]:
+    """Return an environment that has nothing of the user's but what finds programs."""
+    return {
+        "PATH": os.pathsep.join(_search_path()),
+        "HOME": home,
+        "XDG_CONFIG_HOME": home,
+        "XDG_CACHE_HOME": home,
+        "BLACK_CACHE_DIR": home,
+        "RUFF_NO_CACHE": "true",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONUTF8": "1",
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def _arguments(tool: str, folder: str, name: str) -> list[str]:
+    settings, named = f"{folder}/{_SETTINGS[tool]}", f"{folder}/{name}"
+    match tool:
+        case "ruff":
+            return ["format", "--no-cache", "--config", settings, "--stdin-filename", named, "-"]
+        case "black":
+            return ["-q", "--config", settings, "--stdin-filename", named, "-"]
+        case "yapf":
+            return ["--no-local-style", "--style", settings]
+        case _:
+            return [
+                "--style=file",
+                "--fallback-style=none",
+                "--sort-includes=false",
+                "--Wno-error=unknown",
+                f"--assume-filename={named}",
+            ]

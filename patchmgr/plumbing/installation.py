@@ -1,0 +1,177 @@
+"""An installed package as a target of `apply`: files of a folder that pip and uv write, too.
+
+Record and journal live beside the package's metadata, in `.patchmgr/<name>/` of the same folder:
+no installer lists or removes them, and they go with the environment.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import refusal
+from patchmgr.formats.wheel_records import is_known_digest, record_digest
+from patchmgr.model.snapshot import SYMLINK
+from patchmgr.plumbing.applied import AppliedFile, Record, state_of
+from patchmgr.plumbing.applied import FileState as Stored
+from patchmgr.plumbing.durable import held_briefly
+from patchmgr.plumbing.environments import Distribution
+from patchmgr.plumbing.target import Target
+from patchmgr.plumbing.work_tree import WorkFile
+
+PRIVATE = ".patchmgr"
+_COPIES = ("install with copies: uv pip install --link-mode copy --reinstall",)
+
+
+class FileState(str, Enum):
+    """How a file of a package stands to what its wheel brought and what was applied."""
+
+    PRISTINE = "pristine"
+    PATCHED = "patched"
+    REPLACED = "replaced"
+    EDITED = "edited"
+
+
+class Installation(Target):
+    """The files of one distribution in a folder of packages."""
+
+    fault = "edited-package"
+    mending = ("install the package again, then delete that file",)
+    settling = ("install the package again, then run this again",)
+
+    def __init__(self, distribution: Distribution) -> None:
+        super().__init__(distribution.site, distribution.site / PRIVATE / distribution.name)
+        self.distribution = distribution
+
+    def held(self) -> AbstractContextManager[None]:
+        """Hold the package for one command; what is empty afterwards is removed."""
+        return held_briefly(self._folder, what=str(self.root))
+
+    def file(self, path: str) -> WorkFile | None:
+        """Return an installed file; raise PatchmgrError "unsafe-path" for a link."""
+        reason = refusal(path)
+        if reason is not None:
+            raise PatchmgrError("unsafe-path", f"{path!a} {reason}")
+        try:
+            found = self.tree.read(path)
+        except PatchmgrError as fault:
+            raise PatchmgrError(fault.kind, fault.message, _COPIES) from fault
+        if found is not None and found.mode == SYMLINK:
+            message = f"{path} in {self.root} is a symbolic link: its file is shared with others"
+            raise PatchmgrError("unsafe-path", message, _COPIES)
+        return found
+
+    def is_pristine(self, path: str, content: bytes) -> bool | None:
+        """Say whether a content is what the wheel brought; None where RECORD does not say."""
+        digest = self.distribution.record.get(path, "")
+        return record_digest(content) == digest if is_known_digest(digest) else None
+
+    def state(self, path: str, applied: AppliedFile | None, *, is_current: bool) -> FileState:
+        """Say how a file stands; `is_current` where the version is the one that was patched."""
+        try:
+            found = self.tree.read(path)
+        except PatchmgrError:
+            return FileState.EDITED
+        now = _state(found)
+        if found is None and path not in self.distribution.record:
+            is_original = True
+        else:
+            is_original = found is not None and bool(self.is_pristine(path, found.content))
+        if applied is None:
+            return FileState.PRISTINE if is_original else FileState.EDITED
+        if now == applied.after and (is_current or not is_original):
+            return FileState.PATCHED
+        is_back = is_original or (is_current and now == applied.before)
+        return FileState.REPLACED if is_back else FileState.EDITED
+
+    def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
+        """Delete what Python compiled of modules that changed: times alone do not tell it."""
+        for path, *_ in journal["files"]:
+            for compiled in compiled_files(self.root, path):
+                self.tree.remove(compiled)
+            if path.endswith(".py"):
+                self.tree.remove_folder(_cache_of(path))
+
+
+def _state(found: WorkFile | None) -> Stored | None:
+    return None if found is None else state_of(found.mode, found.content)
+
+
+def compiled_files(root: Path, path: str) -> Iterator[str]:
+    """Yield the paths of the `.pyc` files of a module, for any version of Python."""
+    stem, _, kind = path.rpartition("/")[2].rpartition(".")
+    if kind != "py":
+        return
+    cache = _cache_of(path)
+    try:
+        names = sorted(os.listdir(root / cache))
+    except OSError:
+        return
+    for found in names:
+        if found.startswith(f"{stem}.") and found.endswith(".pyc"):
+            yield f"{cache}/{found}"
+
+
+def _cache_of(path: str) -> str:
+    return f"{path.rpartition('/')[0]}/__pycache__".removeprefix("/")
+
+
+def replaced_paths(target: Installation, record: Record | None) -> Collection[str]:
+    """Return the paths of a record whose files an installer has put there since."""
+    is_current = record is not None and record.onto == target.distribution.version
+    return {
+        file.path
+        for file in (record.files if record is not None else ())
+        if target.state(file.path, file, is_current=is_current) is FileState.REPLACED
+    }
+
+
+Read = Callable[[str], "WorkFile | None"]
+
+
+def original_reader(target: Installation, record: Record | None) -> Read:
+    """Return a reader of the package's files as they are without what was applied.
+
+    It raises PatchmgrError "edited-package" where somebody else edited one.
+    """
+    gone = replaced_paths(target, record)
+    ours = {f.path: f for f in record.files if f.path not in gone} if record is not None else {}
+
+    def read(path: str) -> WorkFile | None:
+        found, applied = target.file(path), ours.get(path)
+        if applied is not None:
+            if _state(found) != applied.after:
+                raise edited(target, path)
+            return _kept(target, applied)
+        if found is None and path in target.distribution.record:
+            raise edited(target, path)
+        if found is not None and target.is_pristine(path, found.content) is False:
+            raise edited(target, path)
+        return found
+
+    return read
+
+
+def _kept(target: Installation, file: AppliedFile) -> WorkFile | None:
+    if file.before is None or file.original is None:
+        return None
+    content = target.original(file.original)
+    if state_of(file.before.mode, content) != file.before:
+        raise PatchmgrError("broken-target", f"the kept original of {file.path} has changed")
+    return WorkFile(file.before.mode, content, file.permissions or 0o644)
+
+
+def edited(target: Installation, path: str) -> PatchmgrError:
+    """Return the error for a file that somebody edited."""
+    name = target.distribution.name
+    return PatchmgrError(
+        "edited-package",
+        f"{path} in {target.root} is neither as {name} {target.distribution.version} brought it "
+        "nor as a series left it",
+        ("make a patch of that edit", f"or install {name} again, then run this again"),
+    )

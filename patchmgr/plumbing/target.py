@@ -1,0 +1,278 @@
+"""A folder that series are applied to: its record of what is applied, and changes to it.
+
+Record and journal live in a private folder on the same file system. A change is first written
+beside the files that it replaces, then described in the journal, and only then moved into place:
+a run after a crash drops what had not begun to move, and finishes what had.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.snapshot import Entry
+from patchmgr.plumbing.applied import FileState, Record, read_record, record_document, state_of
+from patchmgr.plumbing.durable import held, sync_folder, unwritable, write_synced
+from patchmgr.plumbing.work_tree import WorkTree
+
+_RECORD = "applied.json"
+_JOURNAL = "journal.json"
+# What the last steps of a change may need of a disk that is nearly full: refs and their logs.
+_SPARE = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A file to put in place (None entry and content: to delete), and what is there now."""
+
+    path: str
+    before: FileState | None
+    entry: Entry | None
+    content: bytes | None
+    permissions: int | None = None
+
+    def after(self) -> FileState | None:
+        """Return what will be there."""
+        if self.entry is None or self.content is None:
+            return None
+        return state_of(self.entry.mode, self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """All that one command changes in a target.
+
+    `originals` are the contents that the record names. Of a checkout: `head` are the commits to
+    move from and to (equal where it stays), `index` the entries to change, and git is told not
+    to look for `hidden`.
+    """
+
+    files: tuple[Replacement, ...]
+    record: Record | None
+    originals: Mapping[str, bytes]
+    head: tuple[str, str] = ("", "")
+    index: Mapping[str, Entry | None] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()
+
+
+class Target:
+    """A folder that series are applied to.
+
+    What belongs to one kind of target is in `_stage_more`, `_finish_more` and `_is_resumable`.
+    """
+
+    fault = "broken-target"
+    mending: tuple[str, ...] = ()
+    settling: tuple[str, ...] = ()
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self.root = root
+        self.tree = WorkTree(root)
+        self._folder = folder
+        self._staging = folder / "staging"
+
+    def record(self) -> Record | None:
+        """Return what is applied, None where nothing is."""
+        path = self._folder / _RECORD
+        if not path.exists():
+            return None
+        try:
+            return read_record(json.loads(path.read_bytes()))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
+            raise PatchmgrError(
+                "broken-target",
+                f"{path} cannot be read",
+                self.mending,
+            ) from fault
+
+    def original(self, name: str) -> bytes:
+        """Return an old content that the record names."""
+        if not name.isdigit():
+            raise PatchmgrError("broken-target", f"the record in {self._folder} names {name}")
+        try:
+            return (self._folder / "originals" / name).read_bytes()
+        except OSError as fault:
+            raise PatchmgrError(
+                "broken-target", f"{self._folder}/originals/{name} cannot be read"
+            ) from fault
+
+    def held(self) -> AbstractContextManager[None]:
+        """Hold the target for one command; raise PatchmgrError "busy" where another does."""
+        return held(self._folder, what=str(self.root))
+
+    @property
+    def private(self) -> Path:
+        """Return the folder of record and journal."""
+        return self._folder
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Say whether a change was begun and not finished."""
+        return (self._folder / _JOURNAL).exists()
+
+    def recover(self) -> str | None:
+        """Finish or drop a change that was interrupted, and say which; None where none was.
+
+        Raises PatchmgrError where a file was edited since.
+        """
+        try:
+            journal = json.loads((self._folder / _JOURNAL).read_bytes())
+        except FileNotFoundError:
+            shutil.rmtree(self._staging, ignore_errors=True)
+            return None
+        if journal["phase"] == "moving" and self._is_resumable(journal):
+            self._check_unedited(journal["files"])
+            self._finish(journal, is_fresh=False)
+            return f"Finished the change that an interrupted command had begun in {self.root}"
+        self._drop(journal)
+        return f"Dropped the change that an interrupted command had begun in {self.root}"
+
+    def replace(self, exchange: Exchange) -> None:
+        """Make a change: all of it, or nothing where something cannot be written."""
+        journal = self._plan(exchange)
+        try:
+            self._stage(exchange, journal)
+        except OSError as fault:
+            self._drop(journal)
+            raise unwritable(str(self.root), fault) from fault
+        except PatchmgrError:
+            self._drop(journal)
+            raise
+        try:
+            self._finish(journal, is_fresh=True)
+        except OSError as fault:
+            left = "a part was, and the next run of this command finishes it"
+            raise unwritable(str(self.root), fault, left=left) from fault
+
+    def _plan(self, exchange: Exchange) -> dict[str, Any]:
+        """Return the journal: where each file is written first, and what it becomes."""
+        leaving = {file.path for file in exchange.files if file.entry is None}
+        token, made = secrets.token_hex(6), dict[str, None]()
+        rows: list[list[Any]] = []
+        for number, file in enumerate(exchange.files):
+            beside = None
+            if file.entry is not None:
+                place = self.tree.place(file.path, leaving)
+                made.update(dict.fromkeys(place.missing))
+                beside = f"{place.folder}/.patchmgr-{token}-{number}".removeprefix("/")
+            rows.append([file.path, beside, _short(file.before), _short(file.after())])
+        return {
+            "phase": "staging",
+            "made": list(made),
+            "files": rows,
+            "record": None if exchange.record is None else record_document(exchange.record),
+            "head": exchange.head,
+            "index": {p: e and [e.mode, e.blob] for p, e in exchange.index.items()},
+            "hidden": sorted(exchange.hidden),
+        }
+
+    def _stage(self, exchange: Exchange, journal: dict[str, Any]) -> None:
+        """Write all that is new beside what it replaces, then let the journal say so."""
+        shutil.rmtree(self._staging, ignore_errors=True)
+        (self._staging / "originals").mkdir(parents=True)
+        self._write_journal(journal)
+        for folder in journal["made"]:
+            self.tree.make_folder(folder)
+        for file, row in zip(exchange.files, journal["files"], strict=True):
+            if file.entry is not None and file.content is not None:
+                mode, bits = file.entry.mode, file.permissions
+                self.tree.write(row[1], mode, file.content, permissions=bits)
+        for name, content in exchange.originals.items():
+            write_synced(self._staging / "originals" / name, content)
+        self._stage_more(exchange)
+        write_synced(self._staging / _RECORD, json.dumps(journal["record"], indent=1).encode())
+        write_synced(self._staging / "spare", bytes(_SPARE))
+        journal["phase"] = "moving"
+        self._write_journal(journal)
+
+    def _stage_more(self, exchange: Exchange) -> None:
+        """Prepare what is no file of the tree."""
+
+    def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
+        """Put in place what is no file of the tree; done again after a crash."""
+
+    def _is_resumable(self, journal: Mapping[str, Any]) -> bool:
+        """Say whether a change that has begun to move can be finished."""
+        return True
+
+    def _write_journal(self, journal: Mapping[str, Any]) -> None:
+        beside = self._staging / _JOURNAL
+        write_synced(beside, json.dumps(journal).encode())
+        os.replace(beside, self._folder / _JOURNAL)
+        sync_folder(self._folder)
+
+    def _drop(self, journal: Mapping[str, Any]) -> None:
+        """Delete what was written beside, and the journal last."""
+        for _, beside, _, _ in journal["files"]:
+            if beside is not None:
+                self.tree.remove(beside)
+        for folder in reversed(journal["made"]):
+            self.tree.remove_folder(folder)
+        shutil.rmtree(self._staging, ignore_errors=True)
+        (self._folder / _JOURNAL).unlink(missing_ok=True)
+
+    def _check_unedited(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Refuse to finish over a file that is neither what it was nor what it becomes."""
+        changed = {row[0] for row in rows}
+        for path, _, before, after in rows:
+            if self._state_now(path, changed) not in (before, after):
+                raise PatchmgrError(
+                    self.fault,
+                    f"{path} in {self.root} was edited after a command was interrupted there",
+                    self.settling,
+                )
+
+    def _state_now(self, path: str, changed: Collection[str]) -> list[str] | None:
+        if self._is_below_file(path, changed) or self.tree.is_folder(path):
+            return None
+        found = self.tree.read(path)
+        return None if found is None else _short(state_of(found.mode, found.content))
+
+    def _is_below_file(self, path: str, changed: Collection[str]) -> bool:
+        """Say whether a file of the same change stands, still or already, where a parent is."""
+        return any(p in changed and not self.tree.is_folder(p) for p in _parents(path))
+
+    def _finish(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
+        """Move everything into place; done again after a crash, it does what is left."""
+        rows = journal["files"]
+        changed = {row[0] for row in rows}
+        for path, beside, _, _ in rows:
+            is_file = not self._is_below_file(path, changed) and not self.tree.is_folder(path)
+            if beside is None and is_file:
+                self.tree.delete(path)
+        for path, beside, _, _ in rows:
+            if beside is not None and (is_fresh or self.tree.read(beside) is not None):
+                self.tree.move(beside, path)
+        (self._staging / "spare").unlink(missing_ok=True)
+        self._finish_more(journal, is_fresh=is_fresh)
+        self._keep_record(journal["record"])
+        (self._folder / _JOURNAL).unlink()
+        shutil.rmtree(self._staging, ignore_errors=True)
+
+    def _keep_record(self, record: Mapping[str, Any] | None) -> None:
+        kept, fresh = self._folder / "originals", self._staging / "originals"
+        if fresh.exists():
+            shutil.rmtree(kept, ignore_errors=True)
+            os.rename(fresh, kept)
+        if record is None:
+            (self._folder / _RECORD).unlink(missing_ok=True)
+            shutil.rmtree(kept, ignore_errors=True)
+        elif (self._staging / _RECORD).exists():
+            os.replace(self._staging / _RECORD, self._folder / _RECORD)
+
+
+def _short(state: FileState | None) -> list[str] | None:
+    return None if state is None else [state.mode, state.sha256]
+
+
+def _parents(path: str) -> Iterator[str]:
+    parts = path.split("/")
+    return ("/".join(parts[:end]) for end in range(1, len(parts)))

@@ -1,0 +1,147 @@
+"""What `check` found, as text, JSON and JUnit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from patchmgr.model.check import Checked, Gate, Problem, Standing
+from patchmgr.render.clean import clean, counted
+from patchmgr.render.machine import document
+from patchmgr.render.terminal import painted
+
+MOST = 20
+_COLOURS = {Standing.PASSED: "32", Standing.FAILED: "31", Standing.SKIPPED: "2"}
+
+
+def checked_text(checked: Checked, *, colour: bool, limit: int = MOST) -> str:
+    """Return a line a gate, and its problems below; more than the limit are counted."""
+    lines = [
+        painted(f"{checked.series}  {counted(len(checked.patches), 'patch')}", "1", colour=colour)
+    ]
+    if checked.head is not None:
+        lines.append(f"head {checked.head}")
+    wide = max((len(gate.name) for gate in checked.gates), default=0)
+    for gate in checked.gates:
+        word = painted(gate.standing.value.ljust(7), _COLOURS[gate.standing], colour=colour)
+        lines.append(f"  {word}  {clean(gate.name).ljust(wide)}  {_about(gate)}".rstrip())
+        lines += [f"      {_place(problem)}" for problem in gate.problems[:limit]]
+        if len(gate.problems) > limit:
+            lines.append(f"      {len(gate.problems) - limit} more; --json has them all")
+    return "\n".join(lines) + "\n"
+
+
+def _about(gate: Gate) -> str:
+    if gate.standing is Standing.SKIPPED:
+        return clean(gate.note)
+    words = []
+    if gate.seconds is not None:
+        words.append(f"{gate.seconds:.1f} s")
+    else:
+        words.append(f"{gate.looked_at} looked at")
+    if gate.problems:
+        words.append(counted(len(gate.problems), "problem"))
+    if gate.note:
+        words.append(clean(gate.note))
+    if gate.log is not None:
+        words.append(f"log {clean(gate.log)}")
+    return ", ".join(words)
+
+
+def _place(problem: Problem) -> str:
+    patch = f"{clean(problem.patch)}: " if problem.patch else ""
+    line = f":{problem.line}" if problem.line else ""
+    path = f"{clean(problem.path)}{line}: " if problem.path else ""
+    return f"{patch}{path}{clean(problem.sentence)}"
+
+
+def checked_document(results: Sequence[Checked], *, is_dry_run: bool) -> str:
+    """Return the document of `check --json`."""
+    series = [checked_value(checked) for checked in results]
+    sound = all(checked.is_sound for checked in results)
+    return document("check", dry_run=is_dry_run, sound=sound, series=series)
+
+
+def checked_value(checked: Checked) -> dict[str, Any]:
+    """Return one series."""
+    return {
+        "name": checked.series,
+        "head": checked.head,
+        "sound": checked.is_sound,
+        "patches": list(checked.patches),
+        "gates": [_gate(gate) for gate in checked.gates],
+    }
+
+
+def _gate(gate: Gate) -> dict[str, Any]:
+    return {
+        "name": gate.name,
+        "standing": gate.standing.value,
+        "looked_at": gate.looked_at,
+        "note": gate.note,
+        "log": gate.log,
+        "seconds": None if gate.seconds is None else round(gate.seconds, 3),
+        "problems": [
+            {"sentence": p.sentence, "patch": p.patch, "path": p.path, "line": p.line}
+            for p in gate.problems
+        ],
+    }
+
+
+def junit(results: Sequence[Checked]) -> str:
+    """Return the results as JUnit XML: a suite a series, a case a gate and patch."""
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
+    for checked in results:
+        cases = [case for gate in checked.gates for case in _cases(checked, gate)]
+        failures = sum(bool(case[2]) for case in cases)
+        passed_over = sum(case[3] is not None for case in cases)
+        lines.append(
+            f'  <testsuite name={_attribute(checked.series)} tests="{len(cases)}" '
+            f'failures="{failures}" errors="0" skipped="{passed_over}">'
+        )
+        for gate, name, problems, why in cases:
+            lines += _case(checked.series, gate, name, problems, why)
+        lines.append("  </testsuite>")
+    return "\n".join([*lines, "</testsuites>"]) + "\n"
+
+
+_Case = tuple[Gate, str, "Sequence[Problem]", "str | None"]
+
+
+def _cases(checked: Checked, gate: Gate) -> Iterator[_Case]:
+    """Yield a case a patch; one for the head where no patch is named."""
+    if gate.standing is Standing.SKIPPED:
+        yield gate, "branch", (), gate.note
+        return
+    by_patch: dict[str | None, list[Problem]] = {}
+    for problem in gate.problems:
+        by_patch.setdefault(problem.patch, []).append(problem)
+    if gate.seconds is None:
+        for patch in checked.patches:
+            yield gate, patch, by_patch.pop(patch, []), None
+    rest = [problem for problems in by_patch.values() for problem in problems]
+    if rest or gate.seconds is not None:
+        yield gate, "branch", rest, None
+
+
+def _case(
+    series: str, gate: Gate, name: str, problems: Sequence[Problem], why: str | None
+) -> Iterator[str]:
+    time = f' time="{gate.seconds:.3f}"' if gate.seconds is not None else ""
+    owner = _attribute(f"{series}.{gate.name}")
+    head = f"    <testcase classname={owner} name={_attribute(name)}{time}"
+    if why is not None:
+        yield f"{head}><skipped message={_attribute(why)}/></testcase>"
+    elif problems:
+        yield f"{head}>"
+        text = "\n".join(_place(problem) for problem in problems)
+        message = _attribute(counted(len(problems), "problem"))
+        yield f"      <failure message={message}>{escape(clean(text, keep=chr(10)))}</failure>"
+        yield "    </testcase>"
+    else:
+        yield f"{head}/>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(clean(text))

@@ -1,0 +1,163 @@
+"""The note on a sync as Markdown for a description on GitHub."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from patchmgr.model.notes import Arrival, Dropped, Solved, SyncNote
+from patchmgr.model.upstream import Pin
+from patchmgr.render.clean import counted
+from patchmgr.render.markdown_text import code, text
+
+LIMIT = 60_000
+_ROOM = 200
+_SHORT = 12
+_FEW = 8
+
+
+def note_markdown(note: SyncNote, *, limit: int = LIMIT) -> str:
+    """Return the note; long lists are folded up, and what does not fit is counted."""
+    blocks = [_head(note), _verdicts(note)]
+    sections = (
+        ("### Conflicts, and how each was solved", [_solved(one) for one in note.solved], ""),
+        ("### Dropped: upstream has it", [_dropped(one) for one in note.dropped], ""),
+        ("### To look at", [text(warning) for warning in note.warnings], ""),
+        ("### What upstream brought to the touched files", list(_brought(note)), "brought"),
+        ("### Byte-identical files", list(_identical(note)), "identical"),
+    )
+    tail = [block for block in (_gates(note), _tags(note)) if block]
+    room = limit - sum(len(block) + 2 for block in (*blocks, *tail))
+    for title, rows, kind in sections:
+        if not rows:
+            continue
+        block = _section(title, rows, folded=kind if len(rows) > _FEW else "", room=room)
+        room -= len(block) + 2
+        blocks.append(block)
+    return "\n\n".join([*blocks, *tail]) + "\n"
+
+
+def _head(note: SyncNote) -> str:
+    verb = "What a sync would do to" if note.is_dry_run else "Sync of"
+    came = f"{counted(note.upstream_commits, f'upstream {note.unit}')} came in"
+    lines = [
+        f"## {verb} {code(note.series)}",
+        "",
+        f"From {_state(note.base)} to {_state(note.onto)}",
+    ]
+    lines[-1] += f" ; {came}."
+    if note.head is not None:
+        lines.append(f"Head {code(note.head)}")
+    if not note.is_complete:
+        lines.append("")
+        lines.append(
+            "The facts of that rebase, hunk by hunk, are not in this workspace: what was in "
+            "conflict and which files stayed identical is not said."
+        )
+    return "\n".join(lines)
+
+
+def _state(pin: Pin) -> str:
+    return code(pin.commit) if pin.ref == pin.commit else f"{code(pin.ref)} ({code(pin.commit)})"
+
+
+def _verdicts(note: SyncNote) -> str:
+    counts = Counter(patch.verdict for patch in note.patches)
+    order = ("unchanged", "modified", "partial", "absorbed", "conflict", "blocked", "skipped")
+    words = [f"{counts[word]} {word}" for word in order if counts[word]]
+    line = f"{counted(len(note.patches), 'patch')}: {', '.join(words)}."
+    lists = [
+        f"- {word}: {', '.join(code(p.name) for p in note.patches if p.verdict == word)}"
+        for word in ("modified", "partial", "conflict", "blocked", "skipped")
+        if counts[word]
+    ]
+    return "\n".join([line, "", *lists]) if lists else line
+
+
+def _solved(one: Solved) -> str:
+    where = code(one.path)
+    if one.new_path != one.path:
+        where += f" → {code(one.new_path)}"
+    symbols = f" in {' '.join(code(symbol) for symbol in one.symbols[:6])}" if one.symbols else ""
+    by = f"; collided with {_arrivals(one.collided)}" if one.collided else ""
+    return f"{where}{symbols} ({code(one.patch)}): **{text(one.solution)}**{by}"
+
+
+def _dropped(one: Dropped) -> str:
+    what = "" if one.is_whole else " (in part)"
+    how = f" ({', '.join(one.how)})" if one.how else ""
+    by = f": {_arrivals(one.by)}" if one.by else ""
+    subject = f" {text(one.subject)}" if one.subject else ""
+    return f"{code(one.patch)}{what}{subject}{how}{by}"
+
+
+def _arrivals(arrivals: Sequence[Arrival]) -> str:
+    return ", ".join(_arrival(arrival) for arrival in arrivals[:4])
+
+
+def _arrival(arrival: Arrival) -> str:
+    subject = arrival.subject
+    if arrival.pull is not None:
+        subject = subject.rstrip().removesuffix(f"(#{arrival.pull})").rstrip()
+    pull = f"#{arrival.pull} " if arrival.pull is not None else ""
+    return f"{pull}{text(subject)} ({code(arrival.commit[:_SHORT])})"
+
+
+def _brought(note: SyncNote) -> Iterator[str]:
+    for group in note.brought:
+        yield f"**{text(group.subsystem)}**: {counted(len(group.arrivals), note.unit)}"
+        yield from (f"  - {_arrival(arrival)}" for arrival in group.arrivals)
+
+
+def _identical(note: SyncNote) -> Iterator[str]:
+    """Yield the files that stayed as they were, kernels (compiled languages) first."""
+    by_language: dict[str, list[str]] = {}
+    for path, spoken in note.identical:
+        by_language.setdefault(spoken, []).append(path)
+    kernels = ("CUDA", "HIP", "C++", "C++ header", "C")
+    for spoken in sorted(by_language, key=lambda s: (s not in kernels, s)):
+        paths = by_language[spoken]
+        yield f"{spoken}, {counted(len(paths), 'file')}: {' '.join(code(path) for path in paths)}"
+
+
+def _section(title: str, rows: Sequence[str], *, folded: str, room: int) -> str:
+    room -= len(title) + _ROOM
+    kept: list[str] = []
+    for row in rows:
+        line = row if row.startswith("  - ") else f"- {row}"
+        room -= len(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    left = len(rows) - len(kept)
+    if left:
+        kept.append(f"- {left} more lines are left out here: no room.")
+    body = "\n".join(kept)
+    if not folded:
+        return f"{title}\n\n{body}"
+    summary = f"<summary>{counted(len(rows), 'line')}</summary>"
+    return f"{title}\n\n<details>\n{summary}\n\n{body}\n\n</details>"
+
+
+def _gates(note: SyncNote) -> str:
+    if not note.gates:
+        if note.is_dry_run:
+            return ""
+        return f"### Gates\n\nNo check of this state is on record. Run: {code('patchmgr check')}"
+    rows = [
+        f"| {text(gate.name)} | {gate.standing} | {gate.problems} | {text(gate.note)} |"
+        for gate in note.gates
+    ]
+    head = "| Gate | Standing | Problems | Note |\n|---|---|--:|---|"
+    return "\n".join(["### Gates", "", head, *rows])
+
+
+def _tags(note: SyncNote) -> str:
+    lines = []
+    if note.preview is not None and note.head is not None:
+        lines.append(f"- Preview tag {code(note.preview)} at {code(note.head)}")
+    if note.fallback is not None:
+        lines.append(f"- Fallback tag {code(note.fallback)} at the old head")
+    elif note.old_head is not None:
+        lines.append(f"- The old head is {code(note.old_head)}")
+    return "\n".join(["### Tags", "", *lines]) if lines else ""

@@ -1,0 +1,415 @@
+"""`apply`, `unapply` and `verify` on installed packages."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import invoke
+from tests.commands.scenes import changed, picture, text
+from tests.commands.test_packages import Shop
+from tests.commands.wheels import DEMO, House, environment, install
+
+FIXES: list[Mapping[str, bytes | str | None]] = [
+    {"demo/a.py": text(l30="ours\n")},
+    {"demo/b.py": text(l7="ours\n"), "demo/new/deep.py": "new\n", "demo/gone.py": None},
+    {"include/demo/x.h": text(l5="ours\n"), "csrc/k.cu": text(l5="ours\n")},
+]
+PATHS = ["demo/a.py", "demo/b.py", "demo/data/include/demo/x.h", "demo/gone.py",
+         "demo/new/deep.py"]  # fmt: skip
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+    """Return an environment with demo 1.0 and a series of three patches on it."""
+    shop = Shop(tmp_path, tmp_path / "workspace")
+    (tmp_path / "index").mkdir()
+    monkeypatch.setenv("PIP_INDEX_URL", (tmp_path / "index").as_uri())
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    shop.offer("1.0", DEMO)
+    shop.offer("1.1", {**DEMO, "demo/a.py": text(l2="theirs\n\n")})
+    shop.offer("1.2", {**DEMO, "demo/a.py": text(l2="theirs\n\n", l30="ours\n")})
+    shop.offer("1.1.1", {**DEMO, "demo/a.py": text(l30="theirs\n")})
+    assert invoke("init", shop.root).code == 0
+    shop.run("upstream", "add", "demo", "--package", "demo")
+    shop.run("series", "new", "s", "--upstream", "demo", "--base", "v1.0")
+    house = House(shop, environment(tmp_path / "venv"))
+    house.series(*FIXES)
+    install(house.site, "1.0", DEMO)
+    return house
+
+
+def release(version: str) -> dict[str, str]:
+    """Return the files of a release that the index has, or of one that it has not."""
+    return {
+        "1.0": DEMO,
+        "1.1": {**DEMO, "demo/a.py": text(l2="theirs\n\n")},
+        "1.2": {**DEMO, "demo/a.py": text(l2="theirs\n\n", l30="ours\n")},
+        "1.1.1": {**DEMO, "demo/a.py": text(l30="theirs\n")},
+    }[version]
+
+
+def test_files_are_patched_in_place_and_go_back_as_they_were(house: House) -> None:
+    before = picture(house.site, without=())
+    assert house.state() == "pristine"
+    answer = house.run("apply", "--json").json
+    assert answer["paths"] == PATHS
+    assert answer["out_of_reach"] == [{"patch": "fix-3.patch", "path": "csrc/k.cu"}]
+    assert answer["distribution"] == {"name": "demo", "version": "1.0"}
+    assert house.read("demo/a.py") == text(l30="ours\n")
+    assert house.read("demo/new/deep.py") == "new\n"
+    assert house.read("demo/data/include/demo/x.h") == text(l5="ours\n")
+    assert not (house.site / "demo/gone.py").exists()
+    after = picture(house.site, without=(".patchmgr",))
+    assert changed(before, after) == {*PATHS, "demo/new"}
+    assert house.state() == "patched"
+    assert "already" in house.run("apply").out
+    assert picture(house.site, without=(".patchmgr",)) == after
+    house.run("unapply")
+    assert picture(house.site, without=()) == before
+    assert house.state() == "pristine"
+
+
+def test_an_interpreter_names_its_environment(house: House) -> None:
+    for python in (house.python, house.python.parents[1]):
+        line = ("s", "--python", python)
+        assert "Applied 3 of 3 patches to 5 files of demo 1.0" in house.shop.run("apply", *line).out
+        house.shop.run("verify", *line)
+        house.shop.run("unapply", *line)
+
+
+def test_nothing_that_is_installed_is_run(house: House) -> None:
+    bomb = "import os; os.abort()\n"
+    for name in ("bomb.pth", "sitecustomize.py", "demo/__init__.py"):
+        if name.endswith("__init__.py"):
+            continue
+        (house.site / name).write_text(bomb)
+    house.shop.run("apply", "s", "--python", house.python)
+    house.shop.run("verify", "s", "--python", house.python)
+
+
+def test_the_pin_itself_needs_no_index_and_no_store(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(house.shop.folder / "index")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(house.shop.folder / "another cache"))
+    assert house.verdicts() == ["unchanged"] * 3
+    assert house.read("demo/data/include/demo/x.h") == text(l5="ours\n")
+    assert house.state() == "patched"
+
+
+@pytest.mark.parametrize(
+    ("version", "verdicts"),
+    [
+        ("1.0", ["unchanged", "unchanged", "unchanged"]),
+        ("1.1", ["unchanged", "unchanged", "unchanged"]),
+        ("1.2", ["absorbed", "unchanged", "unchanged"]),
+    ],
+)
+def test_after_an_upgrade_one_command_puts_all_back(
+    house: House, version: str, verdicts: list[str]
+) -> None:
+    house.run("apply")
+    install(house.site, version, release(version))
+    fresh = picture(house.site, without=(".patchmgr",))
+    # Installers know nothing of a file that a patch made: it is what is left.
+    assert house.state() == "partly"
+    assert house.verdicts() == verdicts
+    assert house.state() == "patched"
+    assert house.read("demo/b.py") == text(l7="ours\n")
+    assert "ours\n" in house.read("demo/a.py")
+    house.run("unapply")
+    left = changed(fresh, picture(house.site, without=()))
+    assert left == {"demo/new", "demo/new/deep.py"}
+
+
+def test_what_upstream_has_is_said(house: House) -> None:
+    install(house.site, "1.2", release("1.2"))
+    out = house.run("apply").out
+    assert "demo 1.2 has 1 patch already." in out
+    assert house.read("demo/a.py") == release("1.2")["demo/a.py"]
+
+
+def test_a_release_that_nobody_offers_is_compared_with_the_pin(house: House) -> None:
+    files = {**DEMO, "demo/a.py": text(l2="mine\n"), "demo/more.py": "x\n"}
+    install(house.site, "1.0.1+local", files)
+    install(house.site, "1.9", files)
+    answer = house.run("apply", "--json").json
+    assert [patch["verdict"] for patch in answer["patches"]] == ["unchanged"] * 3
+    assert "1.9" in answer["notes"][0]
+    assert house.read("demo/a.py") == text(l2="mine\n", l30="ours\n")
+
+
+def test_a_conflict_writes_nothing_and_shows_both_texts(house: House) -> None:
+    install(house.site, "1.1.1", release("1.1.1"))
+    before = picture(house.site, without=())
+    answer = house.run("apply", "--show-conflicts", code=3)
+    assert "nothing was written" in answer.out
+    assert "theirs" in answer.out and "ours" in answer.out
+    assert picture(house.site, without=()) == before
+    assert house.verdicts(code=3)[0] == "conflict"
+    house.shop.run("decide", "fix-1.patch", "absorbed")
+    assert house.verdicts() == ["absorbed", "unchanged", "unchanged"]
+
+
+def test_a_changed_series_takes_the_old_out_and_puts_the_new_in(house: House) -> None:
+    before = picture(house.site, without=())
+    house.run("apply")
+    house.series({"demo/a.py": text(l40="other\n")})
+    assert house.state() == "outdated"
+    assert house.verdicts() == ["unchanged"]
+    assert changed(before, picture(house.site, without=(".patchmgr",))) == {"demo/a.py"}
+    assert house.read("demo/a.py") == text(l40="other\n")
+    house.run("unapply")
+    assert picture(house.site, without=()) == before
+
+
+def test_hard_links_into_a_cache_stay_as_they_were(house: House) -> None:
+    cache = house.shop.folder / "uv-cache"
+    cache.mkdir()
+    for number, path in enumerate(sorted(p for p in house.site.rglob("*") if p.is_file())):
+        os.link(path, cache / str(number))
+    before = picture(cache)
+    house.run("apply")
+    assert picture(cache) == before
+    house.run("unapply")
+    assert picture(cache) == before
+
+
+def test_modes_stay(house: House) -> None:
+    (house.site / "demo/a.py").chmod(0o640)
+    house.run("apply")
+    assert stat.S_IMODE((house.site / "demo/a.py").stat().st_mode) == 0o640
+    house.run("unapply")
+    assert stat.S_IMODE((house.site / "demo/a.py").stat().st_mode) == 0o640
+
+
+def test_what_python_compiled_of_a_changed_module_goes(house: House) -> None:
+    cache = house.site / "demo/__pycache__"
+    cache.mkdir()
+    for name in ("a.cpython-311.pyc", "a.cpython-311.opt-1.pyc", "aa.cpython-311.pyc"):
+        (cache / name).write_bytes(b"compiled")
+    house.run("apply")
+    assert [path.name for path in cache.iterdir()] == ["aa.cpython-311.pyc"]
+    (cache / "a.cpython-311.pyc").write_bytes(b"compiled")
+    house.run("unapply")
+    assert [path.name for path in cache.iterdir()] == ["aa.cpython-311.pyc"]
+
+
+def _edit_patched(house: House) -> None:
+    house.run("apply")
+    (house.site / "demo/a.py").write_text("mine\n")
+
+
+def _edit_before(house: House) -> None:
+    (house.site / "demo/a.py").write_text("mine\n")
+
+
+def _delete_patched(house: House) -> None:
+    house.run("apply")
+    (house.site / "demo/a.py").unlink()
+
+
+def _delete_before(house: House) -> None:
+    (house.site / "demo/a.py").unlink()
+
+
+@pytest.mark.parametrize("spoil", [_edit_patched, _edit_before, _delete_patched, _delete_before])
+def test_what_somebody_else_edited_is_refused(house: House, spoil: Callable[[House], None]) -> None:
+    spoil(house)
+    assert "demo/a.py" in house.refuses("apply")
+    assert house.state() == "edited"
+    install(house.site, "1.0", DEMO)
+    house.run("apply")
+    assert house.state() == "patched"
+
+
+def _editable(house: House) -> None:
+    info = house.site / "demo-1.0.dist-info"
+    (info / "direct_url.json").write_text('{"url": "file:///src", "dir_info": {"editable": true}}')
+
+
+def _editable_by_path(house: House) -> None:
+    (house.site / "demo.pth").write_text("/src/demo\n")
+    record = house.site / "demo-1.0.dist-info/RECORD"
+    record.write_text(record.read_text() + "demo.pth,,\n")
+
+
+def _twice(house: House) -> None:
+    shutil.copytree(house.site / "demo-1.0.dist-info", house.site / "demo-1.1.dist-info")
+
+
+def _shared(house: House) -> None:
+    place = house.site / "other-3.dist-info"
+    place.mkdir()
+    (place / "RECORD").write_text("demo/a.py,,\n")
+
+
+def _linked(house: House) -> None:
+    away = house.shop.folder / "a.py"
+    shutil.move(house.site / "demo/a.py", away)
+    (house.site / "demo/a.py").symlink_to(away)
+
+
+def _linked_folder(house: House) -> None:
+    away = house.shop.folder / "demo-away"
+    shutil.move(house.site / "demo", away)
+    (house.site / "demo").symlink_to(away)
+
+
+def _no_record(house: House) -> None:
+    (house.site / "demo-1.0.dist-info/RECORD").unlink()
+
+
+def _egg(house: House) -> None:
+    shutil.rmtree(house.site / "demo-1.0.dist-info")
+    (house.site / "demo-1.0-py3.11.egg").write_bytes(b"PK")
+
+
+def _egg_link(house: House) -> None:
+    shutil.rmtree(house.site / "demo-1.0.dist-info")
+    (house.site / "demo.egg-link").write_text("/src/demo\n.\n")
+
+
+def _absent(house: House) -> None:
+    shutil.rmtree(house.site / "demo-1.0.dist-info")
+
+
+def _in_the_way(house: House) -> None:
+    (house.site / "demo/new").mkdir()
+    (house.site / "demo/new/deep.py").write_text("mine\n")
+
+
+def _forged_record(house: House) -> None:
+    (house.site / "demo-1.0.dist-info/RECORD").write_text('a\0b,x,\n"')
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (_editable, "is installed editable"),
+        (_editable_by_path, "is installed editable"),
+        (_egg_link, "is installed editable"),
+        (_twice, "is installed twice"),
+        (_shared, "belongs to demo and to other-3"),
+        (_linked, "is a symbolic link"),
+        (_linked_folder, "leads through demo"),
+        (_no_record, "RECORD cannot be read"),
+        (_egg, "which has no list of its files"),
+        (_absent, "demo is not installed in"),
+        (_in_the_way, "no package lists it"),
+        (_forged_record, ""),
+    ],
+    ids=lambda value: value.__name__.strip("_") if callable(value) else "",
+)
+def test_what_cannot_be_patched_safely_is_refused_with_advice(
+    house: House, spoil: Callable[[House], None], words: str
+) -> None:
+    spoil(house)
+    before = picture(house.site, without=())
+    answer = house.run("apply", code=1)
+    assert words in answer.err
+    assert "hint: " in answer.err or not words
+    assert picture(house.site, without=()) == before
+
+
+def test_a_system_s_packages_need_an_option(house: House, tmp_path: Path) -> None:
+    from patchmgr.commands import installed
+    from patchmgr.plumbing.environments import Environment
+
+    marker = tmp_path / "EXTERNALLY-MANAGED"
+    with pytest.MonkeyPatch.context() as patched:
+        found = Environment((house.site,), marker, "python3")
+        patched.setattr(installed, "ask_environment", lambda python: found)
+        line = ("apply", "s", "--python", "python3")
+        answer = house.shop.run(*line, code=1)
+        assert "belongs to the system" in answer.err
+        assert "overlay" in answer.err
+        house.shop.run(*line, "--break-system-packages")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_read_only_tree_is_refused_with_the_overlay(house: House) -> None:
+    house.site.chmod(0o555)
+    try:
+        assert "overlay" in house.run("apply", code=1).err
+    finally:
+        house.site.chmod(0o755)
+
+
+def test_only_files_that_are_not_installed_are_out_of_reach(house: House) -> None:
+    house.series({"csrc/k.cu": text(l5="ours\n")}, {"tests/new.py": "x\n"})
+    assert "has none of the files" in house.refuses("apply")
+    house.series({"csrc/k.cu": text(l5="ours\n")}, {"demo/a.py": text(l5="ours\n")})
+    assert house.verdicts() == ["skipped", "unchanged"]
+    assert "out of reach here: csrc/k.cu" in house.run("unapply").err + house.run("apply").out
+
+
+def test_a_path_map_says_where_files_are(house: House) -> None:
+    house.series({"csrc/k.cu": text(l5="ours\n"), "csrc/new.cu": "new\n"})
+    files = {**DEMO, "demo/kernels/k.cu": text()}
+    install(house.site, "1.0", files)
+    settings = house.shop.root / "series/s/series.toml"
+    settings.write_text('[paths]\n"csrc/" = "demo/kernels/"\n')
+    assert house.verdicts() == ["unchanged"]
+    assert house.read("demo/kernels/k.cu") == text(l5="ours\n")
+    assert house.read("demo/kernels/new.cu") == "new\n"
+    settings.write_text('[paths]\n"csrc/" = "../evil/"\n')
+    house.run("apply", code=1)
+    settings.write_text("[paths\n")
+    house.run("apply", code=1)
+
+
+def test_a_new_header_goes_beside_the_others(house: House) -> None:
+    house.series({"include/demo/z.h": "z\n"})
+    house.run("apply")
+    assert house.read("demo/data/include/demo/z.h") == "z\n"
+
+
+def test_a_dry_run_writes_nothing(house: House) -> None:
+    before = picture(house.site, without=())
+    assert "Would apply 3 of 3 patches to 5 files" in house.run("apply", "--dry-run").out
+    assert picture(house.site, without=()) == before
+    house.run("apply")
+    before = picture(house.site, without=())
+    house.run("unapply", "--dry-run")
+    assert picture(house.site, without=()) == before
+
+
+def test_another_series_is_not_put_on_top(house: House) -> None:
+    house.run("apply")
+    line = ("series", "new", "t", "--upstream", "demo", "--base", "v1.0")
+    house.shop.run(*line)
+    answer = house.shop.run("apply", "t", "--site", house.site, code=2)
+    assert "the series s is applied to demo" in answer.err
+
+
+def test_an_interpreter_warns_at_its_start_if_asked(house: House) -> None:
+    before = picture(house.site, without=())
+    line = ("s", "--python", house.python)
+    house.shop.run("apply", *line, "--warn-at-start")
+    assert house.state() == "patched"
+    start = [str(house.python), "-c", "pass"]
+    assert subprocess.run(start, capture_output=True, check=True).stderr == b""
+    assert "already" in house.run("apply").out
+    install(house.site, "1.0", DEMO)
+    said = subprocess.run(start, capture_output=True, check=True).stderr.decode()
+    assert "4 of 5 files of demo are not as the series s left them" in said
+    house.shop.run("apply", *line)
+    assert subprocess.run(start, capture_output=True, check=True).stderr == b""
+    house.run("unapply")
+    assert picture(house.site, without=()) == before
+
+
+def test_an_option_without_its_place_is_a_usage_error(house: House) -> None:
+    house.shop.run("apply", "s", "--python", "x", "--site", house.site, code=2)
+    house.shop.run("apply", "s", "--to", house.site, "--site", house.site, code=2)
+    house.shop.run("verify", "s", code=2)
+    house.shop.run("apply", "s", "--python", house.shop.folder / "nothing", code=1)
+    house.shop.run("apply", "s", "--site", house.shop.folder / "nothing", code=1)
