@@ -47,7 +47,7 @@ def broken_rules(base: str, upstream: str, fork: str, merged: str, path: str) ->
     found = [*_of_text(upstream, fork, merged), *_of_names(base, upstream, fork, merged)]
     sides = _sides(base, upstream, fork, merged)
     if sides is not None:
-        found += [*_doubled(sides), *_returned(sides), *_lost(sides)]
+        found += [*_doubled(sides), *_returned(sides), *_lost(sides), *_assigned_twice(sides)]
     return tuple(dict.fromkeys(breach.rule for breach in found))
 
 
@@ -57,7 +57,7 @@ def suspicions(base: str, upstream: str, fork: str, merged: str, path: str) -> t
     sides = _sides(base, upstream, fork, merged)
     if sides is not None:
         found += [*_doubled(sides), *_returned(sides), *_unused(sides, upstream, fork, merged)]
-        found += _imported_twice(sides)
+        found += [*_imported_twice(sides), *_assigned_twice(sides)]
     return tuple(dict.fromkeys(breach.sentence for breach in found))
 
 
@@ -123,6 +123,15 @@ def _imported_twice(sides: _Sides) -> Iterator[Breach]:
     """Yield what is imported again: no harm by itself, but a sign of one change made twice."""
     for name in _too_many(sides, "at_top"):
         yield Breach("doubled import", f"`{name}` is imported once more than on either side.")
+
+
+def _assigned_twice(sides: _Sides) -> Iterator[Breach]:
+    """Yield local variables that both sides bring in, each in its own way: one undoes the other."""
+    b, u, f, m = (facts.assigned for facts in _all(sides))
+    for scope, name in m:
+        key = (scope, name)
+        if not b[key] and min(u[key], f[key]) and m[key] > max(u[key], f[key]):
+            yield Breach("assigned twice", f"Both sides assign to a new `{name}`.")
 
 
 def _too_many(sides: _Sides, what: str) -> list[str]:

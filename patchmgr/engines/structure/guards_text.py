@@ -33,6 +33,7 @@ class Facts:
     keys: Counter[str]
     names: Names
     bound: Counter[str]
+    assigned: Counter[tuple[str, str]]
 
 
 @lru_cache(maxsize=8)
@@ -50,7 +51,18 @@ def facts_of(text: str) -> Facts | None:
         Counter(key for node in nodes if isinstance(node, ast.Dict) for key in _doubled(node)),
         frozenset(name for node in nodes for name in _said(node)),
         Counter(name for node in nodes for name in _bound(node)),
+        Counter(_assigned(tree, "")),
     )
+
+
+def _assigned(node: ast.AST, scope: str) -> Iterator[tuple[str, str]]:
+    """Yield each local variable that a statement of a function assigns to, with the function."""
+    for child in ast.iter_child_nodes(node):
+        inner = f"{scope}.{child.name}" if isinstance(child, _Definition) else scope
+        if scope and isinstance(child, (ast.Assign, ast.AnnAssign)):
+            targets = child.targets if isinstance(child, ast.Assign) else [child.target]
+            yield from ((scope, t.id) for t in targets if isinstance(t, ast.Name))
+        yield from _assigned(child, inner)
 
 
 def compiles(text: str) -> bool:
