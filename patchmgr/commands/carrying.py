@@ -150,7 +150,7 @@ def carry(
             judged = explain(judged, history, start, blobs=bench, text=text)
             judged = pass_on_causes(judged, [item.patch for item in items])
             judged = check_merged(
-                judged, changes, base, onto, blobs=bench, suspect=structure.suspect
+                judged, changes, base, onto, blobs=bench, suspect_all=structure.suspect_all
             )
     finally:
         structure.close()

@@ -228,7 +228,10 @@ def _in_target(
 def _without_effect(search: Search, patch: int) -> Absorption | None:
     """Judge a patch by what merging it alone does: something at the base, nothing at the target."""
     atoms = search.series[patch]
-    if not len(atoms) or search.is_no_op(patch, -1) or not search.is_no_op(patch, search.end):
+    is_touched = any(search.target[path] != search.states[path][0] for path in atoms.paths)
+    if not len(atoms) or not is_touched or not search.is_no_op(patch, search.end):
+        return None
+    if search.is_no_op(patch, -1):
         return None
     moves = search.timelines.moves()
     touching = [n for n, moved in moves.items() if any(path in atoms.paths for path, *_ in moved)]

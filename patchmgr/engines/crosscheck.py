@@ -7,12 +7,11 @@ and not in the merged tree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.rebase import Judged
-from patchmgr.engines.solving import Suspect
 from patchmgr.engines.structure.guards_imports import unresolved_imports
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
@@ -21,6 +20,11 @@ from patchmgr.model.ports import Blobs, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 _UNKNOWN = b"("
+
+Question = tuple[Texts, str, str]
+"""The three texts, the merged one, and the path of a file."""
+SuspectAll = Callable[[Sequence[Question]], Callable[[], Sequence[tuple[str, ...]]]]
+
 _PYTHON = (".py", ".pyi")
 
 
@@ -56,11 +60,12 @@ def check_merged(
     onto: Tree,
     *,
     blobs: Blobs,
-    suspect: Suspect,
+    suspect_all: SuspectAll,
 ) -> tuple[Judged, ...]:
     """Warn, at the last patch that carries a file, of what is suspicious in it.
 
-    `changes` is what the series makes of `onto`. Files that a conflict is left in are not looked
+    `changes` is what the series makes of `onto`. `suspect_all` starts to look at merges, and gives
+    what is to be asked for the answers. Files that a conflict is left in are not looked
     at.
     """
     merged = Overlay(onto)
@@ -69,29 +74,37 @@ def check_merged(
     sides = [Overlay(base), Overlay(onto), _written_against(judged, base), merged]
     old, upstream, fork, after = (_Files(side, blobs) for side in sides)
     last = _last_patches(judged)
-    found = list(judged)
+    texts: dict[str, Texts] = {}
+    merges: dict[str, str] = {}
     for path in sorted(path for path in changes if path.endswith(_PYTHON) and path in last):
         content = after.read(path)
         if content is None:
             continue
-        text = _decoded(content)
+        merges[path] = _decoded(content)
         before = [side.read(path) for side in (old, upstream, fork)]
-        lost = unresolved_imports(
-            path,
-            text,
-            after,
-            sides=[fork, upstream],
-            before=_decoded(before[1] or b""),
-            changed=changes,
-        )
-        told = [f"`{statement}` finds nothing any more" for statement in lost]
         if None not in before and len({*before, content}) == 4:
-            texts = Texts(*(_decoded(side or b"") for side in before))
-            told += suspect(texts, text, path)
+            texts[path] = Texts(*(_decoded(side or b"") for side in before))
+    asked = suspect_all([(texts[path], merges[path], path) for path in texts])
+    told = {
+        path: _lost(path, text, after, [fork, upstream], changes) for path, text in merges.items()
+    }
+    for path, sentences in zip(texts, asked(), strict=True):
+        told[path] += sentences
+    found = list(judged)
+    for path, sentences in told.items():
         outcome = found[last[path]].outcome
-        warnings = (*outcome.warnings, *(f"{path}: {sentence}" for sentence in told))
+        warnings = (*outcome.warnings, *(f"{path}: {sentence}" for sentence in sentences))
         found[last[path]] = replace(found[last[path]], outcome=replace(outcome, warnings=warnings))
     return tuple(found)
+
+
+def _lost(
+    path: str, text: str, after: _Files, sides: Sequence[_Files], changes: Collection[str]
+) -> tuple[str, ...]:
+    """Return what is to be said of the imports of a file; the last side is upstream's."""
+    upstream = _decoded(sides[-1].read(path) or b"")
+    lost = unresolved_imports(path, text, after, sides=sides, before=upstream, changed=changes)
+    return tuple(f"`{statement}` finds nothing any more" for statement in lost)
 
 
 def _decoded(content: bytes) -> str:

@@ -8,8 +8,9 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from threading import Thread
 from typing import IO
 
 from patchmgr.engines.structure.sides import Solution, Texts
@@ -41,6 +42,25 @@ class StructureApart:
         """Return what is suspicious in a merge, nothing where the process failed."""
         found = self._ask("suspect", texts, merged, path)
         return found if isinstance(found, tuple) else ()
+
+    def suspect_all(
+        self, questions: Sequence[tuple[Texts, str, str]]
+    ) -> Callable[[], Sequence[tuple[str, ...]]]:
+        """Begin to look at merges while the caller goes on; what is returned waits for answers.
+
+        Nothing else may be asked until then.
+        """
+        if not questions:
+            return lambda: ()
+        found: list[tuple[str, ...]] = []
+        thread = Thread(target=lambda: found.extend(self.suspect(*each) for each in questions))
+        thread.start()
+
+        def answers() -> Sequence[tuple[str, ...]]:
+            thread.join()
+            return found
+
+        return answers
 
     def _ask(self, *question: object) -> object:
         if self._failures >= MOST_FAILURES:

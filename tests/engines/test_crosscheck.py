@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
 
-from patchmgr.engines.crosscheck import check_merged
+from patchmgr.engines.crosscheck import Question, check_merged
 from patchmgr.engines.rebase import Item, rebase_series
 from patchmgr.engines.structure.solvers import suspect
 from patchmgr.engines.work import Tools
@@ -21,6 +23,10 @@ def module(*, top: str = "", bottom: str = "") -> bytes:
     return (top + "".join(LINES) + bottom).encode()
 
 
+def at_once(questions: Sequence[Question]) -> Callable[[], Sequence[tuple[str, ...]]]:
+    return lambda: [suspect(*question) for question in questions]
+
+
 def warned(base: Files, ours: Files, upstream: Files) -> list[str]:
     """Return the warnings of a series of one patch."""
     blobs = MemoryBlobs()
@@ -28,7 +34,7 @@ def warned(base: Files, ours: Files, upstream: Files) -> list[str]:
     tools = Tools(blobs, PlainMerge(), lambda *_: None, NOBODY)
     patch = difference("p", base, ours)
     judged, changes = rebase_series([Item(patch)], old, new, {}, tools)
-    found = check_merged(judged, changes, old, new, blobs=blobs, suspect=suspect)
+    found = check_merged(judged, changes, old, new, blobs=blobs, suspect_all=at_once)
     return list(found[0].outcome.warnings)
 
 
