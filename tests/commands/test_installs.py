@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
@@ -14,7 +15,8 @@ import pytest
 from tests.commands.conftest import invoke
 from tests.commands.scenes import changed, picture, text
 from tests.commands.test_packages import Shop
-from tests.commands.wheels import DEMO, House, environment, install
+from tests.commands.wheels import DEMO, House, environment, install, uninstall
+from tests.conftest import Repository
 
 FIXES: list[Mapping[str, bytes | str | None]] = [
     {"demo/a.py": text(l30="ours\n")},
@@ -188,6 +190,15 @@ def test_modes_stay(house: House) -> None:
     assert stat.S_IMODE((house.site / "demo/a.py").stat().st_mode) == 0o640
     house.run("unapply")
     assert stat.S_IMODE((house.site / "demo/a.py").stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_owners_stay(house: House) -> None:
+    os.chown(house.site / "demo/a.py", 1234, 4321)
+    for command in ("apply", "unapply"):
+        house.run(command)
+        found = (house.site / "demo/a.py").stat()
+        assert (found.st_uid, found.st_gid) == (1234, 4321)
 
 
 def test_what_python_compiled_of_a_changed_module_goes(house: House) -> None:
@@ -413,3 +424,82 @@ def test_an_option_without_its_place_is_a_usage_error(house: House) -> None:
     house.shop.run("verify", "s", code=2)
     house.shop.run("apply", "s", "--python", house.shop.folder / "nothing", code=1)
     house.shop.run("apply", "s", "--site", house.shop.folder / "nothing", code=1)
+
+
+def test_status_tells_of_packages(house: House) -> None:
+    house.run("apply")
+    (row,) = house.shop.run("status", "--json").json["applied"]
+    assert (row["series"], row["sound"]) == ("s", True)
+    assert str(house.site) in house.shop.run("status").out
+    install(house.site, "1.1", release("1.1"))
+    (row,) = house.shop.run("status", "--json").json["applied"]
+    assert row["sound"] is False
+    shutil.rmtree(house.site)
+    assert house.shop.run("status", "--json").json["applied"] == []
+
+
+def test_a_record_or_a_journal_of_a_stranger_reaches_nothing_else(house: House) -> None:
+    mine = house.shop.folder / "mine"
+    mine.write_text("mine\n")
+    house.run("apply")
+    private = house.site / ".patchmgr/demo"
+    record = (private / "applied.json").read_text()
+    (private / "applied.json").write_text(record.replace("demo/a.py", "../../../../mine"))
+    for command in ("verify", "unapply", "apply"):
+        assert "../../../../mine" in house.run(command, code=1).err
+    (private / "applied.json").write_text(record)
+    journal: dict[str, object] = {
+        "phase": "moving", "made": [], "files": [["../../../../mine", None, None, None]],
+        "record": None, "head": ["", ""], "index": {}, "hidden": [],
+    }  # fmt: skip
+    for row in (journal, {**journal, "phase": "staging", "made": ["../x"]}):
+        (private / "journal.json").write_text(json.dumps(row))
+        assert "the record of what is applied" in house.run("verify", code=1).err
+    assert mine.read_text() == "mine\n"
+
+
+def test_a_workspace_that_cannot_be_written_is_enough(house: House) -> None:
+    before = picture(house.shop.root)
+    house.run("apply")
+    house.run("verify")
+    assert changed(before, picture(house.shop.root)) == set()
+
+
+def test_a_series_on_git_goes_into_a_package_by_its_tags(house: House) -> None:
+    git = Repository(house.shop.folder / "git")
+    for version in ("1.0", "1.2"):
+        git.commit(dict(release(version)), version)
+        git.git("tag", f"v{version}")
+    house.shop.run("upstream", "add", "both", "--package", "demo", "--git", git.root)
+    house.shop.run("series", "new", "g", "--upstream", "both", "--base", "v1.0")
+    git.git("checkout", "--quiet", "-b", "fork", "v1.0")
+    git.commit({"demo/a.py": text(l30="ours\n")}, "fix a")
+    git.commit({"demo/b.py": text(l30="ours\n")}, "fix b")
+    box = house.shop.folder / "g.mbox"
+    box.write_bytes(git.patches("v1.0..fork"))
+    house.shop.run("import", box, "--series", "g")
+    line = ("apply", "g", "--site", house.site, "--json")
+    assert [p["verdict"] for p in house.shop.run(*line).json["patches"]] == ["unchanged"] * 2
+    install(house.site, "1.2", release("1.2"))
+    patches = house.shop.run(*line).json["patches"]
+    assert [p["verdict"] for p in patches] == ["absorbed", "unchanged"]
+    assert patches[0]["evidence"][0]["subject"] == "1.2"
+
+
+def test_what_an_uninstall_leaves_can_be_taken_out(house: House) -> None:
+    house.run("apply", "--warn-at-start")
+    uninstall(house.site)
+    start = [str(house.python), "-c", "pass"]
+    assert "of demo are not as" in subprocess.run(
+        start, capture_output=True, check=True, text=True
+    ).stderr  # fmt: skip
+    house.run("verify", code=1)
+    house.run("unapply")
+    assert set(picture(house.site, without=("__pycache__",))) == set()
+    house.run("unapply", code=1)
+
+
+def test_a_place_that_cannot_be_written_is_told_of_the_overlay(house: House) -> None:
+    (house.site / ".patchmgr").write_text("in the way")
+    answer = house.run("apply", code=1)
+    assert "overlay --site" in answer.err

@@ -676,3 +676,17 @@ def test_what_never_came_is_not_absorbed_and_what_is_there_is(plot: Plot) -> Non
             assert patch not in found
         if all(last.get(slot) == "ours" for slot in slots):
             assert found[patch].is_whole
+
+
+def test_a_later_wording_comes_with_both_texts() -> None:
+    told = tale(
+        a(swap(BASE, MANY_05, ("stay_25", "stay_25 guard_it"))), *on_a(swap(BASE, OTHER_05))
+    )
+    (wording,) = told.absorbed()[0].wordings
+    assert wording.path == "a"
+    assert wording.upstream.split() == [b"theirs_1st", b"theirs_2nd"]
+    assert wording.patch.split() == [b"ours_1st", b"ours_2nd"]
+
+
+def test_a_landing_as_it_is_has_no_other_wording() -> None:
+    assert tale(a(BOTH), *on_a(BOTH)).absorbed()[0].wordings == ()

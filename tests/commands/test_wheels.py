@@ -1,0 +1,91 @@
+"""`wheel`: patched wheels."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Answer
+from tests.commands.scenes import text
+from tests.commands.test_installs import house as house
+from tests.commands.wheels import DEMO, House, digest, wheel
+
+
+@pytest.fixture
+def source(house: House) -> Path:
+    """Return the wheel of demo 1.0."""
+    place = house.shop.folder / "demo-1.0-py3-none-any.whl"
+    place.write_bytes(wheel("1.0", DEMO))
+    return place
+
+
+def make(house: House, source: Path, *arguments: str, code: int = 0, out: str = "dist") -> Answer:
+    line = ("wheel", "s", "--from", source, "--out", house.shop.folder / out)
+    return house.shop.run(*line, *arguments, code=code)
+
+
+def test_a_patched_wheel_has_a_version_and_a_record_of_its_own(house: House, source: Path) -> None:
+    made = make(house, source, "--json").json
+    version = made["version"]
+    assert version.startswith("1.0+patchmgr.")
+    assert made["out_of_reach"] == [{"patch": "fix-3.patch", "path": "csrc/k.cu"}]
+    place = Path(made["wheel"])
+    assert place.name == f"demo-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(place) as archive:
+        assert archive.testzip() is None
+        files = {name: archive.read(name) for name in archive.namelist()}
+        assert {info.date_time for info in archive.infolist()} == {(2024, 1, 2, 3, 4, 6)}
+    info = f"demo-{version}.dist-info"
+    assert files["demo/a.py"].decode() == text(l30="ours\n")
+    assert files["demo/data/include/demo/x.h"].decode() == text(l5="ours\n")
+    assert files["demo/new/deep.py"] == b"new\n"
+    assert "demo/gone.py" not in files
+    metadata = f"Name: demo\nVersion: {version}\n\nVersion: none\n"
+    assert files[f"{info}/METADATA"].decode().endswith(metadata)
+    rows = files[f"{info}/RECORD"].decode().splitlines()
+    wanted = {f"{name},{digest(content)},{len(content)}" for name, content in files.items()
+              if not name.endswith("/RECORD")}  # fmt: skip
+    assert set(rows) == {*wanted, f"{info}/RECORD,,"}
+    assert len(rows) == len(files)
+
+
+def test_the_same_wheel_and_series_give_the_same_bytes(house: House, source: Path) -> None:
+    first = Path(make(house, source, "--json").json["wheel"]).read_bytes()
+    second = Path(make(house, source, "--json", out="again").json["wheel"]).read_bytes()
+    assert first == second
+    house.series({"demo/a.py": text(l40="other\n")})
+    assert make(house, source, "--json").json["version"] != "1.0"
+
+
+def test_a_local_version_goes_on(house: House) -> None:
+    source = house.shop.folder / "demo-1.0+cu129-py3-none-any.whl"
+    source.write_bytes(wheel("1.0+cu129", DEMO))
+    assert make(house, source, "--json").json["version"].startswith("1.0+cu129.patchmgr.")
+
+
+def test_a_dry_run_and_a_conflict_write_nothing(house: House, source: Path) -> None:
+    assert "Would write" in make(house, source, "--dry-run").out
+    other = house.shop.folder / "demo-1.1.1-py3-none-any.whl"
+    other.write_bytes(wheel("1.1.1", {**DEMO, "demo/a.py": text(l30="theirs\n")}))
+    assert "nothing was written" in make(house, other, code=3).out
+    assert not (house.shop.folder / "dist").exists()
+
+
+def test_what_is_no_sound_wheel_is_refused(house: House, source: Path) -> None:
+    raw = source.read_bytes()
+    for name, content in {
+        "demo-1.0.zip": raw,
+        "other-1.0-py3-none-any.whl": wheel("1.0", DEMO, "other"),
+        "demo-1.1-py3-none-any.whl": b"no zip",
+    }.items():
+        place = house.shop.folder / name
+        place.write_bytes(content)
+        answer = house.shop.run("wheel", "s", "--from", place, code=2 if "other" in name else 1)
+        assert "hint: " in answer.err
+    files = {**DEMO, "../evil.py": "x"}
+    evil = house.shop.folder / "demo-1.2-py3-none-any.whl"
+    evil.write_bytes(wheel("1.2", files))
+    assert "leaves the archive" in make(house, evil, code=1).err
+    house.shop.run("wheel", "s", code=2)
