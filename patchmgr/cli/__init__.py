@@ -6,7 +6,16 @@ from typing import NoReturn
 
 import typer
 
-from patchmgr.cli import conflicts, merging, patches, publishing, rebasing, targets, workspaces
+from patchmgr.cli import (
+    conflicts,
+    installs,
+    merging,
+    patches,
+    publishing,
+    rebasing,
+    targets,
+    workspaces,
+)
 from patchmgr.cli.ends import end_with
 from patchmgr.cli.root import before, group
 
@@ -31,10 +40,14 @@ def _commands() -> typer.Typer:
     root.command()(targets.apply)
     root.command()(targets.unapply)
     root.command()(targets.verify)
+    root.command()(installs.overlay)
+    root.command()(installs.wheel)
     root.command()(targets.branch)
     root.command()(targets.report)
     root.command()(publishing.check)
     root.command()(publishing.notes)
+    root.command()(publishing.diff)
+    root.command()(publishing.why)
     root.command()(merging.mergetool)
     root.command("merge-file")(merging.merge_file)
     root.command()(workspaces.status)

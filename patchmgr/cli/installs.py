@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr.cli.root import open_session, say, show
+from patchmgr.cli.root import DryRun, Json, MaybeName, Select, open_session, say, show
 from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError
 
 if TYPE_CHECKING:
@@ -27,6 +27,17 @@ PackageName = Annotated[
 ]
 Breaks = Annotated[
     bool, typer.Option("--break-system-packages", help="Write to what the system manages.")
+]
+
+Warns = Annotated[
+    bool | None,
+    typer.Option(
+        "--warn-at-start/--no-warn-at-start",
+        help="Let the interpreter say at its start where patches of a package are gone.",
+    ),
+]
+ShowConflicts = Annotated[
+    bool, typer.Option("--show-conflicts", help="Print conflicts with a package, both texts.")
 ]
 
 
@@ -119,3 +130,80 @@ def verify_installed(name: str | None, where: Where, select: Sequence[str], *, j
     show(state_document(found) if json else state_text(found))
     if not found.is_sound:
         raise typer.Exit(EXIT_FINDINGS)
+
+
+def overlay(
+    name: MaybeName = None,
+    python: Python = None,
+    site: Site = None,
+    package: PackageName = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="The folder to make.")
+    ] = None,
+    select: Select = [],  # noqa: B006 - typer copies it
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Make a folder with patched modules, for an environment that nobody can write to.
+
+    Python uses it with PYTHONPATH=DIR, as long as the package is the one that it was made for.
+
+    Example: patchmgr overlay vllm --python /opt/venv/bin/python --out /srv/vllm-patches
+    """
+    from patchmgr.commands.carrying import Wishes
+    from patchmgr.commands.overlay import make_overlay
+    from patchmgr.commands.targets import only_series
+    from patchmgr.render.installs import overlay_document, overlay_text
+    from patchmgr.terminal import wants_colour
+
+    if out is None:
+        raise PatchmgrError("usage", "name the folder to make with --out DIR")
+    where = the_place(python, site, package)
+    session = open_session(wants_json=json)
+    named = only_series(session, [name] if name else [])
+    wishes = Wishes(frozenset(select), names_symbols=json)
+    made = make_overlay(session, named, where, out.absolute(), wishes=wishes, is_dry_run=dry_run)
+    if json:
+        show(overlay_document(made, is_dry_run=dry_run))
+    else:
+        show(overlay_text(made, is_dry_run=dry_run, colour=wants_colour()))
+    if made.application.has_conflicts:
+        raise typer.Exit(EXIT_CONFLICTS)
+
+
+def wheel(
+    name: MaybeName = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", metavar="WHEEL", help="The wheel to patch.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where to write the patched one.")
+    ] = Path(),
+    select: Select = [],  # noqa: B006 - typer copies it
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Write a patched wheel, with a local version and a RECORD of its own.
+
+    Example: patchmgr wheel vllm --from vllm-0.23.0-cp38-abi3-manylinux_2_31_x86_64.whl --out dist
+    """
+    from patchmgr.commands.carrying import Wishes
+    from patchmgr.commands.patched_wheel import make_wheel
+    from patchmgr.commands.targets import only_series
+    from patchmgr.render.installs import wheel_document, wheel_text
+    from patchmgr.terminal import wants_colour
+
+    if source is None:
+        raise PatchmgrError("usage", "name the wheel to patch with --from WHEEL")
+    session = open_session(wants_json=json)
+    named = only_series(session, [name] if name else [])
+    wishes = Wishes(frozenset(select), names_symbols=json)
+    made = make_wheel(
+        session, named, source.absolute(), out.absolute(), wishes=wishes, is_dry_run=dry_run
+    )
+    if json:
+        show(wheel_document(made, is_dry_run=dry_run))
+    else:
+        show(wheel_text(made, is_dry_run=dry_run, colour=wants_colour()))
+    if made.place is None:
+        raise typer.Exit(EXIT_CONFLICTS)

@@ -119,3 +119,75 @@ def notes(
     session = open_session(wants_json=json)
     found = note(session, only_series(session, [name] if name else []), start=from_, end=to)
     show(note_document(found) if json else note_markdown(found))
+
+
+def diff(
+    name: MaybeName = None,
+    from_: Annotated[
+        str, typer.Option("--from", metavar="TAG", help="The earlier state of the series.")
+    ] = "",
+    to: Annotated[
+        str | None, typer.Option(metavar="TAG", help="The later state; as it is now.")
+    ] = None,
+    repo: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The clone that has the tags.")
+    ] = None,
+    lines: Annotated[bool, typer.Option("--lines", help="Print the lines that differ.")] = False,
+    hold: Annotated[
+        list[str],
+        typer.Option(metavar="PATH[::SYMBOL]", help="Have check hold its bytes; repeatable."),
+    ] = [],  # noqa: B006 - typer copies it
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Compare a series with itself: byte-identical, position only, changed, per patch.
+
+    A state is a tag or branch that patchmgr built, or a commit of one.
+
+    Example: patchmgr diff vllm --from preview-1 --to preview-2
+    """
+    from patchmgr.commands.apply import only_series
+    from patchmgr.commands.diff import diff as compare
+    from patchmgr.render.publishing import compared_document, compared_text
+    from patchmgr.terminal import wants_colour
+
+    session = open_session(wants_json=json)
+    if not from_:
+        raise PatchmgrError("usage", "name the earlier state with --from TAG")
+    found = compare(
+        session,
+        only_series(session, [name] if name else []),
+        start=from_,
+        end=to,
+        repository=repo,
+        holds=hold,
+        is_dry_run=dry_run,
+    )
+    if json:
+        show(compared_document(found, is_dry_run=dry_run))
+    else:
+        show(compared_text(found, shows_lines=lines, colour=wants_colour()))
+
+
+def why(
+    place: Annotated[str, typer.Argument(metavar="FILE:LINE")],
+    series: Annotated[str | None, typer.Option(metavar="S", help="The series.")] = None,
+    select: Select = [],  # noqa: B006 - typer copies it
+    json: Json = False,
+) -> None:
+    """Say which patch a line of the branch comes from.
+
+    Example: patchmgr why vllm/platforms/cuda.py:87 --series vllm
+    """
+    from patchmgr.commands.apply import only_series
+    from patchmgr.commands.carrying import Wishes
+    from patchmgr.commands.why import why as ask
+    from patchmgr.render.publishing import origin_document, origin_text
+
+    session = open_session(wants_json=json)
+    path, _, number = place.rpartition(":")
+    if not path or not number.isdecimal() or len(number) > 9:
+        raise PatchmgrError("usage", f"{place} is not FILE:LINE")
+    named = only_series(session, [series] if series else [])
+    origin = ask(session, named, path, int(number), wishes=Wishes(frozenset(select)))
+    show(origin_document(origin) if json else origin_text(origin))

@@ -11,7 +11,9 @@ from patchmgr.cli.installs import (
     Breaks,
     PackageName,
     Python,
+    ShowConflicts,
     Site,
+    Warns,
     apply_installed,
     tell_restored,
     the_place,
@@ -29,17 +31,9 @@ def apply(
     python: Python = None,
     site: Site = None,
     package: PackageName = None,
-    warn_at_start: Annotated[
-        bool | None,
-        typer.Option(
-            "--warn-at-start/--no-warn-at-start",
-            help="Let the interpreter say at its start where patches of a package are gone.",
-        ),
-    ] = None,
+    warn_at_start: Warns = None,
     break_system_packages: Breaks = False,
-    show_conflicts: Annotated[
-        bool, typer.Option("--show-conflicts", help="Print conflicts with a package, both texts.")
-    ] = False,
+    show_conflicts: ShowConflicts = False,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     json: Json = False,
@@ -150,27 +144,38 @@ def branch(
     branch_name: Annotated[str | None, typer.Option("--name", metavar="BRANCH")] = None,
     tag: Annotated[str | None, typer.Option(metavar="TAG", help="Tag the head, too.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is not ours.")] = False,
+    without: Annotated[
+        list[str], typer.Option(metavar="PATCH", help="Leave a patch or group out; repeatable.")
+    ] = [],  # noqa: B006 - typer copies it
+    only: Annotated[
+        list[str], typer.Option(metavar="PATCH", help="Take this patch or group alone; repeatable.")
+    ] = [],  # noqa: B006 - typer copies it
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Build the branch of a series on its pin, one commit a patch.
 
-    Example: patchmgr branch vllm --repo ~/src/vllm --name my-fork
+    Example: patchmgr branch vllm --repo ~/src/vllm --name my-fork --tag preview-1
+
+    Example: patchmgr branch vllm --without marlin --name arm-1
     """
     from patchmgr.commands.apply import only_series
     from patchmgr.commands.branch import branch as build
     from patchmgr.commands.carrying import Wishes
+    from patchmgr.commands.settings import left_out
     from patchmgr.render.applications import built_document, built_text
 
     session = open_session(wants_json=json)
+    named = only_series(session, [name] if name else [])
+    reasons = left_out(session.workspace, named, without=without, only=only)
     built = build(
         session,
-        only_series(session, [name] if name else []),
+        named,
         repository=None if repo is None else repo.absolute(),
         branch_name=branch_name,
         tag=tag,
-        wishes=Wishes(frozenset(select)),
+        wishes=Wishes(frozenset(select), left_out={named: reasons}),
         is_forced=force,
         is_dry_run=dry_run,
     )
@@ -182,22 +187,24 @@ def branch(
 def report(
     names: Names = None,
     format_: Annotated[
-        str, typer.Option("--format", metavar="terminal|markdown|json", help="The form.")
+        str, typer.Option("--format", metavar="terminal|markdown|json|html", help="The form.")
     ] = "terminal",
     json: Json = False,
     select: Select = [],  # noqa: B006 - typer copies it
 ) -> None:
-    """Report the change footprint: files, lines, languages, tests apart, per folder and patch.
+    """Report the change footprint: files, lines, gates, hotspots, risks, per subsystem and patch.
 
     Example: patchmgr report vllm --format markdown
+
+    Example: patchmgr report vllm --format html > report.html
     """
     from patchmgr.commands.carrying import Wishes
     from patchmgr.commands.report import report as measure
     from patchmgr.render.reports import reports_text
 
     form = "json" if json else format_
-    if form not in ("terminal", "markdown", "json"):
-        raise PatchmgrError("usage", f"--format is terminal, markdown or json, not {form}")
+    if form not in ("terminal", "markdown", "json", "html"):
+        raise PatchmgrError("usage", f"--format is terminal, markdown, json or html, not {form}")
     session = open_session(wants_json=form == "json")
     chosen = names or sorted(session.workspace.lock().series)
     wishes = Wishes(frozenset(select))

@@ -128,13 +128,33 @@ def series_show(name: str, json: Json = False) -> None:
     show(series_document(view) if json else series_text(view))
 
 
-def status(json: Json = False) -> None:
-    """Say where every series stands.
+def status(
+    of: Annotated[
+        str | None, typer.Option(metavar="COMMIT", help="Say what this commit, branch or tag is.")
+    ] = None,
+    repo: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The clone that has COMMIT.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say where every series stands, or which series and state a commit is.
 
     Example: patchmgr status
+
+    Example: patchmgr status --of preview-1
     """
+    session = open_session(wants_json=json)
+    if of is not None:
+        from patchmgr.commands.recognise import recognise
+        from patchmgr.render.publishing import recognised_document, recognised_text
+
+        known = recognise(session, of, repository=repo)
+        show(recognised_document(known) if json else recognised_text(known))
+        return
     from patchmgr.commands.status import status as look
     from patchmgr.render.listings import status_document, status_text
 
-    found = look(open_session(wants_json=json))
+    if repo is not None:
+        raise PatchmgrError("usage", "--repo goes with --of")
+    found = look(session)
     show(status_document(found) if json else status_text(found))

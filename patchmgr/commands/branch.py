@@ -9,22 +9,30 @@ from pathlib import Path
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import carry_in_place, prepare
+from patchmgr.commands.published import Published, remember_published
 from patchmgr.commands.session import Session
+from patchmgr.commands.syncs import read_syncs
+from patchmgr.commands.tagging import tag_message
+from patchmgr.commands.targets import series_digest
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.outcome import PatchOutcome, Verdict
-from patchmgr.model.patch import COMMITTER_EMAIL
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs, ref_value
+from patchmgr.plumbing.tags import tag_id, tag_object, write_tag
 from patchmgr.plumbing.workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A built branch: where, under which name, its head, and the number of commits."""
+    """A built branch: where, under which name, its head, and the number of commits.
+
+    `fallback` is the tag that the head which it replaces has from now on.
+    """
 
     series: str
     repository: Path
@@ -33,6 +41,7 @@ class Built:
     head: str
     base: str
     commits: int
+    fallback: str | None = None
 
 
 def branch(
@@ -61,8 +70,21 @@ def branch(
         commits = write_commits(bench, base.commit, carried.drafts())
         head = commits[-1] if commits else base.commit
         where = side.store if clone is None else clone.root
-        built = Built(name, where, short, tag, head, base.commit, len(commits))
-        moves = _moves(place, names, head, is_forced=is_forced)
+        old = _old_head(session, place, name, names[0], head) if tag is not None else None
+        fallback = None if old is None else f"{short}-fallback-{old[:12]}"
+        built = Built(name, where, short, tag, head, base.commit, len(commits), fallback)
+        moves = _moves(place, names[:1], head, is_forced=is_forced)
+        if tag is not None:
+            told = tag_message(session, ready, carried.outcomes, wishes.selected)
+            moves += _tag_moves(
+                place,
+                names[1],
+                head,
+                tag_object(tag, head, told, ready.author),
+                is_forced=is_forced,
+            )
+            if fallback is not None and ref_value(place.git_dir, f"refs/tags/{fallback}") is None:
+                moves.append(RefMove(f"refs/tags/{fallback}", old, ZERO_ID))
         if clone is not None:
             clone.can_take(bench.git_dir, base.commit)
         if is_dry_run:
@@ -71,13 +93,39 @@ def branch(
             adopt_pack(side.store, bench.git_dir)
         else:
             clone.take(bench.git_dir, head, base.commit)
+        if tag is not None:
+            write_tag(place.git_dir, tag_object(tag, head, told, ready.author))
         move_refs(place.git_dir, moves)
+    digest = series_digest(session, ready.record, wishes.selected)
+    remember_published(
+        session.workspace,
+        Published(name, str(where), short, tag, fallback, head, base.commit, digest),
+    )
     return built
+
+
+def _old_head(session: Session, place: _Place, series: str, branch: str, head: str) -> str | None:
+    """Return the head that this one takes the place of, None where there is none.
+
+    A rebase has moved the branch of the store already.
+    """
+    old = ref_value(place.git_dir, branch)
+    if old in (None, head) and place.clone is None:
+        syncs = read_syncs(session.workspace, series)
+        old = next((row["old_head"] for row in syncs if not row["dry_run"]), None)
+    if old is None or old == head:
+        return None
+    with ObjectReader(place.git_dir) as reader:
+        return reader.commit(old)
 
 
 def _refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
     """Refuse a series with a patch that does not ensure what its header says."""
     for outcome in outcomes:
+        if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:
+            paths = ", ".join(shown(conflict.path) for conflict in outcome.conflicts)
+            problem = f"Patch {shown(outcome.name)} does not apply without those left out"
+            raise PatchmgrError("conflict", f"{problem}{': ' if paths else ''}{paths}")
         if outcome.verdict is Verdict.CONFLICT:
             hint = "correct the patch, or its Ensures"
             problem = f"Patch {shown(outcome.name)} {outcome.reason}"
@@ -132,6 +180,29 @@ def _moves(place: _Place, names: Sequence[str], head: str, *, is_forced: bool) -
         if old != head:
             moves.append(RefMove(name, head, old or ZERO_ID))
     return moves
+
+
+def _tag_moves(
+    place: _Place, name: str, head: str, tag: bytes, *, is_forced: bool
+) -> list[RefMove]:
+    """Plan to set a tag; one of ours that names the same commit is written anew."""
+    new, old = tag_id(tag), ref_value(place.git_dir, name)
+    if old in (new, head):
+        return []
+    if old is not None and not _is_our_tag(place.git_dir, old, head):
+        _moves(place, [name], head, is_forced=is_forced)
+    return [RefMove(name, new, old or ZERO_ID)]
+
+
+def _is_our_tag(git_dir: Path, tag: str, head: str) -> bool:
+    """Say whether a tag is one that patchmgr put on a commit."""
+    with ObjectReader(git_dir) as reader:
+        found = reader.find(tag)
+    if found is None or found.kind != "tag":
+        return False
+    top = found.content.split(b"\n\n", 1)[0]
+    tagger = f"\ntagger {COMMITTER_NAME} <{COMMITTER_EMAIL}> ".encode()
+    return top.startswith(f"object {head}\n".encode()) and tagger in top
 
 
 def _is_ours(git_dir: Path, commit: str) -> bool:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from patchmgr.commands.session import Session
-from patchmgr.commands.targets import series_digest, settled
+from patchmgr.commands.targets import (
+    Standing,
+    Verification,
+    known_targets,
+    series_digest,
+    settled,
+)
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.path_maps import PathMap, parse_path_map
 from patchmgr.model.upstream import SeriesRecord
@@ -21,7 +27,14 @@ from patchmgr.plumbing.environments import (
     find_distribution,
     site_environment,
 )
-from patchmgr.plumbing.installation import FileState, Installation
+from patchmgr.plumbing.installation import PRIVATE, FileState, Installation, find_left
+
+_STANDINGS = {
+    FileState.PATCHED: Standing.PATCHED,
+    FileState.PRISTINE: Standing.ORIGINAL,
+    FileState.REPLACED: Standing.ORIGINAL,
+    FileState.EDITED: Standing.EDITED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +73,12 @@ class InstalledState:
 
 
 def find_installed(
-    session: Session, record: SeriesRecord, where: Where
+    session: Session, record: SeriesRecord, where: Where, *, takes_left: bool = False
 ) -> tuple[Environment, Distribution]:
-    """Return the environment that is meant, and in it the package that the series is for."""
+    """Return the environment that is meant, and in it the package that the series is for.
+
+    With `takes_left`, what an uninstall left of a patched package stands for it.
+    """
     package = where.package or session.workspace.upstream(record.upstream).package
     if package is None:
         raise PatchmgrError(
@@ -75,7 +91,13 @@ def find_installed(
     else:
         assert where.python is not None
         environment = ask_environment(where.python)
-    return environment, find_distribution(environment, package)
+    try:
+        return environment, find_distribution(environment, package)
+    except PatchmgrError as fault:
+        left = find_left(environment, package) if takes_left else None
+        if fault.kind != "not-installed" or left is None:
+            raise
+        return environment, left
 
 
 @contextmanager
@@ -146,3 +168,26 @@ def _verify_bare(session: Session, record: SeriesRecord, target: Installation) -
     files = tuple((path, target.state(path, None, is_current=True)) for path in paths)
     state = "edited" if any(s is FileState.EDITED for _, s in files) else "pristine"
     return InstalledState(record.name, target.distribution, state, False, False, None, files)
+
+
+def known_packages(session: Session) -> tuple[Verification, ...]:
+    """Return what is applied in the packages that were noted; one that is gone is left out."""
+    found = []
+    for private in known_targets(session.workspace):
+        if private.parent.name != PRIVATE:
+            continue
+        with suppress(PatchmgrError):
+            site = site_environment(private.parent.parent)
+            target = Installation(find_distribution(site, private.name))
+            applied = target.record()
+            if applied is not None:
+                record = session.workspace.series_record(applied.series)
+                digest = package_digest(session, record, applied.selected)
+                found.append(_as_verification(_verify(record.name, target, applied, digest)))
+    return tuple(sorted(found, key=lambda v: (v.series, str(v.target))))
+
+
+def _as_verification(state: InstalledState) -> Verification:
+    files = tuple((path, _STANDINGS[file]) for path, file in state.files)
+    is_current = state.is_current and state.applied_to == state.distribution.version
+    return Verification(state.series, state.distribution.site, True, is_current, files)

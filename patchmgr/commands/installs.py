@@ -89,8 +89,7 @@ def apply_to_package(
         package = _package(session, record, target, present)
         done = carry_onto_package(session, record, package, wishes=wishes)
         result = _result(name, target, done)
-        with session.writing():
-            keep_findings(session.workspace, [done.outcome])
+        _keep_findings(session, done)
         if result.has_conflicts:
             return replace(result, paths=())
         fresh = Record(name, digest, tuple(sorted(wishes.selected)), distribution.version, None, ())
@@ -98,6 +97,13 @@ def apply_to_package(
         if not is_dry_run:
             remember_target(session.workspace, target.private)
         return result
+
+
+def _keep_findings(session: Session, done: OnPackage) -> None:
+    """Let `decide` know of conflicts; a workspace that nobody may write to is no fault else."""
+    if any(patch.finding is not None for patch in done.outcome.patches):
+        with session.writing():
+            keep_findings(session.workspace, [done.outcome])
 
 
 def _result(name: str, target: Installation, done: OnPackage) -> PackageApplication:
@@ -236,7 +242,7 @@ def unapply_from_package(
 ) -> tuple[Path, tuple[str, ...]]:
     """Put the original files back; what an installer replaced stays. Return where, and which."""
     record = session.workspace.series_record(name)
-    environment, distribution = find_installed(session, record, where)
+    environment, distribution = find_installed(session, record, where, takes_left=True)
     _refuse_managed(environment, distribution, where)
     with _writable(where), opened_package(session, distribution, is_dry_run=is_dry_run) as target:
         present = _present(target, name, where)

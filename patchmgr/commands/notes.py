@@ -181,7 +181,7 @@ class _Writer:
         parts = self._subsystems(onto, paths)
         same, other = self._files(onto, head)
         tags = self._tags(head)
-        dropped = tuple(dropped_of(self.rows)) if self.rows else self._dropped(patches, steps)
+        dropped = tuple(dropped_of(self.rows)) if self.rows else self._dropped()
         return SyncNote(
             series=self.record.name,
             base=base,
@@ -257,16 +257,22 @@ class _Writer:
         ]
         return next((one for one in found if one.tag), found[0] if found else None)
 
-    def _dropped(self, patches: Sequence[Carried], steps: Sequence[Step]) -> tuple[Dropped, ...]:
+    def _dropped(self) -> tuple[Dropped, ...]:
         """Return what the lock says was dropped, with the subjects of the evidence."""
-        by_id = {step.commit: step for step in steps}
         found = []
-        for row in self.record.result.get("patches", ()):
-            if row["verdict"] in ("absorbed", "partial"):
-                known = [by_id[commit] for commit in row["evidence"] if commit in by_id]
-                by = tuple(Arrival(s.commit, s.subject, pull_number(s.subject)) for s in known)
-                found.append(Dropped(row["name"], "", row["verdict"] == "absorbed", (), by))
+        with ObjectReader(self.side.store) as reader:
+            for row in self.record.result.get("patches", ()):
+                if row["verdict"] in ("absorbed", "partial"):
+                    by = tuple(_arrival(reader, commit) for commit in row["evidence"])
+                    found.append(Dropped(row["name"], "", row["verdict"] == "absorbed", (), by))
         return tuple(found)
+
+
+def _arrival(reader: ObjectReader, commit: str) -> Arrival:
+    found = reader.find(commit)
+    message = b"" if found is None else found.content.partition(b"\n\n")[2]
+    subject = message.split(b"\n", 1)[0].decode("utf-8", "surrogateescape")
+    return Arrival(commit, subject, pull_number(subject))
 
 
 def _brought(

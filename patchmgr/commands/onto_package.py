@@ -16,7 +16,7 @@ from patchmgr.engines.installed_paths import InstalledPaths
 from patchmgr.engines.rebase import Item
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.path_maps import PathMap
-from patchmgr.formats.wheel_records import record_digest
+from patchmgr.formats.wheel_records import is_known_digest, record_digest
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import FilePatch, Patch
@@ -73,37 +73,42 @@ def carry_onto_package(
     patches = session.workspace.patches(record.name)
     ends = find_ends(side, record.pin, package.version)
     with Workbench((side.store,)) as bench, Outlook(session) as outlook, Toolbox() as formatters:
-        run = _Run(session, record, package, ends, bench, outlook, formatters, wishes, patches)
-        return run.carry()
+        asked = _Asked(session, record, package, patches, ends, wishes)
+        return _Run(asked, bench, outlook, formatters).carry()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is to be carried from where to where."""
+
+    session: Session
+    record: SeriesRecord
+    package: Package
+    patches: tuple[Patch, ...]
+    ends: Ends
+    wishes: Wishes
 
 
 class _Run:
     """One series on one package, in a bench."""
 
     def __init__(
-        self,
-        session: Session,
-        record: SeriesRecord,
-        package: Package,
-        ends: Ends,
-        bench: Workbench,
-        outlook: Outlook,
-        formatters: Toolbox,
-        wishes: Wishes,
-        patches: tuple[Patch, ...],
+        self, asked: _Asked, bench: Workbench, outlook: Outlook, formatters: Toolbox
     ) -> None:
-        self.session, self.record, self.package, self.ends = session, record, package, ends
-        self.bench, self.outlook, self.formatters, self.wishes = bench, outlook, formatters, wishes
-        self.patches = patches
-        self.memory = Memory(session.workspace)
-        self.old_ids = {f.old_path: f.old_id or "" for p in patches for f in p.files if f.old_path}
-        self.layout = InstalledPaths(package.record, package.maps, self._is_same)
+        self.session, self.record, self.package = asked.session, asked.record, asked.package
+        self.patches, self.ends, self.wishes = asked.patches, asked.ends, asked.wishes
+        self.bench, self.outlook, self.formatters = bench, outlook, formatters
+        self.memory = Memory(self.session.workspace)
+        files = (file for patch in self.patches for file in patch.files)
+        self.old_ids = {file.old_path: file.old_id or "" for file in files if file.old_path}
+        self.layout = InstalledPaths(self.package.record, self.package.maps, self._is_same)
         self.trees: tuple[StoredTree, ...] = ()
-        base = ends.base.commit if ends.base is not None else self._pristine_base()
+        pin, release = self.ends.base, self.ends.onto
+        base = pin.commit if pin is not None else self._pristine_base()
         self.base = bench.tree(base)
-        self.onto_commit = base if ends.onto is None else ends.onto.commit
+        self.onto_commit = base if release is None else release.commit
         self.trees = (bench.tree(self.onto_commit), self.base)
-        if ends.needs_all:
+        if self.ends.needs_all:
             self._lay(self._all_installed())
         self.onto = bench.tree(self.onto_commit)
 
@@ -111,13 +116,17 @@ class _Run:
         """Say whether the package's file has the content that the repository has at the path."""
         for tree in self.trees:
             entry = tree.entry(path)
-            if entry is not None and entry.mode != GITLINK:
-                digest = record_digest(self.bench.read(entry.blob))
-                if digest == self.package.record.get(place):
-                    return True
+            blob = None if entry is None or entry.mode == GITLINK else entry.blob
+            if blob and record_digest(self.bench.read(blob)) == self._digest(place):
+                return True
         known = self.old_ids.get(path, "").strip("0")
         found = self.package.read(place) if known and not self.trees else None
         return found is not None and blob_id(found.content).startswith(known)
+
+    def _digest(self, place: str) -> str:
+        digest = self.package.record[place]
+        found = None if is_known_digest(digest) else self.package.read(place)
+        return digest if found is None else record_digest(found.content)
 
     def _pristine_base(self) -> str:
         """Make the pin of the files that the patches touch: RECORD proves that they are its."""
@@ -235,7 +244,7 @@ class _Run:
                 base=End(base, self.base),
                 onto=End(onto, self.onto),
             ),
-            decisions=decisions if self.ends.history is not None else (),
+            decisions=decisions if self.ends.is_elsewhere else (),
             recall=self.memory,
             formatters=self.formatters,
             on_patch=lambda patch: self.memory.enter(f"{name}/{patch}"),

@@ -37,6 +37,11 @@ class Ends:
     needs_all: bool = False
     notes: tuple[str, ...] = ()
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Say whether the package is another release than the pin."""
+        return self.onto is not None or self.needs_all
+
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
         """Return both states for those who only ask for their names."""
         base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)

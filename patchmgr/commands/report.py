@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import carry_in_place, prepare
+from patchmgr.commands.review import review
 from patchmgr.commands.session import Session
 from patchmgr.engines.footprint import footprint
 from patchmgr.model.footprint import FileChange, Footprint
@@ -31,7 +33,8 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
         skipped = {o.name for o in carried.outcomes if o.verdict is Verdict.SKIPPED}
         kept = [patch for patch in patches if patch.name not in skipped]
         net = numstat(bench.git_dir, base.commit, head)
-        return footprint(name, ready.record.pin, kept, changes, net)
+        measured = footprint(name, ready.record.pin, kept, changes, net)
+        return replace(measured, review=review(session, ready, bench, measured, changes, head))
 
 
 def _changes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from patchmgr.commands.installed import known_packages
 from patchmgr.commands.session import Session
 from patchmgr.commands.targets import Verification, known_applications
 from patchmgr.commands.work_area import read_unfinished
@@ -70,7 +71,7 @@ def status(session: Session) -> Status:
             )
         )
     unfinished = read_unfinished(session.workspace)
-    applied = known_applications(session)
+    applied = (*known_applications(session), *known_packages(session))
     if unfinished is None:
         return Status(session.workspace.root, tuple(rows), applied, None, ())
     about = f"{', '.join(unfinished.series)} onto {unfinished.onto}"

@@ -151,8 +151,10 @@ def remember_target(workspace: Workspace, target: Path) -> None:
 def known_applications(session: Session) -> tuple[Verification, ...]:
     """Return what is applied in the targets that were noted; one that is gone is left out."""
     found = []
-    for target in _known_targets(session.workspace):
+    for target in known_targets(session.workspace):
         with suppress(PatchmgrError):
+            if target.parent.name == PRIVATE:  # a package
+                continue
             checkout = Checkout(open_clone(target))
             applied = checkout.record()
             if applied is not None:
@@ -161,7 +163,8 @@ def known_applications(session: Session) -> tuple[Verification, ...]:
     return tuple(sorted(found, key=lambda v: (v.series, str(v.target))))
 
 
-def _known_targets(workspace: Workspace) -> Iterator[Path]:
+def known_targets(workspace: Workspace) -> Iterator[Path]:
+    """Yield where something was applied: work trees, and private folders of packages."""
     with suppress(OSError):
         for note in sorted((workspace.root / _TARGETS).iterdir()):
             if note.suffix != ".new" and note.is_file():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from patchmgr.model.gating import Gate
 
@@ -37,6 +37,9 @@ _PATTERNS: Mapping[str, str] = {
     ),
 }  # fmt: skip
 
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_ASKED = re.compile(r"platform|^(?:cuda|torch|utils|flashinfer|backend_utils|importlib_util)$")
+
 # Hardware that nearly everybody has is no reason to call a change inert.
 BROAD = frozenset({PLATFORM})
 
@@ -46,6 +49,7 @@ class Kinds:
     """Expressions by kind: those that are known, and a series' own in front of them."""
 
     own: tuple[tuple[str, re.Pattern[str]], ...]
+    _known: dict[str, str | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, own: Mapping[str, Sequence[str]]) -> Kinds:
@@ -54,15 +58,23 @@ class Kinds:
         known = [(kind, re.compile(text)) for kind, text in _PATTERNS.items()]
         return cls((*given, *known))
 
+    def are_in(self, lines: Iterable[str]) -> bool:
+        """Say whether some lines may have a gate; a quick look."""
+        names = {name for line in lines for name in _IDENTIFIER.findall(line)}
+        return any(self.of_name(name) is not None for name in names)
+
     def of_name(self, name: str) -> str | None:
         """Return what a name is about, None where it is about nothing known."""
-        return next((kind for kind, pattern in self.own if pattern.fullmatch(name)), None)
+        if name not in self._known:
+            kinds = (kind for kind, pattern in self.own if pattern.fullmatch(name))
+            self._known[name] = next(kinds, None)
+        return self._known[name]
 
     def gate(self, node: ast.expr) -> Gate | None:
         """Return the gate that an expression is: a call, an attribute or a comparison of one."""
         for name in _names(node):
             kind = self.of_name(name)
-            if kind is not None:
+            if kind is not None and (kind != PROBE or is_probe(node)):
                 return Gate(kind, _shortened(ast.unparse(node)))
         return None
 
@@ -75,6 +87,16 @@ class Kinds:
             return tuple(Gate(g.kind, f"not {g.text}") for g in inner)
         found = self.gate(node)
         return () if found is None else (found,)
+
+
+def is_probe(node: ast.expr) -> bool:
+    """Say whether an expression asks a module or a platform, not just any object."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        return True
+    receiver = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+    return bool(_ASKED.search(receiver.rpartition(".")[2]))
 
 
 def _names(node: ast.expr) -> list[str]:
@@ -101,8 +123,10 @@ def _names(node: ast.expr) -> list[str]:
     return []
 
 
-_THROUGH = frozenset({"bool", "int", "str", "float", "any", "all", "getattr", "hasattr", "isinstance",
-                      "len", "tuple", "set", "issubclass"})  # fmt: skip
+_THROUGH = frozenset(
+    {"bool", "int", "str", "float", "any", "all", "getattr", "hasattr", "isinstance", "len"}
+    | {"tuple", "set", "issubclass"}
+)
 
 
 def _shortened(text: str) -> str:

@@ -10,7 +10,7 @@ from patchmgr.formats.paths import check_path
 
 if sys.version_info >= (3, 11):
     import tomllib
-else:
+else:  # pragma: no cover - Python 3.10 has no tomllib
     import tomli as tomllib
 
 _TABLE = "paths"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from patchmgr.model.review import Review
 from patchmgr.model.upstream import Pin
 
 
@@ -146,7 +147,8 @@ class Footprint:
 
     The files of each of `kinds`, `areas`, `builds`, `languages` and `folders` add up to `total`;
     in the last two, vendored files are one row with the name of their area. `passing` are
-    the paths that patches touch and that end as the pin has them.
+    the paths that patches touch and that end as the pin has them. `review` is what a reviewer
+    asks for, None where only the numbers are wanted.
     """
 
     series: str
@@ -160,6 +162,7 @@ class Footprint:
     languages: tuple[Tally, ...]
     folders: tuple[Tally, ...]
     passing: tuple[str, ...] = ()
+    review: Review | None = None
 
     @property
     def patch_added(self) -> int:

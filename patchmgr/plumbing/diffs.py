@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +14,8 @@ _FORM = (
     "--no-relative", "--submodule=short", "--ignore-submodules=none", "--indent-heuristic",
     "--inter-hunk-context=0",
 )  # fmt: skip
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 def commit_diffs(git_dir: Path, commits: Sequence[str]) -> dict[str, bytes]:
@@ -60,3 +63,27 @@ def renamed_paths(git_dir: Path, old: str, new: str) -> Mapping[str, str]:
     printed = door.output([*arguments, "--diff-filter=R", old, new], git_dir=git_dir)
     fields = door.text(printed).split("\0")
     return dict(zip(fields[2::3], fields[1::3], strict=False))
+
+
+def changed_lines(
+    git_dir: Path, old: str, new: str
+) -> Mapping[str, tuple[tuple[int, int, int, int], ...]]:
+    """Return new path to the hunks between two trees, without context.
+
+    A hunk is its first line and number of lines in the old text, and in the new one.
+    """
+    form = [option for option in _FORM if not option.startswith("--unified")]
+    arguments = ["-c", "core.quotePath=false", "diff-tree", "-r", "-p", "--unified=0", *form, old]
+    found: dict[str, list[tuple[int, int, int, int]]] = {}
+    path = ""
+    for line in door.text(door.output([*arguments, new], git_dir=git_dir)).split("\n"):
+        if line.startswith("diff --git "):
+            path = ""
+        elif line.startswith("+++ b/") and not path:
+            path = line[6:].rstrip("\t")
+        elif line.startswith("@@ ") and path:
+            match = _HUNK.match(line)
+            if match is not None:
+                a, n, b, m = (1 if part is None else int(part) for part in match.groups())
+                found.setdefault(path, []).append((a, n, b, m))
+    return {name: tuple(hunks) for name, hunks in found.items()}

@@ -25,10 +25,12 @@ prefix = homes[0] if homes else sys.prefix
 names = {"base": prefix, "platbase": prefix, "installed_base": prefix}
 schemes = sysconfig.get_scheme_names()
 plain = "venv" if "venv" in schemes else "posix_prefix"
-scheme = plain if homes else sysconfig.get_default_scheme()
+default = getattr(sysconfig, "get_default_scheme", lambda: "posix_prefix")  # not in 3.9
+scheme = plain if homes else default()
 paths = [sysconfig.get_path(n, scheme, vars=names) for n in ("purelib", "platlib")]
+own = [] if homes else [site.getusersitepackages()]
 print(json.dumps({"prefix": prefix, "version": "%d.%d" % sys.version_info[:2],
- "sites": paths + site.getsitepackages([prefix]), "base": site.getsitepackages([sys.prefix]),
+ "sites": own + paths + site.getsitepackages([prefix]), "base": site.getsitepackages([sys.prefix]),
  "stdlib": sysconfig.get_path("stdlib"), "is_venv": bool(homes)}))
 """
 _PATIENCE = 30  # seconds

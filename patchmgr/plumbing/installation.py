@@ -20,7 +20,7 @@ from patchmgr.model.snapshot import SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, state_of
 from patchmgr.plumbing.applied import FileState as Stored
 from patchmgr.plumbing.durable import held_briefly
-from patchmgr.plumbing.environments import Distribution
+from patchmgr.plumbing.environments import Distribution, Environment, normalised_name
 from patchmgr.plumbing.target import Target
 from patchmgr.plumbing.work_tree import WorkFile
 
@@ -77,11 +77,14 @@ class Installation(Target):
             found = self.tree.read(path)
         except PatchmgrError:
             return FileState.EDITED
-        now = _state(found)
-        if found is None and path not in self.distribution.record:
-            is_original = True
+        now, is_listed = _state(found), path in self.distribution.record
+        if found is None:
+            is_original = not is_listed
         else:
-            is_original = found is not None and bool(self.is_pristine(path, found.content))
+            pristine = self.is_pristine(path, found.content)
+            if pristine is None and is_listed:  # RECORD has no hash: the version must tell
+                pristine = applied is None or not is_current
+            is_original = bool(pristine)
         if applied is None:
             return FileState.PRISTINE if is_original else FileState.EDITED
         if now == applied.after and (is_current or not is_original):
@@ -129,6 +132,15 @@ def replaced_paths(target: Installation, record: Record | None) -> Collection[st
         for file in (record.files if record is not None else ())
         if target.state(file.path, file, is_current=is_current) is FileState.REPLACED
     }
+
+
+def find_left(environment: Environment, package: str) -> Distribution | None:
+    """Return what is left of a package that was uninstalled with a series in it."""
+    name = normalised_name(package)
+    for site in environment.sites:
+        if (site / PRIVATE / name).is_dir():
+            return Distribution(name, "", site, "", {})
+    return None
 
 
 Read = Callable[[str], "WorkFile | None"]

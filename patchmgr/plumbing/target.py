@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import refusal
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import FileState, Record, read_record, record_document, state_of
 from patchmgr.plumbing.durable import held, sync_folder, unwritable, write_synced
@@ -85,7 +86,9 @@ class Target:
         if not path.exists():
             return None
         try:
-            return read_record(json.loads(path.read_bytes()))
+            record = read_record(json.loads(path.read_bytes()))
+            _check_inside(*(file.path for file in record.files))
+            return record
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
             raise PatchmgrError(
                 "broken-target",
@@ -128,6 +131,7 @@ class Target:
         except FileNotFoundError:
             shutil.rmtree(self._staging, ignore_errors=True)
             return None
+        _check_inside(*journal["made"], *(name for row in journal["files"] for name in row[:2]))
         if journal["phase"] == "moving" and self._is_resumable(journal):
             self._check_unedited(journal["files"])
             self._finish(journal, is_fresh=False)
@@ -267,6 +271,16 @@ class Target:
             shutil.rmtree(kept, ignore_errors=True)
         elif (self._staging / _RECORD).exists():
             os.replace(self._staging / _RECORD, self._folder / _RECORD)
+
+
+def _check_inside(*paths: str | None) -> None:
+    """Refuse what a stranger may have put into a record or a journal to reach other files."""
+    for path in paths:
+        reason = None if path is None else refusal(path)
+        if reason is not None:
+            raise PatchmgrError(
+                "unsafe-path", f"the record of what is applied has {path!a}: it {reason}"
+            )
 
 
 def _short(state: FileState | None) -> list[str] | None:

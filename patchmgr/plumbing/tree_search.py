@@ -32,3 +32,17 @@ def importing_files(
     except PatchmgrError:
         return None
     return tuple(path.partition(":")[2] for path in door.text(printed).split("\0") if path)
+
+
+def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
+    """Return the words that stand anywhere in a commit's text; none where one cannot look."""
+    if not words:
+        return frozenset()
+    arguments = ["grep", "-h", "-o", "-w", "-I", "-F", "--no-color"]
+    for word in words:
+        arguments += ["-e", word]
+    try:
+        _, printed = door.run([*arguments, commit, "--"], git_dir=git_dir, good=(0, 1))
+    except PatchmgrError:
+        return frozenset()
+    return frozenset(door.text(printed).split("\n")) & frozenset(words)

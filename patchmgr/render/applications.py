@@ -90,7 +90,8 @@ def built_text(built: Built, *, is_dry_run: bool) -> str:
     where = clean(str(built.repository))
     tag = f", tag {clean(built.tag)}" if built.tag else ""
     what = f"{clean(built.branch)}{tag} with {counted(built.commits, 'commit')}"
-    return f"{verb} {what} in {where}\nhead {built.head}\n"
+    old = f"the old head is tagged {clean(built.fallback)}\n" if built.fallback else ""
+    return f"{verb} {what} in {where}\nhead {built.head}\n{old}"
 
 
 def built_document(built: Built, *, is_dry_run: bool) -> str:
@@ -105,4 +106,5 @@ def built_document(built: Built, *, is_dry_run: bool) -> str:
         head=built.head,
         base=built.base,
         commits=built.commits,
+        fallback=built.fallback,
     )

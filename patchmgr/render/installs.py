@@ -10,7 +10,8 @@ from patchmgr.render.clean import clean, counted
 if TYPE_CHECKING:
     from patchmgr.commands.installed import InstalledState
     from patchmgr.commands.installs import PackageApplication
-    from patchmgr.plumbing.environments import Distribution
+    from patchmgr.commands.overlay import Overlaid
+    from patchmgr.commands.patched_wheel import PatchedWheel
 
 _SAID = {
     "pristine": "is not applied to {what}",
@@ -22,12 +23,14 @@ _SAID = {
 }
 
 
-def package_text(done: PackageApplication, *, is_dry_run: bool, colour: bool) -> str:
-    """Return a line a patch, then what was written."""
+def package_text(
+    done: PackageApplication, *, is_dry_run: bool, colour: bool, copies: str = ""
+) -> str:
+    """Return a line a patch, then what was written: to files, or to `copies` of them."""
     from patchmgr.render.recorded import replayed_text
     from patchmgr.render.terminal import patch_lines
 
-    what = _what(done.distribution)
+    what = _what(done)
     if done.outcome is None:
         return f"{done.series} is in {what} already: {counted(len(done.paths), 'file')}.\n"
     lines = [line for patch in done.outcome.patches for line in patch_lines(patch, colour)]
@@ -40,17 +43,17 @@ def package_text(done: PackageApplication, *, is_dry_run: bool, colour: bool) ->
             f"{done.series} does not go onto {what} without conflict; nothing was written."
         )
     else:
-        lines += _written(done, what, is_dry_run=is_dry_run)
+        lines += _written(done, copies, what, is_dry_run=is_dry_run)
     return "\n".join(lines) + "\n" + replayed_text(done.replayed)
 
 
-def _written(done: PackageApplication, what: str, *, is_dry_run: bool) -> list[str]:
+def _written(done: PackageApplication, copies: str, what: str, *, is_dry_run: bool) -> list[str]:
     assert done.outcome is not None
     patches = done.outcome.patches
     carried = sum(patch.is_carried for patch in patches)
     verb = "Would apply" if is_dry_run else "Applied"
     files = counted(len(done.paths), "file")
-    lines = [f"{verb} {carried} of {len(patches)} patches to {files} of {what}"]
+    lines = [f"{verb} {carried} of {len(patches)} patches to {copies}{files} of {what}"]
     merged = [clean(p.name) for p in patches if p.verdict in (Verdict.MODIFIED, Verdict.PARTIAL)]
     if merged:
         lines.append(f"Merged, look at them: {', '.join(merged)}")
@@ -61,58 +64,63 @@ def _written(done: PackageApplication, what: str, *, is_dry_run: bool) -> list[s
     return lines
 
 
-def _what(distribution: Distribution) -> str:
+def _what(found: PackageApplication | InstalledState) -> str:
+    distribution = found.distribution
     return f"{distribution.name} {clean(distribution.version)} in {clean(str(distribution.site))}"
 
 
 def package_document(done: PackageApplication, *, is_dry_run: bool) -> str:
     """Return what `apply` did as JSON."""
-    from patchmgr.render.machine import document, patch_value
+    return _document("apply", **_application_value(done, is_dry_run=is_dry_run))
+
+
+def _application_value(done: PackageApplication, *, is_dry_run: bool) -> dict[str, Any]:
+    from patchmgr.render.machine import patch_value
     from patchmgr.render.recorded import replayed_value
 
     patches = done.outcome.patches if done.outcome is not None else ()
-    return document(
-        "apply",
-        dry_run=is_dry_run,
-        series=done.series,
-        target=str(done.distribution.site),
-        **distribution_value(done.distribution),
-        applied=not (done.has_conflicts or is_dry_run),
-        changed=done.is_new,
-        head=None,
-        paths=list(done.paths),
-        patches=[patch_value(patch, None) for patch in patches],
-        out_of_reach=[{"patch": name or None, "path": path} for name, path in done.unreachable],
-        notes=list(done.notes),
-        replayed=[replayed_value(one) for one in done.replayed],
-    )
+    return {
+        "dry_run": is_dry_run,
+        "series": done.series,
+        "target": str(done.distribution.site),
+        **_package(done),
+        "applied": not (done.has_conflicts or is_dry_run),
+        "changed": done.is_new,
+        "head": None,
+        "paths": list(done.paths),
+        "patches": [patch_value(patch, None) for patch in patches],
+        "out_of_reach": [{"patch": name or None, "path": path} for name, path in done.unreachable],
+        "notes": list(done.notes),
+        "replayed": [replayed_value(one) for one in done.replayed],
+    }
 
 
-def distribution_value(distribution: Distribution) -> dict[str, Any]:
-    """Return which package it is."""
+def _package(found: PackageApplication | InstalledState) -> dict[str, Any]:
+    distribution = found.distribution
     return {"distribution": {"name": distribution.name, "version": distribution.version}}
 
 
 def state_text(found: InstalledState) -> str:
     """Return a line a file that is not as applied, and a verdict."""
-    what = _what(found.distribution)
+    what = _what(found)
     lines = []
     if found.state not in ("patched", "pristine"):
         lines = [f"  {state.value}  {clean(path)}" for path, state in found.files]
     said = _SAID[found.state].format(what=what, files=counted(len(found.files), "file"))
+    if found.state == "replaced" and found.applied_to != found.distribution.version:
+        name = found.distribution.name
+        said = f"was applied to {name} {clean(found.applied_to or '')}; now there is {what}"
     lines.append(f"{found.series} {said}")
     return "\n".join(lines) + "\n"
 
 
 def state_document(found: InstalledState) -> str:
     """Return what `verify` found as JSON."""
-    from patchmgr.render.machine import document
-
-    return document(
+    return _document(
         "verify",
         series=found.series,
         target=str(found.distribution.site),
-        **distribution_value(found.distribution),
+        **_package(found),
         state=found.state,
         applied=found.is_applied,
         applied_to=found.applied_to,
@@ -120,3 +128,65 @@ def state_document(found: InstalledState) -> str:
         sound=found.is_sound,
         files=[{"path": path, "state": state.value} for path, state in found.files],
     )
+
+
+def overlay_text(made: Overlaid, *, is_dry_run: bool, colour: bool) -> str:
+    """Return what `package_text` says, and how the overlay is used."""
+    lines = [f"  out of reach of an overlay: {clean(path)}" for path in made.left]
+    if not is_dry_run and not made.application.has_conflicts:
+        lines.append(f"Use it with: PYTHONPATH={clean(str(made.place))}")
+    done = made.application
+    text = package_text(done, is_dry_run=is_dry_run, colour=colour, copies="copies of ")
+    return text + "".join(f"{line}\n" for line in lines)
+
+
+def overlay_document(made: Overlaid, *, is_dry_run: bool) -> str:
+    """Return what `overlay` made as JSON."""
+    value = _application_value(made.application, is_dry_run=is_dry_run)
+    return _document("overlay", **value, out=str(made.place), left=list(made.left))
+
+
+def wheel_text(made: PatchedWheel, *, is_dry_run: bool, colour: bool) -> str:
+    """Return a line a patch, then the wheel that was written."""
+    from patchmgr.render.terminal import patch_lines
+
+    patches = made.carried.outcome.patches
+    lines = [line for patch in patches for line in patch_lines(patch, colour)]
+    lines += [
+        f"  out of reach here: {clean(path)}" + (f"  ({clean(name)})" if name else "")
+        for name, path in made.carried.unreachable
+    ]
+    lines += [f"  note: {clean(note)}" for note in made.carried.notes]
+    if made.place is None:
+        what = clean(made.source.name)
+        lines.append(f"{made.series} does not go onto {what}; nothing was written.")
+    else:
+        verb = "Would write" if is_dry_run else "Wrote"
+        files = counted(len(made.paths), "file")
+        lines.append(f"{verb} {clean(str(made.place))} with {files} changed")
+    return "\n".join(lines) + "\n"
+
+
+def wheel_document(made: PatchedWheel, *, is_dry_run: bool) -> str:
+    """Return what `wheel` made as JSON."""
+    from patchmgr.render.machine import patch_value
+
+    carried = made.carried
+    return _document(
+        "wheel",
+        dry_run=is_dry_run,
+        series=made.series,
+        source=str(made.source),
+        wheel=None if made.place is None else str(made.place),
+        version=made.version,
+        paths=list(made.paths),
+        patches=[patch_value(patch, None) for patch in carried.outcome.patches],
+        out_of_reach=[{"patch": n or None, "path": path} for n, path in carried.unreachable],
+        notes=list(carried.notes),
+    )
+
+
+def _document(command: str, **value: Any) -> str:
+    from patchmgr.render.machine import document
+
+    return document(command, **value)

@@ -14,6 +14,7 @@ from patchmgr.model.footprint import (
     Touch,
 )
 from patchmgr.render.machine import document, pin_value
+from patchmgr.render.review_machine import review_value
 
 
 def report_json(footprints: Sequence[Footprint]) -> str:
@@ -36,6 +37,7 @@ def footprint_value(footprint: Footprint) -> dict[str, Any]:
         "files": [_file(file) for file in footprint.files],
         "patches": [_patch(patch) for patch in footprint.patches],
         "passing": list(footprint.passing),
+        **({} if footprint.review is None else review_value(footprint.review)),
     }
 
 

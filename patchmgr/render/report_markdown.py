@@ -13,6 +13,7 @@ from patchmgr.model.footprint import (
     PatchFootprint,
     Tally,
 )
+from patchmgr.model.review import Review
 from patchmgr.render.markdown_text import code, code_cell, text
 from patchmgr.render.report_words import (
     FOLDER_RULE,
@@ -24,6 +25,14 @@ from patchmgr.render.report_words import (
     only_file,
     sites_by_path,
     touched_symbols,
+)
+from patchmgr.render.review_markdown import (
+    chart,
+    hotspot_table,
+    parts_table,
+    reach_list,
+    risk_list,
+    site_tables,
 )
 
 LIMIT = 60_000
@@ -40,6 +49,8 @@ def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
         _add_groups(page, footprint)
         _add_rebuilds(page, footprint)
     _add_passing(page, footprint)
+    if footprint.review is not None:
+        _add_review(page, footprint.review)
     _add_patches(page, footprint)
     _add_new_files(page, footprint)
     _add_edits(page, footprint)
@@ -75,7 +86,7 @@ class _Page:
         It takes at most this share of the room that is left.
         """
         rule = "|".join(
-            "--:" if c in ("Files", "Added", "Removed", "#") else "---" for c in columns
+            "--:" if c in ("Files", "Added", "Removed", "#", "Tests") else "---" for c in columns
         )
         head = f"| {' | '.join(columns)} |\n|{rule}|"
         before = f"<details>\n<summary>{summary}</summary>\n\n{head}" if summary else head
@@ -185,6 +196,21 @@ def _add_passing(page: _Page, footprint: Footprint) -> None:
     verb = "ends" if number == 1 else "end"
     title = f"{counted(number, 'path')} touched by patches {verb} as the base has it."
     page.bullets(title, [code(path) for path in footprint.passing], what="paths")
+
+
+def _add_review(page: _Page, review: Review) -> None:
+    tables = [parts_table(review), *site_tables(review), hotspot_table(review)]
+    for number, table in enumerate(tables):
+        if number == 1 and review.sites:
+            page.add(reach_list(review))
+        if table.rows and table.title:
+            page.add(table.title)
+        page.table(
+            table.columns, table.rows, what=table.what, summary=table.summary, share=table.share
+        )
+        if number == 0 and chart(review):
+            page.add(chart(review))
+    page.bullets("### Risks", risk_list(review.risks), what="risks")
 
 
 def _add_patches(page: _Page, footprint: Footprint) -> None:

@@ -6,11 +6,14 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from patchmgr.model.footprint import Footprint, PatchFootprint, Tally
+from patchmgr.model.review import Review
 from patchmgr.render.clean import clean
 from patchmgr.render.report_words import TITLES, counted, groups, touched_symbols
+from patchmgr.render.review_markdown import REACH_WORDS
 from patchmgr.render.terminal import painted
 
 NARROWEST = 40
+_FEW = 12
 _ADDED, _REMOVED, _TITLE, _QUIET = "32", "31", "1", "2"
 
 
@@ -27,6 +30,8 @@ def report_terminal(footprint: Footprint, *, width: int, colour: bool) -> str:
         ("by folder", footprint.folders),
     ):
         lines += _section(title, tallies, width, colour)
+    if footprint.review is not None:
+        lines += _review(footprint.review, width, colour)
     lines += _patches(footprint.patches, width, colour)
     return "\n".join(lines) + "\n"
 
@@ -69,6 +74,29 @@ def _section(title: str, tallies: Sequence[Tally], width: int, colour: bool) -> 
         plus = _number(added, wide[1], _ADDED, colour=colour)
         minus = _number(removed, wide[2], _REMOVED, colour=colour)
         yield f"{head}{padding}  {files.rjust(wide[0])}  {plus}  {minus}"
+
+
+def _review(review: Review, width: int, colour: bool) -> Iterator[str]:
+    """Yield the subsystems, how far the changes reach, and what to look at first."""
+    parts = [Tally(p.name, p.files, 0, p.added, p.removed) for p in review.parts]
+    yield from _section(f"by subsystem ({review.parts_by})", parts, width, colour)
+    yield ""
+    yield painted("changed sites of upstream's Python", _TITLE, colour=colour)
+    for reach, words in REACH_WORDS.items():
+        yield _cut(f"  {review.count(reach):5}  {reach.value}: {words}", width)
+    hot = [h for h in review.hotspots if h.commits][:_FEW]
+    if hot:
+        yield ""
+        title = f"hotspots in the last {counted(review.window or 0, 'upstream commit')}"
+        yield painted(title, _TITLE, colour=colour)
+        for spot in hot:
+            where = f"{spot.path} {spot.symbol or ''}".rstrip()
+            yield _cut(f"  {spot.commits:5}  {clean(where)}", width)
+    if review.risks:
+        yield ""
+        yield painted("risks", _TITLE, colour=colour)
+        for risk in review.risks:
+            yield _cut(f"  {risk.kind.value}: {clean(risk.path)} {clean(risk.what)}", width)
 
 
 def _number(signed: str, width: int, code: str, *, colour: bool) -> str:
@@ -118,6 +146,7 @@ def _cut(text: str, room: int) -> str:
     """Return the text in at most so many columns."""
     if _cells(text) <= room:
         return text
+    text = text[: 4 * room]  # more cannot fit, but for marks without a width of their own
     while _cells(text) > room - 1:
         text = text[:-1]
     return f"{text}…"

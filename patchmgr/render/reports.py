@@ -8,11 +8,15 @@ from patchmgr.model.footprint import Footprint
 
 
 def reports_text(footprints: Sequence[Footprint], form: str, *, colour: bool) -> str:
-    """Return the reports as "json", "markdown" or "terminal"."""
+    """Return the reports as "json", "markdown", "html" or "terminal"."""
     if form == "json":
         from patchmgr.render.report_machine import report_json
 
         return report_json(footprints)
+    if form == "html":
+        from patchmgr.render.report_html import report_html
+
+        return report_html(footprints)
     if form == "markdown":
         from patchmgr.render.report_markdown import report_markdown
 

@@ -150,15 +150,15 @@ def test_a_tag_is_made_once(stage: Stage) -> None:
     clone = stage.clone()
     first = branch(stage, "--repo", clone.root, "--tag", "v1-ours", "--json").json
     assert first["tag"] == "v1-ours"
-    assert clone.git("rev-parse", "v1-ours") == first["head"]
-    assert clone.git("cat-file", "-t", "v1-ours") == "commit"
+    assert clone.git("rev-parse", "v1-ours^{commit}") == first["head"]
+    assert clone.git("cat-file", "-t", "v1-ours") == "tag"
     branch(stage, "--repo", clone.root, "--tag", "v1-ours")
     clone.git("tag", "-a", "-m", "a person's", "theirs", first["head"])
     stage.series(stage.upstream.patches("main..fork~1"))
     for name in ("v1-ours", "theirs"):
         assert "is there already" in refuses(stage, clone, "--tag", name)
     second = branch(stage, "--repo", clone.root, "--tag", "theirs", "--force", "--json").json
-    assert clone.git("rev-parse", "theirs") == second["head"] != first["head"]
+    assert clone.git("rev-parse", "theirs^{commit}") == second["head"] != first["head"]
     branch(stage, "--tag", "v1-ours")
     stage.series(stage.upstream.patches("main..fork"))
     branch(stage, "--tag", "v1-ours", code=2)

@@ -503,3 +503,25 @@ def test_a_place_that_cannot_be_written_is_told_of_the_overlay(house: House) -> 
     (house.site / ".patchmgr").write_text("in the way")
     answer = house.run("apply", code=1)
     assert "overlay --site" in answer.err
+
+
+def forget_hashes(record: Path) -> None:
+    lines = record.read_text().splitlines()
+    record.write_text("".join(f"{line.split(',')[0]},,\n" for line in lines))
+
+
+def test_a_record_without_hashes_is_told_by_versions(house: House) -> None:
+    before = picture(house.site, without=())
+    forget_hashes(house.site / "demo-1.0.dist-info/RECORD")
+    assert house.state() == "pristine"
+    house.run("apply")
+    assert house.state() == "patched"
+    house.run("unapply")
+    assert changed(before, picture(house.site, without=())) == {"demo-1.0.dist-info/RECORD"}
+    house.run("apply")
+    install(house.site, "1.2", release("1.2"))
+    forget_hashes(house.site / "demo-1.2.dist-info/RECORD")
+    assert house.verdicts() == ["absorbed", "unchanged", "unchanged"]
+    assert house.state() == "patched"
+    (house.site / "demo/b.py").write_text("mine\n")
+    assert house.state() == "edited"

@@ -1,0 +1,117 @@
+"""`diff`: a series compared with itself, and claims that files keep their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.outlook import Outlook
+from patchmgr.commands.prepared import Ready, carry_in_place, prepare
+from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.settings import read_settings, settings_path
+from patchmgr.commands.states import NOW, State, find_state, read_commits
+from patchmgr.engines.claims import claimed_bytes, digest_of
+from patchmgr.engines.self_comparison import compare_states
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import check_path
+from patchmgr.formats.series_settings import parse_settings
+from patchmgr.formats.shown import shown
+from patchmgr.model.comparison import ComparedSeries
+from patchmgr.model.snapshot import FILE_MODES
+from patchmgr.plumbing.fast_import import write_commits
+from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.store import Change
+
+
+def diff(
+    session: Session,
+    name: str,
+    *,
+    start: str,
+    end: str | None,
+    repository: Path | None,
+    holds: Sequence[str] = (),
+    is_dry_run: bool = False,
+) -> ComparedSeries:
+    """Compare a series at one tag with itself at another, or as it is.
+
+    `holds` are places (`PATH` or `PATH::SYMBOL`) whose bytes in the later state `check` shall
+    hold from now on: a claim each goes into the settings of the series.
+    """
+    ready = prepare(session, session.workspace.series_record(name))
+    first = find_state(session, ready, start, repository=repository)
+    with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
+        if end is None:
+            last = _as_it_is(session, ready, bench, outlook)
+        else:
+            last = find_state(session, ready, end, repository=repository)
+        patches = compare_states(first.commits, last.commits)
+        paths = sorted({path for patch in patches for path in patch.paths})
+        claims = tuple((place, _digest(last, place)) for place in holds)
+        same, other = _files(first, last, paths)
+    if claims and not is_dry_run:
+        _write_claims(session, name, claims)
+    ends = (start, first.head), (end or NOW, last.head)
+    return ComparedSeries(name, *ends, patches, same, other, claims)
+
+
+def _as_it_is(session: Session, ready: Ready, bench: Workbench, outlook: Outlook) -> State:
+    carried, _ = carry_in_place(session, ready, bench, outlook, wishes=Wishes())
+    ids = write_commits(bench, ready.base.commit, carried.drafts())
+    head = ids[-1] if ids else ready.base.commit
+    with ObjectReader(bench.git_dir) as reader:
+        commits = read_commits(bench.git_dir, reader, ids)
+    return State(NOW, bench.git_dir, head, ready.base.commit, commits)
+
+
+def _files(
+    first: State, last: State, paths: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    with ObjectReader(first.git_dir) as old, ObjectReader(last.git_dir) as new:
+        trees = StoredTree(old, old.tree_of(first.head)), StoredTree(new, new.tree_of(last.head))
+        both = {path: (trees[0].entry(path), trees[1].entry(path)) for path in paths}
+    same = tuple(path for path, (a, b) in both.items() if a == b and a is not None)
+    other = tuple(path for path, (a, b) in both.items() if a != b)
+    return same, other
+
+
+def _digest(state: State, place: str) -> str:
+    path, _, symbol = place.partition("::")
+    check_path(path, what="The path of a claim")
+    with ObjectReader(state.git_dir) as reader:
+        entry = StoredTree(reader, reader.tree_of(state.head)).entry(path)
+        is_file = entry is not None and entry.mode in FILE_MODES
+        content = reader.blob(entry.blob) if is_file and entry is not None else None
+    found = claimed_bytes(path, symbol or None, content)
+    if found is None:
+        raise PatchmgrError("usage", f"there is no {shown(place)} in {state.name}")
+    return f"sha256:{digest_of(found)}"
+
+
+def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]) -> None:
+    """Add claims to the settings; all that people wrote in them stays as it is."""
+    path = settings_path(name)
+    with session.writing():
+        read_settings(session.workspace, name)
+        there = (session.workspace.root / path).exists()
+        raw = session.workspace.read(path) if there else b""
+        session.workspace.make(Change({path: with_claims(raw, claims, name)}), move_store_refs)
+
+
+def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> bytes:
+    """Return settings with claims in the place of older ones about the same."""
+    lines = raw.decode().splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    keys = {f'"{place}"' for place, _ in claims}
+    head = next((i for i, line in enumerate(lines) if line.strip() == "[claims]"), None)
+    if head is None:
+        lines += ["\n"] * bool(lines) + ["[claims]\n"]
+        head = len(lines) - 1
+    lines = [x for x in lines if x.partition("=")[0].strip() not in keys]
+    lines[head + 1 : head + 1] = [f'"{place}" = "{digest}"\n' for place, digest in claims]
+    whole = "".join(lines).encode()
+    parse_settings(whole, series=series)
+    return whole

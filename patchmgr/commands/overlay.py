@@ -1,0 +1,94 @@
+"""`overlay`: patched copies of a package's modules in a folder of their own."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.installed import Where, find_installed, path_map
+from patchmgr.commands.installs import PackageApplication
+from patchmgr.commands.onto_package import OnPackage, Package, carry_onto_package
+from patchmgr.commands.session import Session
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.overlays import is_of_overlay, module_name, overlay_files
+from patchmgr.plumbing.environments import Distribution
+from patchmgr.plumbing.folders import check_ours, refresh_folder
+from patchmgr.plumbing.installation import Installation, original_reader
+
+
+@dataclass(frozen=True, slots=True)
+class Overlaid:
+    """What `overlay` made; `left` are files that no import finds, and so no overlay has."""
+
+    application: PackageApplication
+    place: Path
+    left: tuple[str, ...]
+
+
+def make_overlay(
+    session: Session, name: str, where: Where, place: Path, *, wishes: Wishes, is_dry_run: bool
+) -> Overlaid:
+    """Make the overlay of a series for an installed package; the package stays as it is.
+
+    Raises PatchmgrError "out-of-reach" where the series changes no module of it.
+    """
+    record = session.workspace.series_record(name)
+    _, distribution = find_installed(session, record, where)
+    check_ours(place, is_ours=is_of_overlay)
+    package = _package(session, name, distribution, where)
+    done = carry_onto_package(session, record, package, wishes=wishes)
+    files, left = _modules(package, done)
+    result = Overlaid(
+        PackageApplication(
+            name, distribution, tuple(sorted(files)), is_new=True, outcome=done.outcome,
+            unreachable=done.unreachable, replayed=done.replayed, notes=done.notes,
+        ),
+        place,
+        left,
+    )  # fmt: skip
+    if result.application.has_conflicts or is_dry_run:
+        return result
+    if done.files and not files:
+        raise PatchmgrError(
+            "out-of-reach",
+            f"{name} changes no module of {distribution.name}: an overlay has none of {left[0]}",
+            (f"make a patched wheel: patchmgr wheel {name} --from WHEEL",),
+        )
+    content = overlay_files(name, str(distribution.site), files)
+    refresh_folder(place, content, is_ours=is_of_overlay)
+    return result
+
+
+def _package(session: Session, name: str, distribution: Distribution, where: Where) -> Package:
+    target = Installation(distribution)
+    if target.record() is not None:
+        raise PatchmgrError(
+            "usage",
+            f"a series is applied to {distribution.name} itself",
+            (f"take it out first: patchmgr unapply {where.words()}",),
+        )
+    return Package(
+        distribution.name,
+        distribution.version,
+        distribution.record,
+        original_reader(target, None),
+        path_map(session, name),
+    )
+
+
+def _modules(
+    package: Package, done: OnPackage
+) -> tuple[dict[str, tuple[str | None, bytes]], tuple[str, ...]]:
+    """Return hash and copy of each module that changes, and what is none."""
+    files: dict[str, tuple[str | None, bytes]] = {}
+    left: list[str] = []
+    for path, content in sorted(done.files.items()):
+        if content is None or module_name(path) is None:
+            left.append(path)
+            continue
+        found = package.read(path)
+        before = None if found is None else hashlib.sha256(found.content).hexdigest()
+        files[path] = (before, content.content)
+    return files, tuple(left)

@@ -1,0 +1,86 @@
+"""The part of `report` for reviewers: looks up what the engines need to know of upstream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from patchmgr.commands.prepared import Ready
+from patchmgr.commands.session import Session
+from patchmgr.commands.settings import read_settings
+from patchmgr.commands.syncs import read_syncs
+from patchmgr.engines.gating_names import Kinds
+from patchmgr.engines.hotspots import hotspots
+from patchmgr.engines.review import parts_of, parts_of_patches, sites_of
+from patchmgr.engines.risks import find_risks
+from patchmgr.engines.subsystems import Subsystems, folders_of, subsystems
+from patchmgr.model.footprint import Area, FileChange, Footprint
+from patchmgr.model.review import Moment, Review
+from patchmgr.plumbing.diffs import changed_lines
+from patchmgr.plumbing.git_upstream import GitUpstream
+from patchmgr.plumbing.recent_changes import recent_changes
+from patchmgr.plumbing.tree_search import known_words
+from patchmgr.plumbing.workbench import Workbench
+
+
+def review(
+    session: Session,
+    ready: Ready,
+    bench: Workbench,
+    footprint: Footprint,
+    changes: Sequence[FileChange],
+    head: str,
+) -> Review:
+    """Return what a reviewer asks for of a series whose squashed commit is `head`."""
+    settings = read_settings(session.workspace, ready.record.name)
+    base = ready.base.commit
+    rule = _rule(ready, bench, settings.subsystems, footprint)
+    edited = [f.renamed_from or f.path for f in footprint.files if f.kind.value != "new"]
+    recent = None
+    if isinstance(ready.side, GitUpstream) and edited:
+        recent = recent_changes(ready.side.store, base, edited, scratch=bench.git_dir)
+    window, past = recent if recent is not None else (None, ())
+    names = {f.renamed_from: f.path for f in footprint.files if f.renamed_from is not None}
+
+    def known(words: Sequence[str]) -> frozenset[str]:
+        return known_words(ready.side.store, base, words)
+
+    return Review(
+        parts_by=rule.source,
+        parts=parts_of(footprint.files, rule),
+        parts_of_patches=parts_of_patches(footprint.patches, rule),
+        sites=sites_of(
+            footprint, changes, changed_lines(bench.git_dir, base, head), Kinds.of(settings.labels)
+        ),
+        hotspots=hotspots(footprint.patches, past, names),
+        window=window,
+        risks=find_risks(changes, footprint.files, known),
+        moments=_moments(session, ready.record.name),
+    )
+
+
+def _rule(
+    ready: Ready, bench: Workbench, own: Mapping[str, Sequence[str]], footprint: Footprint
+) -> Subsystems:
+    tree = bench.tree(ready.base.commit)
+
+    def read(path: str) -> bytes | None:
+        entry = tree.entry(path)
+        if entry is None:
+            return None
+        if isinstance(ready.side, GitUpstream):
+            ready.side.try_fetch_objects([entry.blob])
+        return bench.read(entry.blob)
+
+    paths = [f.path for f in footprint.files if f.area is not Area.THIRD_PARTY]
+    return subsystems(own, read, folders_of(paths))
+
+
+def _moments(session: Session, series: str) -> tuple[Moment, ...]:
+    """Return the rebases on record, the oldest first."""
+    found = []
+    for row in reversed(read_syncs(session.workspace, series)):
+        outcome = row["outcome"]
+        verdicts = tuple((str(p["name"]), str(p["verdict"])) for p in outcome["patches"])
+        ref = str(outcome["onto"]["ref"])
+        found.append(Moment(ref, int(outcome["upstream_commits"]), bool(row["dry_run"]), verdicts))
+    return tuple(found)

@@ -1,0 +1,81 @@
+"""`why`: which patch a line of the branch comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.outlook import Outlook
+from patchmgr.commands.prepared import carry_in_place, prepare
+from patchmgr.commands.session import Session
+from patchmgr.engines.fold import Overlay
+from patchmgr.engines.origins import origins
+from patchmgr.engines.symbols import enclosing_symbol
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Patch
+from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.plumbing.workbench import Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a line comes from; `patch` is None for a line of upstream's."""
+
+    path: str
+    line: int
+    text: str
+    symbol: str | None
+    patch: str | None
+    subject: str
+    reason: str
+
+
+def why(session: Session, name: str, path: str, line: int, *, wishes: Wishes) -> Origin:
+    """Return the patch that wrote a line (from 1) of a file as the branch has it."""
+    ready = prepare(session, session.workspace.series_record(name))
+    with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
+        carried, tree = carry_in_place(session, ready, bench, outlook, wishes=wishes)
+        state = Overlay(tree)
+        versions: list[tuple[str | None, bytes]] = [(None, _content(bench, state.entry(path)))]
+        moved = _moved_from(ready.patches, path)
+        if moved is not None:
+            versions = [(None, _content(bench, state.entry(moved)))]
+        for outcome in carried.outcomes:
+            changes = outcome.changes or {}
+            for changed, entry in changes.items():
+                state.set(changed, entry)
+            for wanted in (path, moved):
+                if wanted is not None and changes.get(wanted) is not None:
+                    versions.append((outcome.name, _content(bench, changes[wanted])))
+        last = state.entry(path)
+        if last is None:
+            raise PatchmgrError("usage", f"the branch has no file {shown(path)}")
+        content = _content(bench, last)
+    lines = content.split(b"\n")
+    if not 1 <= line <= len(lines):
+        raise PatchmgrError("usage", f"{shown(path)} has {len(lines)} lines")
+    owner = origins(versions)[line - 1]
+    patches = {patch.name: patch for patch in ready.patches}
+    patch = patches.get(owner) if owner is not None else None
+    fields = {} if patch is None else patch.fields
+    reason = next((fields[key] for key in ("Description", "Symptom") if key in fields), "")
+    text = lines[line - 1].decode("utf-8", "surrogateescape")
+    symbol = enclosing_symbol(path, content, line)
+    return Origin(path, line, text, symbol, owner, patch.subject if patch else "", reason)
+
+
+def _content(bench: Workbench, entry: Entry | None) -> bytes:
+    if entry is None or entry.mode not in FILE_MODES:
+        return b""
+    return bench.read(entry.blob)
+
+
+def _moved_from(patches: Sequence[Patch], path: str) -> str | None:
+    """Return the path that a patch of the series moved the file from, None where none did."""
+    for patch in patches:
+        for change in patch.files:
+            if change.is_rename and change.new_path == path:
+                return change.old_path
+    return None

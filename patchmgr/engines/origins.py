@@ -1,0 +1,44 @@
+"""Tell for each line of a text which version brought it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+
+def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, ...]:
+    """Return the name of the version that wrote each line of the last one, oldest version first.
+
+    Lines are what line feeds part.
+    """
+    owner: list[str | None] = []
+    before: list[bytes] = []
+    for name, content in versions:
+        after = content.split(b"\n")
+        owner, before = _carried(owner, before, after, name), after
+    return tuple(owner)
+
+
+def _carried(
+    owner: Sequence[str | None], before: Sequence[bytes], after: Sequence[bytes], name: str | None
+) -> list[str | None]:
+    start, end = _common_ends(before, after)
+    middle = SequenceMatcher(
+        None, before[start : len(before) - end], after[start : len(after) - end], autojunk=False
+    )
+    found = list(owner[:start])
+    for tag, a0, a1, b0, b1 in middle.get_opcodes():
+        found += owner[start + a0 : start + a1] if tag == "equal" else [name] * (b1 - b0)
+    return [*found, *(owner[len(owner) - end :] if end else ())]
+
+
+def _common_ends(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[int, int]:
+    """Count the lines that two texts have in common at the start, and behind these at the end."""
+    most = min(len(before), len(after))
+    start = 0
+    while start < most and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < most - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    return start, end

@@ -1,0 +1,108 @@
+"""Compare two states of a series, patch by patch."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from patchmgr.model.comparison import ComparedPatch, Sameness
+
+MOST_LINES = 200
+_HEAD = re.compile(rb"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*$")
+_INDEX = re.compile(rb"^index [0-9a-f]+\.\.[0-9a-f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCommit:
+    """A commit of a series' branch: its id, message, and the diff to the one before."""
+
+    id: str
+    message: bytes
+    diff: bytes
+
+    @property
+    def subject(self) -> str:
+        """Return the first line of the message."""
+        return self.message.split(b"\n", 1)[0].decode("utf-8", "surrogateescape")
+
+
+def compare_states(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> tuple[ComparedPatch, ...]:
+    """Return every patch of the new state in order, each followed by those dropped before it."""
+    pairs = _pairs(old, new)
+    taken = {before.id for before in pairs.values()}
+    left = [commit for commit in old if commit.id not in taken]
+    found = [_compared(pairs.get(commit.id), commit) for commit in new]
+    found += [
+        ComparedPatch(commit.subject, Sameness.DROPPED, commit.id, None, _paths(commit.diff))
+        for commit in left
+    ]
+    return tuple(found)
+
+
+def _pairs(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> dict[str, OwnCommit]:
+    """Pair commits by what they change, then by their subject, each once."""
+    pairs: dict[str, OwnCommit] = {}
+    free = list(old)
+    for key in (_change, lambda commit: commit.subject):
+        known: dict[object, list[OwnCommit]] = {}
+        for commit in free:
+            known.setdefault(key(commit), []).append(commit)
+        for commit in new:
+            own = known.get(key(commit))
+            if commit.id not in pairs and own:
+                pairs[commit.id] = own.pop(0)
+        taken = {before.id for before in pairs.values()}
+        free = [commit for commit in free if commit.id not in taken]
+    return pairs
+
+
+def _compared(before: OwnCommit | None, after: OwnCommit) -> ComparedPatch:
+    paths = _paths(after.diff)
+    if before is None:
+        return ComparedPatch(after.subject, Sameness.ADDED, None, after.id, paths)
+    sameness = sameness_of(before, after)
+    lines: tuple[str, ...] = ()
+    if sameness is Sameness.CHANGED:
+        lines = _differing(_positionless(before.diff), _positionless(after.diff))
+    return ComparedPatch(after.subject, sameness, before.id, after.id, paths, lines)
+
+
+def sameness_of(before: OwnCommit, after: OwnCommit) -> Sameness:
+    """Say how two versions of a patch differ; a changed message is a change."""
+    if before.message != after.message:
+        return Sameness.CHANGED
+    if _without_ids(before.diff) == _without_ids(after.diff):
+        return Sameness.IDENTICAL
+    if _positionless(before.diff) == _positionless(after.diff):
+        return Sameness.POSITION
+    return Sameness.CONTEXT if _change(before) == _change(after) else Sameness.CHANGED
+
+
+def _without_ids(diff: bytes) -> list[bytes]:
+    """Return a diff without the ids of its blobs, which tell of the files around the change."""
+    return [_INDEX.sub(b"index", line) for line in diff.split(b"\n")]
+
+
+def _positionless(diff: bytes) -> list[bytes]:
+    return [_HEAD.sub(b"@@", line) for line in _without_ids(diff)]
+
+
+def _change(commit: OwnCommit) -> tuple[bytes, ...]:
+    """Return the lines that a diff adds and removes, and its files."""
+    lines = _positionless(commit.diff)
+    return tuple(line for line in lines if not line.startswith((b" ", b"@@", b"index")) and line)
+
+
+def _paths(diff: bytes) -> tuple[str, ...]:
+    found = re.findall(rb"^diff --git a/(.*) b/\1$", diff, re.M)
+    found += re.findall(rb"^(?:\+\+\+ b|--- a)/(.*?)\t?$", diff, re.M)
+    found += re.findall(rb"^(?:rename to|rename from) (.*)$", diff, re.M)
+    return tuple(dict.fromkeys(path.decode("utf-8", "surrogateescape") for path in found))
+
+
+def _differing(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[str, ...]:
+    texts = [[line.decode("utf-8", "surrogateescape") for line in side] for side in (old, new)]
+    lines = difflib.unified_diff(texts[0], texts[1], "before", "after", n=1, lineterm="")
+    return tuple(line for _, line in zip(range(MOST_LINES), lines, strict=False))

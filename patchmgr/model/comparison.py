@@ -1,0 +1,49 @@
+"""A series compared with itself: what became of each patch between two states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Sameness(str, Enum):
+    """How a patch of one state stands to that of the other."""
+
+    IDENTICAL = "byte-identical"
+    POSITION = "position only"
+    CONTEXT = "context only"
+    CHANGED = "changed"
+    ADDED = "added"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPatch:
+    """A patch in both states; ids are None where a state does not have it.
+
+    `diff` has the lines that differ, where the change itself does.
+    """
+
+    subject: str
+    sameness: Sameness
+    before: str | None
+    after: str | None
+    paths: tuple[str, ...] = ()
+    diff: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSeries:
+    """Two states of a series, by the names that were asked for and their commits.
+
+    `identical` are the paths that both branches have with the same bytes, of those that the
+    series touches in either, `different` the others.
+    """
+
+    series: str
+    start: tuple[str, str]
+    end: tuple[str, str]
+    patches: tuple[ComparedPatch, ...]
+    identical: tuple[str, ...]
+    different: tuple[str, ...]
+    claims: tuple[tuple[str, str], ...] = ()

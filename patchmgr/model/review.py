@@ -1,0 +1,91 @@
+"""What a reviewer of a series asks for besides the numbers: parts, gates, hotspots, risks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from patchmgr.model.gating import ChangedSite, Reach
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A subsystem: its files, and those of them that are tests, with their lines."""
+
+    name: str
+    files: int
+    added: int
+    removed: int
+    test_files: int
+    test_added: int
+    test_removed: int
+    rebuilt: int
+    languages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hotspot:
+    """A symbol of upstream that the series touches, and how often upstream changed it lately.
+
+    `commits` counts upstream commits that changed the symbol, `file_commits` those that changed
+    the file. `symbol` is None for what stands outside of symbols.
+    """
+
+    path: str
+    symbol: str | None
+    commits: int
+    file_commits: int
+    patches: tuple[str, ...]
+
+
+class RiskKind(str, Enum):
+    """What may surprise somebody who takes the series over."""
+
+    RUNS = "runs by being there"
+    BINARY = "binary"
+    PIN = "build pin"
+    DEPENDENCY = "new dependency"
+    ENVIRONMENT = "environment variable"
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """One risk: the file, and the line, requirement or variable that it is about."""
+
+    kind: RiskKind
+    path: str
+    what: str
+    patches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A rebase that is on record: where to, and the verdict of each patch there."""
+
+    ref: str
+    commits: int
+    is_dry_run: bool
+    verdicts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a reviewer asks for.
+
+    `parts_by` says where the subsystems are from. `parts_of_patches` counts the changed lines of
+    each patch by part, in series order. `window` is how many upstream commits the hotspots are
+    counted in, None where upstream's history is not at hand.
+    """
+
+    parts_by: str
+    parts: tuple[Part, ...]
+    parts_of_patches: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    sites: tuple[ChangedSite, ...]
+    hotspots: tuple[Hotspot, ...]
+    window: int | None
+    risks: tuple[Risk, ...]
+    moments: tuple[Moment, ...] = ()
+
+    def count(self, reach: Reach) -> int:
+        """Count the changed sites of a reach."""
+        return sum(site.reach is reach for site in self.sites)

@@ -1,0 +1,133 @@
+"""What `diff`, `why` and `status --of` answer, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from patchmgr.model.comparison import ComparedSeries, Sameness
+from patchmgr.render.clean import clean, counted
+from patchmgr.render.machine import document
+from patchmgr.render.terminal import painted
+
+if TYPE_CHECKING:
+    from patchmgr.commands.recognise import Recognised
+    from patchmgr.commands.why import Origin
+
+_COLOURS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"}
+
+
+def compared_text(found: ComparedSeries, *, shows_lines: bool, colour: bool) -> str:
+    """Return a line a patch, and what stayed byte-identical."""
+    lines = [f"{clean(found.series)}: {_state(found.start)} to {_state(found.end)}"]
+    for patch in found.patches:
+        word = painted(
+            patch.sameness.value.ljust(14), _COLOURS.get(patch.sameness, "2"), colour=colour
+        )
+        lines.append(f"  {word}  {clean(patch.subject)}")
+        if shows_lines:
+            lines += [f"      {clean(line)}" for line in patch.diff]
+    counts = Counter(patch.sameness for patch in found.patches)
+    words = [f"{counts[kind]} {kind.value}" for kind in Sameness if counts[kind]]
+    lines.append(f"{counted(len(found.patches), 'patch')}: {', '.join(words) or 'none'}")
+    lines.append(
+        f"{counted(len(found.identical), 'file')} byte-identical, {len(found.different)} not"
+    )
+    lines += [f"  other  {clean(path)}" for path in found.different]
+    lines += [f"  held   {clean(place)} {digest}" for place, digest in found.claims]
+    return "\n".join(lines) + "\n"
+
+
+def _state(state: tuple[str, str]) -> str:
+    name, head = state
+    return f"{clean(name)} ({head[:12]})"
+
+
+def compared_document(found: ComparedSeries, *, is_dry_run: bool) -> str:
+    """Return the document of `diff --json`."""
+    return document(
+        "diff",
+        dry_run=is_dry_run,
+        series=found.series,
+        start={"name": found.start[0], "head": found.start[1]},
+        end={"name": found.end[0], "head": found.end[1]},
+        patches=[
+            {
+                "subject": patch.subject,
+                "sameness": patch.sameness.value,
+                "before": patch.before,
+                "after": patch.after,
+                "paths": list(patch.paths),
+                "diff": list(patch.diff),
+            }
+            for patch in found.patches
+        ],
+        identical=list(found.identical),
+        different=list(found.different),
+        claims=[{"place": place, "digest": digest} for place, digest in found.claims],
+    )
+
+
+def origin_text(origin: Origin) -> str:
+    """Return which patch a line is of."""
+    symbol = f" in {clean(origin.symbol)}" if origin.symbol else ""
+    head = f"{clean(origin.path)}:{origin.line}{symbol}\n    {clean(origin.text)}\n"
+    if origin.patch is None:
+        return f"{head}upstream's own line\n"
+    reason = f"  {clean(origin.reason)}\n" if origin.reason else ""
+    return f"{head}{clean(origin.patch)}  {clean(origin.subject)}\n{reason}"
+
+
+def origin_document(origin: Origin) -> str:
+    """Return the document of `why --json`."""
+    return document(
+        "why",
+        path=origin.path,
+        line=origin.line,
+        text=origin.text,
+        symbol=origin.symbol,
+        patch=origin.patch,
+        subject=origin.subject,
+        reason=origin.reason,
+    )
+
+
+def recognised_text(found: Recognised) -> str:
+    """Return what a commit is."""
+    lines = [f"commit {found.commit}"]
+    if not found.patches:
+        return f"{lines[0]}\nno commit of a series\n"
+    where = f"{clean(found.ref)} ({found.base})" if found.ref else found.base
+    lines.append(f"series {clean(found.series or 'unknown here')} on {where}")
+    if found.is_current:
+        lines.append("the branch of the series as it is now")
+    elif found.position is not None:
+        lines.append(f"the branch of the series as it is now, up to patch {found.position}")
+    else:
+        lines.append("another state of the series than the present one")
+    if found.version is not None:
+        lines.append(
+            f"built by patchmgr {clean(found.version)}, digest {clean(found.digest or '')}"
+        )
+    lines += [f"tag {clean(tag)}" for tag in found.tags]
+    lines.append(counted(len(found.patches), "patch"))
+    lines += [f"  {clean(subject)}" for subject in found.patches]
+    return "\n".join(lines) + "\n"
+
+
+def recognised_document(found: Recognised) -> str:
+    """Return the document of `status --of --json`."""
+    return document(
+        "status",
+        of={
+            "commit": found.commit,
+            "series": found.series,
+            "base": {"ref": found.ref, "commit": found.base},
+            "current": found.is_current,
+            "position": found.position,
+            "patches": list(found.patches),
+            "tags": list(found.tags),
+            "version": found.version,
+            "digest": found.digest,
+        },
+    )

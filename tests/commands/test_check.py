@@ -1,0 +1,278 @@
+"""`check`: gates on every patch and on the head, and the series' own commands."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Scene
+from tests.conftest import Repository
+
+HEADER = "\n\nIt is needed.\n\nDrop-When: never\n"
+
+
+def begin(scene: Scene) -> Repository:
+    """Commit a package with two modules that need each other."""
+    scene.upstream.commit(
+        {
+            "pyproject.toml": '[project]\nname = "pkg"\nrequires-python = ">=3.10"\n',
+            "pkg/__init__.py": "",
+            "pkg/a.py": "def one():\n    return 1\n\n\ndef two():\n    return 2\n",
+            "pkg/b.py": "from pkg.a import one\n\n\ndef three():\n    return one()\n",
+        },
+        "package",
+    )
+    scene.upstream.git("checkout", "--quiet", "-b", "fork")
+    return scene.upstream
+
+
+def finish(scene: Scene) -> None:
+    """Make the series `s` of what is on the branch."""
+    base = scene.upstream.git("rev-parse", "main")
+    scene.series("s", base, scene.upstream.patches("main..fork"))
+
+
+def settings(scene: Scene, text: str) -> None:
+    (scene.root / "series/s/series.toml").write_text(text)
+
+
+def check(scene: Scene, *arguments: str | Path, code: int = 0) -> Any:
+    answer = scene.run("-C", scene.root, "check", "s", "--json", *arguments, code=code)
+    return {gate["name"]: gate for gate in answer.json["series"][0]["gates"]}
+
+
+def test_a_sound_series_passes_and_says_so(scene: Scene) -> None:
+    begin(scene).commit({"pkg/a.py": "def one():\n    return 11\n"}, f"one: more{HEADER}")
+    scene.upstream.commit(
+        {"pkg/a.py": "def one():\n    return 11\n\n\ndef two():\n    return 2\n"}, f"two{HEADER}"
+    )
+    finish(scene)
+    gates = check(scene)
+    assert {g["standing"] for n, g in gates.items() if n != "sign-off"} == {"passed"}
+    assert gates["sign-off"]["standing"] == "skipped"
+    assert gates["python"]["looked_at"] == 2
+    assert gates["python"]["note"] == "for Python 3.10"
+
+
+def test_each_gate_names_patch_path_and_line(scene: Scene) -> None:
+    begin(scene).commit(
+        {
+            "pkg/a.py": "def one():\n    return 1 \n<<<<<<< x\n",
+            "pkg/c.py": "x = (\n",
+        },
+        "broken",
+    )
+    finish(scene)
+    gates = check(scene, code=4)
+    problems = {
+        name: [(p["patch"], p["path"], p["line"]) for p in gate["problems"]]
+        for name, gate in gates.items()
+    }
+    assert problems["whitespace"] == [("broken.patch", "pkg/a.py", 2)]
+    assert problems["markers"] == [("broken.patch", "pkg/a.py", 3)]
+    assert problems["header"] == [("broken.patch", None, None)] * 2
+    assert {("broken.patch", "pkg/a.py", 2), ("broken.patch", "pkg/c.py", 1)} >= set(
+        problems["python"][1:]
+    )
+    assert len(problems["python"]) == 2
+
+
+def test_every_patch_must_compile_though_the_head_does(scene: Scene) -> None:
+    begin(scene).commit({"pkg/c.py": "x = (\n"}, f"first{HEADER}")
+    scene.upstream.commit({"pkg/c.py": "x = ()\n"}, f"second{HEADER}")
+    finish(scene)
+    (problem,) = check(scene, code=4)["python"]["problems"]
+    assert problem["patch"] == "first.patch"
+
+
+def test_what_upstream_has_broken_is_nobodys_fault(scene: Scene) -> None:
+    begin(scene)
+    scene.upstream.git("checkout", "--quiet", "main")
+    scene.upstream.commit({"pkg/old.py": "print 1\n"}, "python 2")
+    scene.upstream.git("checkout", "--quiet", "-B", "fork")
+    scene.upstream.commit({"pkg/old.py": "print 2\n"}, f"edit{HEADER}")
+    finish(scene)
+    assert check(scene)["python"]["standing"] == "passed"
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        (
+            {"pkg/a.py": "def two():\n    return 2\n"},
+            "`from pkg.a import one` finds nothing any more",
+        ),
+        ({"pkg/a.py": None}, "`from pkg.a import one` finds nothing any more"),
+        (
+            {"pkg/c.py": "from pkg.a import nine\n"},
+            "imports nine from pkg.a, which does not have it",
+        ),
+        (
+            {"pkg/c.py": "from .a import nine\n"},
+            "imports nine from .a, which does not have it",
+        ),
+    ],
+    ids=["symbol removed", "module removed", "added import", "added relative import"],
+)
+def test_imports_that_find_nothing_are_found(
+    scene: Scene, files: dict[str, str | None], sentence: str
+) -> None:
+    begin(scene).commit(files, f"change{HEADER}")
+    finish(scene)
+    (problem,) = check(scene, code=4)["imports"]["problems"]
+    assert problem["sentence"] == sentence
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"pkg/c.py": "try:\n    from pkg.a import nine\nexcept ImportError:\n    nine = None\n"},
+        {"pkg/c.py": "from elsewhere import nine\nfrom pkg import _C\n"},
+        {"pkg/a.py": "def one():\n    return 1\n"},
+        {
+            "pkg/a.py": "def two():\n    return 2\n",
+            "pkg/b.py": "from pkg.a import two\n\n\ndef three():\n    return two()\n",
+        },
+        {"pkg/a.py": "from pkg.c import *\n", "pkg/c.py": "def one():\n    return 1\n"},
+    ],
+    ids=["tried", "not in the tree", "nobody imports it", "its importer too", "a star"],
+)
+def test_imports_that_are_well_are_left_alone(scene: Scene, files: dict[str, str]) -> None:
+    begin(scene).commit(files, f"change{HEADER}")
+    finish(scene)
+    found = check(scene, code=4 if "pkg/c.py" in files and "_C" in files["pkg/c.py"] else 0)
+    assert [p for p in found["imports"]["problems"] if "_C" not in p["sentence"]] == []
+
+
+def test_sign_off_is_asked_for_where_the_series_says_so(scene: Scene) -> None:
+    signed = "\nSigned-off-by: A. Author <author@example.org>\n"
+    other = "\nSigned-off-by: Somebody <else@example.org>\n"
+    for number, trailer in enumerate(("", signed, other)):
+        if not number:
+            begin(scene)
+        scene.upstream.commit({f"{number}.txt": "x\n"}, f"p{number}{HEADER}{trailer}")
+    finish(scene)
+    settings(scene, "[check]\nsign-off = true\n")
+    gate = check(scene, code=4)["sign-off"]
+    assert [p["patch"] for p in gate["problems"]] == ["p0.patch", "p2.patch"]
+
+
+def test_gates_can_be_left_out(scene: Scene) -> None:
+    begin(scene).commit({"pkg/a.py": "def one():\n    return 1 \n"}, "no header")
+    finish(scene)
+    settings(scene, '[check]\nwithout = ["header", "whitespace"]\n')
+    gates = check(scene)
+    assert gates["header"]["standing"] == gates["whitespace"]["standing"] == "skipped"
+
+
+def test_links_and_bugs_must_lead_somewhere(scene: Scene) -> None:
+    begin(scene).commit(
+        {"a.txt": "x\n"},
+        f"links{HEADER}Bug: https://example.org/issues/1\nForwarded: https://nowhere\n"
+        "Origin: upstream, https://example.org/pull/3.\n",
+    )
+    finish(scene)
+    problems = check(scene, code=4)["links"]["problems"]
+    assert [p["sentence"] for p in problems] == [
+        "Forwarded has https://nowhere which is no link",
+        "Origin has https://example.org/pull/3. which is no link",
+    ]
+
+
+def test_junit_has_a_case_a_gate_and_patch(scene: Scene, tmp_path: Path) -> None:
+    begin(scene).commit({"a.txt": "x \n"}, f"one{HEADER}")
+    finish(scene)
+    target = tmp_path / "junit.xml"
+    check(scene, "--junit", target, code=4)
+    (suite,) = ET.parse(target).getroot()
+    cases = {(c.get("classname"), c.get("name")): c for c in suite}
+    failed = [key for key, case in cases.items() if case.find("failure") is not None]
+    assert failed == [("s.whitespace", "one.patch")]
+    assert suite.get("failures") == "1"
+    assert suite.get("tests") == str(len(cases))
+
+
+def test_commands_run_only_when_asked_and_the_culprit_is_found(
+    scene: Scene, tmp_path: Path
+) -> None:
+    begin(scene)
+    for number in range(5):
+        scene.upstream.commit({f"{number}.txt": "x\n"}, f"p{number}{HEADER}")
+    finish(scene)
+    touched = tmp_path / "touched"
+    settings(
+        scene,
+        f"[check.commands.test]\nrun = ['sh', '-c', 'echo ran; touch {touched}; test ! -e 3.txt']\n"
+        "[check.commands.absent]\nrun = ['no-such-program']\nneeds = ['no-such-program']\n"
+        "[check.commands.slow]\nrun = ['sh', '-c', 'test ! -e 0.txt || sleep 60']\ntimeout = 1\n",
+    )
+    gates = check(scene)
+    assert not touched.exists()
+    assert gates["test"]["standing"] == "skipped"
+    gates = check(scene, "--run", "--dry-run")
+    assert not touched.exists()
+    gates = check(scene, "--run", code=4)
+    (problem,) = gates["test"]["problems"]
+    assert (problem["patch"], problem["sentence"]) == ("p3.patch", "exit 1")
+    assert gates["absent"]["note"] == "this machine has no no-such-program"
+    (problem,) = gates["slow"]["problems"]
+    assert (problem["patch"], problem["sentence"]) == ("p0.patch", "took more than 1 s")
+    log = (scene.root / gates["test"]["log"]).read_text()
+    assert log.startswith("== p4.patch ")
+    assert "ran" in log
+
+
+def test_a_command_that_fails_without_the_series_accuses_no_patch(scene: Scene) -> None:
+    begin(scene).commit({"a.txt": "x\n"}, f"one{HEADER}")
+    finish(scene)
+    settings(scene, "[check.commands.test]\nrun = ['false']\n")
+    (problem,) = check(scene, "--command", "test", code=4)["test"]["problems"]
+    assert problem["patch"] is None
+    assert problem["sentence"] == "exit 1, and so it does without the series"
+    scene.run("-C", scene.root, "check", "s", "--command", "other", code=2)
+
+
+def test_the_workspace_alone_is_checked_without_an_upstream(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    begin(scene).commit({"a.txt": "x\n"}, f"one{HEADER}")
+    finish(scene)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "nothing"))
+    arguments = ("-C", scene.root, "check", "--workspace", "--json")
+    scene.run(*arguments)
+    folder = scene.root / "series/s"
+    (folder / "stray.patch").write_text("x")
+    settings(scene, '[groups]\ng = ["one", "two"]\n')
+    answer = scene.run(*arguments, code=4).json
+    sentences = [p["sentence"] for p in answer["series"][0]["gates"][0]["problems"]]
+    assert sentences == [
+        "the series file does not name it",
+        "the group g names two, which is no patch",
+    ]
+    (folder / "one.patch").write_text("broken\n@@ -1 +1 @@\n")
+    scene.run(*arguments, code=4)
+    assert not (tmp_path / "nothing").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x", "is no TOML"),
+        ('[check]\npython = ["3"]\n', "which is no version"),
+        ('[check]\nwithout = ["nothing"]\n', "check.without names nothing"),
+        ('[gates]\nnothing = ["x"]\n', "is no kind"),
+        ('[gates]\nprobe = ["("]\n', "is no expression"),
+        ("[check.commands.x]\n", "check.commands.x.run is missing"),
+        ('[claims]\n"../x" = "upstream"\n', "x"),
+        ('[claims]\n"x" = "y"\n', "must be"),
+    ],
+)
+def test_settings_that_are_wrong_are_named(scene: Scene, text: str, words: str) -> None:
+    begin(scene).commit({"a.txt": "x\n"}, f"one{HEADER}")
+    finish(scene)
+    settings(scene, text)
+    answer = scene.run("-C", scene.root, "check", "s", code=1)
+    assert words in answer.err

@@ -1,0 +1,102 @@
+"""Gates of changed statements, against labels that were given by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from patchmgr.engines.gating import Texts, gated_sites
+from patchmgr.engines.gating_defaults import settings_defaults, variables_in
+from patchmgr.engines.gating_names import Kinds
+from patchmgr.model.gating import ChangedSite, Reach
+from tests.engines.gating_cases import CASES, Case
+
+FIGURES = Path(__file__).parent / "gating_figures.txt"
+KINDS = Kinds.of({})
+
+
+def found(case: Case) -> ChangedSite:
+    """Return the site that a case is about."""
+    is_old = case.mark.startswith("-")
+    text, mark = (case.before, case.mark[1:]) if is_old else (case.after, case.mark)
+    line = next(n for n, t in enumerate(text.split("\n"), 1) if mark in t)
+    sites = gated_sites(Texts("pkg/a.py", case.before.encode(), case.after.encode()), KINDS, {})
+    own = [s for s in sites if s.is_removal is is_old and s.line <= line <= s.last]
+    assert own, (case.name, sites)
+    return max(own, key=lambda site: site.line)
+
+
+def test_there_are_sixty_of_them_with_names_of_their_own() -> None:
+    assert len({case.name for case in CASES}) == len(CASES) == 60
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_inert_is_never_claimed_wrongly(case: Case) -> None:
+    if found(case).reach is Reach.INERT:
+        assert case.truth == "inert", case.why
+
+
+def figures() -> str:
+    """Return how the labels and the answers stand to each other."""
+    rows = {}
+    for case in CASES:
+        rows.setdefault(case.truth, []).append(found(case))
+    lines = []
+    for truth in ("inert", "gated", "shared", "added"):
+        answers = [site.reach.value for site in rows[truth]]
+        counts = [f"{answers.count(reach.value)} {reach.value}" for reach in Reach]
+        lines.append(f"{truth}: {len(answers)} sites, answered {', '.join(counts)}")
+    behind = [case for case in CASES if case.truth in ("inert", "gated") and case.name not in PLAIN]
+    known = [case for case in behind if found(case).gates and found(case).reach.value in GOOD]
+    lines.append(f"behind a gate: {len(behind)}, recognised {len(known)}")
+    return "\n".join(lines) + "\n"
+
+
+PLAIN = ("comment", "layout")
+GOOD = ("inert", "gated")
+
+
+def test_most_of_what_is_gated_is_recognised() -> None:
+    behind = [c for c in CASES if c.truth in ("inert", "gated") and c.name not in PLAIN]
+    known = [c for c in behind if found(c).gates and found(c).reach.value in GOOD]
+    assert len(known) >= 0.7 * len(behind), [c.name for c in behind if c not in known]
+
+
+def test_the_figures_are_those_on_record() -> None:
+    assert figures() == FIGURES.read_text()
+
+
+def test_defaults_of_settings_decide_what_is_off() -> None:
+    table = b'T = {"ON": lambda: bool(int(os.getenv("ON", "1"))),\n'
+    table += b'"OFF": lambda: os.environ.get("OFF", "0").lower() in ("1", "true")}\n'
+    defaults = settings_defaults([table])
+    assert defaults == {"ON": True, "OFF": False}
+    before = "def f(x):\n    return g(x)\n"
+    for name, reach in (("ON", Reach.SHARED), ("OFF", Reach.INERT)):
+        after = f"def f(x):\n    if envs.{name}:\n        x = n(x)\n    return g(x)\n"
+        sites = gated_sites(Texts("a.py", before.encode(), after.encode()), KINDS, defaults)
+        assert [s.reach for s in sites if "n(x)" in s.text or "envs" in s.text][-1] is reach
+
+
+def test_a_series_own_patterns_are_gates() -> None:
+    kinds = Kinds.of({"option": ["b12_active"]})
+    before, after = (
+        b"def f(x):\n    g(x)\n",
+        b"def f(x):\n    if b12_active():\n        n(x)\n    g(x)\n",
+    )
+    (site,) = gated_sites(Texts("a.py", before, after), kinds, {})
+    assert (site.reach, site.gates[0].kind) == (Reach.INERT, "option")
+    (site,) = gated_sites(Texts("a.py", before, after), KINDS, {})
+    assert site.reach is Reach.SHARED
+
+
+def test_what_does_not_parse_is_shared() -> None:
+    (site,) = gated_sites(Texts("a.py", b"x = 1\n", b"x = (\n"), KINDS, {})
+    assert site.reach is Reach.SHARED
+    assert gated_sites(Texts("a.py", b"x", b"x"), KINDS, {}) == ()
+
+
+def test_variables_are_found_where_they_are_read() -> None:
+    text = b'os.getenv("A")\nos.environ["B"]\nif "C" in os.environ: pass\nos.environ.get("D", 1)\nx["E"]\n'
+    assert variables_in(text) == {"A", "B", "C", "D"}
