@@ -24,7 +24,7 @@ from patchmgr.model.ports import History, Step
 from patchmgr.model.progress import Progress
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, GITLINK, Entry
-from patchmgr.plumbing.changed_files import readable_files
+from patchmgr.plumbing.changed_files import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, tree_reader
@@ -150,7 +150,13 @@ def carry(
             judged = explain(judged, history, start, blobs=bench, text=text)
             judged = pass_on_causes(judged, [item.patch for item in items])
             judged = check_merged(
-                judged, changes, base, onto, blobs=bench, suspect_all=structure.suspect_all
+                judged,
+                changes,
+                base,
+                onto,
+                blobs=bench,
+                suspect_all=structure.suspect_all,
+                upstream_paths=changed_paths(bench.git_dir, base.id, onto.id),
             )
     finally:
         structure.close()

@@ -7,12 +7,13 @@ and not in the merged tree.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from patchmgr.engines.fold import Overlay
-from patchmgr.engines.rebase import Judged
-from patchmgr.engines.structure.guards_imports import unresolved_imports
+from patchmgr.engines.rebase import FileResult, Judged
+from patchmgr.engines.structure.guards_imports import places, unresolved_imports
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import Verdict
@@ -20,6 +21,11 @@ from patchmgr.model.ports import Blobs, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 _UNKNOWN = b"("
+_WORD = re.compile(r"\w+")
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*|[^\n]*)|import[ \t]+([\w.,\t ]+))",
+    re.MULTILINE,
+)
 
 Question = tuple[Texts, str, str]
 """The three texts, the merged one, and the path of a file."""
@@ -61,12 +67,13 @@ def check_merged(
     *,
     blobs: Blobs,
     suspect_all: SuspectAll,
+    upstream_paths: Collection[str],
 ) -> tuple[Judged, ...]:
     """Warn, at the last patch that carries a file, of what is suspicious in it.
 
     `changes` is what the series makes of `onto`. `suspect_all` starts to look at merges, and gives
-    what is to be asked for the answers. Files that a conflict is left in are not looked
-    at.
+    what is to be asked for the answers. Files that a conflict is left in are not looked at, nor
+    are imports of what is as the patches know it: `upstream_paths` are those that upstream changed.
     """
     merged = Overlay(onto)
     for path, entry in changes.items():
@@ -85,9 +92,16 @@ def check_merged(
         if None not in before and len({*before, content}) == 4:
             texts[path] = Texts(*(_decoded(side or b"") for side in before))
     asked = suspect_all([(texts[path], merges[path], path) for path in texts])
-    told = {
-        path: _lost(path, text, after, [fork, upstream], changes) for path, text in merges.items()
-    }
+    touched = {path for patch in judged for result in patch.files for path in _paths(result)}
+    doubtful = _modules({*upstream_paths, *touched, *changes}, fork.tree, merged)
+    ours = doubtful | _modules(changes, old.tree, merged)
+    told: dict[str, tuple[str, ...]] = {}
+    for path, text in merges.items():
+        modules = ours if path in texts else doubtful
+        is_asked = any(
+            not modules.isdisjoint(places(path, module)) for module in _named_modules(text)
+        )
+        told[path] = _lost(path, text, after, [fork, upstream], modules) if is_asked else ()
     for path, sentences in zip(texts, asked(), strict=True):
         told[path] += sentences
     found = list(judged)
@@ -98,12 +112,41 @@ def check_merged(
     return tuple(found)
 
 
+def _paths(result: FileResult) -> tuple[str, ...]:
+    change = result.step.change
+    return tuple(path for path in (change.old_path, change.new_path) if path is not None)
+
+
+def _modules(paths: Collection[str], one: Overlay, other: Overlay) -> frozenset[str]:
+    """Return the places of the modules that differ between two states."""
+    return frozenset(
+        path.rpartition(".")[0].removesuffix("/__init__")
+        for path in paths
+        if path.endswith(_PYTHON) and one.entry(path) != other.entry(path)
+    )
+
+
+def _named_modules(text: str) -> frozenset[str]:
+    """Return the modules that lines of a text seem to import, which costs less than parsing it.
+
+    What is imported from a module may be a module, too.
+    """
+    found: set[str] = set()
+    for match in _IMPORT.finditer(text):
+        package, names, whole = match[1], match[2], match[3]
+        if package:
+            dot = "" if package.endswith(".") else "."
+            found |= {package, *(f"{package}{dot}{name}" for name in _WORD.findall(names))}
+        else:
+            found |= {name.split()[0] for name in whole.split(",") if name.split()}
+    return frozenset(found)
+
+
 def _lost(
-    path: str, text: str, after: _Files, sides: Sequence[_Files], changes: Collection[str]
+    path: str, text: str, after: _Files, sides: Sequence[_Files], modules: Collection[str]
 ) -> tuple[str, ...]:
-    """Return what is to be said of the imports of a file; the last side is upstream's."""
-    upstream = _decoded(sides[-1].read(path) or b"")
-    lost = unresolved_imports(path, text, after, sides=sides, before=upstream, changed=changes)
+    """Return what is to be said of the imports of a file from some modules."""
+    lost = unresolved_imports(path, text, after, sides=sides, doubtful=modules)
     return tuple(f"`{statement}` finds nothing any more" for statement in lost)
 
 

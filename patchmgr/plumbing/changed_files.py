@@ -32,6 +32,12 @@ def changed_files(git_dir: Path, old: str, new: str) -> Versions:
     return found
 
 
+def changed_paths(git_dir: Path, old: str, new: str) -> tuple[str, ...]:
+    """Return the paths of all files that come, go or change between two states."""
+    arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new]
+    return tuple(door.text(door.output(arguments, git_dir=git_dir)).rstrip("\0").split("\0"))
+
+
 def readable_files(
     bench: Workbench,
     old: str,

@@ -34,7 +34,15 @@ def warned(base: Files, ours: Files, upstream: Files) -> list[str]:
     tools = Tools(blobs, PlainMerge(), lambda *_: None, NOBODY)
     patch = difference("p", base, ours)
     judged, changes = rebase_series([Item(patch)], old, new, {}, tools)
-    found = check_merged(judged, changes, old, new, blobs=blobs, suspect_all=at_once)
+    found = check_merged(
+        judged,
+        changes,
+        old,
+        new,
+        blobs=blobs,
+        suspect_all=at_once,
+        upstream_paths=[*base, *upstream],
+    )
     return list(found[0].outcome.warnings)
 
 

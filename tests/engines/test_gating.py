@@ -39,7 +39,7 @@ def test_inert_is_never_claimed_wrongly(case: Case) -> None:
 
 def figures() -> str:
     """Return how the labels and the answers stand to each other."""
-    rows = {}
+    rows: dict[str, list[ChangedSite]] = {}
     for case in CASES:
         rows.setdefault(case.truth, []).append(found(case))
     lines = []
@@ -98,5 +98,6 @@ def test_what_does_not_parse_is_shared() -> None:
 
 
 def test_variables_are_found_where_they_are_read() -> None:
-    text = b'os.getenv("A")\nos.environ["B"]\nif "C" in os.environ: pass\nos.environ.get("D", 1)\nx["E"]\n'
+    text = b'os.getenv("A")\nos.environ["B"]\nif "C" in os.environ: pass\n'
+    text += b'os.environ.get("D", 1)\nx["E"]\n'
     assert variables_in(text) == {"A", "B", "C", "D"}

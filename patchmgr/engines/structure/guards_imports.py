@@ -29,20 +29,17 @@ def unresolved_imports(
     merged: Tree,
     *,
     sides: Sequence[Tree],
-    before: str = "",
-    changed: Collection[str] = (),
+    doubtful: Collection[str] | None = None,
 ) -> tuple[str, ...]:
     """Return the imports of a merged file that some side resolves and the merged tree does not.
 
-    Modules outside of the trees are not looked at. An import that upstream's text has (`before`)
-    is upstream's own, unless its module is among the `changed` paths.
+    Modules outside of the trees are not looked at, nor are, where `doubtful` names modules (paths
+    without an end), any others.
     """
-    known = _imports_of(before)
-    touched = {place.rpartition(".")[0].removesuffix("/__init__") for place in changed}
     wanted = [
         (module, name)
         for module, name in _imports_of(text)
-        if (module, name) not in known or not touched.isdisjoint(places(path, module))
+        if doubtful is None or _is_among(doubtful, path, module, name)
     ]
     return tuple(
         f"from {module} import {name}" if name else f"import {module}"
@@ -50,6 +47,10 @@ def unresolved_imports(
         if any(resolves(path, module, name, side) for side in sides)
         and not resolves(path, module, name, merged)
     )
+
+
+def _is_among(modules: Collection[str], path: str, module: str, name: str) -> bool:
+    return any(place in modules or f"{place}/{name}" in modules for place in places(path, module))
 
 
 def _imports_of(text: str) -> dict[tuple[str, str], None]:
