@@ -10,12 +10,16 @@ from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import carry_in_place, prepare
 from patchmgr.commands.review import review
 from patchmgr.commands.session import Session
+from patchmgr.commands.settings import read_settings
 from patchmgr.engines.footprint import footprint
+from patchmgr.engines.gating_names import Kinds
+from patchmgr.engines.review import judge_of, texts_of, with_owners
 from patchmgr.model.footprint import FileChange, Footprint
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.snapshot import GITLINK, Entry
-from patchmgr.plumbing.diffs import numstat, renamed_paths
+from patchmgr.plumbing.diffs import changed_lines, numstat, renamed_paths
 from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.in_parallel import in_parallel
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.workbench import Workbench
 
@@ -30,11 +34,17 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
         head = write_commits(bench, base.commit, [draft])[0]
         renames = renamed_paths(bench.git_dir, base.commit, head)
         changes = _changes(bench, tree, carried.changes, renames)
-        skipped = {o.name for o in carried.outcomes if o.verdict is Verdict.SKIPPED}
-        kept = [patch for patch in patches if patch.name not in skipped]
-        net = numstat(bench.git_dir, base.commit, head)
-        measured = footprint(name, ready.record.pin, kept, changes, net)
-        return replace(measured, review=review(session, ready, bench, measured, changes, head))
+        texts = texts_of(changes, changed_lines(bench.git_dir, base.commit, head))
+        kinds = Kinds.of(read_settings(session.workspace, name).labels)
+        with in_parallel(judge_of(changes, kinds), texts) as judged:
+            skipped = {o.name for o in carried.outcomes if o.verdict is Verdict.SKIPPED}
+            kept = [patch for patch in patches if patch.name not in skipped]
+            net = numstat(bench.git_dir, base.commit, head)
+            found = footprint(name, ready.record.pin, kept, changes, net)
+            looked = review(
+                session, ready, bench, found, changes, lambda: with_owners(found, judged())
+            )
+            return replace(found, review=looked)
 
 
 def _changes(

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from patchmgr.commands.prepared import Ready
 from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
 from patchmgr.commands.syncs import read_syncs
-from patchmgr.engines.gating_names import Kinds
 from patchmgr.engines.hotspots import hotspots
-from patchmgr.engines.review import parts_of, parts_of_patches, sites_of
+from patchmgr.engines.review import parts_of, parts_of_patches
 from patchmgr.engines.risks import find_risks
 from patchmgr.engines.subsystems import Subsystems, folders_of, subsystems
 from patchmgr.model.footprint import Area, FileChange, Footprint
+from patchmgr.model.gating import ChangedSite
 from patchmgr.model.review import Moment, Review
-from patchmgr.plumbing.diffs import changed_lines
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.recent_changes import recent_changes
 from patchmgr.plumbing.tree_search import known_words
@@ -28,9 +27,9 @@ def review(
     bench: Workbench,
     footprint: Footprint,
     changes: Sequence[FileChange],
-    head: str,
+    sites: Callable[[], tuple[ChangedSite, ...]],
 ) -> Review:
-    """Return what a reviewer asks for of a series whose squashed commit is `head`."""
+    """Return what a reviewer asks for of a series; `sites` are asked for last."""
     settings = read_settings(session.workspace, ready.record.name)
     base = ready.base.commit
     rule = _rule(ready, bench, settings.subsystems, footprint)
@@ -48,13 +47,11 @@ def review(
         parts_by=rule.source,
         parts=parts_of(footprint.files, rule),
         parts_of_patches=parts_of_patches(footprint.patches, rule),
-        sites=sites_of(
-            footprint, changes, changed_lines(bench.git_dir, base, head), Kinds.of(settings.labels)
-        ),
         hotspots=hotspots(footprint.patches, past, names),
         window=window,
         risks=find_risks(changes, footprint.files, known),
         moments=_moments(session, ready.record.name),
+        sites=sites(),
     )
 
 

@@ -7,25 +7,25 @@ assumed about a condition that is no gate, and nothing is left out that might ha
 from __future__ import annotations
 
 import ast
-import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from patchmgr.engines.gating_comparison import truth_of_comparison
 from patchmgr.engines.gating_defaults import Defaults, Unknown, default_of
-from patchmgr.engines.gating_names import BROAD, ENVIRONMENT, PROBE, QUANTISATION, Kinds
+from patchmgr.engines.gating_facts import (
+    Facts,
+    arguments_of,
+    called,
+    dotted,
+    is_boolean,
+    only_target,
+    single_assignments,
+)
+from patchmgr.engines.gating_names import BROAD, ENVIRONMENT, PROBE, Kinds
 
 _ROUNDS = 4
 _DEEPEST = 6
 _JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_IS_GATE = (ast.Eq, ast.In, ast.GtE, ast.Gt)
-_IS_NO_GATE = (ast.NotEq, ast.NotIn)
-_ABSENT = re.compile(r"\b(?:quant_config|quantization_config|quant_method|quantization)$")
-_BOOLEAN = ("is_", "has_", "isinstance", "hasattr", "issubclass", "bool", "supports_", "support_")
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-Facts = Mapping[str, ast.expr]
-"""Local names that one statement alone assigns, with what it assigns."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Off:
             return self._truth_of_several(node, depth)
         if isinstance(node, ast.Name) and node.id in self._facts and depth < _DEEPEST:
             return self.truth(self._facts[node.id], depth + 1)
-        if isinstance(node, ast.Call) and _called(node) == "bool" and len(node.args) == 1:
+        if isinstance(node, ast.Call) and called(node) == "bool" and len(node.args) == 1:
             return self.truth(node.args[0], depth)
         return self._truth_of_gate(node)
 
@@ -91,7 +91,7 @@ class Off:
             except Unknown:
                 return None
         if isinstance(node, ast.Compare):
-            return _truth_of_comparison(node, gate.kind)
+            return truth_of_comparison(node, gate.kind)
         if gate.kind == PROBE:
             is_sure = isinstance(node, ast.Call) and not node.args and not node.keywords
             return False if is_sure else None
@@ -117,7 +117,7 @@ class Off:
                 for part in parts
             )
         if isinstance(node, ast.Call):
-            if _called(node) in ("isinstance", "bool", "hasattr", "getattr", "type", "len"):
+            if called(node) in ("isinstance", "bool", "hasattr", "getattr", "type", "len"):
                 return all(map(self.is_harmless, node.args))
             is_gate = self.kinds.gate(node) is not None
             return is_gate and all(
@@ -195,38 +195,6 @@ class Off:
         return node if is_same and len(left) == len(node.values) else ast.BoolOp(node.op, left)
 
 
-def _truth_of_comparison(node: ast.Compare, kind: str) -> bool | None:
-    """Return the truth of a comparison with something fixed: others are of another kind."""
-    if len(node.ops) != 1:
-        return None
-    operation, other = node.ops[0], node.comparators[0]
-    if isinstance(other, ast.Constant) and (other.value is None or isinstance(other.value, bool)):
-        is_about_none = other.value is None and isinstance(operation, (ast.Is, ast.IsNot))
-        if not is_about_none or kind != QUANTISATION:
-            return None
-        is_whole = _ABSENT.search(ast.unparse(node.left)) is not None
-        return isinstance(operation, ast.Is) if is_whole else None
-    if not _is_fixed(other):
-        return None
-    if isinstance(operation, _IS_GATE):
-        return False
-    is_literal = not isinstance(other, (ast.Name, ast.Attribute))
-    return True if isinstance(operation, _IS_NO_GATE) and is_literal else None
-
-
-def _is_fixed(node: ast.expr) -> bool:
-    """Say whether an expression is a literal, a constant by its name, or a member of one."""
-    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-        return all(map(_is_fixed, node.elts))
-    if isinstance(node, ast.Name):
-        return node.id.isupper()
-    if isinstance(node, ast.Attribute):
-        return node.attr.isupper() or (
-            isinstance(node.value, ast.Name) and node.value.id[:1].isupper()
-        )
-    return isinstance(node, ast.Constant)
-
-
 class _Inner(ast.NodeTransformer):
     """Simplifies the expressions within an expression."""
 
@@ -269,77 +237,6 @@ def _nothing(node: ast.AST) -> ast.stmt:
     return ast.copy_location(ast.Pass(), node)
 
 
-def _called(node: ast.Call) -> str:
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr
-    return node.func.id if isinstance(node.func, ast.Name) else ""
-
-
-def dotted(node: ast.expr) -> str:
-    """Return the name of an attribute of a name, empty where it is one of something else."""
-    if isinstance(node, ast.Attribute):
-        outer = dotted(node.value)
-        return f"{outer}.{node.attr}" if outer else ""
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def is_boolean(node: ast.expr) -> bool:
-    """Say whether an expression is surely true or false, by its form."""
-    if isinstance(node, ast.BoolOp):
-        return all(map(is_boolean, node.values))
-    if isinstance(node, ast.Call):
-        return _called(node).startswith(_BOOLEAN)
-    is_not = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-    is_flag = isinstance(node, ast.Constant) and isinstance(node.value, bool)
-    return is_not or is_flag or isinstance(node, ast.Compare)
-
-
-def arguments_of(node: Function) -> frozenset[str]:
-    """Return the names that a function gets as arguments."""
-    a = node.args
-    every = (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
-    return frozenset(argument.arg for argument in every if argument is not None)
-
-
-def _bound_by(node: ast.AST) -> Sequence[str]:
-    """Return every name that a node itself binds; what is declared elsewhere counts twice."""
-    if isinstance(node, ast.Name):
-        return () if isinstance(node.ctx, ast.Load) else (node.id,)
-    if isinstance(node, (ast.Global, ast.Nonlocal)):
-        return (*node.names, *node.names)
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return (node.name,)
-    if isinstance(node, ast.alias):
-        return (node.asname or node.name.partition(".")[0],)
-    if isinstance(node, ast.arg):
-        return (node.arg,)
-    if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-        return (node.name,)
-    return ()
-
-
-def single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str, ast.expr]:
-    """Return the local names that one statement alone assigns, with what it assigns."""
-    counts: Counter[str] = Counter()
-    found: dict[str, ast.expr] = {}
-    for node in body:
-        for child in ast.walk(node):
-            counts.update(_bound_by(child))
-            target = _only_target(child)
-            if target is not None and target[0] not in arguments:
-                found[target[0]] = target[1]
-    return {name: value for name, value in found.items() if counts[name] == 1}
-
-
-def _only_target(node: ast.AST) -> tuple[str, ast.expr] | None:
-    if isinstance(node, ast.Assign) and len(node.targets) == 1:
-        if isinstance(node.targets[0], ast.Name):
-            return node.targets[0].id, node.value
-    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-        return None if node.value is None else (node.target.id, node.value)
-    return None
-
-
 def _without_dead_stores(body: list[ast.stmt], off: Off) -> list[ast.stmt]:
     """Leave out harmless assignments to local names that nothing reads."""
     read: set[str] = set()
@@ -365,7 +262,7 @@ class _DeadStores:
         """Return the block without them."""
         found: list[ast.stmt] = []
         for node in body:
-            target = _only_target(node)
+            target = only_target(node)
             if (
                 target is not None
                 and target[0] not in self.kept

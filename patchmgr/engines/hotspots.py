@@ -8,7 +8,11 @@ from collections.abc import Mapping, Sequence
 from patchmgr.model.footprint import PatchFootprint
 from patchmgr.model.review import Hotspot
 
-_NAME = re.compile(r"(?:class|def|struct|namespace)\s+(\w+)|([\w~]+)\s*\(|^\s*(\w+)")
+_NAMES = (
+    re.compile(r"\b(?:class|def|struct|namespace)\s+(\w+)"),
+    re.compile(r"([\w~]+)\s*\("),
+    re.compile(r"(\w+)"),
+)
 
 
 def hotspots(
@@ -47,8 +51,8 @@ def hotspots(
 
 def heading_name(heading: str) -> str:
     """Return the name that a hunk's heading is about, empty where it has none."""
-    match = _NAME.search(heading)
-    return "" if match is None else next((part for part in match.groups() if part), "")
+    found = (pattern.search(heading) for pattern in _NAMES)
+    return next((match[1] for match in found if match is not None), "")
 
 
 def _last(symbol: str | None) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from patchmgr.engines.gating import Lines, Texts, gated_sites
+from patchmgr.engines.gating import Texts, gated_sites
 from patchmgr.engines.gating_defaults import settings_defaults
 from patchmgr.engines.gating_names import Kinds
+from patchmgr.engines.gating_pieces import Lines
+from patchmgr.engines.languages.names import is_test, is_third_party, language
 from patchmgr.engines.subsystems import Subsystems
 from patchmgr.model.footprint import (
     Area,
@@ -15,11 +17,11 @@ from patchmgr.model.footprint import (
     FileChange,
     FileFootprint,
     Footprint,
-    Kind,
     PatchFootprint,
 )
 from patchmgr.model.gating import ChangedSite, Reach
 from patchmgr.model.review import Part
+from patchmgr.model.snapshot import FILE_MODES
 
 _SETTINGS = ("envs.py", "env.py", "environ.py", "environment.py", "env_vars.py")
 
@@ -63,30 +65,54 @@ def parts_of_patches(
     return tuple(found)
 
 
-def sites_of(
-    footprint: Footprint,
-    changes: Sequence[FileChange],
-    hunks: Mapping[str, tuple[Lines, ...]],
-    kinds: Kinds,
-) -> tuple[ChangedSite, ...]:
-    """Return the changed sites of upstream's Python files, tests aside; shared ones first."""
-    by_path = {change.path: change for change in changes}
-    files = [f for f in footprint.files if f.kind in (Kind.EDITED, Kind.RENAMED)]
-    settings = [c for c in changes if c.path.rpartition("/")[2] in _SETTINGS]
-    defaults = settings_defaults(c.after for c in settings if c.after is not None)
-    owners = _owners(footprint)
-    found: list[ChangedSite] = []
-    for file in files:
-        change = by_path[file.path]
-        is_code = file.language == "Python" and file.area is Area.CODE
-        if not is_code or change.before is None or change.after is None:
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Judges the changed sites of one file; all that it needs goes along to another process."""
+
+    kinds: Kinds
+    defaults: Mapping[str, object]
+
+    def __call__(self, texts: Texts) -> tuple[ChangedSite, ...]:
+        """Return the changed sites."""
+        return gated_sites(texts, self.kinds, self.defaults)
+
+
+def judge_of(changes: Sequence[FileChange], kinds: Kinds) -> Judge:
+    """Return the judge for a series, who knows the defaults of the project's settings."""
+    settings = [c.after for c in changes if c.path.rpartition("/")[2] in _SETTINGS]
+    return Judge(kinds, settings_defaults(content for content in settings if content is not None))
+
+
+def texts_of(
+    changes: Sequence[FileChange], hunks: Mapping[str, tuple[Lines, ...]]
+) -> tuple[Texts, ...]:
+    """Return the Python files of upstream that a series edits, tests and vendored code aside."""
+    found = []
+    for change in changes:
+        path, before, after = change.path, change.before, change.after
+        if before is None or after is None or before == after:
             continue
-        texts = Texts(file.path, change.before, change.after, hunks.get(file.path))
-        for site in gated_sites(texts, kinds, defaults):
-            patches = owners.get((site.path, site.symbol)) or file.patches
-            found.append(replace(site, patches=patches))
+        is_plain = {change.old_mode, change.new_mode} <= FILE_MODES
+        is_own = not is_test(path) and not is_third_party(path)
+        if is_plain and is_own and language(path, after) == "Python":
+            found.append(Texts(path, before, after, hunks.get(path)))
+    # The longest first: they end last.
+    return tuple(sorted(found, key=lambda texts: (-len(texts.new), texts.path)))
+
+
+def with_owners(
+    footprint: Footprint, found: Iterable[Sequence[ChangedSite]]
+) -> tuple[ChangedSite, ...]:
+    """Return sites with the patches that make them; shared ones first."""
+    owners = _owners(footprint)
+    by_path = {file.path: file.patches for file in footprint.files}
+    sites = [
+        replace(site, patches=owners.get((site.path, site.symbol)) or by_path.get(site.path, ()))
+        for own in found
+        for site in own
+    ]
     order = list(Reach)
-    return tuple(sorted(found, key=lambda s: (order.index(s.reach), s.path, s.line, s.is_removal)))
+    return tuple(sorted(sites, key=lambda s: (order.index(s.reach), s.path, s.line, s.is_removal)))
 
 
 def _owners(footprint: Footprint) -> dict[tuple[str, str | None], tuple[str, ...]]:

@@ -36,6 +36,7 @@ figure{margin:1rem 0}figcaption{color:var(--ink);margin-bottom:.5rem}
 summary{cursor:pointer;padding:.4rem 0;color:var(--link)}
 a{color:var(--link)}:focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .skip{position:absolute;left:-100rem}.skip:focus{position:static}
+.pair{white-space:nowrap}
 .key{display:inline-block;width:1em;height:1em;border:1px solid #333;vertical-align:-.1em}
 """
 

@@ -44,7 +44,8 @@ def treemap(footprint: Footprint, own: str) -> str:
             f'stroke-width="1"/>{_label(file.path, box)}</g>'
         )
     keys = "".join(
-        f'<span class="key" style="background:{_colour(languages, name)}"></span> {escape(name)} '
+        f'<span class="pair"><span class="key" style="background:{_colour(languages, name)}">'
+        f"</span> {escape(name)}</span> "
         for name in languages
     )
     caption = f"Touched files: areas are numbers of changed lines, colours languages. {keys}"

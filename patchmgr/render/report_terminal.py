@@ -14,6 +14,7 @@ from patchmgr.render.terminal import painted
 
 NARROWEST = 40
 _FEW = 12
+_NUMBERS = 26  # columns that the numbers of a section take
 _ADDED, _REMOVED, _TITLE, _QUIET = "32", "31", "1", "2"
 
 
@@ -79,7 +80,8 @@ def _section(title: str, tallies: Sequence[Tally], width: int, colour: bool) -> 
 def _review(review: Review, width: int, colour: bool) -> Iterator[str]:
     """Yield the subsystems, how far the changes reach, and what to look at first."""
     parts = [Tally(p.name, p.files, 0, p.added, p.removed) for p in review.parts]
-    yield from _section(f"by subsystem ({review.parts_by})", parts, width, colour)
+    title = f"by subsystem ({review.parts_by})"
+    yield from _section(_cut(title, width - _NUMBERS), parts, width, colour)
     yield ""
     yield painted("changed sites of upstream's Python", _TITLE, colour=colour)
     for reach, words in REACH_WORDS.items():
@@ -88,7 +90,7 @@ def _review(review: Review, width: int, colour: bool) -> Iterator[str]:
     if hot:
         yield ""
         title = f"hotspots in the last {counted(review.window or 0, 'upstream commit')}"
-        yield painted(title, _TITLE, colour=colour)
+        yield painted(_cut(title, width), _TITLE, colour=colour)
         for spot in hot:
             where = f"{spot.path} {spot.symbol or ''}".rstrip()
             yield _cut(f"  {spot.commits:5}  {clean(where)}", width)

@@ -1,0 +1,11 @@
+"""Why a changed site reaches whom it reaches."""
+
+SAME = "nothing but comments and layout"
+OFF = "with its gates off, the code is the old one"
+NEW = "a new symbol: it runs where it is called"
+NAME = "a new name: it counts where it is read"
+GONE = "upstream's symbol is removed"
+GUARDED = "a gate is in front of it, but the code is not the old one without it"
+NONE = "no gate is in front of it"
+MOVED = "the statement is the old one, at another place"
+UNREAD = "the file does not parse"

@@ -1,0 +1,120 @@
+"""The page of a report: nothing from elsewhere, and readable without its pictures."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+
+from patchmgr.model.gating import ChangedSite, Gate, Reach
+from patchmgr.model.review import Hotspot, Moment, Part, Review, Risk, RiskKind
+from patchmgr.render.report_html import report_html
+from patchmgr.render.report_markdown import LIMIT, report_markdown
+from patchmgr.render.report_terminal import report_terminal
+from patchmgr.render.treemap import Box, squarified
+from tests.render.test_report import empty, one, small
+
+HOSTILE = '</title><script>alert("x")</script>'
+REVIEW = Review(
+    parts_by="folders",
+    parts=(Part("pkg", 2, 4, 1, 1, 1, 0, 0, ("Python",)),
+           Part(HOSTILE, 1, 1, 0, 0, 0, 0, 1, ("C",))),
+    parts_of_patches=(("a.patch", (("pkg", 5),)), ("b.patch", ((HOSTILE, 1),))),
+    sites=(
+        ChangedSite("pkg/a.py", "A.f", 3, 3, False, HOSTILE, Reach.SHARED, (), "no gate"),
+        ChangedSite(
+            "pkg/a.py", None, 9, 9, True, "x", Reach.INERT, (Gate("model", "is_new()"),), "off"
+        ),
+    ),
+    hotspots=(Hotspot("pkg/a.py", "A.f", 3, 9, ("a.patch",)),),
+    window=300,
+    risks=(Risk(RiskKind.ENVIRONMENT, "pkg/a.py", "APP_X"),),
+    moments=(Moment("v2", 40, True, (("a.patch", "unchanged"), ("b.patch", "absorbed"))),),
+)  # fmt: skip
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.faults: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "br", "rect", "link"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(tag)
+
+
+def page() -> tuple[str, _Reader]:
+    text = report_html([replace(small(), review=REVIEW), one(), empty()])
+    reader = _Reader()
+    reader.feed(text)
+    return text, reader
+
+
+def test_the_page_is_well_formed_and_loads_nothing() -> None:
+    text, reader = page()
+    assert reader.faults == reader.open == []
+    names = Counter(tag for tag, _ in reader.tags)
+    assert not {"script", "link", "img", "iframe", "object"} & set(names)
+    assert not re.search(r"url\(|@import|src=", text)
+    assert [a for _, a in reader.tags for k in a if k.startswith("on")] == []
+    assert HOSTILE not in text
+
+
+def test_everything_has_a_name_and_an_order() -> None:
+    _, reader = page()
+    ids = [attrs["id"] for _, attrs in reader.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    assert next(attrs for tag, attrs in reader.tags if tag == "html")["lang"] == "en"
+    for tag, attrs in reader.tags:
+        if tag == "svg":
+            assert attrs["role"] == "img"
+            assert set(str(attrs["aria-labelledby"]).split()) <= set(ids)
+        if tag == "th":
+            assert attrs["scope"] == "col"
+        if attrs.get("tabindex") == "0":
+            assert attrs["role"] == "region" and attrs["aria-label"]
+    tables = sum(tag == "table" for tag, _ in reader.tags)
+    assert sum(tag == "caption" for tag, _ in reader.tags) == tables
+    levels = [int(tag[1]) for tag, _ in reader.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_other_forms_say_the_same() -> None:
+    found = replace(small(), review=REVIEW)
+    markdown = report_markdown(found)
+    assert "### Subsystems (by folders)" in markdown
+    assert "**shared** (runs for everybody): 1 site" in markdown
+    assert markdown.index("1 site shared") < markdown.index("1 site inert")
+    assert "```mermaid" in markdown
+    assert "environment variable: `APP_X`" in markdown
+    assert len(report_markdown(found, limit=6000)) <= 6000 < LIMIT
+    for width in (40, 100):
+        for line in report_terminal(found, width=width, colour=False).splitlines():
+            assert len(line) <= width or line.startswith("on ")
+
+
+@pytest.mark.parametrize(
+    "sizes", [[], [1], [6, 6, 4, 3, 2, 2, 1], [1000, 1, 1, 1]], ids=lambda s: str(len(s))
+)
+def test_areas_are_the_numbers(sizes: list[float]) -> None:
+    boxes = squarified(sizes, Box(0, 0, 60, 40))
+    total = sum(sizes)
+    for size, box in zip(sizes, boxes, strict=True):
+        assert box.width * box.height == pytest.approx(2400 * size / total)
+        assert box.x >= -1e-6 and box.x + box.width <= 60 + 1e-6
+        assert box.y >= -1e-6 and box.y + box.height <= 40 + 1e-6
