@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.rebase import FileResult, Judged
 from patchmgr.engines.structure.guards_imports import places, unresolved_imports
+from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import Verdict
@@ -91,7 +92,8 @@ def check_merged(
         before = [side.read(path) for side in (old, upstream, fork)]
         if None not in before and len({*before, content}) == 4:
             texts[path] = Texts(*(_decoded(side or b"") for side in before))
-    asked = suspect_all([(texts[path], merges[path], path) for path in texts])
+    suspects = [path for path in texts if is_worth_a_look(texts[path], merges[path])]
+    asked = suspect_all([(texts[path], merges[path], path) for path in suspects])
     touched = {path for patch in judged for result in patch.files for path in _paths(result)}
     doubtful = _modules({*upstream_paths, *touched, *changes}, fork.tree, merged)
     ours = doubtful | _modules(changes, old.tree, merged)
@@ -102,7 +104,7 @@ def check_merged(
             not modules.isdisjoint(places(path, module)) for module in _named_modules(text)
         )
         told[path] = _lost(path, text, after, [fork, upstream], modules) if is_asked else ()
-    for path, sentences in zip(texts, asked(), strict=True):
+    for path, sentences in zip(suspects, asked(), strict=True):
         told[path] += sentences
     found = list(judged)
     for path, sentences in told.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Protocol
@@ -44,8 +45,8 @@ def unresolved_imports(
     return tuple(
         f"from {module} import {name}" if name else f"import {module}"
         for module, name in wanted
-        if any(resolves(path, module, name, side) for side in sides)
-        and not resolves(path, module, name, merged)
+        if not resolves(path, module, name, merged)
+        and any(resolves(path, module, name, side) for side in sides)
     )
 
 
@@ -94,6 +95,9 @@ def _binds(content: bytes | None, name: str) -> bool:
     """Say whether a module may have the name; a text that does not parse may have all."""
     if content is None:
         return False
+    word = re.escape(name.encode("utf-8", "surrogateescape"))
+    if re.search(rb"^(?:(?:async +)?def +|class +)?%s\b *[(:=]" % word, content, re.MULTILINE):
+        return True  # plain to see, and cheaper than a syntax tree
     bound = bound_names(content)
     return bound is None or not bound.isdisjoint((name, "*", "__getattr__"))
 
