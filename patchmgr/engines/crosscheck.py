@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.rebase import FileResult, Judged
-from patchmgr.engines.structure.guards_imports import places, unresolved_imports
+from patchmgr.engines.structure.guards_imports import places, resolves, unresolved_imports
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
@@ -100,10 +100,11 @@ def check_merged(
     told: dict[str, tuple[str, ...]] = {}
     for path, text in merges.items():
         modules = ours if path in texts else doubtful
-        is_asked = any(
-            not modules.isdisjoint(places(path, module)) for module in _named_modules(text)
+        is_doubtful = any(
+            _is_among(modules, path, module, name) and not resolves(path, module, name, after)
+            for module, name in _named_imports(text)
         )
-        told[path] = _lost(path, text, after, [fork, upstream], modules) if is_asked else ()
+        told[path] = _lost(path, text, after, [fork, upstream], modules) if is_doubtful else ()
     for path, sentences in zip(suspects, asked(), strict=True):
         told[path] += sentences
     found = list(judged)
@@ -128,19 +129,23 @@ def _modules(paths: Collection[str], one: Overlay, other: Overlay) -> frozenset[
     )
 
 
-def _named_modules(text: str) -> frozenset[str]:
-    """Return the modules that lines of a text seem to import, which costs less than parsing it.
+def _is_among(modules: Collection[str], path: str, module: str, name: str) -> bool:
+    """Say whether an import is of one of some modules, or from one."""
+    return any(place in modules or f"{place}/{name}" in modules for place in places(path, module))
 
-    What is imported from a module may be a module, too.
+
+def _named_imports(text: str) -> frozenset[tuple[str, str]]:
+    """Return what lines of a text seem to import, which costs less than parsing it.
+
+    Nothing is left out; a word of a comment may be among it.
     """
-    found: set[str] = set()
+    found: set[tuple[str, str]] = set()
     for match in _IMPORT.finditer(text):
         package, names, whole = match[1], match[2], match[3]
         if package:
-            dot = "" if package.endswith(".") else "."
-            found |= {package, *(f"{package}{dot}{name}" for name in _WORD.findall(names))}
+            found |= {(package, name) for name in _WORD.findall(names) or ("",)}
         else:
-            found |= {name.split()[0] for name in whole.split(",") if name.split()}
+            found |= {(name.split()[0], "") for name in whole.split(",") if name.split()}
     return frozenset(found)
 
 
