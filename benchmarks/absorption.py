@@ -8,17 +8,13 @@ parents of a public history.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.clones import output, quiet_environment
-from benchmarks.rebase import PAGE, program, tell
+from benchmarks.clones import output
+from benchmarks.pages import Section, measure_page, program, tell
 from benchmarks.timing import Tool, measure
 
 REPOSITORY = "flashinfer-ai+flashinfer/repo"
@@ -30,25 +26,12 @@ BEGIN, END = "<!-- begin: python -m benchmarks.absorption -->", "<!-- end: absor
 
 def main() -> None:
     """Measure, print, and write the page where that is asked for."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--rounds", type=int, default=5, help="timed runs of each distance")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
-    options = parser.parse_args()
-    mirrors = os.environ.get("PATCHMGR_MIRRORS")
-    if not mirrors or not (Path(mirrors) / REPOSITORY).is_dir():
-        tell(f"SKIPPED: nothing was measured, PATCHMGR_MIRRORS does not lead to {REPOSITORY}")
-        return
-    with tempfile.TemporaryDirectory(prefix="patchmgr-bench-") as folder:
-        place = Path(folder)
-        environment = quiet_environment(place / "home")
-        growth = Growth((Path(mirrors) / REPOSITORY).resolve(), place, environment)
-        text = growth.report(options.rounds)
-    sys.stdout.write(f"{text}\n")
-    if options.write:
-        page = PAGE.read_text(encoding="utf-8")
-        before, rest = page.split(BEGIN, 1)
-        after = rest.split(END, 1)[1]
-        PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    measure_page(
+        Section(__doc__ or "", REPOSITORY, BEGIN, END, rounds=5),
+        lambda mirror, place, environment, rounds: Growth(mirror, place, environment).report(
+            rounds
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,55 +8,29 @@ the same state, the results must be the same tree, and the order changes from ro
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
-from benchmarks.clones import output, quiet_environment
+from benchmarks.clones import output
+from benchmarks.pages import Section, measure_page, program, tell
 from benchmarks.stand_in import REPOSITORY, Entrant, StandIn
 from benchmarks.timing import Tool, measure, run_once, table
 
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 VERDICTS = ("unchanged", "modified", "partial", "absorbed", "conflict", "blocked", "skipped")
 BEGIN, END = "<!-- begin: python -m benchmarks.rebase -->", "<!-- end -->"
 
 
 def main() -> None:
     """Measure, print, and write the page where that is asked for."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--rounds", type=int, default=7, help="timed runs of each tool")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
-    options = parser.parse_args()
-    mirrors = os.environ.get("PATCHMGR_MIRRORS")
-    if not mirrors or not (Path(mirrors) / REPOSITORY).is_dir():
-        tell(f"SKIPPED: nothing was measured, PATCHMGR_MIRRORS does not lead to {REPOSITORY}")
-        return
-    with tempfile.TemporaryDirectory(prefix="patchmgr-bench-") as folder:
-        place = Path(folder)
-        environment = quiet_environment(place / "home")
-        mirror = (Path(mirrors) / REPOSITORY).resolve()
-        text = report(StandIn(mirror, place, program(), environment), options.rounds)
-    print(text)
-    if options.write:
-        write_section(text)
-
-
-def tell(line: str) -> None:
-    """Say how far the work is."""
-    print(line, file=sys.stderr, flush=True)
-
-
-def program() -> tuple[str, ...]:
-    """Return the command of the patchmgr that is installed beside this Python."""
-    script = Path(sys.executable).parent / "patchmgr"
-    if script.exists():
-        return (str(script),)
-    raise SystemExit("install patchmgr into this Python first: pip install .")
+    measure_page(
+        Section(__doc__ or "", REPOSITORY, BEGIN, END, rounds=7),
+        lambda mirror, place, environment, rounds: report(
+            StandIn(mirror, place, program(), environment), rounds
+        ),
+    )
 
 
 def report(stand_in: StandIn, rounds: int) -> str:
@@ -155,14 +129,6 @@ def start_up(stand_in: StandIn, rounds: int) -> str:
     ]
     results = measure(tools, 3 * rounds, lambda line: None)
     return f"### Start\n\n{table(results, tools[1].name)}"
-
-
-def write_section(text: str) -> None:
-    """Put the text between the marks of the page."""
-    page = PAGE.read_text()
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.rebase import FileResult, Judged
-from patchmgr.engines.structure.guards_imports import places, resolves, unresolved_imports
+from patchmgr.engines.structure.guards_imports import is_among, resolves, unresolved_imports
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
@@ -101,7 +101,7 @@ def check_merged(
     for path, text in merges.items():
         modules = ours if path in texts else doubtful
         is_doubtful = any(
-            _is_among(modules, path, module, name) and not resolves(path, module, name, after)
+            is_among(modules, path, module, name) and not resolves(path, module, name, after)
             for module, name in _named_imports(text)
         )
         told[path] = _lost(path, text, after, [fork, upstream], modules) if is_doubtful else ()
@@ -127,11 +127,6 @@ def _modules(paths: Collection[str], one: Overlay, other: Overlay) -> frozenset[
         for path in paths
         if path.endswith(_PYTHON) and one.entry(path) != other.entry(path)
     )
-
-
-def _is_among(modules: Collection[str], path: str, module: str, name: str) -> bool:
-    """Say whether an import is of one of some modules, or from one."""
-    return any(place in modules or f"{place}/{name}" in modules for place in places(path, module))
 
 
 def _named_imports(text: str) -> frozenset[tuple[str, str]]:

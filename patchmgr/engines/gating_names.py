@@ -38,7 +38,7 @@ _PATTERNS: Mapping[str, str] = {
 }  # fmt: skip
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_ASKED = re.compile(r"platform|^(?:cuda|torch|utils|flashinfer|backend_utils|importlib_util)$")
+_ASKED = re.compile(r"platform|^(?:cuda|torch)$|(?:^|_)utils?$")
 
 # Hardware that nearly everybody has is no reason to call a change inert.
 BROAD = frozenset({PLATFORM})
@@ -116,7 +116,7 @@ def _names(node: ast.expr) -> list[str]:
         return [n for part in (node.left, *node.comparators) for n in _names(part)]
     if isinstance(node, ast.Subscript):
         return _names(node.value)
-    if isinstance(node, (ast.BinOp,)):
+    if isinstance(node, ast.BinOp):
         return [*_names(node.left), *_names(node.right)]
     if isinstance(node, ast.NamedExpr):
         return _names(node.value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from patchmgr.engines.gating_comparison import truth_of_comparison
 from patchmgr.engines.gating_defaults import Defaults, Unknown, default_of
@@ -26,6 +27,8 @@ from patchmgr.engines.gating_names import BROAD, ENVIRONMENT, PROBE, Kinds
 _ROUNDS = 4
 _DEEPEST = 6
 _JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+_Node = TypeVar("_Node", bound=ast.AST)
 
 
 @dataclass(slots=True)
@@ -216,14 +219,14 @@ class _Inner(ast.NodeTransformer):
         return found
 
 
-def _with(node: ast.AST, **changed: object) -> ast.stmt:
+def _with(node: _Node, **changed: object) -> _Node:
     """Return a copy of a node with other fields, at the same place; itself if they are its own."""
     if all(_is_same(getattr(node, name, None), value) for name, value in changed.items()):
-        return node  # type: ignore[return-value]
+        return node
     fields = {**dict(ast.iter_fields(node)), **changed}
     made = type(node)(**fields)
     vars(made)["is_made"] = True
-    return ast.copy_location(made, node)  # type: ignore[return-value]
+    return ast.copy_location(made, node)
 
 
 def _is_same(old: object, new: object) -> bool:

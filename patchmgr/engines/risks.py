@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from patchmgr.engines.gating_defaults import variables_in
+from patchmgr.formats import toml_text
 from patchmgr.model.footprint import FileChange, FileFootprint
 from patchmgr.model.review import Risk, RiskKind
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - Python 3.10 has no tomllib
-    import tomli as tomllib
 
 RUNS_BY_BEING_THERE = frozenset(
     {"sitecustomize.py", "usercustomize.py", "conftest.py", "setup.py", ".gitmodules", ".envrc"}
@@ -99,7 +94,7 @@ def _requirements(path: str, text: str) -> dict[str, str]:
 
 def _of_project(text: str) -> Iterator[str]:
     try:
-        document: Mapping[str, Any] = tomllib.loads(text)
+        document: Mapping[str, Any] = toml_text.loads(text)
     except (ValueError, RecursionError):
         return
     project = document.get("project", {})

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tomli_w
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats import toml_text
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
 from patchmgr.formats.written_paths import read_path, written_path
 from patchmgr.model.decision import Decision, Passage, Ruling
 from patchmgr.model.ids import is_full_id
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - Python 3.10 has no tomllib
-    import tomli as tomllib
 
 DECISIONS = "conflicts/decisions.toml"
 FORMAT = 1
@@ -35,7 +30,7 @@ def parse_decisions(raw: bytes) -> tuple[Decision, ...]:
     if len(raw) > MAX_FILE:
         raise _fault(f"is larger than {MAX_FILE} bytes")
     try:
-        document = tomllib.loads(raw.decode())
+        document = toml_text.loads(raw.decode())
     except (ValueError, RecursionError) as fault:
         has_markers = b"\n<<<<<<< " in b"\n" + raw
         hints = ("solve the merge conflict in it",) if has_markers else ()

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import configparser
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import tomli_w
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - Python 3.10 has no tomllib
-    import tomli as tomllib
+from patchmgr.formats import toml_text
 
 Table = Mapping[str, Any]
 
@@ -46,7 +42,7 @@ _HOOKS = {
 def read_table(content: bytes) -> Table:
     """Parse TOML; what is none is an empty table."""
     try:
-        return tomllib.loads(content.decode())
+        return toml_text.loads(content.decode())
     except (ValueError, RecursionError):
         return {}
 

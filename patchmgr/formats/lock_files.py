@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 import tomli_w
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats import toml_text
 from patchmgr.formats.lock_values import Table, check_name, sorted_value
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.upstream import LOCK_FORMAT, Lock, Pin, SeriesRecord, Upstream
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - Python 3.10 has no tomllib
-    import tomli as tomllib
 
 __all__ = ["check_name", "parse_lock", "write_lock"]
 
@@ -67,7 +62,7 @@ def _toml(raw: bytes) -> dict[str, Any]:
         raise PatchmgrError("bad-lock", f"upstream.lock is larger than {MAX_LOCK} bytes.")
     hints = ("solve the merge conflict in it",) if b"\n<<<<<<< " in b"\n" + raw else ()
     try:
-        return tomllib.loads(raw.decode())
+        return toml_text.loads(raw.decode())
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         problem = f"upstream.lock line {line}: no UTF-8."

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats import toml_text
 from patchmgr.formats.paths import check_path
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - Python 3.10 has no tomllib
-    import tomli as tomllib
 
 _TABLE = "paths"
 
@@ -35,7 +30,7 @@ class PathMap:
 def parse_path_map(raw: bytes) -> PathMap:
     """Read the table `[paths]` of series.toml; raise "broken-workspace", naming the key."""
     try:
-        table = tomllib.loads(raw.decode()).get(_TABLE, {})
+        table = toml_text.loads(raw.decode()).get(_TABLE, {})
     except (ValueError, RecursionError) as fault:
         message = f"series.toml cannot be read: {fault}"
         raise PatchmgrError("broken-workspace", message) from fault

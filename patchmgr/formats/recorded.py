@@ -6,22 +6,17 @@ A folder may have come with a clone of somebody's workspace: nothing in it is be
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 import tomli_w
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats import toml_text
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
 from patchmgr.formats.written_paths import read_path, written_path
 from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - Python 3.10 has no tomllib
-    import tomli as tomllib
 
 CONFLICTS = "conflicts"
 META = "meta.toml"
@@ -133,7 +128,7 @@ class _Values:
     def __init__(self, name: str, raw: bytes) -> None:
         self._name = name
         try:
-            self._table = tomllib.loads(raw.decode())
+            self._table = toml_text.loads(raw.decode())
         except (ValueError, RecursionError) as problem:
             has_markers = b"\n<<<<<<< " in b"\n" + raw
             hints = ("solve the merge conflict in it",) if has_markers else ()

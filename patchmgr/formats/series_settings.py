@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats import toml_text
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.settings import DEFAULT_TIMEOUT, CheckCommand, Claim, SeriesSettings
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - Python 3.10 has no tomllib
-    import tomli as tomllib
 
 MAX_SETTINGS = 1024 * 1024
 LONGEST_TIMEOUT = 7 * 24 * 3600
@@ -65,7 +60,7 @@ class _Reader:
         try:
             if len(raw) > MAX_SETTINGS:
                 raise ValueError(f"it is larger than {MAX_SETTINGS} bytes")
-            return tomllib.loads(raw.decode())
+            return toml_text.loads(raw.decode())
         except (ValueError, RecursionError) as fault:
             problem = f"{self._where} is no TOML: {shown(str(fault))}"
             raise PatchmgrError("bad-settings", problem) from fault

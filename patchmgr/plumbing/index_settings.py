@@ -219,12 +219,10 @@ def _uv_file(environ: Mapping[str, str]) -> _Source:
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         return {}
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    from patchmgr.formats import toml_text
+
     try:
-        table = tomllib.loads(path.read_text("utf-8"))
+        table = toml_text.loads(path.read_text("utf-8"))
         return _uv_settings(table, path.parent, environ)
     except (OSError, ValueError, TypeError, AttributeError, KeyError) as fault:
         raise _bad(f"uv's configuration file {path} cannot be read") from fault

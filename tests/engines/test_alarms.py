@@ -195,7 +195,7 @@ def test_a_text_that_no_commit_brought_names_none() -> None:
 
 def test_a_file_that_was_gone_in_between_had_no_text() -> None:
     onto = {"f.py": source(l8=ALIKE)}
-    outcome = explained(onto, ("Drop", {"f.py": None}), ("Back (#7)", onto))  # type: ignore[dict-item]
+    outcome = explained(onto, ("Drop", {"f.py": None}), ("Back (#7)", onto))  # type: ignore[dict-item]  # None: it is gone
     assert [likely.pull for likely in outcome.likely] == [7]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,11 +12,7 @@ from patchmgr.engines.structure.data_kinds import DataKind, grammar_of
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.structure.text_counts import is_possible
 from patchmgr.engines.structure.tokens import contents, tokens_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from patchmgr.formats import toml_text
 
 _NAME = re.compile(r"([A-Za-z0-9][\w.\-]*)(\[[^\]]*\])?\s*([<>=!~;@#]|$)")
 _YAML_KEY = re.compile(r"( *)((?:- +)*)(\"[^\"]*\"|'[^']*'|[^\s#:'\"-][^:#]*):(?:\s|$)")
@@ -164,7 +159,7 @@ def _proves_cmake(merged: str, sides: Sequence[str]) -> bool:
 
 _PROOFS: dict[DataKind, Callable[[str, Sequence[str]], bool]] = {
     DataKind.JSON: lambda merged, sides: _values_prove(merged, sides, _json_of),
-    DataKind.TOML: lambda merged, sides: _values_prove(merged, sides, tomllib.loads),
+    DataKind.TOML: lambda merged, sides: _values_prove(merged, sides, toml_text.loads),
     DataKind.YAML: _proves_yaml,
     DataKind.CMAKE: _proves_cmake,
     DataKind.REQUIREMENTS: _proves_requirements,

@@ -46,8 +46,9 @@ def _of_calls(
 
 def _called(node: ast.expr, owner: str) -> str:
     if owner:
-        is_own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        return node.attr if is_own and node.value.id == owner else ""  # type: ignore[attr-defined]
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            return node.attr if node.value.id == owner else ""
+        return ""
     return node.id if isinstance(node, ast.Name) else ""
 
 

@@ -40,7 +40,7 @@ def unresolved_imports(
     wanted = [
         (module, name)
         for module, name in _imports_of(text)
-        if doubtful is None or _is_among(doubtful, path, module, name)
+        if doubtful is None or is_among(doubtful, path, module, name)
     ]
     return tuple(
         f"from {module} import {name}" if name else f"import {module}"
@@ -50,7 +50,8 @@ def unresolved_imports(
     )
 
 
-def _is_among(modules: Collection[str], path: str, module: str, name: str) -> bool:
+def is_among(modules: Collection[str], path: str, module: str, name: str) -> bool:
+    """Say whether an import is of one of some modules, or from one."""
     return any(place in modules or f"{place}/{name}" in modules for place in places(path, module))
 
 
