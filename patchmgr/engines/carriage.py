@@ -203,7 +203,7 @@ def _merge_change(
         home,
         blobs=tools.blobs,
         text=tools.text,
-        recall=tools.recall,
+        recall=None,
         formatter=tools.formatter,
         structure=tools.structure,
     )

@@ -15,7 +15,7 @@ from patchmgr.engines.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.memory import Resolutions
+from patchmgr.engines.memory import Replayed, Resolutions
 from patchmgr.engines.solving import Structure, Three, Unsolved, solve_marked
 from patchmgr.engines.structure.guards_text import compiles
 from patchmgr.model.outcome import How
@@ -52,7 +52,11 @@ def further(
         collided.marked, three, text=text, recall=recall, formatter=formatter, structure=structure
     )
     if isinstance(solved, Unsolved):
-        return replace(collided, marked=solved.marked), ()
+        if solved.marked is None or not solved.used:
+            return collided, ()
+        # What is known is alike on all sides from here on: the next rung sees what is left.
+        left = Replayed(solved.marked, solved.used, is_clean=False).sides()
+        return replace(collided, marked=solved.marked, texts=left), ()
     assert sides.base is not None
     assert sides.ours is not None
     assert sides.theirs is not None

@@ -1,0 +1,70 @@
+"""The rungs above text, one after the other."""
+
+from __future__ import annotations
+
+from patchmgr.engines.ladder import CONFLICT, STRUCTURAL, Collided, Merged, Sides
+from patchmgr.engines.memory import Resolutions
+from patchmgr.engines.rungs import further
+from patchmgr.engines.structure.sides import Solution, Texts
+from patchmgr.engines.structure.solvers import merge_structure
+from patchmgr.model.merge import Conflicted
+from patchmgr.model.snapshot import REGULAR, Entry
+from tests.engines.ports import MemoryBlobs, PlainMerge
+from tests.engines.test_memory import KNOWN
+
+# The first region is on record, the second one is solved by what imports are.
+GAP = "".join(f"\nvalue_{n} = {n}\n" for n in range(6)) + "\n"
+SIDES = [
+    f"h\n{one}\n{GAP}import a\n{two}import z\n"
+    for one, two in (("b", ""), ("o", "import b\n"), ("t", "import c\n"))
+]
+SOLVED = f"h\nboth\n{GAP}import a\nimport b\nimport c\nimport z\n"
+
+
+def climb(blobs: MemoryBlobs, sides: Sides, collided: Collided, recall: Resolutions | None,
+          *, has_structure: bool) -> Merged | Collided:  # fmt: skip
+    merged, _ = further(
+        sides,
+        collided,
+        "a.py",
+        blobs=blobs,
+        text=PlainMerge(),
+        recall=recall,
+        structure=merge_structure if has_structure else None,
+    )
+    return merged
+
+
+def test_what_is_on_record_and_what_the_structure_solves_make_one_merge() -> None:
+    blobs = MemoryBlobs()
+    base, ours, theirs = (side.encode() for side in SIDES)
+    sides = Sides(*(Entry(REGULAR, blobs.add(side)) for side in (base, ours, theirs)))
+    merge = PlainMerge().merge(base, ours, theirs)
+    assert isinstance(merge, Conflicted)
+    found = Collided("why", merge.marked, (CONFLICT,), (base, ours, theirs))
+    for recall, has_structure in ((KNOWN, False), (None, True)):
+        assert isinstance(found, Collided)
+        found = climb(blobs, sides, found, recall, has_structure=has_structure)
+    assert isinstance(found, Merged)
+    assert found.answers == (STRUCTURAL,)
+    assert found.entry is not None
+    assert blobs.read(found.entry.blob).decode() == SOLVED
+
+
+def test_texts_are_alike_where_something_was_replayed() -> None:
+    blobs = MemoryBlobs()
+    base, ours, theirs = (side.encode() for side in SIDES)
+    sides = Sides(*(Entry(REGULAR, blobs.add(side)) for side in (base, ours, theirs)))
+    merge = PlainMerge().merge(base, ours, theirs)
+    assert isinstance(merge, Conflicted)
+    seen: list[Texts] = []
+
+    def look(texts: Texts, path: str, marked: bytes) -> Solution | None:
+        seen.append(texts)
+        return None
+
+    collided = Collided("why", merge.marked, (CONFLICT,), (base, ours, theirs))
+    left, _ = further(sides, collided, "a.py", blobs=blobs, text=PlainMerge(), recall=KNOWN)
+    assert isinstance(left, Collided)
+    further(sides, left, "a.py", blobs=blobs, text=PlainMerge(), recall=None, structure=look)
+    assert all(side.startswith("h\nboth\n") for side in seen[0].sides())
