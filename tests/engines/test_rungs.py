@@ -21,6 +21,12 @@ SIDES = [
 SOLVED = f"h\nboth\n{GAP}import a\nimport b\nimport c\nimport z\n"
 
 
+def sides_of(blobs: MemoryBlobs) -> tuple[Sides, tuple[bytes, bytes, bytes]]:
+    base, ours, theirs = (side.encode() for side in SIDES)
+    entries = [Entry(REGULAR, blobs.add(side)) for side in (base, ours, theirs)]
+    return Sides(entries[0], entries[1], entries[2]), (base, ours, theirs)
+
+
 def climb(blobs: MemoryBlobs, sides: Sides, collided: Collided, recall: Resolutions | None,
           *, has_structure: bool) -> Merged | Collided:  # fmt: skip
     merged, _ = further(
@@ -37,11 +43,10 @@ def climb(blobs: MemoryBlobs, sides: Sides, collided: Collided, recall: Resoluti
 
 def test_what_is_on_record_and_what_the_structure_solves_make_one_merge() -> None:
     blobs = MemoryBlobs()
-    base, ours, theirs = (side.encode() for side in SIDES)
-    sides = Sides(*(Entry(REGULAR, blobs.add(side)) for side in (base, ours, theirs)))
-    merge = PlainMerge().merge(base, ours, theirs)
+    sides, texts = sides_of(blobs)
+    merge = PlainMerge().merge(*texts)
     assert isinstance(merge, Conflicted)
-    found = Collided("why", merge.marked, (CONFLICT,), (base, ours, theirs))
+    found = Collided("why", merge.marked, (CONFLICT,), texts)
     for recall, has_structure in ((KNOWN, False), (None, True)):
         assert isinstance(found, Collided)
         found = climb(blobs, sides, found, recall, has_structure=has_structure)
@@ -53,9 +58,8 @@ def test_what_is_on_record_and_what_the_structure_solves_make_one_merge() -> Non
 
 def test_texts_are_alike_where_something_was_replayed() -> None:
     blobs = MemoryBlobs()
-    base, ours, theirs = (side.encode() for side in SIDES)
-    sides = Sides(*(Entry(REGULAR, blobs.add(side)) for side in (base, ours, theirs)))
-    merge = PlainMerge().merge(base, ours, theirs)
+    sides, texts = sides_of(blobs)
+    merge = PlainMerge().merge(*texts)
     assert isinstance(merge, Conflicted)
     seen: list[Texts] = []
 
@@ -63,7 +67,7 @@ def test_texts_are_alike_where_something_was_replayed() -> None:
         seen.append(texts)
         return None
 
-    collided = Collided("why", merge.marked, (CONFLICT,), (base, ours, theirs))
+    collided = Collided("why", merge.marked, (CONFLICT,), texts)
     left, _ = further(sides, collided, "a.py", blobs=blobs, text=PlainMerge(), recall=KNOWN)
     assert isinstance(left, Collided)
     further(sides, left, "a.py", blobs=blobs, text=PlainMerge(), recall=None, structure=look)
