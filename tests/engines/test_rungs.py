@@ -46,10 +46,10 @@ def test_what_is_on_record_and_what_the_structure_solves_make_one_merge() -> Non
     sides, texts = sides_of(blobs)
     merge = PlainMerge().merge(*texts)
     assert isinstance(merge, Conflicted)
-    found = Collided("why", merge.marked, (CONFLICT,), texts)
-    for recall, has_structure in ((KNOWN, False), (None, True)):
-        assert isinstance(found, Collided)
-        found = climb(blobs, sides, found, recall, has_structure=has_structure)
+    collided = Collided("why", merge.marked, (CONFLICT,), texts)
+    left = climb(blobs, sides, collided, KNOWN, has_structure=False)
+    assert isinstance(left, Collided)
+    found = climb(blobs, sides, left, None, has_structure=True)
     assert isinstance(found, Merged)
     assert found.answers == (STRUCTURAL,)
     assert found.entry is not None
