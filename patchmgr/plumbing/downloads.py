@@ -97,9 +97,17 @@ def _locked(path: Path) -> Iterator[BinaryIO]:
     while True:
         with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b") as part:
             _lock(part)
-            if path.exists() and os.path.samestat(os.fstat(part.fileno()), path.stat()):
+            if _is_at(path, part):
                 yield part
                 return
+
+
+def _is_at(path: Path, part: BinaryIO) -> bool:
+    """Say whether the open file is still the one at the path: another run may just have moved it."""
+    try:
+        return os.path.samestat(os.fstat(part.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _lock(part: BinaryIO) -> None:
