@@ -103,7 +103,7 @@ def _locked(path: Path) -> Iterator[BinaryIO]:
 
 
 def _is_at(path: Path, part: BinaryIO) -> bool:
-    """Say whether the open file is still the one at the path: another run may just have moved it."""
+    """Say whether the open file is still at the path, from which another run may move it."""
     try:
         return os.path.samestat(os.fstat(part.fileno()), path.stat())
     except FileNotFoundError:
