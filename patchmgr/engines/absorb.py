@@ -18,7 +18,7 @@ from patchmgr.engines.atoms import Folded, PatchAtoms, bare, interests, patch_at
 from patchmgr.engines.conflict_ids import conflict_regions
 from patchmgr.engines.landing import FEWEST_FOUND, FEWEST_LINES, Landing, find_landings, is_ours
 from patchmgr.engines.presence import Count, Fate, View
-from patchmgr.engines.proof import proved_hunks
+from patchmgr.engines.proof import is_short, proved_hunks
 from patchmgr.engines.reversals import is_kept, relanding, restored, reversal
 from patchmgr.engines.search import Search, Timelines, states_of
 from patchmgr.model.merge import Conflicted
@@ -130,24 +130,27 @@ def _landed(
         proved -= restored(search, patch, chosen)
     if not proved:
         return None
+    wordings = tuple(_wordings(search, patch, chosen))
+    is_exact = event is Event.LANDED and not wordings
     return Absorption(
         hunks=proved,
         step=search.timelines.steps[chosen.number],
         event=event,
         is_whole=len(proved) == len(search.series[patch].hunks),
         since=_changer(search, seen, patch, chosen) if event is not Event.LANDED else None,
-        how=_how(search, patch, chosen, event, together),
-        wordings=tuple(_wordings(search, patch, chosen)),
+        how=_how(search, patch, chosen, together, is_exact=is_exact),
+        wordings=wordings,
     )
 
 
 def _wordings(search: Search, patch: int, landing: Landing) -> Iterator[Wording]:
     """Yield both texts of each place that the landing has in other words."""
-    if not landing.count.reworded:
-        return
     version = search.version(landing.number)
     for number, hunk in enumerate(search.series[patch].hunks):
-        merge = search.alone(patch, number, version[hunk.path])
+        landed, end = version[hunk.path], search.states[hunk.path][landing.last + 1]
+        if not landing.count.reworded and not is_short(search, hunk, landed, end):
+            continue
+        merge = search.alone(patch, number, landed)
         if isinstance(merge, Conflicted) and merge.marked is not None:
             for _, theirs, ours in conflict_regions(merge.marked):
                 yield Wording(hunk.path, theirs, ours)
@@ -185,7 +188,7 @@ def _changer(search: Search, seen: Traffic, patch: int, landing: Landing) -> Ste
 
 
 def _how(
-    search: Search, patch: int, landing: Landing, event: Event, together: Collection[int]
+    search: Search, patch: int, landing: Landing, together: Collection[int], *, is_exact: bool
 ) -> How:
     """Say how the patch is known to be in: by its bytes, by its words, or by its history.
 
@@ -195,7 +198,7 @@ def _how(
     others = (other for other in together if search.series[other].paths & paths)
     if not all(landing.view.is_left(search.series[other]) for other in others):
         return How.RANGE
-    if event is not Event.LANDED or landing.count.found < landing.count.total:
+    if not is_exact or landing.count.found < landing.count.total:
         return How.HISTORY
     for hunk in search.series[patch].hunks:
         raw = search.raw_lines(search.target[hunk.path])

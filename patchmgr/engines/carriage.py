@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from patchmgr.engines.alarms import Alarm, raise_alarms
 from patchmgr.engines.collisions import collision, with_alarms
+from patchmgr.engines.doubt import doubt
 from patchmgr.engines.fold import FileStep, left_path
 from patchmgr.engines.following import follow_hunks
 from patchmgr.engines.headers import with_header
@@ -187,6 +188,8 @@ def _merge_change(
     tools = work.tools
     merged = work.merge(sides)
     is_solved = (work.patch, step.change.path) in tools.solved
+    if isinstance(merged, Merged) and not is_solved:
+        merged = doubt(home, sides, merged, tools.blobs)
     if isinstance(merged, Collided) and not is_solved:
         merged, _ = further(
             sides, merged, home, blobs=tools.blobs, text=tools.text, recall=tools.recall

@@ -40,28 +40,30 @@ class Landing:
 def find_landings(search: Search, traffic: Traffic) -> Mapping[int, Sequence[Landing]]:
     """Return by patch number the steps that landed it, oldest first."""
     found: dict[int, list[Landing]] = {}
-    for number, last in sorted(_candidates(search, traffic).items()):
-        for patch, landing in _landed_at(search, traffic, number, last).items():
+    for number, ends in sorted(_candidates(search, traffic).items()):
+        landed = _landed_at(search, traffic, number, ends[-1])
+        start = _best_start(search, number, ends)
+        if start != ends[-1]:
+            landed |= _landed_at(search, traffic, number, start)
+        for patch, landing in landed.items():
             found.setdefault(patch, []).append(landing)
     return found
 
 
-def _candidates(search: Search, traffic: Traffic) -> dict[int, int]:
-    """Return step number to the last patch of which the step brought a good part."""
-    last: dict[int, int] = {}
+def _candidates(search: Search, traffic: Traffic) -> dict[int, list[int]]:
+    """Return step number to the patches, in order, of which the step brought a good part."""
+    found: dict[int, list[int]] = {}
     for patch, steps in enumerate(traffic.came):
         size = search.survivors(patch)
         ranked = sorted(steps.items(), key=lambda item: (-item[1], item[0]))
         for number, count in ranked[:MOST_CANDIDATES]:
             if size and count >= FEWEST_CAME * size:
-                last[number] = max(patch, last.get(number, -1))
-    return last
+                found.setdefault(number, []).append(patch)
+    return found
 
 
-def _landed_at(
-    search: Search, traffic: Traffic, number: int, first_last: int
-) -> dict[int, Landing]:
-    last = _best_end(search, traffic, number, first_last)
+def _landed_at(search: Search, traffic: Traffic, number: int, start: int) -> dict[int, Landing]:
+    last = _best_end(search, traffic, number, start)
     view = search.view(last, number)
     counts = [view.count_patch(atoms) for atoms in search.series[: last + 1]]
     mostly_ours = is_ours(search, number)
@@ -133,6 +135,21 @@ def _half_replaced(search: Search, number: int, landed: Mapping[int, Landing]) -
             if own.found < FEWEST_FOUND * own.total or own.needed > MOST_NEEDED * own.total:
                 found.append(patch)
     return found
+
+
+def _best_start(search: Search, number: int, ends: Sequence[int]) -> int:
+    """Return the last patch up to which the series is in the step's tree, or fits it best.
+
+    A later patch may have lines of an earlier one that the step landed without it.
+    """
+    best, best_fit, tries = ends[-1], _fit(search, ends[-1], number), 0
+    for end in reversed(ends[:-1]):
+        needed = search.view(best, number).count_paths(search.interests).needed
+        if not needed or tries == MOST_TRIES:
+            break
+        fit = _fit(search, end, number)
+        best, best_fit, tries = (end, fit, 0) if fit > best_fit else (best, best_fit, tries + 1)
+    return best
 
 
 def _best_end(search: Search, traffic: Traffic, number: int, last: int) -> int:

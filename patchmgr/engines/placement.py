@@ -108,8 +108,12 @@ def _matches(lines: list[bytes], old: list[bytes], start: int) -> list[int]:
 
 def has_place(content: bytes, hunk: Hunk) -> bool:
     """Say whether the old lines of a hunk are anywhere in the content."""
-    old = list(hunk.old())
-    return not old or bool(_matches(split_lines(content), old, 0))
+    return not list(hunk.old()) or bool(places_of(content, hunk))
+
+
+def places_of(content: bytes, hunk: Hunk) -> list[int]:
+    """Return the lines (from 0) at which the old lines of a hunk stand, at most MOST_PLACES."""
+    return _matches(split_lines(content), list(hunk.old()), 0)
 
 
 def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:

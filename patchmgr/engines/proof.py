@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from patchmgr.engines.atoms import HunkAtoms
 from patchmgr.engines.landing import Landing, is_ours
+from patchmgr.engines.marked_texts import split_marked
 from patchmgr.engines.search import Search
+from patchmgr.model.merge import Conflicted
+from patchmgr.model.recorded import Region
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 COMMON = 8
@@ -47,7 +50,7 @@ def _is_proved(search: Search, patch: int, landing: Landing, number: int) -> boo
         return _is_done_without(search, landing, hunk)
     if _is_later_wording(search, landing) or search.is_in(patch, number, landed):
         return True
-    return not _is_short(search, hunk, landed, end)
+    return not is_short(search, hunk, landed, end) or _is_reworded(search, patch, landing, number)
 
 
 def _is_small_talk(search: Search, before: Entry | None, after: Entry) -> bool:
@@ -82,9 +85,29 @@ def _is_later_wording(search: Search, landing: Landing) -> bool:
     return count.reworded >= FEWEST_REWORDED * count.total and is_ours(search, landing.number)
 
 
-def _is_short(search: Search, hunk: HunkAtoms, landed: Entry | None, end: Entry) -> bool:
+def is_short(search: Search, hunk: HunkAtoms, landed: Entry | None, end: Entry | None) -> bool:
     """Say whether the landing has a line less often than the series, which elsewhere hides."""
     if not hunk.added <= search.lines(landed):
         return False
     there, wanted = search.line_counts(landed), search.line_counts(end)
     return any(there[line] < wanted[line] < COMMON for line in hunk.added)
+
+
+def _is_reworded(search: Search, patch: int, landing: Landing, number: int) -> bool:
+    """Say whether the landing, mostly this series', wrote other words where the hunk belongs."""
+    path = search.series[patch].hunks[number].path
+    before, after = (search.version(n)[path] for n in (landing.number - 1, landing.number))
+    merge = search.alone(patch, number, after)
+    if before is None or not isinstance(merge, Conflicted) or merge.marked is None:
+        return False
+    earlier = search.blobs.read(before.blob)
+    regions = split_marked(merge.marked).regions
+    is_written = all(_is_written(found.region, earlier) for found in regions)
+    return is_written and is_ours(search, landing.number)
+
+
+def _is_written(region: Region, earlier: bytes) -> bool:
+    """Say whether ours of a region is news to the earlier text, or what it left out is not."""
+    if region.ours.strip():
+        return region.ours not in earlier
+    return bool(region.base.strip()) and region.base in earlier

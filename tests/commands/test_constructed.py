@@ -332,6 +332,16 @@ def test_s_a_copy_of_the_function(story: Story, before: int) -> None:
     assert told.tree == story.tree(FIX)
 
 
+def test_s_two_copies_and_no_original(story: Story) -> None:
+    """S: upstream has two identical places where our hunk could go, and none is our function."""
+    twins = [add(name, body(10), before=10) for name in ("twin_of_ten", "other_of_ten")]
+    story.patch(FIX)
+    story.upstream(7, *twins, delete(10))
+    told = story.rebase(code=3)
+    assert told.verdicts() == ["conflict"]
+    assert told.hunks() == ["conflict"]
+
+
 def test_t_renamed_and_landed_at_once(story: Story) -> None:
     """T: upstream renamed the file and landed our patch there."""
     story.patch(FIX)

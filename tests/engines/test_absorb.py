@@ -64,6 +64,9 @@ def with_lines(content: bytes, words: str, *, after: str = "stay_28") -> bytes:
     return swap(content, (after, f"{after} {words}"))
 
 
+MUCH = with_lines(BASE, " ".join(f"release_{n}x" for n in range(30)), after="stay_05")
+COPIED = ("stay_25", "stay_25 stay_20")
+OTHERWISE = ("stay_25", "stay_25 newer_way")
 SINGLE = [
     pytest.param(tale(a(BOTH), *on_a(BOTH)), "landed c0 exact", id="picked"),
     pytest.param(tale(a(BOTH), *on_a(OTHER)), "-", id="not-picked"),
@@ -334,6 +337,16 @@ WORDINGS = [
         tale(a(swap(BASE, MANY_05, ("stay_25", "stay_25 guard_it"))), *on_a(swap(BASE, OTHER_05))),
         "landed c0 history",
         id="a-later-wording-without-a-small-hunk",
+    ),
+    pytest.param(
+        tale(a(swap(MUCH, COPIED)), *on_a(swap(MUCH, OTHERWISE))),
+        "landed c0 history",
+        id="a-line-that-stands-elsewhere-in-later-words",
+    ),
+    pytest.param(
+        tale(a(swap(MUCH, COPIED)), *on_a(swap(BASE, OTHERWISE), swap(MUCH, OTHERWISE))),
+        "landed c1 history hunks 0",
+        id="a-line-that-stands-elsewhere-in-words-of-somebody-else",
     ),
     pytest.param(
         tale(

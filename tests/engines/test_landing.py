@@ -36,6 +36,8 @@ MUTE = swap(FIRST, ("ours_one", "{ ours_one"))
 AFTER_MUTE = swap(MUTE, ("stay_20", "ours_late ours_last"))
 UNDONE = swap(BASE, ("stay_20", "ours_late ours_last"))
 
+NAMED = swap(BASE, ("stay_05", "stay_05 ours_1st ours_2nd ours_3rd ours_4th"))
+MOVED = swap(BASE, ("stay_20", "stay_20 ours_1st ours_2nd newer_1 newer_2 newer_3 newer_4"))
 LATE = ("stay_25", "ours_late ours_last")
 FIVE = swap(BASE, ("stay_05", "stay_05 ours_1st ours_2nd ours_3rd ours_4th ours_5th"))
 NEWER = swap(BASE, ("stay_05", "stay_05 ours_1st newer_2nd newer_3rd newer_4th newer_5th"))
@@ -70,6 +72,10 @@ def mute_tale(line: str, after: bytes) -> Tale:
         ),
         pytest.param(tale([FIRST, SECOND], SECOND), {0: [0], 1: [0]}, id="squash"),
         pytest.param(tale([FIRST, SECOND, THIRD], SECOND), {0: [0], 1: [0]}, id="first-two"),
+        pytest.param(tale([NAMED, MOVED], NAMED), {0: [0]}, id="one-whose-lines-a-later-one-has"),
+        pytest.param(
+            tale([NAMED, MOVED], NAMED, MOVED), {0: [0], 1: [1]}, id="lines-of-both-in-turn"
+        ),
         pytest.param(tale([FIRST, SECOND], FIRST, SECOND), {0: [0], 1: [1]}, id="in-turn"),
         pytest.param(
             tale([FIRST], HALF),
