@@ -89,7 +89,14 @@ class Checker:
     def symbols(self) -> None:
         """Look for every new symbol of a gate site with ast."""
         for site in self._series["gates"]["sites"]:
-            if site["removal"] or not site["symbol"]:
+            if site["removal"]:
+                continue
+            lines = self._show(self._tip, site["path"]).split("\n")
+            own = [line.strip() for line in lines[site["line"] - 1 : site["last"]]]
+            head = next((line for line in own if not line.startswith("@")), "")
+            where = f"text of {site['path']}:{site['line']}"
+            self._same(where, site["text"] in (own[0], head), True)
+            if not site["symbol"] or not site["path"].endswith(".py"):
                 continue
             tree = ast.parse(self._git("show", f"{self._tip}:{site['path']}"))
             self._same(

@@ -9,14 +9,16 @@ from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
 from patchmgr.commands.syncs import read_syncs
 from patchmgr.engines.hotspots import hotspots
-from patchmgr.engines.review import parts_of, parts_of_patches
+from patchmgr.engines.review import part_of_files, parts_of, parts_of_patches
 from patchmgr.engines.risks import find_risks
 from patchmgr.engines.subsystems import Subsystems, folders_of, subsystems
 from patchmgr.model.footprint import Area, FileChange, Footprint
 from patchmgr.model.gating import ChangedSite
 from patchmgr.model.review import Moment, Review
 from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.recent_changes import recent_changes
+from patchmgr.plumbing.package_upstream import PackageUpstream
+from patchmgr.plumbing.recent_changes import recent_changes, release_changes
+from patchmgr.plumbing.shelf import Shelf, key_of
 from patchmgr.plumbing.tree_search import known_words
 from patchmgr.plumbing.workbench import Workbench
 
@@ -27,7 +29,9 @@ def review(
     bench: Workbench,
     footprint: Footprint,
     changes: Sequence[FileChange],
+    *,
     sites: Callable[[], tuple[ChangedSite, ...]],
+    shelf: Shelf,
 ) -> Review:
     """Return what a reviewer asks for of a series; `sites` are asked for last."""
     settings = read_settings(session.workspace, ready.record.name)
@@ -35,13 +39,22 @@ def review(
     rule = _rule(ready, bench, settings.subsystems, footprint)
     edited = [f.renamed_from or f.path for f in footprint.files if f.kind.value != "new"]
     recent = None
-    if isinstance(ready.side, GitUpstream) and edited:
-        recent = recent_changes(ready.side.store, base, edited, scratch=bench.git_dir)
+    side = ready.side
+    if edited and isinstance(side, GitUpstream):
+        recent = recent_changes(side.store, base, edited, scratch=bench.git_dir)
+    elif edited and isinstance(side, PackageUpstream):
+        recent = release_changes(side.store, side.finals_here(), edited, scratch=bench.git_dir)
     window, past = recent if recent is not None else (None, ())
     names = {f.renamed_from: f.path for f in footprint.files if f.renamed_from is not None}
 
     def known(words: Sequence[str]) -> frozenset[str]:
-        return known_words(ready.side.store, base, words)
+        key = key_of(("words", base, words))
+        found = shelf.get(key)
+        if found is None:
+            found = sorted(known_words(ready.side.store, base, words))
+            if found:  # nothing may also mean that one cannot look
+                shelf.keep(key, found)
+        return frozenset(found)
 
     return Review(
         parts_by=rule.source,
@@ -52,6 +65,8 @@ def review(
         risks=find_risks(changes, footprint.files, known),
         moments=_moments(session, ready.record.name),
         sites=sites(),
+        part_of_files=part_of_files(footprint.files, rule),
+        step="upstream commit" if isinstance(side, GitUpstream) else "upstream release",
     )
 
 

@@ -67,6 +67,7 @@ def _gates(session: Session, ready: Ready, selected: Collection[str]) -> list[st
         return ["Gates: not run on this state"]
     lines = ["Gates:"]
     for gate in kept.gates:
-        problems = f" ({gate.problems} problems)" if gate.problems else ""
+        few = "problem" if gate.problems == 1 else "problems"
+        problems = f" ({gate.problems} {few})" if gate.problems else ""
         lines.append(f"  {gate.standing}: {shown(gate.name)}{problems}")
     return lines

@@ -8,22 +8,22 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from patchmgr.engines import gating_reasons as reasons
-from patchmgr.engines.gating_asked import Asked
-from patchmgr.engines.gating_defaults import Defaults
-from patchmgr.engines.gating_facts import dotted, single_assignments
+from patchmgr.engines.gating_defaults import Defaults, variables_in
+from patchmgr.engines.gating_facts import dotted, nodes_in
+from patchmgr.engines.gating_front import Front
 from patchmgr.engines.gating_names import Kinds
 from patchmgr.engines.gating_off import Off
 from patchmgr.engines.gating_pieces import (
     Lines,
     Residue,
+    across,
     arguments,
+    extent,
     head_of,
     hunks,
     is_addition,
     overlaps,
-    resolved,
     spread,
-    tests_in,
     text_key,
     with_head,
 )
@@ -85,8 +85,7 @@ class _Comparison:
             self.hunks = tuple(hunks(self._old_lines, self._new_lines))
         self._gone = {n for a, count, _, _ in self.hunks for n in range(a, a + count)}
         self._come = {n for _, _, b, count in self.hunks for n in range(b, b + count)}
-        self._facts: dict[int, dict[str, ast.expr]] = {}
-        self._asked = Asked(kinds, self._new)
+        self._front = Front(kinds, defaults, self._new, changed=(self._gone, self._come))
 
     def sites(self) -> Iterator[ChangedSite]:
         """Yield the changed sites of all units."""
@@ -118,14 +117,15 @@ class _Comparison:
 
     def _compared(self, old: Unit, new: Unit) -> Iterator[ChangedSite]:
         """Yield the changed sites of a unit that both versions have."""
-        before = list(pieces_of(with_head(old), self._old_key))
-        after = list(pieces_of(with_head(new), self._new_key))
+        before = list(pieces_of(with_head(old), self._old_key, guards=old.guards))
+        after = list(pieces_of(with_head(new), self._new_key, guards=new.guards))
         residue = self._residue(old, new, before, after)
         for removed, added in self._changed_lines(old, new):
             own = [p for p in after if p.node is not None and overlaps(p, added)]
             gone = [p for p in before if p.node is not None and overlaps(p, removed)]
             runs = list(self._runs(own, new, residue, has_old=bool(gone)))
-            yield from (self._site(new, run, gone, residue) for run in runs)
+            lost = [gate for piece in gone for gate in self._front.of(piece, old)]
+            yield from (self._site(new, run, gone, residue, lost=lost) for run in runs)
             if not own and gone:
                 yield self._removal(old, gone, residue)
 
@@ -144,7 +144,7 @@ class _Comparison:
         run: list[Piece] = []
         last: object = None
         for piece in pieces:
-            state = (self._is_left(piece, residue), self._gates(piece, unit))
+            state = (self._is_left(piece, residue), self._front.of(piece, unit))
             if run and state != last:
                 yield run
                 run = []
@@ -154,21 +154,36 @@ class _Comparison:
             yield run
 
     def _is_left(self, piece: Piece, residue: Residue) -> bool:
-        return any(line in residue.new for line in range(piece.first, piece.last + 1))
+        return not residue.new.isdisjoint(extent(piece))
 
     def _site(
-        self, unit: Unit, run: Sequence[Piece], gone: Sequence[Piece], residue: Residue
+        self,
+        unit: Unit,
+        run: Sequence[Piece],
+        gone: Sequence[Piece],
+        residue: Residue,
+        *,
+        lost: Sequence[Gate],
     ) -> ChangedSite:
         first, last = run[0].first, max(piece.last for piece in run)
-        gates = tuple(dict.fromkeys(g for piece in run for g in self._gates(piece, unit)))
+        gates = tuple(dict.fromkeys(g for piece in run for g in self._front.of(piece, unit)))
         if not gates and all(piece.first not in residue.kept for piece in run):
-            gates = self._all_gates(unit)
+            gates = self._front.every(unit)
         is_left = any(self._is_left(piece, residue) for piece in run)
         # Old text that is nowhere any more was replaced by what stands here now.
-        is_left = is_left or any(p.first in residue.old for p in gone)
+        is_left = is_left or any(not residue.old.isdisjoint(extent(p)) for p in gone)
         reach, why = self._reach(unit, run, gone, gates, is_left)
+        if why == reasons.OFF:
+            gates = tuple(dict.fromkeys((*gates, *lost)))  # what was asked before counts, too
+            if self._variables(gone, self._old_lines) - self._variables(run, self._new_lines):
+                reach, why = Reach.GATED, reasons.UNHEARD
         text = self._new_lines[first - 1].strip()
         return ChangedSite(self._path, unit.name, first, last, False, text, reach, gates, why)
+
+    @staticmethod
+    def _variables(pieces: Sequence[Piece], lines: Sequence[str]) -> frozenset[str]:
+        text = "\n".join(line for p in pieces for line in lines[p.first - 1 : p.last])
+        return variables_in(text.encode("utf-8", "replace"))
 
     def _reach(
         self,
@@ -190,39 +205,16 @@ class _Comparison:
 
     def _removal(self, unit: Unit, gone: Sequence[Piece], residue: Residue) -> ChangedSite:
         first, last = gone[0].first, max(piece.last for piece in gone)
-        gates = tuple(dict.fromkeys(g for piece in gone for g in self._gates(piece, unit)))
+        gates = tuple(dict.fromkeys(g for piece in gone for g in self._front.of(piece, unit)))
         text = self._old_lines[first - 1].strip()
         site = ChangedSite(
             self._path, unit.name, first, last, True, text, Reach.INERT, gates, reasons.OFF
         )
-        if not any(line in residue.old for p in gone for line in range(p.first, p.last + 1)):
+        if all(residue.old.isdisjoint(extent(p)) for p in gone):
             return site
         if gates:
             return replace(site, reach=Reach.GATED, why=reasons.GUARDED)
         return replace(site, reach=Reach.SHARED, why=reasons.NONE)
-
-    def _gates(self, piece: Piece, unit: Unit) -> tuple[Gate, ...]:
-        """Return the gates in front of a piece, and those that it asks itself."""
-        facts = self._facts.get(id(unit))
-        if facts is None:
-            facts = self._facts[id(unit)] = single_assignments(unit.body, arguments(unit))
-        off = Off(self._kinds, self._defaults)
-        found: list[Gate] = []
-        for test, holds in piece.guards:
-            truth = off.truth(resolved(test, facts))
-            gates = self._asked.of(test, facts) if truth is not holds else []
-            if holds:
-                found += gates
-            elif truth is True:
-                found += [Gate(gate.kind, f"not {gate.text}") for gate in gates]
-        for test in tests_in(piece.node):
-            found += self._asked.of(test, facts)
-        return tuple(dict.fromkeys(found))
-
-    def _all_gates(self, unit: Unit) -> tuple[Gate, ...]:
-        """Return every gate that a unit asks: one of them keeps out what has none in front."""
-        tests = (node.test for s in unit.body for node in ast.walk(s) if isinstance(node, ast.If))
-        return tuple(dict.fromkeys(gate for test in tests for gate in self._kinds.gates(test)))
 
     def _old_key(self, node: ast.stmt) -> str | None:
         return text_key(node, self._old_lines, self._gone)
@@ -238,10 +230,7 @@ class _Comparison:
             new, after, self._new_lines, self._come
         ):
             steady = frozenset(
-                dotted(node)
-                for statement in old.body
-                for node in ast.walk(statement)
-                if isinstance(node, ast.Attribute)
+                dotted(node) for node in nodes_in(*old.body) if isinstance(node, ast.Attribute)
             )
             before = list(pieces_of(self._off(old, steady), self._old_key))
             after = list(pieces_of(self._off(new, steady), self._new_key))
@@ -253,8 +242,12 @@ class _Comparison:
             if tag != "equal":
                 is_lost[a0:a1] = [True] * (a1 - a0)
                 is_left[b0:b1] = [True] * (b1 - b0)
+        lost, left = spread(before, is_lost), spread(after, is_left)
         kept = spread(after, [True] * len(after))
-        return Residue(spread(before, is_lost), spread(after, is_left), kept)
+        changes = self.hunks or ()
+        return Residue(
+            lost | across(left, changes, is_back=True), left | across(lost, changes), kept
+        )
 
     def _may_be_gated(
         self, unit: Unit, pieces: Sequence[Piece], lines: Sequence[str], changed: set[int]
@@ -263,7 +256,7 @@ class _Comparison:
         own = [number for number in unit.lines if number in changed]
         if self._kinds.are_in(lines[number - 1] for number in own):
             return True
-        return any(self._gates(piece, unit) for piece in pieces if overlaps(piece, own))
+        return any(self._front.of(piece, unit) for piece in pieces if overlaps(piece, own))
 
     def _off(self, unit: Unit, steady: frozenset[str]) -> list[ast.stmt]:
         off = Off(self._kinds, self._defaults, steady, unit.is_function)

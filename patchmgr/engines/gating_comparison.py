@@ -7,9 +7,13 @@ import re
 
 from patchmgr.engines.gating_names import QUANTISATION
 
-_IS_GATE = (ast.Eq, ast.In, ast.GtE, ast.Gt)
+_IS_GATE = (ast.Eq, ast.In)
 _IS_NO_GATE = (ast.NotEq, ast.NotIn)
-_ABSENT = re.compile(r"\b(?:quant_config|quantization_config|quant_method|quantization)$")
+_ABSENT = re.compile(r"\b(?:quant_config|quantization_config|quantization)$")
+_USUAL = frozenset(
+    {"auto", "default", "none", "", "unquantized", "half", "float"}
+    | {"float16", "bfloat16", "float32", "fp16", "bf16", "fp32"}
+)
 
 
 def truth_of_comparison(node: ast.Compare, kind: str) -> bool | None:
@@ -23,12 +27,23 @@ def truth_of_comparison(node: ast.Compare, kind: str) -> bool | None:
             return None
         is_whole = _ABSENT.search(ast.unparse(node.left)) is not None
         return isinstance(operation, ast.Is) if is_whole else None
-    if not _is_fixed(other):
+    if not _is_fixed(other) or _is_usual(other):
         return None
     if isinstance(operation, _IS_GATE):
         return False
     is_literal = not isinstance(other, (ast.Name, ast.Attribute))
     return True if isinstance(operation, _IS_NO_GATE) and is_literal else None
+
+
+def _is_usual(node: ast.expr) -> bool:
+    """Say whether a value is what most have: a default, nothing, a plain number format."""
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return any(map(_is_usual, node.elts))
+    if isinstance(node, ast.Constant):
+        if not isinstance(node.value, str):
+            return node.value in (0, -1, None)
+        return node.value.lower() in _USUAL
+    return ast.unparse(node).rpartition(".")[2].lower() in _USUAL
 
 
 def _is_fixed(node: ast.expr) -> bool:

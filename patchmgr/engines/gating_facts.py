@@ -9,9 +9,29 @@ from collections.abc import Mapping, Sequence
 Facts = Mapping[str, ast.expr]
 """Local names that one statement alone assigns, with what it assigns."""
 
+_SIGNS = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
+_NODES = frozenset(
+    kind
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and not issubclass(kind, _SIGNS)
+)
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _BOOLEAN = ("is_", "has_", "isinstance", "hasattr", "issubclass", "bool", "supports_", "support_")
+
+
+def nodes_in(*roots: ast.AST) -> list[ast.AST]:
+    """Return some nodes and all in them, in no order; `ast.walk` takes three times as long."""
+    found: list[ast.AST] = list(roots)
+    for node in found:  # grows while it is walked
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if type(value) is list:
+                found += [child for child in value if type(child) in _NODES]
+            elif type(value) in _NODES and isinstance(value, ast.AST):
+                found.append(value)
+    return found
 
 
 def called(node: ast.Call) -> str:
@@ -68,13 +88,27 @@ def single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> d
     """Return the local names that one statement alone assigns, with what it assigns."""
     counts: Counter[str] = Counter()
     found: dict[str, ast.expr] = {}
-    for node in body:
-        for child in ast.walk(node):
-            counts.update(_bound_by(child))
-            target = only_target(child)
-            if target is not None and target[0] not in arguments:
-                found[target[0]] = target[1]
+    for node in nodes_in(*body):
+        for name in _bound_by(node):
+            counts[name] += 1
+        target = only_target(node)
+        if target is not None and target[0] not in arguments:
+            found[target[0]] = target[1]
     return {name: value for name, value in found.items() if counts[name] == 1}
+
+
+def held_names(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str, ast.expr]:
+    """Return what single assignments say, and for names that share one, what that assigns.
+
+    Good to tell what a condition asks about; not what it answers.
+    """
+    found: dict[str, ast.expr] = {}
+    for node in nodes_in(*body):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+            for part in node.targets[0].elts:
+                if isinstance(part, ast.Name) and part.id not in arguments:
+                    found[part.id] = node.value
+    return {**found, **single_assignments(body, arguments)}
 
 
 def only_target(node: ast.AST) -> tuple[str, ast.expr] | None:

@@ -19,10 +19,11 @@ from patchmgr.engines.gating_facts import (
     called,
     dotted,
     is_boolean,
+    nodes_in,
     only_target,
     single_assignments,
 )
-from patchmgr.engines.gating_names import BROAD, ENVIRONMENT, PROBE, Kinds
+from patchmgr.engines.gating_names import BROAD, ENVIRONMENT, Kinds
 
 _ROUNDS = 4
 _DEEPEST = 6
@@ -69,7 +70,15 @@ class Off:
             return self.truth(self._facts[node.id], depth + 1)
         if isinstance(node, ast.Call) and called(node) == "bool" and len(node.args) == 1:
             return self.truth(node.args[0], depth)
-        return self._truth_of_gate(node)
+        return self._truth_of_gate(self._spelled_out(node))
+
+    def _spelled_out(self, node: ast.expr) -> ast.expr:
+        """Return `cap.major == 12` with what the local name `cap` stands for."""
+        left = node.left if isinstance(node, ast.Compare) else None
+        if not isinstance(left, ast.Attribute) or not isinstance(left.value, ast.Name):
+            return node
+        value = self._facts.get(left.value.id)
+        return node if value is None else _with(node, left=_with(left, value=value))
 
     def _truth_of_several(self, node: ast.BoolOp, depth: int) -> bool | None:
         """Return the truth of `and` and `or`: what is asked before the answer must be harmless."""
@@ -95,10 +104,7 @@ class Off:
                 return None
         if isinstance(node, ast.Compare):
             return truth_of_comparison(node, gate.kind)
-        if gate.kind == PROBE:
-            is_sure = isinstance(node, ast.Call) and not node.args and not node.keywords
-            return False if is_sure else None
-        return False if isinstance(node, (ast.Name, ast.Attribute, ast.Call)) else None
+        return False if self.kinds.is_off(node) else None
 
     def is_harmless(self, node: ast.expr) -> bool:
         """Say whether to compute an expression has no effect, and cannot fail."""
@@ -171,6 +177,9 @@ class Off:
                 return self.expression(node.body if truth else node.orelse, is_test=is_test)
         if isinstance(node, ast.BoolOp):
             return self._several(node, is_test)
+        if isinstance(node, ast.Call) and is_boolean(node) and self.truth(node) is not None:
+            self.folds += 1
+            return ast.Constant(value=self.truth(node))
         if isinstance(node, ast.Name) and is_test and self.truth(node) is not None:
             self.folds += 1
             return ast.Constant(value=self.truth(node))
@@ -243,12 +252,12 @@ def _nothing(node: ast.AST) -> ast.stmt:
 def _without_dead_stores(body: list[ast.stmt], off: Off) -> list[ast.stmt]:
     """Leave out harmless assignments to local names that nothing reads."""
     read: set[str] = set()
-    for node in body:
-        for child in ast.walk(node):
-            if isinstance(child, ast.Name):
-                read |= set() if isinstance(child.ctx, ast.Store) else {child.id}
-            elif isinstance(child, (ast.Global, ast.Nonlocal)):
-                read |= set(child.names)
+    for node in nodes_in(*body):
+        if isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Store):
+                read.add(node.id)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            read.update(node.names)
     if "locals" in read or not off.is_function:
         return body
     return _DeadStores(read, off).left(body)

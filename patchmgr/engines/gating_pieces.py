@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from patchmgr.engines.gating_facts import arguments_of, is_boolean
+from patchmgr.engines.gating_facts import arguments_of, is_boolean, nodes_in
 from patchmgr.engines.gating_units import Piece, Unit, first_line, head_end
 
 _DEEPEST = 4
@@ -32,10 +32,12 @@ def text_key(node: ast.stmt, lines: Sequence[str], changed: set[int]) -> str | N
     """Return the text of a statement's head where git says that it is the same on both sides."""
     if getattr(node, "is_made", False):
         return None
-    own = range(first_line(node), head_end(node) + 1)
-    if any(number in changed for number in own):
+    first, last = first_line(node), head_end(node)
+    if first == last:
+        return None if first in changed else lines[first - 1].strip()
+    if not changed.isdisjoint(range(first, last + 1)):
         return None
-    return "\n".join(lines[number - 1].strip() for number in own)
+    return "\n".join([line.strip() for line in lines[first - 1 : last]])
 
 
 def arguments(unit: Unit) -> frozenset[str]:
@@ -75,6 +77,25 @@ def hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[Lines]:
             yield a0 + 1, a1 - a0, b0 + 1, b1 - b0
 
 
+def across(lines: Iterable[int], changes: Sequence[Lines], *, is_back: bool = False) -> set[int]:
+    """Return the numbers on the other side of those lines that are on both sides."""
+    found = set()
+    for line in lines:
+        shift = 0
+        for old, gone, new, come in changes:
+            start, count = (new, come) if is_back else (old, gone)
+            first = start + (count == 0)  # a hunk without lines here stands behind the one it names
+            if line < first:
+                break
+            if line < first + count:
+                shift = -line
+                break
+            shift += (gone - come) if is_back else (come - gone)
+        if line + shift > 0:
+            found.add(line + shift)
+    return found
+
+
 def spread(pieces: Sequence[Piece], is_other: Sequence[bool]) -> frozenset[int]:
     """Return the lines of the pieces that are other ones, and of all that stands in such."""
     found: set[int] = set()
@@ -99,20 +120,32 @@ def resolved(test: ast.expr, facts: dict[str, ast.expr]) -> ast.expr:
     return test
 
 
-def tests_in(node: ast.stmt | None) -> Iterator[ast.expr]:
-    """Yield the conditions in a statement's own head."""
+def tests_in(node: ast.stmt | None, changed: Container[int]) -> Iterator[ast.expr]:
+    """Yield the conditions in a statement's own head; those within a value where it changed."""
     if node is None or isinstance(node, ast.Assert):
         return
     for name, value in ast.iter_fields(node):
         if isinstance(value, ast.expr):
-            if name == "test":
+            if name == "test" or (name == "value" and isinstance(value, (ast.Compare, ast.BoolOp))):
                 yield value
             else:
-                for child in ast.walk(value):
-                    if isinstance(child, ast.IfExp):
-                        yield child.test
-                    elif isinstance(child, ast.BoolOp) and is_boolean(child):
-                        yield child
+                yield from _conditions(value, changed)
+
+
+def _conditions(value: ast.expr, changed: Container[int]) -> Iterator[ast.expr]:
+    for child in nodes_in(value):
+        if isinstance(child, ast.IfExp) or (isinstance(child, ast.BoolOp) and is_boolean(child)):
+            last = child.end_lineno or child.lineno
+            if any(line in changed for line in range(child.lineno, last + 1)):
+                yield child.test if isinstance(child, ast.IfExp) else child
+
+
+def extent(piece: Piece) -> range:
+    """Return the lines that a piece is about: a condition is about all that stands behind it."""
+    last = piece.last
+    if isinstance(piece.node, ast.If):
+        last = piece.node.end_lineno or last
+    return range(piece.first, last + 1)
 
 
 def is_addition(run: Sequence[Piece], gone: Sequence[Piece]) -> bool:

@@ -6,6 +6,9 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+Guards = tuple[tuple[ast.expr, bool], ...]
+"""Conditions, each with whether it holds."""
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -13,13 +16,15 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 class Unit:
     """Statements that run together; `name` is the symbol, None for a module's own ones.
 
-    `node` is the definition, None for a module. `lines` are the numbers (from 1) of its own lines.
+    `node` is the definition, None for a module. `lines` are the numbers (from 1) of its own lines,
+    `guards` the conditions that the definition itself stands behind.
     """
 
     name: str | None
     node: Definition | None
     body: tuple[ast.stmt, ...]
     lines: tuple[int, ...]
+    guards: Guards = ()
 
     @property
     def is_function(self) -> bool:
@@ -41,35 +46,40 @@ def units_of(tree: ast.Module, length: int) -> dict[tuple[str | None, int], Unit
 def _units(tree: ast.Module, length: int) -> Iterator[Unit]:
     taken: set[int] = set()
     inner = list(_definitions(tree.body, ""))
-    for name, node in inner:
+    for name, node, guards in inner:
         if not isinstance(node, ast.ClassDef):
             lines = range(first_line(node), (node.end_lineno or node.lineno) + 1)
             taken |= set(lines)
-            yield Unit(name, node, tuple(node.body), tuple(lines))
-    for name, node in reversed(inner):  # inner classes first
+            yield Unit(name, node, tuple(node.body), tuple(lines), guards)
+    for name, node, guards in reversed(inner):  # inner classes first
         if isinstance(node, ast.ClassDef):
             lines = range(first_line(node), (node.end_lineno or node.lineno) + 1)
             own = tuple(line for line in lines if line not in taken)
             taken |= set(lines)
-            yield Unit(name, node, _own(node.body), own)
+            yield Unit(name, node, _own(node.body), own, guards)
     rest = tuple(line for line in range(1, length + 1) if line not in taken)
     yield Unit(None, None, _own(tree.body), rest)
 
 
-def _definitions(body: Sequence[ast.stmt], outer: str) -> Iterator[tuple[str, Definition]]:
+def _definitions(
+    body: Sequence[ast.stmt], outer: str, guards: Guards = ()
+) -> Iterator[tuple[str, Definition, Guards]]:
     """Yield functions and classes by name; what is in a function belongs to it."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield f"{outer}{node.name}", node
+            yield f"{outer}{node.name}", node, guards
         elif isinstance(node, ast.ClassDef):
-            yield f"{outer}{node.name}", node
-            yield from _definitions(node.body, f"{outer}{node.name}.")
-        elif isinstance(node, (ast.If, ast.Try, ast.With)):
+            yield f"{outer}{node.name}", node, guards
+            yield from _definitions(node.body, f"{outer}{node.name}.", guards)
+        elif isinstance(node, ast.If):
+            yield from _definitions(node.body, outer, (*guards, (node.test, True)))
+            yield from _definitions(node.orelse, outer, (*guards, (node.test, False)))
+        elif isinstance(node, (ast.Try, ast.With)):
             for _, value in ast.iter_fields(node):
                 if isinstance(value, list):
                     inner = [v for v in value if isinstance(v, ast.stmt)]
                     inner += [s for v in value if isinstance(v, ast.ExceptHandler) for s in v.body]
-                    yield from _definitions(inner, outer)
+                    yield from _definitions(inner, outer, guards)
 
 
 def _own(body: Sequence[ast.stmt]) -> tuple[ast.stmt, ...]:
@@ -80,7 +90,10 @@ def _own(body: Sequence[ast.stmt]) -> tuple[ast.stmt, ...]:
 def first_line(node: ast.stmt) -> int:
     """Return the line that a statement begins in, with its decorators."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    return min(node.lineno, decorators[0].lineno) if decorators else node.lineno
+
+
+_PLAIN = (ast.Expr, ast.Assign, ast.Return, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Assert)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +109,7 @@ class Piece:
     first: int
     last: int
     node: ast.stmt | None
-    guards: tuple[tuple[ast.expr, bool], ...] = ()
+    guards: Guards = ()
 
 
 Key = Callable[[ast.stmt], "str | None"]
@@ -108,14 +121,14 @@ def pieces_of(
     key: Key,
     *,
     depth: int = 0,
-    guards: tuple[tuple[ast.expr, bool], ...] = (),
+    guards: Guards = (),
 ) -> Iterator[Piece]:
     """Yield the statements of a block in order, those in others behind their heads.
 
     An `if` whose body always leaves guards what comes behind it, the other way around.
     """
     for node in body:
-        if _is_comment(node):
+        if is_comment(node):
             continue
         known = key(node) or _head(node)
         yield Piece(depth, f"{depth} {known}", first_line(node), head_end(node), node, guards)
@@ -147,7 +160,7 @@ def pieces_of(
                     yield from pieces_of(part.body, key, depth=depth + 1, guards=guards)
 
 
-def _is_comment(node: ast.stmt) -> bool:
+def is_comment(node: ast.stmt) -> bool:
     """Say whether a statement is a text that nothing reads: a docstring or the like."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return isinstance(node.value.value, str)
@@ -166,6 +179,8 @@ def _head(node: ast.stmt) -> str:
 
 def head_end(node: ast.stmt) -> int:
     """Return the last line of a statement's head."""
+    if isinstance(node, _PLAIN):
+        return node.end_lineno or node.lineno
     ends = [node.lineno]
     is_whole = True
     for name, value in ast.iter_fields(node):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from patchmgr.engines.gating import Texts, gated_sites
+from patchmgr.engines.gating_cxx import cxx_sites
 from patchmgr.engines.gating_defaults import settings_defaults
 from patchmgr.engines.gating_names import Kinds
 from patchmgr.engines.gating_pieces import Lines
@@ -17,12 +18,14 @@ from patchmgr.model.footprint import (
     FileChange,
     FileFootprint,
     Footprint,
+    PatchFile,
     PatchFootprint,
 )
 from patchmgr.model.gating import ChangedSite, Reach
 from patchmgr.model.review import Part
 from patchmgr.model.snapshot import FILE_MODES
 
+_JUDGED = frozenset({"Python", "C", "C++", "C++ header", "CUDA", "HIP"})
 _SETTINGS = ("envs.py", "env.py", "environ.py", "environment.py", "env_vars.py")
 
 
@@ -30,8 +33,7 @@ def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ..
     """Return the subsystems, those with most changed lines first; their files add up to all."""
     groups: dict[str, list[FileFootprint]] = {}
     for file in files:
-        own = Area.THIRD_PARTY.value if file.area is Area.THIRD_PARTY else rule.of(file.path)
-        groups.setdefault(own, []).append(file)
+        groups.setdefault(_part_of(file, rule), []).append(file)
     parts = []
     for name, group in groups.items():
         tests = [file for file in group if file.area is Area.TESTS]
@@ -51,6 +53,15 @@ def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ..
     return tuple(sorted(parts, key=lambda p: (-p.added - p.removed, p.name)))
 
 
+def part_of_files(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[tuple[str, str], ...]:
+    """Return the subsystem of each file."""
+    return tuple((file.path, _part_of(file, rule)) for file in files)
+
+
+def _part_of(file: FileFootprint | PatchFile, rule: Subsystems) -> str:
+    return Area.THIRD_PARTY.value if file.area is Area.THIRD_PARTY else rule.of(file.path)
+
+
 def parts_of_patches(
     patches: Sequence[PatchFootprint], rule: Subsystems
 ) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
@@ -59,7 +70,7 @@ def parts_of_patches(
     for patch in patches:
         lines: dict[str, int] = {}
         for file in patch.files:
-            own = Area.THIRD_PARTY.value if file.area is Area.THIRD_PARTY else rule.of(file.path)
+            own = _part_of(file, rule)
             lines[own] = lines.get(own, 0) + file.added + file.removed
         found.append((patch.name, tuple(sorted(lines.items()))))
     return tuple(found)
@@ -74,7 +85,9 @@ class Judge:
 
     def __call__(self, texts: Texts) -> tuple[ChangedSite, ...]:
         """Return the changed sites."""
-        return gated_sites(texts, self.kinds, self.defaults)
+        if language(texts.path, texts.new) == "Python":
+            return gated_sites(texts, self.kinds, self.defaults)
+        return cxx_sites(texts, self.kinds)
 
 
 def judge_of(changes: Sequence[FileChange], kinds: Kinds) -> Judge:
@@ -86,7 +99,7 @@ def judge_of(changes: Sequence[FileChange], kinds: Kinds) -> Judge:
 def texts_of(
     changes: Sequence[FileChange], hunks: Mapping[str, tuple[Lines, ...]]
 ) -> tuple[Texts, ...]:
-    """Return the Python files of upstream that a series edits, tests and vendored code aside."""
+    """Return the files of upstream's code that a series edits, tests and vendored code aside."""
     found = []
     for change in changes:
         path, before, after = change.path, change.before, change.after
@@ -94,7 +107,7 @@ def texts_of(
             continue
         is_plain = {change.old_mode, change.new_mode} <= FILE_MODES
         is_own = not is_test(path) and not is_third_party(path)
-        if is_plain and is_own and language(path, after) == "Python":
+        if is_plain and is_own and language(path, after) in _JUDGED:
             found.append(Texts(path, before, after, hunks.get(path)))
     # The longest first: they end last.
     return tuple(sorted(found, key=lambda texts: (-len(texts.new), texts.path)))

@@ -17,12 +17,13 @@ RUNS_BY_BEING_THERE = frozenset(
 )
 _WORKFLOWS = re.compile(r"(?:^|/)\.github/workflows/|(?:^|/)\.buildkite/|(?:^|/)\.circleci/")
 _PIN = re.compile(
-    r"GIT_TAG\s+\S+|GIT_REPOSITORY\s+\S+|URL_HASH\s+\S+|FetchContent_Declare\(|^\s*FROM\s+\S+"
+    r"GIT_TAG\s+\S+|GIT_REPOSITORY\s+\S+|URL_HASH\s+\S+|FetchContent_Declare\("
     r"|--branch[ =]\S+|\b[0-9a-f]{40}\b|\bsha256[:=]\S+"
     r"|^\s*ARG\s+\w*(?:VERSION|COMMIT|REF|SHA)\w*=\S+"
     r"|(?:_COMMIT|_REF|_SHA|_VERSION)\s*[:=]+\s*[\"']?\S+",
     re.I,
 )
+_IMAGE = re.compile(r"^\s*FROM\s+\S+", re.I)
 _BUILD = frozenset(
     {"CMake", "Dockerfile", "Shell", "Make", "Bazel", "TOML", "YAML", "Meson", "HCL"}
 )
@@ -65,7 +66,9 @@ def _of_file(file: FileFootprint, change: FileChange) -> Iterator[Risk]:
     if file.language in _BUILD:
         before = set(old.splitlines())
         for line in dict.fromkeys(new.splitlines()):
-            if line not in before and _PIN.search(line) and not line.lstrip().startswith("#"):
+            is_image = file.language == "Dockerfile" and _IMAGE.match(line) is not None
+            is_pin = is_image or _PIN.search(line) is not None
+            if line not in before and is_pin and not line.lstrip().startswith("#"):
                 yield Risk(RiskKind.PIN, file.path, line.strip()[:160], file.patches)
     known = _requirements(file.path, old)
     for requirement in sorted(_requirements(file.path, new).items()):

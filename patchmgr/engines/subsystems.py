@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from patchmgr.formats.globs import Globs
 from patchmgr.formats.owners import (
     CODEOWNERS,
     LABELERS,
     Rules,
-    glob_expression,
     read_codeowners,
     read_labeler,
 )
@@ -23,15 +22,15 @@ class Subsystems:
     """A rule that names the subsystem of a path; `source` says where it is from."""
 
     source: str
-    _rules: tuple[tuple[str, re.Pattern[str]], ...]
+    _rules: tuple[tuple[str, Globs], ...]
     _takes_last: bool
     _fallback: Callable[[str], str]
 
     def of(self, path: str) -> str:
         """Return the name of the subsystem that a path belongs to."""
         rules = reversed(self._rules) if self._takes_last else self._rules
-        for name, expression in rules:
-            if expression.match(path):
+        for name, globs in rules:
+            if globs.match(path):
                 return name
         return self._fallback(path)
 
@@ -58,8 +57,8 @@ def subsystems(
 
 
 def _made(source: str, rules: Rules, fallback: Callable[[str], str]) -> Subsystems:
-    compiled = tuple((name, glob_expression(globs)) for name, globs in rules)
-    return Subsystems(source, compiled, source == OWNERS, fallback)
+    parsed = tuple((name, Globs(globs)) for name, globs in rules)
+    return Subsystems(source, parsed, source == OWNERS, fallback)
 
 
 def folders_of(paths: Sequence[str]) -> Callable[[str], str]:

@@ -73,8 +73,9 @@ class Review:
     """What a reviewer asks for.
 
     `parts_by` says where the subsystems are from. `parts_of_patches` counts the changed lines of
-    each patch by part, in series order. `window` is how many upstream commits the hotspots are
-    counted in, None where upstream's history is not at hand.
+    each patch by part, in series order, `part_of_files` names the part of each path. `window` is
+    how many steps of upstream the hotspots are counted in, None where its history is not at hand;
+    `step` is the word for one of them.
     """
 
     parts_by: str
@@ -85,6 +86,8 @@ class Review:
     window: int | None
     risks: tuple[Risk, ...]
     moments: tuple[Moment, ...] = ()
+    part_of_files: tuple[tuple[str, str], ...] = ()
+    step: str = "upstream commit"
 
     def count(self, reach: Reach) -> int:
         """Count the changed sites of a reach."""

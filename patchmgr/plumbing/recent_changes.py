@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import door
 
 WINDOW = 300
+RELEASES = 20
 
 _DRIVERS = (
     "*.py diff=python\n*.pyi diff=python\n"
@@ -23,24 +25,50 @@ Changes = Sequence[tuple[str, str, str]]
 """Commit, path, and the heading of a hunk."""
 
 
+_LOOK = (
+    "-p", "--unified=0", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv",
+    "--src-prefix=a/", "--dst-prefix=b/",
+)  # fmt: skip
+
+
+def release_changes(
+    git_dir: Path, commits: Sequence[str], paths: Sequence[str], *, scratch: Path
+) -> tuple[int, Changes] | None:
+    """Return how many steps from release to release were looked at, and what they did to the paths.
+
+    `commits` are the releases at hand, the oldest first; None where there is no step.
+    """
+    last = commits[-RELEASES - 1 :]
+    if len(last) < 2:
+        return None
+    found: list[tuple[str, str, str]] = []
+    for old, new in pairwise(last):
+        arguments = ["--literal-pathspecs", *_with_drivers(scratch), "diff", *_LOOK, old, new]
+        printed = door.text(door.output([*arguments, "--", *paths], git_dir=git_dir))
+        found += _read(f"{_RECORD}{new}\n{printed}")
+    return len(last) - 1, found
+
+
+def _with_drivers(scratch: Path) -> tuple[str, str]:
+    attributes = scratch / "attributes"
+    attributes.write_text(_DRIVERS)
+    return "-c", f"core.attributesFile={attributes}"
+
+
 def recent_changes(
     git_dir: Path, commit: str, paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
     """Return how many commits before a state were looked at, and what they did to the paths.
 
-    None where history or contents are not at hand: a release, a partial clone.
+    None where history or contents are not at hand, as in a partial clone.
     """
-    attributes = scratch / "attributes"
-    attributes.write_text(_DRIVERS)
     try:
         first = _count(git_dir, commit)
         if first < 2:
             return None
         window = min(WINDOW, first - 1)
         arguments = [
-            "--literal-pathspecs", "-c", f"core.attributesFile={attributes}", "log",
-            "--first-parent", "-m", "-p", "--unified=0", "--no-renames", "--no-color",
-            "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/",
+            "--literal-pathspecs", *_with_drivers(scratch), "log", "--first-parent", "-m", *_LOOK,
             f"--format=tformat:{_RECORD}%H", f"{commit}~{window}..{commit}", "--", *paths,
         ]  # fmt: skip
         printed = door.output(arguments, git_dir=git_dir)

@@ -12,6 +12,7 @@ from patchmgr.render.machine import document
 from patchmgr.render.terminal import painted
 
 MOST = 20
+_FEW = 3
 _COLOURS = {Standing.PASSED: "32", Standing.FAILED: "31", Standing.SKIPPED: "2"}
 
 
@@ -26,9 +27,10 @@ def checked_text(checked: Checked, *, colour: bool, limit: int = MOST) -> str:
     for gate in checked.gates:
         word = painted(gate.standing.value.ljust(7), _COLOURS[gate.standing], colour=colour)
         lines.append(f"  {word}  {clean(gate.name).ljust(wide)}  {_about(gate)}".rstrip())
-        lines += [f"      {_place(problem)}" for problem in gate.problems[:limit]]
-        if len(gate.problems) > limit:
-            lines.append(f"      {len(gate.problems) - limit} more; --json has them all")
+        rows = list(_rows(gate.problems))
+        lines += [f"      {row}" for row in rows[:limit]]
+        if len(rows) > limit:
+            lines.append(f"      {len(rows) - limit} more; --json has them all")
     return "\n".join(lines) + "\n"
 
 
@@ -47,6 +49,22 @@ def _about(gate: Gate) -> str:
     if gate.log is not None:
         words.append(f"log {clean(gate.log)}")
     return ", ".join(words)
+
+
+def _rows(problems: Sequence[Problem]) -> Iterator[str]:
+    """Yield a row a problem; what is said of many patches alike is said once."""
+    alike: dict[str, list[str]] = {}
+    for problem in problems:
+        if problem.patch and not problem.path:
+            alike.setdefault(problem.sentence, []).append(clean(problem.patch))
+    for problem in problems:
+        patches = [] if problem.path else alike.get(problem.sentence, [])
+        if len(patches) <= _FEW:
+            yield _place(problem)
+        elif clean(problem.patch or "") == patches[0]:
+            named = ", ".join(patches[:_FEW])
+            yield f"{clean(problem.sentence)}: {counted(len(patches), 'patch')}"
+            yield f"  {named} and {len(patches) - _FEW} more"
 
 
 def _place(problem: Problem) -> str:

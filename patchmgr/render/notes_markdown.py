@@ -43,11 +43,10 @@ def _head(note: SyncNote) -> str:
     lines = [
         f"## {verb} {code(note.series)}",
         "",
-        f"From {_state(note.base)} to {_state(note.onto)}",
+        f"{came}: from {_state(note.base)} to {_state(note.onto)}",
     ]
-    lines[-1] += f" ; {came}."
     if note.head is not None:
-        lines.append(f"Head {code(note.head)}")
+        lines += ["", f"Head {code(note.head)}"]
     if not note.is_complete:
         lines.append("")
         lines.append(

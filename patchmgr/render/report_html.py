@@ -7,38 +7,12 @@ from html import escape
 
 from patchmgr.model.footprint import Footprint, Tally
 from patchmgr.model.gating import ChangedSite, Reach
-from patchmgr.model.review import Review
+from patchmgr.model.review import Review, RiskKind
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.report_pictures import heat_map, timeline, treemap
+from patchmgr.render.report_pictures import heat_map, reach_bar, timeline, treemap
+from patchmgr.render.report_style import STYLE
 from patchmgr.render.report_words import TITLES, groups
-from patchmgr.render.review_markdown import REACH_WORDS
-
-_STYLE = """
-:root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--line:#c9ced6;--soft:#f3f5f8;
---link:#0b57b7}
-@media (prefers-color-scheme:dark){:root{--ink:#e8eaed;--paper:#15181c;--line:#454b54;
---soft:#1f242b;--link:#8ab8ff}}
-*{box-sizing:border-box}
-body{margin:0 auto;padding:1.5rem;max-width:76rem;color:var(--ink);background:var(--paper);
-font:16px/1.5 system-ui,sans-serif}
-h1{font-size:1.6rem}h2{font-size:1.3rem;margin-top:2.5rem}h3{font-size:1.1rem}
-code{font-family:ui-monospace,monospace;font-size:.9em;overflow-wrap:anywhere}
-.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:6px;margin:.75rem 0}
-table{border-collapse:collapse;width:100%}
-caption{text-align:left;padding:.5rem .75rem;font-weight:600}
-th,td{text-align:left;padding:.3rem .75rem;border-top:1px solid var(--line);vertical-align:top}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
-thead th{background:var(--soft)}
-svg{max-width:100%;height:auto;display:block}
-svg text{font:12px system-ui,sans-serif;fill:#10151b}
-svg.plain text{fill:var(--ink)}
-figure{margin:1rem 0}figcaption{color:var(--ink);margin-bottom:.5rem}
-summary{cursor:pointer;padding:.4rem 0;color:var(--link)}
-a{color:var(--link)}:focus-visible{outline:3px solid var(--link);outline-offset:2px}
-.skip{position:absolute;left:-100rem}.skip:focus{position:static}
-.pair{white-space:nowrap}
-.key{display:inline-block;width:1em;height:1em;border:1px solid #333;vertical-align:-.1em}
-"""
+from patchmgr.render.review_markdown import REACH_WORDS, steps
 
 
 def report_html(footprints: Sequence[Footprint]) -> str:
@@ -51,7 +25,7 @@ def report_html(footprints: Sequence[Footprint]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         f'<a class="skip" href="#main">To the report</a>\n<main id="main">\n'
         f"<h1>{escape(title)}</h1>\n{body}\n</main>\n</body>\n</html>\n"
     )
@@ -59,23 +33,49 @@ def report_html(footprints: Sequence[Footprint]) -> str:
 
 def _section(number: int, footprint: Footprint) -> str:
     own = f"s{number}"
-    total = footprint.total
+    pin = footprint.pin
+    ref = f"{_code(pin.ref)}, " if pin.ref != pin.commit else ""
     parts = [
         f'<section aria-labelledby="{own}">',
-        f'<h2 id="{own}">{_code(footprint.series)}</h2>',
-        f"<p>{counted(len(footprint.patches), 'patch')} on {_code(footprint.pin.ref)} "
-        f"({_code(footprint.pin.commit)}): {counted(total.files, 'file')}, "
-        f"{total.added} lines added, {total.removed} removed.</p>",
+        f'<h2 id="{own}">Series {_code(footprint.series)}</h2>',
+        f"<p>On {ref}commit {_code(pin.commit)}.</p>",
+        _facts(footprint),
     ]
     if footprint.files:
         parts.append(treemap(footprint, own))
-    parts += [_tallies(title, tallies) for title, tallies in groups(footprint) if tallies]
-    if footprint.languages:
-        parts.append(_tallies("by language", footprint.languages))
     if footprint.review is not None:
         parts += _review(footprint.review, own)
+    tables = [
+        _tallies(title, heading, tallies)
+        for title, heading, tallies in _groups(footprint)
+        if tallies
+    ]
+    if tables:
+        parts += ['<h3>Numbers</h3><div class="tables">', *tables, "</div>"]
     parts += [_patches(footprint), "</section>"]
     return "\n".join(parts)
+
+
+def _facts(footprint: Footprint) -> str:
+    """Return the numbers that one asks for first."""
+    total, review = footprint.total, footprint.review
+    facts = [
+        (len(footprint.patches), counted(len(footprint.patches), "patch").partition(" ")[2]),
+        (total.files, counted(total.files, "file").partition(" ")[2]),
+        (total.added, "lines added"),
+        (total.removed, "lines removed"),
+        *((t.files, TITLES[t.name]) for t in footprint.kinds if t.files),
+    ]
+    if review is not None and review.sites:
+        facts.append((review.count(Reach.SHARED), "changed sites that run for everybody"))
+    rows = "".join(f"<li><b>{number}</b> {escape(word)}</li>" for number, word in facts)
+    return f'<ul class="facts">{rows}</ul>'
+
+
+def _groups(footprint: Footprint) -> Iterator[tuple[str, str, Sequence[Tally]]]:
+    for title, tallies in groups(footprint):
+        yield title, title.rpartition(" ")[2], tallies
+    yield "by language", "language", footprint.languages
 
 
 def _code(text: str) -> str:
@@ -98,18 +98,19 @@ def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) 
     )
     label = escape(caption, quote=True)
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{label}">'
         f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
 
 
-def _tallies(title: str, tallies: Sequence[Tally]) -> str:
+def _tallies(title: str, heading: str, tallies: Sequence[Tally]) -> str:
     rows = [
         [escape(clean(TITLES.get(t.name, t.name))), str(t.files), str(t.added), str(t.removed)]
         for t in tallies
     ]
-    return _table(title[:1].upper() + title[1:], ("", "#Files", "#Added", "#Removed"), rows)
+    columns = (heading[:1].upper() + heading[1:], "#Files", "#Added", "#Removed")
+    return _table(title[:1].upper() + title[1:], columns, rows)
 
 
 def _review(review: Review, own: str) -> Iterator[str]:
@@ -126,16 +127,20 @@ def _review(review: Review, own: str) -> Iterator[str]:
         for p in review.parts
     ]
     columns = ("Subsystem", "#Files", "#Added", "#Removed", "#Tests", "Languages", "Needs")
-    yield _table(f"Subsystems, by {review.parts_by}", columns, rows)
     yield heat_map(review, own)
     if review.moments:
         yield timeline(review, own)
-    yield "<h3>Gates</h3>"
+    yield reach_bar(review, own)
+    if review.sites:
+        yield "<h3>Gates</h3>"
     for reach, words in REACH_WORDS.items():
         sites = [site for site in review.sites if site.reach is reach]
         if sites:
             yield _sites(reach, words, sites)
     yield from _dangers(review)
+    table = _table(f"Subsystems, by {review.parts_by}", columns, rows)
+    summary = counted(len(rows), "subsystem")
+    yield f"<h3>Subsystems</h3><details><summary>{summary}</summary>{table}</details>"
 
 
 def _sites(reach: Reach, words: str, sites: Sequence[ChangedSite]) -> str:
@@ -166,12 +171,16 @@ def _dangers(review: Review) -> Iterator[str]:
             ]
             for h in hot
         ]
-        title = f"Hotspots: the last {counted(review.window or 0, 'upstream commit')}"
+        title = f"Hotspots: the last {steps(review)}"
         table = _table(title, ("Symbol", "File", "#Changed the symbol", "#Changed the file"), rows)
         yield f"<h3>Hotspots</h3><details><summary>{escape(title)}</summary>{table}</details>"
     if review.risks:
-        risks = [[r.kind.value, _code(r.path), _code(r.what)] for r in review.risks]
-        yield f"<h3>Risks</h3>{_table('Risks', ('Kind', 'File', 'What'), risks)}"
+        yield "<h3>Risks</h3>"
+    for kind in RiskKind:
+        risks = [[_code(r.what), _code(r.path)] for r in review.risks if r.kind is kind]
+        if risks:
+            table = _table(kind.value[:1].upper() + kind.value[1:], ("What", "File"), risks)
+            yield f"<details><summary>{len(risks)}: {kind.value}</summary>{table}</details>"
 
 
 def _patches(footprint: Footprint) -> str:

@@ -125,7 +125,9 @@ class _Page:
 def _head(footprint: Footprint) -> str:
     total = footprint.total
     title = f"## Change footprint of {code(footprint.series)}"
-    base = f"Commit {code(footprint.pin.commit)} of {code(footprint.pin.ref)} is the base."
+    pin = footprint.pin
+    named = f" of {code(pin.ref)}" if pin.ref != pin.commit else ""
+    base = f"Commit {code(pin.commit)}{named} is the base."
     patches = counted(len(footprint.patches), "patch")
     verb = "changes" if len(footprint.patches) == 1 else "change"
     net = f"{patches} {verb} {counted(total.files, 'file')}: {_lines(total.added, total.removed)}."

@@ -6,10 +6,11 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from patchmgr.model.footprint import Footprint, PatchFootprint, Tally
+from patchmgr.model.gating import Reach
 from patchmgr.model.review import Review
 from patchmgr.render.clean import clean
 from patchmgr.render.report_words import TITLES, counted, groups, touched_symbols
-from patchmgr.render.review_markdown import REACH_WORDS
+from patchmgr.render.review_markdown import REACH_WORDS, steps
 from patchmgr.render.terminal import painted
 
 NARROWEST = 40
@@ -41,7 +42,8 @@ def _head(footprint: Footprint, width: int, colour: bool) -> Iterator[str]:
     pin = footprint.pin
     title = f"{clean(footprint.series)}  {counted(len(footprint.patches), 'patch')}"
     yield painted(_cut(title, width), _TITLE, colour=colour)
-    yield f"on {clean(pin.ref)} {clean(pin.commit)}"
+    named = f"{clean(pin.ref)} " if pin.ref != pin.commit else ""
+    yield f"on {named}{clean(pin.commit)}"
     total = footprint.total
     binary = f", {total.binaries} binary" if total.binaries else ""
     files = f"{counted(total.files, 'file')}{binary}"
@@ -83,13 +85,14 @@ def _review(review: Review, width: int, colour: bool) -> Iterator[str]:
     title = f"by subsystem ({review.parts_by})"
     yield from _section(_cut(title, width - _NUMBERS), parts, width, colour)
     yield ""
-    yield painted("changed sites of upstream's Python", _TITLE, colour=colour)
+    yield painted("changed sites of upstream's code", _TITLE, colour=colour)
     for reach, words in REACH_WORDS.items():
         yield _cut(f"  {review.count(reach):5}  {reach.value}: {words}", width)
+    yield from _shared(review, width, colour)
     hot = [h for h in review.hotspots if h.commits][:_FEW]
     if hot:
         yield ""
-        title = f"hotspots in the last {counted(review.window or 0, 'upstream commit')}"
+        title = f"hotspots in the last {steps(review)}"
         yield painted(_cut(title, width), _TITLE, colour=colour)
         for spot in hot:
             where = f"{spot.path} {spot.symbol or ''}".rstrip()
@@ -98,7 +101,21 @@ def _review(review: Review, width: int, colour: bool) -> Iterator[str]:
         yield ""
         yield painted("risks", _TITLE, colour=colour)
         for risk in review.risks:
-            yield _cut(f"  {risk.kind.value}: {clean(risk.path)} {clean(risk.what)}", width)
+            yield _cut(f"  {risk.kind.value}: {clean(risk.what)} in {clean(risk.path)}", width)
+
+
+def _shared(review: Review, width: int, colour: bool) -> Iterator[str]:
+    """Yield the first of the sites that a reviewer looks at first."""
+    shared = [site for site in review.sites if site.reach is Reach.SHARED]
+    if not shared:
+        return
+    yield ""
+    yield painted("shared sites", _TITLE, colour=colour)
+    for site in shared[:_FEW]:
+        where = f"{clean(site.path)}:{site.line}{' (removed)' if site.is_removal else ''}"
+        yield _cut(f"  {where}  {clean(site.text)}", width)
+    if len(shared) > _FEW:
+        yield _cut(f"  {len(shared) - _FEW} more: --format markdown, html or --json", width)
 
 
 def _number(signed: str, width: int, code: str, *, colour: bool) -> str:

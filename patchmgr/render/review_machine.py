@@ -48,6 +48,7 @@ def review_value(review: Review) -> dict[str, Any]:
         },
         "hotspots": {
             "window": review.window,
+            "step": review.step,
             "symbols": [
                 {
                     "path": hot.path,

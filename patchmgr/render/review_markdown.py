@@ -58,7 +58,7 @@ def _plain(name: str) -> str:
 
 def reach_list(review: Review) -> str:
     """Return how many changed sites there are of each reach."""
-    lines = ["### Gates: what the changes of upstream's Python stand behind", ""]
+    lines = ["### Gates: what the changes of upstream's code stand behind", ""]
     lines += [
         f"- **{reach.value}** ({words}): {counted(review.count(reach), 'site')}"
         for reach, words in REACH_WORDS.items()
@@ -86,12 +86,17 @@ def _site(site: ChangedSite) -> str:
     return f"| {where} | {symbol} | {code_cell(site.text[:80])} | {gates} | {patches} |"
 
 
+def steps(review: Review) -> str:
+    """Return in how many steps of upstream the hotspots are counted."""
+    return counted(review.window or 0, review.step)
+
+
 def hotspot_table(review: Review) -> Rows:
     """Return the touched symbols that upstream changed lately."""
     hot = [hotspot for hotspot in review.hotspots if hotspot.commits or hotspot.file_commits]
     title = "### Hotspots"
     if review.window is not None:
-        title += f": the last {counted(review.window, 'upstream commit')}"
+        title += f": the last {steps(review)}"
     columns = ("Symbol", "File", "Changed the symbol", "Changed the file", "Patches")
     return Rows(title, columns, tuple(_hotspot(h) for h in hot), "symbols", share=0.25)
 

@@ -11,6 +11,7 @@ from patchmgr.engines.gating_defaults import settings_defaults, variables_in
 from patchmgr.engines.gating_names import Kinds
 from patchmgr.model.gating import ChangedSite, Reach
 from tests.engines.gating_cases import CASES, Case
+from tests.engines.gating_found import site_at
 
 FIGURES = Path(__file__).parent / "gating_figures.txt"
 KINDS = Kinds.of({})
@@ -18,13 +19,8 @@ KINDS = Kinds.of({})
 
 def found(case: Case) -> ChangedSite:
     """Return the site that a case is about."""
-    is_old = case.mark.startswith("-")
-    text, mark = (case.before, case.mark[1:]) if is_old else (case.after, case.mark)
-    line = next(n for n, t in enumerate(text.split("\n"), 1) if mark in t)
-    sites = gated_sites(Texts("pkg/a.py", case.before.encode(), case.after.encode()), KINDS, {})
-    own = [s for s in sites if s.is_removal is is_old and s.line <= line <= s.last]
-    assert own, (case.name, sites)
-    return max(own, key=lambda site: site.line)
+    texts = Texts("pkg/a.py", case.before.encode(), case.after.encode())
+    return site_at(case, gated_sites(texts, KINDS, {}))
 
 
 def test_there_are_sixty_of_them_with_names_of_their_own() -> None:

@@ -86,7 +86,7 @@ def test_everything_has_a_name_and_an_order() -> None:
         if tag == "th":
             assert attrs["scope"] == "col"
         if attrs.get("tabindex") == "0":
-            assert attrs["role"] == "region" and attrs["aria-label"]
+            assert attrs["role"] == "group" and attrs["aria-label"]
     tables = sum(tag == "table" for tag, _ in reader.tags)
     assert sum(tag == "caption" for tag, _ in reader.tags) == tables
     levels = [int(tag[1]) for tag, _ in reader.tags if re.fullmatch("h[1-6]", tag)]

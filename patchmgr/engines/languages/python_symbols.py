@@ -14,6 +14,7 @@ _ATOM = re.compile(
     re.DOTALL,
 )
 _HEADER = re.compile(rb"(?:async\s+def|def|class)\s+([A-Za-z_\x80-\xff][\w\x80-\xff]*)")
+_HEADS = (b"def", b"class", b"async")
 _OPEN = b"([{"
 _NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 
@@ -72,23 +73,26 @@ class _Scan:
         return tuple(self._symbols)
 
     def _count_brackets(self, line: bytes) -> None:
-        for bracket in line.translate(None, _NO_BRACKETS):
-            self._depth += 1 if bracket in _OPEN else -1
-        if self._depth < 0:
-            raise _Unsure
+        brackets = line.translate(None, _NO_BRACKETS)
+        if brackets:
+            self._depth += len(brackets) - 2 * len(brackets.translate(None, _OPEN))
+            if self._depth < 0:
+                raise _Unsure
 
     def _start(self, number: int, line: bytes, code: bytes) -> None:
         indentation = _indentation(line)
-        self._end_idle(indentation)
-        del self._scopes[self._count(indentation) :]
-        header = _HEADER.match(code)
+        if self._idle:
+            self._end_idle(indentation)
+        while self._scopes and self._scopes[-1][0] >= indentation:
+            self._scopes.pop()
+        header = _HEADER.match(code) if code.startswith(_HEADS) else None
         if header is not None:
             self._open(number, indentation, header[1].decode("utf-8", "surrogateescape"))
         elif code[:1] != b"@":
             self._decorated = None
         elif self._decorated is None:
             self._decorated = number
-        self._symbols.append(self._name(len(self._scopes)))
+        self._symbols.append(self._scopes[-1][1] if self._scopes else None)
 
     def _open(self, number: int, indentation: int, name: str) -> None:
         outer = self._name(len(self._scopes))
@@ -115,4 +119,6 @@ class _Scan:
 
 def _indentation(line: bytes) -> int:
     indentation = line[: len(line) - len(line.lstrip())]
+    if not indentation.strip(b" "):
+        return len(indentation)
     return len(indentation.rpartition(b"\f")[2].expandtabs(8))

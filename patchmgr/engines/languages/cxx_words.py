@@ -1,0 +1,129 @@
+"""C++ and CUDA source as words with their lines, and what belongs together: brackets, `#if`s."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from patchmgr.engines.languages.cxx_tokens import UnclearSource
+from patchmgr.engines.structure.tokens import Grammar, Kind, tokens_of
+
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+_SPACE = re.compile(r"(?:\s|\\\r?\n)+")
+_BRANCH = re.compile(r"#\s*(ifdef|ifndef|if|elif|else|endif)\b\s*(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A token, a directive or a whole macro, with its first and last line from 1."""
+
+    text: str
+    line: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """The parts of an `#if`: for each its kind and condition, and where its words begin and end."""
+
+    parts: tuple[tuple[str, str, int, int], ...]
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The words of a file. `closing` has the end of each bracket, `branches` that of each `#if`."""
+
+    words: tuple[Word, ...]
+    closing: Mapping[int, int]
+    branches: Mapping[int, Branches]
+
+
+def read_source(content: bytes) -> Source:
+    """Read a file; raise UnclearSource where brackets or `#if`s do not match."""
+    words = _words(content.decode("utf-8", "replace"))
+    return Source(words, _closing(words), _branches(words))
+
+
+def _words(text: str) -> tuple[Word, ...]:
+    found: list[Word] = []
+    line = 1
+    macro: list[str] = []
+    start = 0
+    for token in tokens_of(text, Grammar.C):
+        line += token.gap.count("\n")
+        first, line = line, line + token.text.count("\n")
+        if token.kind in (Kind.EOL, Kind.END) and macro:
+            found.append(Word(" ".join(macro), start, first))
+            macro = []
+        if token.kind in (Kind.COMMENT, Kind.EOL, Kind.END) or not token.text:
+            continue
+        if macro:
+            macro.append(token.text)
+        elif token.text.startswith("#") and _SPACE.sub("", token.text) == "#define":
+            macro, start = ["#define"], first
+        else:
+            shown = token.text
+            if token.kind is Kind.DIRECTIVE:
+                shown = _SPACE.sub(" ", shown).strip()
+            found.append(Word(shown, first, line))
+    return tuple(found)
+
+
+def branch_of(word: Word) -> tuple[str, str] | None:
+    """Return the kind and the condition of a directive that is part of an `#if`."""
+    found = _BRANCH.match(word.text) if word.text.startswith("#") else None
+    return None if found is None else (found[1], found[2].strip())
+
+
+def _closing(words: Sequence[Word]) -> dict[int, int]:
+    """Match the brackets; each part of an `#if` starts with those that were open before it."""
+    found: dict[int, int] = {}
+    open_: list[int] = []
+    saved: list[list[int]] = []
+    after: list[list[int] | None] = []
+    for index, word in enumerate(words):
+        branch = branch_of(word)
+        if branch is not None:
+            if branch[0].startswith("if"):
+                saved.append(list(open_))
+                after.append(None)
+            elif not saved:
+                raise UnclearSource
+            else:
+                first = after[-1]
+                after[-1] = open_ if first is None else first
+                open_ = list(saved[-1])
+                if branch[0] == "endif":
+                    open_ = after.pop() or []
+                    saved.pop()
+        elif word.text in _PAIRS:
+            open_.append(index)
+        elif word.text in (")", "]", "}"):
+            if not open_ or _PAIRS[words[open_[-1]].text] != word.text:
+                raise UnclearSource
+            found.setdefault(open_.pop(), index)
+    if open_ or saved:
+        raise UnclearSource
+    return found
+
+
+def _branches(words: Sequence[Word]) -> dict[int, Branches]:
+    found: dict[int, Branches] = {}
+    open_: list[tuple[int, list[tuple[str, str, int, int]]]] = []
+    for index, word in enumerate(words):
+        branch = branch_of(word)
+        if branch is None:
+            continue
+        if branch[0].startswith("if"):
+            open_.append((index, []))
+        else:
+            parts = open_[-1][1]
+            parts[-1] = (*parts[-1][:3], index)
+        if branch[0] == "endif":
+            start, parts = open_.pop()
+            found[start] = Branches(tuple(parts), index)
+        else:
+            open_[-1][1].append((*branch, index + 1, index + 1))
+    return found

@@ -1,0 +1,31 @@
+"""What `check` says in a terminal."""
+
+from __future__ import annotations
+
+from patchmgr.model.check import Checked, Problem, gate_of
+from patchmgr.render.checks import checked_text
+
+
+def shown(*problems: Problem) -> list[str]:
+    checked = Checked("s", None, ("a", "b", "c", "d"), (gate_of("header", 4, problems),))
+    return [line.strip() for line in checked_text(checked, colour=False).splitlines()[2:]]
+
+
+def test_what_is_said_of_many_patches_alike_is_said_once() -> None:
+    alike = [Problem("header", "no reason", patch) for patch in ("a", "b", "c", "d")]
+    other = Problem("header", "no exit criterion", "b")
+    assert shown(*alike[:2], other, *alike[2:]) == [
+        "no reason: 4 patches",
+        "a, b, c and 1 more",
+        "b: no exit criterion",
+    ]
+
+
+def test_a_problem_of_a_place_has_a_row_of_its_own() -> None:
+    places = [Problem("header", "white space", "a", "f.py", line) for line in range(1, 6)]
+    assert shown(*places) == [f"a: f.py:{line}: white space" for line in range(1, 6)]
+
+
+def test_more_than_the_limit_is_counted() -> None:
+    rows = shown(*(Problem("header", f"fault {n}", "a") for n in range(23)))
+    assert (len(rows), rows[-1]) == (21, "3 more; --json has them all")
