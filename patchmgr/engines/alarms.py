@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from patchmgr.engines.both_texts import Spot, marked_spots
 from patchmgr.engines.comparison import Comparison, runs_of
 from patchmgr.engines.ladder import CONFLICT, Answer, Collided, Merged, Sides
 from patchmgr.engines.likely import Likeness, find_likeness
@@ -13,6 +13,9 @@ from patchmgr.engines.placement import split_lines
 from patchmgr.model.outcome import How, Resemblance, Verdict
 from patchmgr.model.ports import Blobs, TextMerge
 from patchmgr.model.snapshot import FILE_MODES
+
+if TYPE_CHECKING:
+    from patchmgr.engines.both_texts import Spot
 
 REASON = "upstream seems to have this in other words"
 
@@ -36,6 +39,8 @@ def raise_alarms(
     clean = {alarm.hunk: alarm.likeness for alarm in alarms if alarm.is_clean}
     if not clean:
         return merged, alarms
+    from patchmgr.engines.both_texts import marked_spots
+
     assert sides.base and sides.ours and sides.theirs
     answers = tuple(CONFLICT if n in clean else a for n, a in enumerate(merged.answers))
     spots = [_spot(sides, n, likeness) for n, likeness in clean.items()]
@@ -70,6 +75,8 @@ def _is_open(answer: Answer) -> bool:
 
 
 def _spot(sides: Sides, number: int, likeness: Likeness) -> Spot:
+    from patchmgr.engines.both_texts import Spot
+
     runs = tuple(runs_of(sides.hunks[number], sides.positions[number]))
     return Spot(runs[0].start, runs[-1].end, likeness.start, likeness.end)
 

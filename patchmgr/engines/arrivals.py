@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from patchmgr.engines.atoms import Interest, PatchAtoms, normal_lines
@@ -25,11 +25,12 @@ class Traffic:
 def traffic(search: Search) -> Traffic:
     """Follow all lines of a series through upstream's steps."""
     wanted = search.interests
-    owners = _owners(search.series)
+    moves = search.timelines.moves()
+    owners = _owners(search.series, {path for touched in moves.values() for path, *_ in touched})
     scanner = _Scanner(wanted, search.blobs)
     came: list[dict[int, int]] = [{} for _ in search.series]
     left: list[dict[int, int]] = [{} for _ in search.series]
-    for number, touched in search.timelines.moves().items():
+    for number, touched in moves.items():
         for path, before, after in touched:
             if path in wanted:
                 old, new = scanner.scan(path, before), scanner.scan(path, after)
@@ -54,10 +55,11 @@ def _count(
             counts[patch][number] = counts[patch].get(number, 0) + 1
 
 
-def _owners(series: Sequence[PatchAtoms]) -> Mapping[Line, Sequence[int]]:
+def _owners(series: Sequence[PatchAtoms], paths: Collection[str]) -> Mapping[Line, Sequence[int]]:
+    """Return by line which patches have it, for lines of some paths."""
     owners: dict[Line, dict[int, None]] = {}
     for number, patch in enumerate(series):
-        for hunk in patch.hunks:
+        for hunk in (hunk for hunk in patch.hunks if hunk.path in paths):
             for line in hunk.added:
                 owners.setdefault((hunk.path, True, line), {})[number] = None
             for line in hunk.removed:

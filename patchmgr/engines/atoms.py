@@ -14,14 +14,14 @@ from patchmgr.engines.fold import FileStep
 from patchmgr.model.patch import Patch
 
 _SPACE = b" \t\r\f\v"
-_LETTERS = re.compile(rb"[A-Za-z\x80-\xff]")
 _BARE = frozenset(
     b"return return; break; continue continue; default: finally: private: public: protected: "
     b"#endif else: else{ }else{ template<> import pass; try: template passed returnNone "
     b"returnout returnTrue returnFalse returnresult importtorch result #pragmaonce".split()
 )
+_EMPTY = frozenset([b""])
 _SHORTEST = 6
-_FEWEST_LETTERS = 3
+_LETTERS = re.compile(rb"(?:[^A-Za-z\x80-\xff]*[A-Za-z\x80-\xff]){3}")
 
 
 def normal_lines(content: bytes) -> list[bytes]:
@@ -38,7 +38,7 @@ def is_telling(line: bytes) -> bool:
     """Say whether a line without white space says something."""
     if len(line) < _SHORTEST or line in _BARE:
         return False
-    return len(_LETTERS.findall(line[:200])) >= _FEWEST_LETTERS
+    return _LETTERS.match(line, 0, 200) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ def _hunks(patch: Patch) -> Iterator[HunkAtoms]:
 
 
 def _side(lines: Sequence[bytes], kind: bytes) -> frozenset[bytes]:
-    found = (bare(line[1:]) for line in lines if line[:1] == kind)
-    return frozenset(line for line in found if line)
+    found = normal_lines(b"".join(line[1:] for line in lines if line[:1] == kind))
+    return frozenset(found) - _EMPTY
 
 
 @dataclass(frozen=True, slots=True)

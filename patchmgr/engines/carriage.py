@@ -9,7 +9,6 @@ from patchmgr.engines.alarms import Alarm, raise_alarms
 from patchmgr.engines.collisions import collision, with_alarms
 from patchmgr.engines.doubt import doubt
 from patchmgr.engines.fold import FileStep, left_path
-from patchmgr.engines.following import follow_hunks
 from patchmgr.engines.headers import with_header
 from patchmgr.engines.ladder import (
     ABSORBED_EXACT,
@@ -22,7 +21,6 @@ from patchmgr.engines.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.rungs import further
 from patchmgr.engines.work import FileResult, NewSide, Tools, Work
 from patchmgr.model.patch import FilePatch
 
@@ -145,6 +143,8 @@ def _follow(
     work: Work, step: FileStep, sides: Sides, collided: Collided, home: str
 ) -> FileResult | Collided:
     """Carry hunks to where upstream put what they change; the collision where that is not known."""
+    from patchmgr.engines.following import follow_hunks
+
     tools, files = work.tools, work.side.files
     if tools.elsewhere is None:
         return collided
@@ -191,6 +191,8 @@ def _merge_change(
     if isinstance(merged, Merged) and not is_solved:
         merged = doubt(home, sides, merged, tools.blobs)
     if isinstance(merged, Collided) and not is_solved:
+        from patchmgr.engines.rungs import further
+
         merged, _ = further(
             sides, merged, home, blobs=tools.blobs, text=tools.text, recall=tools.recall
         )
@@ -200,6 +202,8 @@ def _merge_change(
     has_more = tools.formatter is not None or tools.structure is not None
     if isinstance(merged, Merged) or alarms or is_solved or not has_more:
         return merged, alarms, ()
+    from patchmgr.engines.rungs import further
+
     merged, rules = further(
         sides,
         merged,

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from patchmgr.engines.alarms import Alarm, resemblances
-from patchmgr.engines.conflict_ids import conflict_id
-from patchmgr.engines.fold import FileStep
 from patchmgr.engines.ladder import CONFLICT, DECIDED, SOLVED, Collided, Sides
 from patchmgr.engines.solutions import shown_content, solved_entry
 from patchmgr.engines.work import FileResult, Work
 from patchmgr.model.decision import Ruling
 from patchmgr.model.outcome import FileConflict
-from patchmgr.model.ports import Blobs
+
+if TYPE_CHECKING:
+    from patchmgr.engines.fold import FileStep
+    from patchmgr.model.ports import Blobs
 
 
 def collision(
     work: Work, step: FileStep, sides: Sides, collided: Collided, *, home: str, target: str
 ) -> FileResult:
     """Return a conflict, or what a person made of it: in this rebase, or of the like before."""
+    from patchmgr.engines.conflict_ids import conflict_id
+
     base, ours, theirs = (
         shown_content(side, work.tools.blobs) for side in (sides.base, sides.ours, sides.theirs)
     )

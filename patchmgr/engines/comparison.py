@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from patchmgr.engines.differences import Block, changed_blocks
 from patchmgr.engines.languages.names import language
@@ -27,7 +28,6 @@ from patchmgr.engines.languages.words import (
     words_of,
 )
 from patchmgr.engines.placement import split_lines
-from patchmgr.engines.symbols import SymbolIndex
 from patchmgr.model.patch import Hunk
 
 LONGEST_LINE = 500  # what is longer is generated, or no code
@@ -44,6 +44,9 @@ _BOUND = re.compile(
     r"(?:^|[({;])\s*(?:for\s+)?(?:[\w:<>,]+[\s*&]+)*?([^\W\d]\w*)\s*(?::[^=]+)?\s=\s"
     r"|\bfor\s+([^\W\d]\w*)\s+in\b|\bas\s+([^\W\d]\w*)\s*[:,)]"
 )
+
+if TYPE_CHECKING:
+    from patchmgr.engines.symbols import SymbolIndex
 _NAME = re.compile(rb"\w+")
 
 
@@ -193,8 +196,7 @@ class Comparison:
 
     def _locals(self, lines: Sequence[bytes]) -> frozenset[str]:
         """Return the names of variables that the lines bind and that the file did not have."""
-        short = (line for line in lines if len(line) <= LONGEST_LINE)
-        texts = (line.decode("utf-8", "surrogateescape") for line in short)
+        texts = (x.decode("utf-8", "surrogateescape") for x in lines if len(x) <= LONGEST_LINE)
         names = {name for text in texts for found in _BOUND.findall(text) for name in found}
         return frozenset(
             name
@@ -243,6 +245,8 @@ class Comparison:
 
     @cached_property
     def _symbols(self) -> tuple[SymbolIndex, SymbolIndex]:
+        from patchmgr.engines.symbols import SymbolIndex
+
         base, ours = self._contents
         return SymbolIndex(self._path, base), SymbolIndex(self._path, ours)
 

@@ -8,24 +8,27 @@ and not in the merged tree.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from patchmgr.engines.fold import Overlay
-from patchmgr.engines.rebase import FileResult, Judged
 from patchmgr.engines.structure.guards_imports import is_among, resolves, unresolved_imports
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import Verdict
-from patchmgr.model.ports import Blobs, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
+
+if TYPE_CHECKING:
+    from patchmgr.engines.rebase import FileResult, Judged
+    from patchmgr.model.ports import Blobs, Tree
 
 _UNKNOWN = b"("
 _WORD = re.compile(r"\w+")
+_ALIAS = re.compile(r"\bas[ \t]+\w+")
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*|[^\n]*)|import[ \t]+([\w.,\t ]+))",
-    re.MULTILINE,
+    r"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*|[^\n]*)|import[ \t]+([\w.,\t ]+))"
 )
 
 Question = tuple[Texts, str, str]
@@ -135,13 +138,22 @@ def _named_imports(text: str) -> frozenset[tuple[str, str]]:
     Nothing is left out; a word of a comment may be among it.
     """
     found: set[tuple[str, str]] = set()
-    for match in _IMPORT.finditer(text):
-        package, names, whole = match[1], match[2], match[3]
-        if package:
-            found |= {(package, name) for name in _WORD.findall(names) or ("",)}
-        else:
-            found |= {(name.split()[0], "") for name in whole.split(",") if name.split()}
+    at, end = text.find("import"), 0
+    while at >= 0:
+        start = text.rfind("\n", 0, at) + 1
+        match = _IMPORT.match(text, start) if start >= end else None
+        if match is not None:
+            found.update(_names_of(*match.groups()))
+            end = match.end()
+        at = text.find("import", max(end, at + 1))
     return frozenset(found)
+
+
+def _names_of(package: str | None, names: str, whole: str) -> Iterator[tuple[str, str]]:
+    if package:
+        yield from ((package, name) for name in _WORD.findall(_ALIAS.sub("", names)) or ("",))
+    else:
+        yield from ((name.split()[0], "") for name in whole.split(",") if name.split())
 
 
 def _lost(

@@ -11,7 +11,6 @@ from patchmgr.engines.ladder import (
     Sides,
 )
 from patchmgr.engines.placement import places_of, split_lines
-from patchmgr.engines.symbols import SymbolIndex
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import FILE_MODES
@@ -51,6 +50,8 @@ def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) ->
     if len(places) <= max(1, len(places_of(base, hunk))):
         return False
     before = next((n for n, line in enumerate(hunk.lines) if line[:1] != b" "), 0)
+    from patchmgr.engines.symbols import SymbolIndex
+
     symbol = SymbolIndex(path, base).at(position + before)
     if symbol is not None:
         return symbol not in SymbolIndex(path, ours).names()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from patchmgr.engines.placement import Rejected, apply_hunks
 from patchmgr.errors import PatchmgrError
@@ -35,6 +35,7 @@ class Overlay:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._changed: dict[str, Entry | None] = {}
+        self._inside: dict[str, dict[str, None]] = {}
 
     def entry(self, path: str) -> Entry | None:
         """Return the file at the path, None where there is none."""
@@ -44,7 +45,12 @@ class Overlay:
 
     def is_directory(self, path: str) -> bool:
         """Say whether there is a file below the path."""
-        return any(True for _ in self.files_below(path))
+        changed = self._inside.get(path, ())
+        if any(self._changed[below] is not None for below in changed):
+            return True
+        if not self._tree.is_directory(path):
+            return False
+        return not changed or any(True for _ in self.files_below(path))
 
     def files_below(self, path: str) -> Iterator[str]:
         """Yield the paths of all files below a directory."""
@@ -53,6 +59,9 @@ class Overlay:
 
     def set(self, path: str, entry: Entry | None) -> None:
         """Put a file at the path, or delete it."""
+        if path not in self._changed:
+            for folder in _folders(path):
+                self._inside.setdefault(folder, {})[path] = None
         self._changed[path] = entry
 
     def changes(self) -> Mapping[str, Entry | None]:
@@ -64,9 +73,7 @@ class Overlay:
 
         Files that are `leaving` are in nobody's way.
         """
-        parts = path.split("/")
-        parents = ("/".join(parts[:end]) for end in range(1, len(parts)))
-        for parent in parents:
+        for parent in _folders(path):
             if parent not in leaving and self.entry(parent) is not None:
                 return parent
         is_in_use = any(
@@ -75,9 +82,17 @@ class Overlay:
         return path if is_in_use else None
 
     def _below(self, path: str) -> Iterator[str]:
-        yield from (changed for changed in self._changed if changed.startswith(path + "/"))
+        yield from self._inside.get(path, ())
         if self._tree.is_directory(path):
             yield from self._tree.files_below(path)
+
+
+def _folders(path: str) -> Iterator[str]:
+    """Yield the folders that a path is in, the outermost first."""
+    end = path.find("/")
+    while end >= 0:
+        yield path[:end]
+        end = path.find("/", end + 1)
 
 
 def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...]:
@@ -111,6 +126,8 @@ def _create(side: Overlay, name: str, path: str, entry: Entry | None) -> None:
 def _step_file(
     side: Overlay, name: str, change: FilePatch, leaving: Collection[str], blobs: Blobs
 ) -> FileStep:
+    if _makes(side, change):
+        change = replace(change, old_path=None)
     is_new = change.old_path is None or change.is_rename or change.is_copy
     if is_new and side.entry(change.path) is not None and change.path not in leaving:
         raise _refusal(name, change.path, "the file that it creates is there already")
@@ -128,6 +145,18 @@ def _step_file(
             raise _refusal(name, change.old_path, "the deletion does not delete all lines")
         return FileStep(change, base, None, positions)
     return FileStep(change, base, Entry(change.new_mode or base.mode, blob), positions)
+
+
+def _makes(side: Overlay, change: FilePatch) -> bool:
+    """Say whether a plain diff makes the file that it names on both sides: `@@ -0,0 +1 @@`.
+
+    Only the tree can tell: where the file is there and empty, the same diff fills it.
+    """
+    path = change.old_path
+    if path is None or path != change.new_path or side.entry(path) is not None:
+        return False
+    is_plain = change.old_id is None and change.old_mode is None
+    return is_plain and [(h.old_start, h.old_count) for h in change.hunks] == [(0, 0)]
 
 
 def _content(

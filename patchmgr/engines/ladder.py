@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from patchmgr.engines.placement import apply_one, leads_to, take_in
-from patchmgr.engines.superset import added_members, has_members, is_superset
+from patchmgr.engines.superset import has_members, is_superset, may_have_members
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.outcome import How, Verdict
 from patchmgr.model.patch import Hunk
@@ -201,8 +201,7 @@ def judge_hunks(
         return (CONFLICT if merged is None else DRIFTED_TEXT,)
     pairs = tuple(zip(hunks, positions, strict=True))
     if merged is not None and leads_to(ours, hunks, merged):
-        doubled = (_is_doubled(base, ours, hunk, position, text) for hunk, position in pairs)
-        return tuple(ABSORBED_SUPERSET if is_in else CARRIED_TEXT for is_in in doubled)
+        return _judge_doubled(base, ours, pairs, text)
     texts = [(base, ours, apply_one(base, hunk, position)) for hunk, position in pairs]
     alone = zip(pairs, text.merge_all(texts), strict=True)
     answers = tuple(_judge(base, ours, *pair, merge) for pair, merge in alone)
@@ -215,11 +214,17 @@ def judge_hunks(
     return tuple(DRIFTED_TEXT if a == CONFLICT else a for a in answers)
 
 
-def _is_doubled(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> bool:
-    """Say whether upstream has the members of a display that a hunk would add once more."""
-    if added_members(hunk) is None:
-        return False
-    return judge_hunk(base, ours, hunk, position, text) == ABSORBED_SUPERSET
+def _judge_doubled(
+    base: bytes, ours: bytes, pairs: Sequence[tuple[Hunk, int]], text: TextMerge
+) -> tuple[Answer, ...]:
+    """Judge hunks that apply as they stand: absorbed are members that upstream has elsewhere."""
+    asked = [n for n, (hunk, _) in enumerate(pairs) if may_have_members(ours, hunk)]
+    merges = text.merge_all([(base, ours, apply_one(base, *pairs[n])) for n in asked])
+    answers = [CARRIED_TEXT] * len(pairs)
+    for number, merge in zip(asked, merges, strict=True):
+        if _judge(base, ours, *pairs[number], merge) == ABSORBED_SUPERSET:
+            answers[number] = ABSORBED_SUPERSET
+    return tuple(answers)
 
 
 def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:

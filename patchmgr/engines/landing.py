@@ -54,7 +54,7 @@ def _candidates(search: Search, traffic: Traffic) -> dict[int, list[int]]:
     """Return step number to the patches, in order, of which the step brought a good part."""
     found: dict[int, list[int]] = {}
     for patch, steps in enumerate(traffic.came):
-        size = search.survivors(patch)
+        size = search.survivors(patch) if steps else 0
         ranked = sorted(steps.items(), key=lambda item: (-item[1], item[0]))
         for number, count in ranked[:MOST_CANDIDATES]:
             if size and count >= FEWEST_CAME * size:

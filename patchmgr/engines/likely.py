@@ -13,7 +13,6 @@ from difflib import SequenceMatcher
 from patchmgr.engines.comparison import Brought, Comparison, Run, Sayings, runs_of
 from patchmgr.engines.guards import Guard, find_guards
 from patchmgr.engines.languages.words import all_words, parts_of
-from patchmgr.engines.literals import alike_literals
 from patchmgr.model.patch import Hunk
 
 LIKE_IN_CONFLICT = 0.6  # share of what a colliding hunk says that upstream says, too
@@ -138,6 +137,8 @@ def _moved_with_surroundings(
 
 def _other_literal(comparison: Comparison, run: Run) -> Likeness | None:
     """Judge a string that both sides rewrote in the same statement."""
+    from patchmgr.engines.literals import alike_literals
+
     for block in [b for b in comparison.blocks if run.removed and run.gap(b) == 0]:
         theirs = comparison.ours[block.new_start : block.new_end]
         found = alike_literals(run.removed, run.added, theirs, comparison.language)

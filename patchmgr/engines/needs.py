@@ -10,19 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from patchmgr.engines.fold import FileStep, Overlay, step_patch
-from patchmgr.engines.predicates import State, States, broken_promise, refusal
-from patchmgr.engines.rebase import Item
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.predicates import read_conditions
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import Verdict
-from patchmgr.model.patch import Patch
-from patchmgr.model.ports import Blobs, Tree
-from patchmgr.model.predicate import Conditions, claims
 from patchmgr.model.snapshot import REGULAR, Entry
+
+if TYPE_CHECKING:
+    from patchmgr.engines.predicates import State, States
+    from patchmgr.engines.rebase import Item
+    from patchmgr.model.patch import Patch
+    from patchmgr.model.ports import Blobs, Tree
+    from patchmgr.model.predicate import Conditions
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +38,22 @@ class Views:
 
 def has_conditions(patches: Sequence[Patch]) -> bool:
     """Say whether a header has a condition; raise "bad-predicate" where one cannot be read."""
-    conditions = [read_conditions(patch) for patch in patches]
+    conditions = [_conditions(patch) for patch in patches if patch.has_conditions]
     return not all(found.are_empty for found in conditions)
+
+
+def _conditions(patch: Patch) -> Conditions:
+    from patchmgr.formats.predicates import read_conditions
+
+    return read_conditions(patch)
 
 
 def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
     """Raise "bad-predicate" where a header names an upstream that is not known."""
+    from patchmgr.model.predicate import claims
+
     for patch in patches:
-        conditions = read_conditions(patch)
+        conditions = _conditions(patch)
         for predicate in (conditions.needed_when, conditions.ensures):
             for claim in claims(predicate) if predicate is not None else ():
                 name = claim.where.upstream
@@ -60,7 +70,9 @@ def missing_on(patches: Sequence[Patch], state: State, states: States) -> dict[s
 
 
 def _refusal(patch: Patch, state: State, states: States) -> str | None:
-    conditions = read_conditions(patch)
+    from patchmgr.engines.predicates import refusal
+
+    conditions = _conditions(patch)
     return _told_of(patch, lambda: refusal(conditions, state, states))
 
 
@@ -75,7 +87,7 @@ def _told_of(patch: Patch, ask: Callable[[], str | None]) -> str | None:
 
 def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
     """Raise "bad-predicate" where a tree with the patch is not what the patch ensures."""
-    broken = _broken(patch, read_conditions(patch), views, tree)
+    broken = _broken(patch, _conditions(patch), views, tree)
     if broken is not None:
         hint = "correct the patch, or its Ensures"
         raise PatchmgrError("bad-predicate", f"Patch {shown(patch.name)} {broken}", (hint,))
@@ -96,7 +108,7 @@ def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item
 
 
 def _placed(item: Item, views: Views, old: Overlay, blobs: Blobs) -> Item:
-    patch, conditions = item.patch, read_conditions(item.patch)
+    patch, conditions = item.patch, _conditions(item.patch)
     missing = _refusal(patch, views.base, views.states)
     needless = missing
     if views.onto is not views.base:
@@ -115,6 +127,8 @@ def _placed(item: Item, views: Views, old: Overlay, blobs: Blobs) -> Item:
 
 
 def _broken(patch: Patch, conditions: Conditions, views: Views, tree: Tree) -> str | None:
+    from patchmgr.engines.predicates import broken_promise
+
     state = replace(views.onto, tree=tree)
     return _told_of(patch, lambda: broken_promise(conditions, state, views.states))
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
+from itertools import compress, count
+from operator import ne
 
 from patchmgr.model.patch import Hunk
 
@@ -29,10 +32,7 @@ MOST_PLACES = 99
 
 def split_lines(content: bytes) -> list[bytes]:
     """Split at line feeds only and keep them, as git does."""
-    pieces = content.split(b"\n")
-    last = pieces.pop()
-    lines = [piece + b"\n" for piece in pieces]
-    return [*lines, last] if last else lines
+    return BytesIO(content).readlines()
 
 
 def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
@@ -58,7 +58,7 @@ def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
         positions.append(place)
     out += lines[done:]
     joined = b"".join(out)
-    if any(not line.endswith(b"\n") for line in out[:-1]):
+    if joined.count(b"\n") < len(out) - (not joined.endswith(b"\n")):
         return Rejected(len(hunks) - 1, "a line without a line feed would end up inside the file")
     return Applied(joined, tuple(positions))
 
@@ -119,31 +119,46 @@ def places_of(content: bytes, hunk: Hunk) -> list[int]:
 def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
     """Say whether the hunks as they stand, in order and at any places, give the result."""
     old, new = split_lines(content), split_lines(result)
-    done, drift = {0}, 0
+    done, drift = [0], 0
     for hunk in hunks:
         before, after = list(hunk.old()), list(hunk.new())
-        done = {
-            place + len(before)
-            for place in _same_up_to(old, new, done, drift=drift)
-            if old[place : place + len(before)] == before
-            and new[place + drift : place + drift + len(after)] == after
-        }
+        found: set[int] = set()
+        for first, last in _same_from(old, new, done, drift=drift):
+            for place in _occurrences(old, before, first, last):
+                if new[place + drift : place + drift + len(after)] == after:
+                    found.add(place + len(before))
+        done = sorted(found)
         drift += len(after) - len(before)
     return any(old[at:] == new[at + drift :] for at in done)
 
 
-def _same_up_to(
-    old: list[bytes], new: list[bytes], done: Collection[int], *, drift: int
-) -> Iterator[int]:
-    """Yield each place with nothing but equal lines between a done one and it."""
-    last, is_same = max(done, default=-1), False
-    for place in range(min(done, default=0), len(old) + 1):
-        is_same = is_same and old[place - 1 : place] == new[place - 1 + drift : place + drift]
-        is_same = is_same or place in done
-        if is_same:
-            yield place
-        elif place > last:
+def _same_from(
+    old: list[bytes], new: list[bytes], done: Sequence[int], *, drift: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the first and last place with nothing but equal lines between a done one and it."""
+    last = -1
+    for first in done:
+        if first > last:
+            end = min(len(old), len(new) - drift)
+            differs = map(ne, old[first:end], new[first + drift : end + drift])
+            last = next(compress(count(first), differs), end)
+            yield first, last
+
+
+def _occurrences(lines: list[bytes], part: list[bytes], first: int, last: int) -> Iterator[int]:
+    """Yield where a part is in the lines and begins at a place from the first to the last."""
+    if not part:
+        yield from range(first, last + 1)
+        return
+    at = first
+    while at <= last:
+        try:
+            at = lines.index(part[0], at, last + 1)
+        except ValueError:
             return
+        if lines[at : at + len(part)] == part:
+            yield at
+        at += 1
 
 
 def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:

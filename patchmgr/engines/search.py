@@ -142,10 +142,18 @@ class Search:
             sides = (before, upstream, after)
             if any(side is None or side.mode not in FILE_MODES for side in sides):
                 return False
+            if not self._may_have(patch, path, upstream):
+                return False
             texts.append(tuple(self.blobs.read(side.blob) for side in sides if side is not None))
         merged = self.text.merge_all([(base, ours, theirs) for base, ours, theirs in texts])
         pairs = zip(texts, merged, strict=True)
         return all(isinstance(m, Clean) and m.content == sides[1] for sides, m in pairs)
+
+    def _may_have(self, patch: int, path: str, entry: Entry | None) -> bool:
+        """Say whether a file has all that a patch adds to it: else no merge leaves it as it is."""
+        lines = self.lines(entry)
+        hunks = (hunk for hunk in self.series[patch].hunks if hunk.path == path)
+        return all(hunk.added <= lines for hunk in hunks)
 
     def is_in(self, patch: int, hunk: int, entry: Entry | None) -> bool:
         """Say whether merging a hunk alone, by its number in the patch, leaves a file as it is."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
 from patchmgr.engines.displays import (
     LARGEST_DISPLAY,
     Group,
@@ -26,6 +25,8 @@ from patchmgr.model.patch import Hunk
 # What can switch off the lines behind it: conditions of a preprocessor, comments, strings.
 _SWITCH = re.compile(rb"\s*(?:#\s*(?:if|el|endif)|/\*|\*/|\"\"\"|''')")
 
+_WORD = re.compile(rb"\w+")
+
 _Lines = Sequence[bytes]
 _Rows = tuple[Row, ...]
 
@@ -35,6 +36,8 @@ def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
 
     Outside of the collisions the merge must be upstream's own bytes.
     """
+    from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
+
     regions = conflict_regions(marked)
     if not regions or not hunk.added() or resolved_to_ours(marked) != ours:
         return False
@@ -46,6 +49,17 @@ def added_members(hunk: Hunk) -> tuple[Row, ...] | None:
     """Return the members of a display that a hunk adds, None where it does anything else."""
     added = [line[1:] for line in hunk.lines if line[:1] == b"+"]
     return None if hunk.removed() else rows_of_lines(added)
+
+
+def may_have_members(ours: bytes, hunk: Hunk) -> bool:
+    """Say whether a hunk adds nothing but members of a display, and upstream has all their words.
+
+    Only such a hunk can be a superset of which `is_superset` and `has_members` are true.
+    """
+    if added_members(hunk) is None:
+        return False
+    added = b"".join(line for line in hunk.lines if line[:1] == b"+")
+    return all(word in ours for word in _WORD.findall(added))
 
 
 def has_members(base: bytes, position: int, ours: bytes, merged: bytes, hunk: Hunk) -> bool:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from patchmgr.engines.alarms import Alarm
-from patchmgr.engines.fold import FileStep, Overlay
 from patchmgr.engines.ladder import Answer, Collided, Merged, Sides, merge_file
-from patchmgr.engines.memory import Resolutions
-from patchmgr.engines.relocation import Place
-from patchmgr.engines.relocation_files import ChangedFiles
-from patchmgr.engines.solving import Structure
-from patchmgr.model.outcome import FileConflict
-from patchmgr.model.patch import Author
-from patchmgr.model.ports import Blobs, Formatter, TextMerge
-from patchmgr.model.snapshot import Entry
+
+if TYPE_CHECKING:
+    from patchmgr.engines.alarms import Alarm
+    from patchmgr.engines.fold import FileStep, Overlay
+    from patchmgr.engines.memory import Resolutions
+    from patchmgr.engines.relocation import Place
+    from patchmgr.engines.relocation_files import ChangedFiles
+    from patchmgr.engines.solving import Structure
+    from patchmgr.model.outcome import FileConflict
+    from patchmgr.model.patch import Author
+    from patchmgr.model.ports import Blobs, Formatter, TextMerge
+    from patchmgr.model.snapshot import Entry
 
 SymbolAt = Callable[[str, bytes, int], "str | None"]
 

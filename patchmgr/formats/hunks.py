@@ -1,19 +1,16 @@
-"""The hunks of one file section: bounded here by their counts, then read by unidiff."""
+"""The hunks of one file section: bounded by their counts, and read line by line."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 
-from unidiff.constants import LINE_TYPE_NO_NEWLINE
-from unidiff.patch import Hunk as FoundHunk
-from unidiff.patch import PatchSet
-
+from patchmgr.errors import PatchmgrError
 from patchmgr.formats.reader import PatchReader
 from patchmgr.model.patch import Hunk
 
 _HEAD = re.compile(rb"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@")
-_MARKER = b"\\ No newline at end of file\n"
 _OLD, _NEW = 1, 2
 _SIDES = {b" ": _OLD | _NEW, b"\n": _OLD | _NEW, b"-": _OLD, b"+": _NEW}
 
@@ -28,14 +25,13 @@ def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
 
     Nothing is allocated by the counts of a header: they are only compared with what is there.
     """
-    start, scan = reader.at, _Scan(reader)
+    scan = _Scan(reader)
+    hunks: list[Hunk] = []
     while reader.starts(b"@@"):
-        scan.hunk()
-    if reader.at == start:
+        hunks.append(scan.hunk())
+    if not hunks:
         raise reader.fault("a hunk is expected here")
-    text = [line.decode("latin-1") for line in scan.lines]
-    (found,) = PatchSet(["--- old\n", "+++ new\n", *text])
-    return tuple(_hunk(hunk) for hunk in found)
+    return tuple(hunks)
 
 
 @dataclass(slots=True)
@@ -45,25 +41,18 @@ class _Scan:
     reader: PatchReader
     ended: int = 0
     next_line: int = 1
-    lines: list[bytes] = field(default_factory=list)
 
-    def hunk(self) -> None:
-        """Step over one hunk."""
-        old, new = self._head()
-        start, bodies = self.reader.at, set()
-        while old or new:
-            kind = self._line()
-            sides = _SIDES[kind]
-            bodies.add(kind)
-            old -= sides & _OLD
-            new -= sides >> 1
-            if old < 0 or new < 0:
-                raise self.reader.fault("the hunk is longer than its counts", at=self.reader.at - 1)
-        if not bodies & {b"-", b"+"}:
-            raise self.reader.fault("the hunk changes nothing", at=start - 1)
+    def hunk(self) -> Hunk:
+        """Read one hunk."""
+        start = self.reader.at
+        old_start, old, new_start, new, heading = self._head()
+        lines = self._body(old, new)
+        if not any(line.startswith((b"+", b"-")) for line in lines):
+            raise self.reader.fault("the hunk changes nothing", at=start)
+        return Hunk(old_start, old, new_start, new, heading, lines)
 
-    def _head(self) -> tuple[int, int]:
-        """Read the hunk's first line and return its counts."""
+    def _head(self) -> tuple[int, int, int, int, bytes]:
+        """Read the hunk's first line: starts and counts, and the heading behind them."""
         reader, line = self.reader, self.reader.line or b""
         match = _HEAD.match(line)
         if match is None or not line.endswith(b"\n"):
@@ -75,51 +64,73 @@ class _Scan:
         if first < self.next_line:
             raise reader.fault("the hunk overlaps the one before it, or is out of order")
         self.next_line = first + old
-        self.lines.append(line)
         reader.at += 1
-        return old, new
+        return old_start, old, new_start, new, line[match.end() : -1].removeprefix(b" ")
 
-    def _line(self) -> bytes:
-        """Read one line of the body, with a marker behind it, and return its kind."""
-        reader, line = self.reader, self.reader.line
-        if line is None:
-            raise reader.fault("the patch ends inside a hunk", "is the file complete?")
-        kind = line[:1]
-        sides = _SIDES.get(kind)
+    def _body(self, old: int, new: int) -> tuple[bytes, ...]:
+        """Read the lines of a hunk with so many lines on its sides."""
+        plain = self._plain_body(old, new)
+        if plain is not None:
+            return plain
+        reader, found = self.reader, list[bytes]()
+        lines = reader.lines
+        while old or new:
+            line = lines[reader.at] if reader.at < len(lines) else b""
+            sides = _SIDES.get(line[:1])
+            if sides is None or self.ended & sides or line[-1:] != b"\n":
+                raise self._fault(line, sides)
+            old -= sides & _OLD
+            new -= sides >> 1
+            if old < 0 or new < 0:
+                raise reader.fault("the hunk is longer than its counts")
+            found.append(line if line != b"\n" else b" \n")
+            reader.at += 1
+            if reader.at < len(lines) and lines[reader.at][:2] == b"\\ ":
+                found[-1] = self._unended(line, sides)
+        return tuple(found)
+
+    def _plain_body(self, old: int, new: int) -> tuple[bytes, ...] | None:
+        """Read a body that all is well with, which most are; None where it needs a closer look."""
+        reader = self.reader
+        end = start = reader.at
+        if self.ended or not (old or new):
+            return None
+        for line in islice(reader.lines, start, None):
+            kind = line[:1]
+            if kind == b" ":
+                old -= 1
+                new -= 1
+            elif kind == b"+":
+                new -= 1
+            elif kind == b"-":
+                old -= 1
+            else:
+                return None
+            end += 1
+            if old <= 0 and new <= 0:
+                break
+        found = tuple(reader.lines[start:end])
+        is_marked = end < len(reader.lines) and reader.lines[end][:1] == b"\\"
+        if old or new or is_marked or found[-1][-1:] != b"\n":
+            return None
+        reader.at = end
+        return found
+
+    def _fault(self, line: bytes, sides: int | None) -> PatchmgrError:
+        """Return what is wrong with a line of the body, empty where there is none."""
+        if not line:
+            return self.reader.fault("the patch ends inside a hunk", "is the file complete?")
         if sides is None:
-            raise reader.fault("the hunk is shorter than its counts")
+            return self.reader.fault("the hunk is shorter than its counts")
         if self.ended & sides:
-            raise reader.fault("a line follows the last line of the file")
-        if not line.endswith(b"\n"):
-            raise reader.fault("the last line has no end", "add the newline if nothing is missing")
-        self.lines.append(line)
-        reader.at += 1
-        if reader.starts(b"\\ "):
-            self._marker(line, sides)
-        return kind
+            return self.reader.fault("a line follows the last line of the file")
+        hint = "add the newline if nothing is missing"
+        return self.reader.fault("the last line has no end", hint)
 
-    def _marker(self, line: bytes, sides: int) -> None:
-        """Step over "No newline at end of file", in whatever language it is written."""
+    def _unended(self, line: bytes, sides: int) -> bytes:
+        """Step over "No newline at end of file", in any language; return the line before it."""
         if len(line) <= 2:
             raise self.reader.fault("an empty line cannot lack its newline")
         self.ended |= sides
-        self.lines.append(_MARKER)
         self.reader.at += 1
-
-
-def _hunk(found: FoundHunk) -> Hunk:
-    """Turn unidiff's hunk into ours."""
-    lines: list[bytes] = []
-    for line in found:
-        if line.line_type == LINE_TYPE_NO_NEWLINE:
-            lines[-1] = lines[-1][:-1]
-        else:
-            lines.append(f"{line.line_type}{line.value}".encode("latin-1"))
-    return Hunk(
-        old_start=found.source_start,
-        old_count=found.source_length,
-        new_start=found.target_start,
-        new_count=found.target_length,
-        heading=found.section_header.encode("latin-1"),
-        lines=tuple(lines),
-    )
+        return line[:-1]

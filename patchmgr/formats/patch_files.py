@@ -6,7 +6,6 @@ Every byte has a place. What is neither header nor diff nor signature is refused
 from __future__ import annotations
 
 import re
-from itertools import accumulate
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.binary import apply_binary, apply_delta
@@ -60,8 +59,9 @@ def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
 
 def _offsets(raw: bytes, start: int, end: int) -> tuple[int, int]:
     """Return where in the file two lines begin."""
-    ends = [0, *accumulate(len(line) for line in split_lines(raw))]
-    return ends[start], ends[end]
+    lines = split_lines(raw)
+    first = sum(map(len, lines[:start]))
+    return first, first + sum(map(len, lines[start:end]))
 
 
 def _first_diff_line(lines: list[bytes]) -> int:

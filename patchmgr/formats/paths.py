@@ -7,6 +7,7 @@ a path that passes can be joined to a directory on any system and stays inside i
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
@@ -48,6 +49,7 @@ def check_link(path: str, mode: str | None, *, what: str) -> None:
         raise PatchmgrError("unsafe-path", f"{what} {shown(path)} is a symbolic link.")
 
 
+@lru_cache(maxsize=4096)
 def refusal(text: str) -> str | None:
     """Return why the path is unsafe, None where it is safe."""
     return _whole_refusal(text) or _part_refusal(text)

@@ -13,7 +13,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
 from patchmgr.formats.regexes import RegexError, parse_regex
 from patchmgr.formats.shown import shown
-from patchmgr.model.patch import Patch
+from patchmgr.model.patch import CONDITIONS, Patch
 from patchmgr.model.predicate import (
     AllOf,
     AnyOf,
@@ -71,14 +71,14 @@ def read_conditions(patch: Patch) -> Conditions:
     texts: dict[str, tuple[str, str]] = {}
     for name, text in patch.fields.items():
         key = name.lower()
-        if key in ("needed-when", "ensures"):
+        if key in CONDITIONS:
             before = f"{texts[key][1]}\n" if key in texts else ""
             texts[key] = (name, before + text)
     found = {
         key: parse_predicate(text, what=f"Patch {shown(patch.name)} {name}")
         for key, (name, text) in texts.items()
     }
-    return Conditions(found.get("needed-when"), found.get("ensures"))
+    return Conditions(*map(found.get, CONDITIONS))
 
 
 def parse_predicate(text: str, *, what: str) -> Predicate:

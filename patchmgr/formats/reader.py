@@ -32,6 +32,7 @@ class PatchReader:
         self.name = name
         self.lines = lines
         self.at = start
+        self._shown = shown(name)
 
     @property
     def line(self) -> bytes | None:
@@ -50,7 +51,7 @@ class PatchReader:
 
     def where(self, at: int | None = None) -> str:
         """Return the words that name the patch and a line, counted from 1."""
-        return f"Patch {shown(self.name)} line {(self.at if at is None else at) + 1}"
+        return f"Patch {self._shown} line {(self.at if at is None else at) + 1}"
 
     def fault(self, problem: str, *hints: str, at: int | None = None) -> PatchmgrError:
         """Return the error to raise for a line, by default the one at the place."""

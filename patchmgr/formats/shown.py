@@ -12,6 +12,8 @@ def shown(text: str | bytes) -> str:
     reach the terminal through it.
     """
     plain = text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
+    if len(plain) <= LIMIT and plain.isprintable():
+        return plain
     head = plain[: LIMIT + 1]
     escaped = "".join(c if c.isprintable() else _escaped(c) for c in head[:LIMIT])
     return escaped + "..." if len(head) > LIMIT else escaped

@@ -14,6 +14,7 @@ from threading import Thread
 from typing import IO
 
 from patchmgr.engines.structure.sides import Solution, Texts
+from patchmgr.plumbing.answers import Answers
 
 PATIENCE = 10.0  # seconds for one file
 MOST_MEMORY = 2 << 30  # bytes
@@ -25,23 +26,43 @@ class StructureApart:
     """A structural merge (`engines.solving.Structure`) that another process makes.
 
     The process starts with the first file. One that dies or hangs is replaced; a file that it
-    dies on has no solution, and after a few of them no file has any.
+    dies on has no solution, and after a few of them no file has any. What `answers` know of a
+    file from a run before is not asked again.
     """
 
-    def __init__(self, patience: float = PATIENCE) -> None:
+    def __init__(self, patience: float = PATIENCE, answers: Answers | None = None) -> None:
         self._patience = patience
+        self._answers = answers
         self._process: subprocess.Popen[bytes] | None = None
         self._failures = 0
 
     def __call__(self, texts: Texts, path: str, marked: bytes) -> Solution | None:
         """Merge a file by its structure, None where that is not sure or the process failed."""
+        question = ("merge", *texts.sides(), path, marked)
+        known = None if self._answers is None else self._answers.get(question)
+        if known is not None:
+            return None if known[0] is None else Solution(known[0][0], tuple(known[0][1]))
         found = self._ask("merge", texts, path, marked)
-        return found if isinstance(found, Solution) else None
+        if found is None:
+            return None
+        solution = found[0] if isinstance(found[0], Solution) else None
+        if self._answers is not None:
+            kept = None if solution is None else [solution.text, solution.rules]
+            self._answers.put(question, kept)
+        return solution
 
     def suspect(self, texts: Texts, merged: str, path: str) -> tuple[str, ...]:
         """Return what is suspicious in a merge, nothing where the process failed."""
+        question = ("suspect", *texts.sides(), merged, path)
+        known = None if self._answers is None else self._answers.get(question)
+        if known is not None:
+            return tuple(known[0])
         found = self._ask("suspect", texts, merged, path)
-        return found if isinstance(found, tuple) else ()
+        if found is None or not isinstance(found[0], tuple):
+            return ()
+        if self._answers is not None:
+            self._answers.put(question, found[0])
+        return found[0]
 
     def suspect_all(
         self, questions: Sequence[tuple[Texts, str, str]]
@@ -62,7 +83,8 @@ class StructureApart:
 
         return answers
 
-    def _ask(self, *question: object) -> object:
+    def _ask(self, *question: object) -> tuple[object] | None:
+        """Return the answer of the process, None where it failed."""
         if self._failures >= MOST_FAILURES:
             return None
         process = self._process or self._start()
@@ -75,7 +97,7 @@ class StructureApart:
             self._failures += 1
             self.close()
             return None
-        return pickle.loads(answer)
+        return (pickle.loads(answer),)
 
     def _start(self) -> subprocess.Popen[bytes]:
         line = [sys.executable, "-I", "-c", _PROGRAM, *_search_path()]

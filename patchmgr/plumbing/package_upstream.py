@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, Upstream
 from patchmgr.plumbing import door
 from patchmgr.plumbing.history import ReleaseHistory
-from patchmgr.plumbing.package_index import Release, list_releases, newest_final, read_settings
 from patchmgr.plumbing.stores import Resolved, cache_folder, references
+
+if TYPE_CHECKING:
+    from patchmgr.plumbing.package_index import Release
 
 RELEASES = "refs/upstream/releases/"
 NEWEST = "refs/upstream/newest"
@@ -33,6 +36,8 @@ class PackageUpstream:
 
     def releases(self) -> tuple[Release, ...]:
         """Return what the index has, in version order; asked once a run."""
+        from patchmgr.plumbing.package_index import list_releases, read_settings
+
         if self._listed is None:
             self._listed = list_releases(self._package, read_settings(os.environ))
             beside = self.store / f"{_VERSIONS}.{os.getpid()}"
@@ -42,6 +47,8 @@ class PackageUpstream:
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Import the newest final release and the wanted ones; return the newest's commit."""
+        from patchmgr.plumbing.package_index import newest_final
+
         newest = newest_final(self.releases())
         if newest is None:
             raise PatchmgrError("unknown-ref", f"{self._package} has no final release")
@@ -84,6 +91,8 @@ class PackageUpstream:
         return None if code else door.text(printed).strip().removeprefix(RELEASES)
 
     def _listed_version(self, ref: str) -> str:
+        from patchmgr.plumbing.package_index import newest_final
+
         releases = self.releases()
         if ref == "upstream/main":
             newest = newest_final(releases)
@@ -110,6 +119,7 @@ class PackageUpstream:
 
     def _import(self, release: Release) -> str:
         from patchmgr.plumbing.downloads import download
+        from patchmgr.plumbing.package_index import read_settings
         from patchmgr.plumbing.releases import import_release
 
         found = self._describe(release.version)
@@ -173,6 +183,13 @@ class PackageUpstream:
         assert start.version is not None and end.version is not None
         self.releases()
         return _final_between(self._versions(), start.version, end.version)
+
+    def finals_here(self) -> tuple[str, ...]:
+        """Return the commits of the final releases that the store has, in version order."""
+        from packaging.version import Version
+
+        known = {Version(v): commit for v, commit in references(self.store, RELEASES).items()}
+        return tuple(known[v] for v in sorted(known) if not v.is_prerelease)
 
     def was_asked(self) -> bool:
         """Say whether the index was ever asked for the releases of the package."""

@@ -1,10 +1,15 @@
-"""Git's own three-way text merge (merge-ort) through `git merge-tree`."""
+"""Git's own three-way text merge (merge-ort) through `git merge-tree`.
+
+Where the changes of both sides lie so far apart that git has no choice, it is not asked.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
+from patchmgr.engines.apart import Change, Text, changes_between, merge_apart
 from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.plumbing import door
@@ -13,18 +18,28 @@ from patchmgr.plumbing.workbench import Workbench
 _MARKER = re.compile(rb"^([<|>]{7} )([0-9a-f]{4,40})(?=\r?$)", re.MULTILINE)
 _NAME = "%06d"
 _IDENT = b"patchmgr <patchmgr@localhost> 0 +0000"
+_TEXTS = 8  # kept cut into lines: those of one file, and a few more
+_PAIRS = 64
 
 
 class GitTextMerge:
     """Merges texts as the files of three synthetic commits on a workbench.
 
     This is what `git rebase` runs for a file, its histogram diff included; `git merge-file`
-    cannot choose the algorithm before git 2.44.
+    cannot choose the algorithm before git 2.44. With `spares_git`, what is sure without git is
+    not asked.
     """
 
-    def __init__(self, bench: Workbench) -> None:
+    def __init__(self, bench: Workbench, *, spares_git: bool = True) -> None:
         self._bench = bench
+        self._spares_git = spares_git
         self._known: dict[tuple[str, ...], Merge] = {}
+        self._id = lru_cache(_TEXTS)(blob_id)
+        self._text = lru_cache(_TEXTS)(Text)
+        self._changes = lru_cache(_PAIRS)(self._compare)
+
+    def _compare(self, base: bytes, side: bytes) -> tuple[Change, ...] | None:
+        return changes_between(self._text(base), self._text(side))
 
     def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         """Merge two versions of a text over their base."""
@@ -33,20 +48,26 @@ class GitTextMerge:
     def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> tuple[Merge, ...]:
         """Merge several texts, each given as base, ours and theirs, in one process."""
         found: list[Merge | None] = [_trivial(*sides) for sides in texts]
-        keys = [tuple(map(blob_id, sides)) for sides in texts]
-        missing = [
-            number
-            for number, merge in enumerate(found)
-            if merge is None and keys[number] not in self._known
-        ]
-        chosen = list({keys[number]: number for number in missing}.values())
-        if chosen:
-            merges = self._merge([texts[number] for number in chosen])
-            self._known.update((keys[n], merge) for n, merge in zip(chosen, merges, strict=True))
+        keys = {n: tuple(map(self._id, texts[n])) for n, merge in enumerate(found) if merge is None}
+        missing: dict[tuple[str, ...], int] = {}
+        for number, key in keys.items():
+            if key not in self._known and key not in missing:
+                merged = self._merge_apart(*texts[number]) if self._spares_git else None
+                if merged is None:
+                    missing[key] = number
+                else:
+                    self._known[key] = Clean(merged)
+        if missing:
+            merges = self._merge([texts[number] for number in missing.values()])
+            self._known.update(zip(missing, merges, strict=True))
         return tuple(
-            self._known[key] if merge is None else merge
-            for key, merge in zip(keys, found, strict=True)
+            self._known[keys[number]] if merge is None else merge
+            for number, merge in enumerate(found)
         )
+
+    def _merge_apart(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+        texts = (self._text(base), self._text(ours), self._text(theirs))
+        return merge_apart(*texts, self._changes(base, ours), self._changes(base, theirs))
 
     def _merge(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> list[Merge]:
         bases, ours, theirs = ([sides[n] for sides in texts] for n in range(3))

@@ -8,7 +8,7 @@ import pytest
 
 from patchmgr.engines.conflict_ids import conflict_regions
 from patchmgr.engines.ladder import judge_hunk
-from patchmgr.engines.superset import has_members, is_superset
+from patchmgr.engines.superset import has_members, is_superset, may_have_members
 from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.outcome import How
 from tests.engines.ports import PlainMerge
@@ -205,3 +205,17 @@ def test_a_region_that_git_trimmed_to_nothing_on_our_side_is_a_superset() -> Non
     assert merge.marked is not None
     regions: Sequence[tuple[bytes, bytes, bytes]] = conflict_regions(merge.marked)
     assert [theirs for _, _, theirs in regions] == [b""]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "may"),
+    [
+        pytest.param(members("B"), members("C", "B"), True, id="all-words-there"),
+        pytest.param(members("B"), members("C"), False, id="a-word-that-is-not-there"),
+        pytest.param("    known = {}\n", members("B"), False, id="a-line-is-removed"),
+        pytest.param(SET + "    more()\n", SET + "    more()\n", False, id="no-members"),
+    ],
+)
+def test_only_members_whose_words_are_there_need_a_merge(theirs: str, ours: str, may: bool) -> None:
+    (hunk,) = hunks_between(inside(SET), inside(theirs))
+    assert may_have_members(inside(ours), hunk) is may

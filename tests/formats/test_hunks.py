@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unidiff.patch import PatchSet
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.hunks import is_hunk_head, read_hunks
@@ -148,3 +149,18 @@ def test_what_is_written_is_read(parts: list[tuple[bytes, bytes]], at: int, tail
         assert hunk.lines == tuple(lines)
         assert (hunk.old_start, hunk.old_count, hunk.new_count) == (at, old, new)
         assert hunk.heading == tail.replace(b"\n", b"")
+
+
+@given(st.lists(st.lists(LINE, min_size=1, max_size=8), min_size=1, max_size=4))
+def test_unidiff_reads_the_same(parts: list[list[tuple[bytes, bytes]]]) -> None:
+    raw, at = b"", 1
+    for part in parts:
+        lines = [kind + text.replace(b"\n", b"") + b"\n" for kind, text in [*part, (b"+", b"x")]]
+        old, new = (sum(line[:1] != kind for line in lines) for kind in (b"+", b"-"))
+        raw += b"@@ -%d,%d +%d,%d @@ f\n" % (at, old, at, new) + b"".join(lines)
+        at += old + 1
+    head = ["--- old\n", "+++ new\n"]
+    (other,) = PatchSet(head + [line.decode("latin-1") for line in split_lines(raw)])
+    assert [hunk.lines for hunk in read(raw)] == [
+        tuple(f"{line.line_type}{line.value}".encode("latin-1") for line in hunk) for hunk in other
+    ]

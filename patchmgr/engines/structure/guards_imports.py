@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Protocol
 
-from patchmgr.engines.structure.guards_text import imported_names
-from patchmgr.engines.structure.python_tree import parse_python
-
 ROOTS = ("", "src/", "python/")
+_LEADS = (b"\nclass ", b"\ndef ", b"\n", b"\nasync def ")
+_BINDING = (b"(", b":", b"=")
+_FROM = re.compile(rb"from [.\w]+ import (\([^()]*\)|[^\n()\\;]*)")
+_COMMENT = re.compile(rb"#[^\n]*")
 
 
 class Tree(Protocol):
@@ -56,6 +57,9 @@ def is_among(modules: Collection[str], path: str, module: str, name: str) -> boo
 
 
 def _imports_of(text: str) -> dict[tuple[str, str], None]:
+    from patchmgr.engines.structure.guards_text import imported_names
+    from patchmgr.engines.structure.python_tree import parse_python
+
     tree = parse_python(text)
     if tree is None:
         return {}
@@ -96,16 +100,39 @@ def _binds(content: bytes | None, name: str) -> bool:
     """Say whether a module may have the name; a text that does not parse may have all."""
     if content is None:
         return False
-    word = re.escape(name.encode("utf-8", "surrogateescape"))
-    if re.search(rb"^(?:(?:async +)?def +|class +)?%s\b *[(:=]" % word, content, re.MULTILINE):
-        return True  # plain to see, and cheaper than a syntax tree
+    if _is_plainly_bound(content, name.encode("utf-8", "surrogateescape")):
+        return True
     bound = bound_names(content)
     return bound is None or not bound.isdisjoint((name, "*", "__getattr__"))
+
+
+def _is_plainly_bound(content: bytes, word: bytes) -> bool:
+    """Say whether a line that is not indented binds the word: cheaper than a syntax tree."""
+    for lead in _LEADS:
+        at = content.find(lead + word)
+        while at >= 0:
+            end = at + len(lead) + len(word)
+            if content[end : end + 9].lstrip(b" ")[:1] in _BINDING:
+                return True
+            at = content.find(lead + word, end)
+    return _is_plainly_imported(content, word)
+
+
+def _is_plainly_imported(content: bytes, word: bytes) -> bool:
+    """Say whether the statement above the first place of the word imports it from a module."""
+    at = content.find(word)
+    match = _FROM.match(content, content.rfind(b"\nfrom ", 0, max(0, at)) + 1)
+    if match is None or not match.start() < at < match.end():
+        return False
+    pieces = _COMMENT.sub(b"", match[1]).strip(b"()").split(b",")
+    return any(piece.split()[-1:] == [word] for piece in pieces)
 
 
 @lru_cache(maxsize=512)
 def bound_names(content: bytes) -> frozenset[str] | None:
     """Return what a module binds at its top, None where the text does not parse."""
+    from patchmgr.engines.structure.python_tree import parse_python
+
     tree = parse_python(content.decode("utf-8", "surrogateescape"))
     return None if tree is None else bound_in(tree)
 

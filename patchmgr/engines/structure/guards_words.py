@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from patchmgr.engines.structure.sides import Texts
+if TYPE_CHECKING:
+    from patchmgr.engines.structure.sides import Texts
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _DEFINED = re.compile(
@@ -22,34 +25,87 @@ def is_worth_a_look(texts: Texts, merged: str) -> bool:
     same word, where a name is left alone that both sides use, where one side changes the head of
     a definition that the other one names in new lines, or where a line is back that one removed.
     """
-    sides = (texts.base, texts.upstream, texts.fork, merged)
-    base, upstream, fork, both = (Counter(_WORD.findall(side)) for side in sides)
-    for word, count in both.items():
-        if base[word]:
-            if not upstream[word] or not fork[word]:
-                return True
-            if count == 1 and upstream[word] > 1 and fork[word] > 1:
-                return True
-        elif upstream[word] and fork[word]:
+    base, *others = (
+        Counter(side.split("\n")) for side in (texts.base, texts.upstream, texts.fork, merged)
+    )
+    upstream, fork, both = (_growth(base, side) for side in others)
+    return (
+        _is_line_back(upstream, fork, both)
+        or _is_word_suspect(texts.base, *map(_words, (upstream, fork, both)))
+        or _is_called_otherwise(texts)
+    )
+
+
+def _growth(old: Counter[str], new: Counter[str]) -> dict[str, int]:
+    """Return how many more of a line the new text has, for the lines that it has not as often."""
+    return {line: new[line] - old[line] for line, _ in old.items() ^ new.items()}
+
+
+def _words(growth: Mapping[str, int]) -> Counter[str]:
+    """Return how many more of a word there are, given lines."""
+    found: Counter[str] = Counter()
+    for line, count in growth.items():
+        for word in _WORD.findall(line):
+            found[word] += count
+    return found
+
+
+def _is_word_suspect(
+    base: str, upstream: Counter[str], fork: Counter[str], both: Counter[str]
+) -> bool:
+    """Say whether a word of the merge is wiped out by a side, brought by both, or left alone.
+
+    Given are how many more of a word each text has than the base; all others are as they were.
+    """
+    old = Counter(_WORD.findall(base))
+    for word in upstream.keys() | fork.keys() | both.keys():
+        was, held = old[word], old[word] + both[word]
+        fewest = was + min(upstream[word], fork[word])
+        if held and (not fewest if was else fewest > 0):
             return True
-    return _is_called_otherwise(texts) or _is_line_back(texts, merged)
+        if was and held == 1 and fewest > 1:
+            return True
+    return False
 
 
 def _is_called_otherwise(texts: Texts) -> bool:
-    sides = (texts.base, texts.upstream, texts.fork)
-    heads, calls = ([set(found.findall(side)) for side in sides] for found in (_DEFINED, _CALL))
+    heads = [_heads(side) for side in (texts.base, texts.upstream, texts.fork)]
     changed = [{name for name, _ in heads[0] ^ side} for side in heads[1:]]
-    called = [{name for name, _ in side - calls[0]} for side in calls[1:]]
-    return bool(changed[0] & called[1] or changed[1] & called[0])
-
-
-def _is_line_back(texts: Texts, merged: str) -> bool:
-    base, upstream, fork, both = (
-        Counter(line.strip() for line in side.split("\n"))
-        for side in (texts.base, texts.upstream, texts.fork, merged)
-    )
+    if not any(changed):
+        return False
+    calls = set(_CALL.findall(texts.base))
     return any(
-        count > max(upstream[line] + fork[line] - base[line], min(upstream[line], fork[line]))
-        for line, count in both.items()
-        if line and min(upstream[line], fork[line]) < base[line]
+        not names.isdisjoint(name for name, _ in {*_CALL.findall(side)} - calls)
+        for names, side in zip(changed, (texts.fork, texts.upstream), strict=True)
+        if names
+    )
+
+
+def _heads(text: str) -> set[tuple[str, str]]:
+    """Return name and head of all definitions."""
+    found: set[tuple[str, str]] = set()
+    start = end = 0
+    for line in text.split("\n"):
+        if start >= end and ("def" in line or "class" in line):
+            match = _DEFINED.match(text, start)
+            if match is not None:
+                found.add((match[1], match[2]))
+                end = match.end()
+        start += len(line) + 1
+    return found
+
+
+def _is_line_back(
+    upstream: Mapping[str, int], fork: Mapping[str, int], both: Mapping[str, int]
+) -> bool:
+    """Say whether the merge has a line more often than the sides explain, white space aside."""
+    more: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
+    for found, growth in zip(more, (upstream, fork, both), strict=True):
+        for line, count in growth.items():
+            found[line.strip()] += count
+    ours, theirs, merged = more
+    return any(
+        merged[line] > max(ours[line] + theirs[line], min(ours[line], theirs[line]))
+        for line in ours.keys() | theirs.keys()
+        if line and min(ours[line], theirs[line]) < 0
     )

@@ -68,6 +68,30 @@ FORK = Files(
         ),
         pytest.param("from (\n", {"shop/cart.py": None}, (), id="text does not parse"),
         pytest.param("from ....shop import cart\n", {}, (), id="above the tree"),
+        pytest.param(
+            "from shop.cart import Cart\n",
+            {"shop/cart.py": "from .price import (\n    price,\n    Basket as Cart,  # it\n)\n"},
+            (),
+            id="imported under the name",
+        ),
+        pytest.param(
+            "from shop.cart import Cart\n",
+            {"shop/cart.py": "from .price import (\n    Cart as Basket,\n)\n"},
+            ("from shop.cart import Cart",),
+            id="imported under another name",
+        ),
+        pytest.param(
+            "from shop.cart import Cart\n",
+            {"shop/cart.py": "from .price import price  # Cart\n"},
+            ("from shop.cart import Cart",),
+            id="in a comment behind an import",
+        ),
+        pytest.param(
+            "from shop.cart import Cart\n",
+            {"shop/cart.py": "CartOf = 1\nif CartOf:\n    Cart = 2\n"},
+            (),
+            id="bound below a condition",
+        ),
     ],
 )
 def test_an_import_that_resolved_before_is_said(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import random
+import re
+from collections import Counter
+
 import pytest
 
 from patchmgr.engines.structure.guards_words import is_worth_a_look
@@ -41,3 +45,47 @@ def test_what_may_be_wrong_is_worth_a_look(
 ) -> None:
     assert is_worth_a_look(Texts(BASE, upstream, fork), merged) is expected
     assert is_worth_a_look(Texts(BASE, fork, upstream), merged) is expected
+
+
+WORDS = ["a", "b1", "f", "9z", "def f(a):", "def g(b):", "f(1)", "g(2, f(3))", "  a", "x = a", ""]
+
+
+def edited(chance: random.Random, lines: list[str]) -> list[str]:
+    found = list(lines)
+    for _ in range(chance.randint(0, 2)):
+        at = chance.randrange(len(found) + 1)
+        if chance.random() < 0.5:
+            found.insert(at, " ".join(chance.choices(WORDS, k=2)))
+        else:
+            del found[at : at + 1]
+    return found
+
+
+def counted(text: str) -> Counter[str]:
+    return Counter(re.findall(r"[^\W\d]\w*", text))
+
+
+def is_word_suspect(base: str, upstream: str, fork: str, merged: str) -> bool:
+    """Say the same of words from counts of the whole texts."""
+    old, mine, theirs, both = map(counted, (base, upstream, fork, merged))
+    for word, count in both.items():
+        sides = mine[word], theirs[word]
+        fewest = min(sides)
+        if fewest > 0 if not old[word] else fewest == 0:
+            return True
+        if old[word] and count == 1 and fewest > 1:
+            return True
+    return False
+
+
+def test_a_word_is_looked_for_in_whole_texts() -> None:
+    chance = random.Random(1)
+    seen: Counter[bool] = Counter()
+    for _ in range(3000):
+        base = [" ".join(chance.choices(WORDS, k=2)) for _ in range(chance.randint(0, 6))]
+        sides = [base, edited(chance, base), edited(chance, base)]
+        texts = ["\n".join(lines) for lines in (*sides, edited(chance, chance.choice(sides)))]
+        seen[is_word_suspect(*texts)] += 1
+        if is_word_suspect(*texts):
+            assert is_worth_a_look(Texts(*texts[:3]), texts[3])
+    assert min(seen.values()) > 300

@@ -1,0 +1,104 @@
+"""The command line for one call: no more of it is built than the call needs."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.main import get_command, get_command_name
+
+if TYPE_CHECKING:
+    from typer.models import CommandInfo
+
+_WITH_VALUE = ("-C",)
+
+
+def quick_command(app: typer.Typer, words: Sequence[str]) -> Callable[..., object]:
+    """Return what runs the words: their command alone, or the whole where that is not sure."""
+    command = get_command(_narrowed(app, words))
+    _spare_pydantic(command)
+    return command
+
+
+def _narrowed(app: typer.Typer, words: Sequence[str]) -> typer.Typer:
+    name = _named(words)
+    found = [each for each in app.registered_commands if _name(each) == name]
+    groups = [each for each in app.registered_groups if each.name == name]
+    if len(found) + len(groups) != 1 or any(key.endswith("_COMPLETE") for key in os.environ):
+        return app
+    small = copy.copy(app)
+    small.registered_commands, small.registered_groups = found, groups
+    return small
+
+
+def _named(words: Sequence[str]) -> str | None:
+    """Return the command that comes behind the options before it, None where that is not sure."""
+    rest = iter(words)
+    for word in rest:
+        if word in _WITH_VALUE:
+            next(rest, None)
+        else:
+            return None if word.startswith("-") else word
+    return None
+
+
+def _name(info: CommandInfo) -> str:
+    return info.name or get_command_name(info.callback.__name__ if info.callback else "")
+
+
+def _spare_pydantic(command: Any) -> None:
+    """Hand strings and paths on as they are.
+
+    typer 0.29 loads pydantic for that, which takes as long as typer itself. Where its parameters
+    are made in another way, nothing is changed.
+    """
+    given = command.get_params
+
+    def get_params(ctx: Any) -> Any:
+        parameters = given(ctx)
+        for parameter in parameters:
+            if getattr(parameter, "_runtime_param", ...) is None:
+                parameter._runtime_param = _Late(parameter)
+        return parameters
+
+    command.get_params = get_params
+    for below in getattr(command, "commands", {}).values():
+        _spare_pydantic(below)
+
+
+class _Late:
+    """A conversion that is only looked up for what is no string and no path."""
+
+    def __init__(self, parameter: Any) -> None:
+        self._parameter = parameter
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value as the command gets it."""
+        is_many = param.multiple or param.nargs == -1
+        if value is None:
+            return () if is_many else None
+        kind, is_plain = param.type_descriptor.annotation, _is_plain(param)
+        if is_plain and kind is str and isinstance(value, str):
+            return value
+        if is_plain and kind == list[str] and is_many and not isinstance(value, str):
+            return list(value)
+        if is_plain and kind is Path and isinstance(value, str) and _is_free(value):
+            return Path(value)
+        self._parameter._runtime_param = None
+        return self._parameter.get_runtime_param().coerce(value, param=param, ctx=ctx)
+
+
+def _is_plain(parameter: Any) -> bool:
+    """Say whether nothing is asked of a value beyond its type."""
+    info = parameter.type_descriptor.parameter_info
+    wishes = ("parser", "click_type", "exists", "resolve_path", "writable", "path_type")
+    return not any(getattr(info, wish, None) for wish in wishes)
+
+
+def _is_free(path: str) -> bool:
+    """Say whether a path is one that typer has nothing against."""
+    return os.access(path, os.R_OK) or not os.path.lexists(path)

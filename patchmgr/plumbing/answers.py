@@ -1,0 +1,88 @@
+"""Answers that take long to find, kept in the user's cache for the next run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from patchmgr import __version__
+from patchmgr.plumbing.stores import cache_folder
+
+_DAY = 24 * 60 * 60
+_UNUSED = 30 * _DAY
+_SWEPT = "swept"
+_PARTS = ("patchmgr", "libcst")  # the first with all that is below it
+
+
+class Answers:
+    """Answers by what was asked and by who answers: another program, or Python, has its own.
+
+    An answer is what JSON can hold. What cannot be read or written is found again. Nothing is
+    kept that was not asked for in a month.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = cache_folder() / "answers" if folder is None else folder
+        self._program: bytes | None = None
+
+    def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
+        """Return the answer in a list, None where none is known."""
+        path = self._path(question)
+        try:
+            found = json.loads(path.read_bytes())
+            os.utime(path)
+        except (OSError, ValueError, RecursionError):
+            return None
+        return found if isinstance(found, list) and len(found) == 1 else None
+
+    def put(self, question: Iterable[str | bytes], answer: Any) -> None:
+        """Keep an answer."""
+        path = self._path(question)
+        beside = path.with_name(f"{path.name}.{os.getpid()}")
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_text(json.dumps([answer]))
+            beside.replace(path)
+            self._sweep()
+
+    def _path(self, question: Iterable[str | bytes]) -> Path:
+        if self._program is None:
+            self._program = "\n".join(_program()).encode("utf-8", "surrogateescape")
+        digest = hashlib.sha256(self._program)
+        for part in question:
+            raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+            digest.update(b"%d " % len(raw) + raw)
+        name = digest.hexdigest()
+        return self._folder / name[:2] / name[2:]
+
+    def _sweep(self) -> None:
+        """Delete what was not asked for in a month, once a day."""
+        mark, now = self._folder / _SWEPT, time.time()
+        if mark.exists() and now - mark.stat().st_mtime < _DAY:
+            return
+        mark.touch()
+        for path in self._folder.glob("??/*"):
+            if now - path.stat().st_mtime > _UNUSED:
+                path.unlink()
+
+
+def _program() -> Iterator[str]:
+    """Yield what an answer depends on besides its question: versions, and the program itself."""
+    yield f"{__version__} {sys.version}"
+    for name in _PARTS:
+        spec = find_spec(name)
+        root = "" if spec is None or spec.origin is None else os.path.dirname(spec.origin)
+        for folder, below, files in os.walk(root):
+            below[:] = sorted(below) if name == _PARTS[0] else ()
+            for file in sorted(name for name in files if name.endswith(".py")):
+                with suppress(FileNotFoundError):  # an editor's, gone by now
+                    facts = os.stat(os.path.join(folder, file))
+                    yield f"{folder}/{file} {facts.st_size} {facts.st_mtime_ns}"

@@ -1,0 +1,79 @@
+"""A call of the command line builds no more than it needs, and answers the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from patchmgr.cli import app
+from patchmgr.cli.quick import quick_command
+
+CALLS = [
+    ("--help",), ("--version",), (), ("rebase", "--help"), ("rebas",), ("-C",), ("--nope",),
+    ("-C", "/nowhere", "status"), ("upstream",), ("upstream", "nope"), ("upstream", "add"),
+    ("series", "new", "x"), ("rebase", "--onto"), ("rebase", "--nope"), ("status", "-h"),
+    ("-C", "/nowhere", "rebase", "--onto", "a", "--onto", "b", "x", "y"), ("import",),
+    ("decide", "a", "b", "c", "d"), ("conflicts", "list", "--json"), ("merge-file", "a", "b"),
+]  # fmt: skip
+
+LOADED = """
+import json, sys
+from patchmgr.cli import app
+from patchmgr.cli.quick import quick_command
+try:
+    quick_command(app, sys.argv[1:])(standalone_mode=False)
+except Exception as fault:
+    kind = getattr(fault, "kind", repr(fault))
+print(json.dumps([kind, sorted(sys.modules)]))
+"""
+
+
+def run(*line: str) -> tuple[int, bytes, bytes]:
+    done = subprocess.run([sys.executable, *line], capture_output=True, cwd="/", check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def ended(command: Callable[..., object], call: tuple[str, ...]) -> object:
+    """Return how a call ends: with a code, or with an error and what it says."""
+    try:
+        return command(args=list(call), prog_name="patchmgr", standalone_mode=False)
+    except Exception as fault:
+        say = getattr(fault, "format_message", fault.__str__)
+        return type(fault).__name__, say()
+
+
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+def test_a_call_ends_as_with_the_whole_command_line(
+    call: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = ended(app, call), capsys.readouterr()
+    assert (ended(quick_command(app, call), call), capsys.readouterr()) == whole
+
+
+def test_strings_are_handed_on_without_a_validator() -> None:
+    code, printed, said = run("-c", LOADED, "-C", "/nowhere", "rebase", "--onto", "v1")
+    assert code == 0, said
+    kind, modules = json.loads(printed)
+    assert kind == "no-workspace"
+    assert "typer" in modules
+    assert "pydantic" not in modules
+
+
+def test_what_only_conflicts_need_is_not_loaded_for_a_rebase() -> None:
+    code, printed, said = run(
+        "-c", "import sys, patchmgr.commands.rebase; print(*sorted(sys.modules))"
+    )
+    assert code == 0, said
+    loaded = set(printed.decode().split())
+    assert "patchmgr.engines.ladder" in loaded
+    late = (
+        "libcst", "git", "requests", "tree_sitter", "patchmgr.engines.relocation",
+        "patchmgr.engines.solving", "patchmgr.engines.structure.python_tree",
+        "patchmgr.engines.predicates", "patchmgr.plumbing.package_index",
+        "patchmgr.plumbing.formatter_choice",
+    )  # fmt: skip
+    assert loaded.isdisjoint(late)

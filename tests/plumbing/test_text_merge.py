@@ -1,0 +1,114 @@
+"""Text merges: git's own, and those that it is spared."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from patchmgr.engines.apart import Text, changes_between, merge_apart
+from patchmgr.model.merge import Clean, Conflicted
+from patchmgr.plumbing import door
+from patchmgr.plumbing.text_merge import GitTextMerge
+from patchmgr.plumbing.workbench import Workbench
+
+Three = tuple[bytes, bytes, bytes]
+CASES = 400
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Workbench]:
+    store = tmp_path / "store.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", "--template=", str(store)], check=True)
+    with Workbench([store]) as made:
+        yield made
+
+
+class Chance:
+    """Texts of few different lines, and edits that copy, move and repeat them."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def three(self) -> Three:
+        choice, size = self._random, self._random.choice([5, 15, 40, 100])
+        few = [b"a%d\n" % number for number in range(choice.choice([2, 4, 10]))]
+        share = choice.random()
+        base = [
+            b"u%d\n" % number if choice.random() < share else choice.choice(few)
+            for number in range(size)
+        ]
+        middle = size // 2
+        if choice.random() < 0.7:
+            ours = self._edited(base[:middle], few) + base[middle:]
+            theirs = base[:middle] + self._edited(base[middle:], few)
+        else:
+            ours, theirs = self._edited(base, few), self._edited(base, few)
+        return b"".join(base), b"".join(ours), b"".join(theirs)
+
+    def _edited(self, lines: Sequence[bytes], few: Sequence[bytes]) -> list[bytes]:
+        found, choice = list(lines), self._random
+        for _ in range(choice.randint(1, 3)):
+            at, size = choice.randrange(len(found) + 1), choice.randint(1, 6)
+            block = found[at : at + size]
+            edit = choice.randrange(4)
+            if edit:
+                del found[at : at + (0 if edit == 1 else size)]
+            to = choice.randrange(len(found) + 1)
+            found[to:to] = block if edit < 3 else choice.choices(few, k=size)
+        return found
+
+
+def apart(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    old, mine, wanted = Text(base), Text(ours), Text(theirs)
+    return merge_apart(old, mine, wanted, changes_between(old, mine), changes_between(old, wanted))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_merge_without_git_is_what_git_makes(bench: Workbench, seed: int) -> None:
+    chance = Chance(seed)
+    cases = [three for three in (chance.three() for _ in range(CASES)) if len(set(three)) == 3]
+    found = {three: merge for three in cases if (merge := apart(*three)) is not None}
+    assert len(found) > CASES / 4
+    # What no single question may be spared: git answers them all at once.
+    asked = GitTextMerge(bench, spares_git=False).merge_all(list(found))
+    assert list(asked) == [Clean(merge) for merge in found.values()]
+
+
+BASE = b"".join(b"line %d\n" % number for number in range(40))
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the git commands that are run from now on."""
+    found: list[str] = []
+    run: Callable[..., tuple[int, bytes]] = door.run
+
+    def noting(arguments: Sequence[str], **options: object) -> tuple[int, bytes]:
+        found.append(arguments[0])
+        return run(arguments, **options)
+
+    monkeypatch.setattr(door, "run", noting)
+    return found
+
+
+def test_git_is_not_asked_about_changes_far_apart(bench: Workbench, asked: list[str]) -> None:
+    sides = BASE, BASE.replace(b"line 5\n", b"ours\n"), BASE.replace(b"line 30\n", b"theirs\n")
+    both = sides[1].replace(b"line 30\n", b"theirs\n")
+    assert GitTextMerge(bench).merge(*sides) == Clean(both)
+    assert asked == []
+
+
+def test_git_is_asked_once_about_several_collisions(bench: Workbench, asked: list[str]) -> None:
+    texts = [
+        (BASE, BASE.replace(line, b"ours\n"), BASE.replace(line, b"theirs\n"))
+        for line in (b"line 5\n", b"line 9\n")
+    ]
+    text = GitTextMerge(bench)
+    merges = text.merge_all([*texts, texts[0]])
+    assert all(isinstance(merge, Conflicted) and merge.marked for merge in merges)
+    assert text.merge(*texts[1]) == merges[1]
+    assert asked == ["merge-tree"]
