@@ -1,4 +1,4 @@
-"""Headers of patch files as mail: read them, write the canonical one, split a mailbox, name it."""
+"""Headers of patch files as mail: read them, write the canonical one, name the file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from patchmgr.formats.mail_people import parse_person, squeezed, written_date, w
 from patchmgr.formats.mail_text import (
     Body,
     clean_subject,
-    is_blank,
     is_cut,
     read_body,
     read_fields,
@@ -26,9 +25,13 @@ from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import Author, Patch
 
 MAX_SLUG = 52
+CHARSET = (
+    b"MIME-Version: 1.0",
+    b"Content-Type: text/plain; charset=UTF-8",
+    b"Content-Transfer-Encoding: 8bit",
+)
 
-_ENVELOPE = f"From {ZERO_ID} Mon Sep 17 00:00:00 2001".encode()
-_SEPARATOR = re.compile(rb"^From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\r?$", re.MULTILINE)
+ENVELOPE = f"From {ZERO_ID} Mon Sep 17 00:00:00 2001".encode()
 _WIDTH = 78
 
 
@@ -51,6 +54,8 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
     lines = _lines(header, name)
     letter = open_letter(lines, name)
     body = read_body(letter.body, letter.charset)
+    for line in () if letter.is_mailbox else letter.body:
+        decoded(line, letter.charset)  # as canonical_header will: refused now, not at a rebase
     subject = _subject(letter, body)
     message = stripped_space([subject, "", *body.lines])
     subject = subject or decoded(message.partition(b"\n")[0]) or fallback_subject(name)
@@ -79,22 +84,11 @@ def canonical_header(patch: Patch, *, author: Author) -> bytes:
     lines = _lines(b"".join(unmangled_lines(patch.raw)[:size]), patch.name)
     letter = open_letter(lines, patch.name)
     if letter.is_mailbox:
-        return _joined([_ENVELOPE, *letter.head, b"", *without_stat(letter.body), b""])
+        return _joined([ENVELOPE, *letter.head, b"", *without_stat(letter.body), b""])
     subject = _subject(letter, read_body(letter.body, letter.charset))
     body = [encoded(decoded(line, letter.charset)) for line in without_stat(letter.body)]
-    head = _head(subject, author, is_ascii=b"".join(body).isascii())
-    return _joined([_ENVELOPE, *head, b"", *body, b""])
-
-
-def split_mbox(raw: bytes) -> list[bytes]:
-    """Return the mails of a file, which joined give the file; "From " in a text ends none."""
-    starts = [match.start() for match in _SEPARATOR.finditer(raw)]
-    if is_blank(raw[: starts[0] if starts else 0]):
-        starts[:1] = [0]
-    else:
-        starts.insert(0, 0)
-    ends = [*starts[1:], len(raw)]
-    return [raw[start:end] for start, end in zip(starts, ends, strict=True) if start < end]
+    head = mail_head(subject, author, is_ascii=b"".join(body).isascii())
+    return _joined([ENVELOPE, *head, b"", *body, b""])
 
 
 def slug(subject: str) -> str:
@@ -132,19 +126,20 @@ def _fields(lines: list[bytes], letter: Letter) -> dict[str, str]:
     return read_fields([*head, "", *body])
 
 
-def _head(subject: str, author: Author, *, is_ascii: bool) -> list[bytes]:
-    """Return the header lines of a mail."""
+def mail_head(subject: str, author: Author, *, is_ascii: bool) -> list[bytes]:
+    """Return the header lines of a mail; `is_ascii` says so of the text below them."""
     person = squeezed(written_person(author.name, author.email))
     lines = [
-        f"From: {_encoded(person)}",
-        f"Date: {written_date(author.date)}",
-        *_folded(f"Subject: {_encoded(squeezed(subject))}"),
+        encoded(f"From: {_encoded(person)}"),
+        encoded(f"Date: {written_date(author.date)}"),
+        *folded_field("Subject", subject),
     ]
-    if not (is_ascii and subject.isascii()):
-        lines.append("MIME-Version: 1.0")
-        lines.append("Content-Type: text/plain; charset=UTF-8")
-        lines.append("Content-Transfer-Encoding: 8bit")
-    return [encoded(line) for line in lines]
+    return lines if is_ascii and subject.isascii() else [*lines, *CHARSET]
+
+
+def folded_field(name: str, text: str) -> list[bytes]:
+    """Return a field of a mail's header, folded as git does."""
+    return [encoded(line) for line in _folded(f"{name}: {_encoded(squeezed(text))}")]
 
 
 def _encoded(text: str) -> str:

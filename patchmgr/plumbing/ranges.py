@@ -42,3 +42,9 @@ def range_patches(repository: Path, commits: str) -> tuple[bytes, int]:
     # Away from the current directory, which git would take for the work tree, attributes and all.
     box = door.output(["format-patch", *_FORM, commits, "--"], git_dir=git_dir, cwd=git_dir)
     return box, int(door.output(["rev-list", "--count", commits, "--"], git_dir=git_dir))
+
+
+def commit_mail(git_dir: Path, commit: str) -> bytes:
+    """Return one commit as a mail, nothing where it changes nothing."""
+    arguments = ["format-patch", *_FORM, "-1", commit, "--"]
+    return door.output(arguments, git_dir=git_dir, cwd=git_dir)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.mailbox import canonical_header, read_header, slug, split_mbox
+from patchmgr.formats.mailbox import canonical_header, read_header, slug
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.model.patch import Author, Patch
 
@@ -335,31 +335,6 @@ def test_a_canonical_header_is_final(lines: list[str], is_mail: bool) -> None:
     assert again.message == patch.message
     assert again.subject == patch.subject
     assert canonical_header(again, author=JOE) == once
-
-
-MAIL = (ZERO + HEAD + "Subject: x\n\n").encode() + DIFF
-MBOXES = {
-    "nothing": (b"", []),
-    "no separator": (DIFF, [DIFF]),
-    "one": (MAIL, [MAIL]),
-    "two": (MAIL + MAIL, [MAIL, MAIL]),
-    "blank lines": (b"\n" + MAIL + b"\n" + MAIL, [b"\n" + MAIL + b"\n", MAIL]),
-    "text first": (b"text\n" + MAIL, [b"text\n", MAIL]),
-    "From in a text": (MAIL + b"From here on\nFrom a@b Mon Sep 17 00:00:00 2001\n", None),
-    "an indented separator": (MAIL + b" " + MAIL, None),
-    "CR LF": (MAIL.replace(b"\n", b"\r\n") * 2, [MAIL.replace(b"\n", b"\r\n")] * 2),
-    "long ids": (MAIL.replace(b"0" * 40, b"a" * 64) * 2, [MAIL.replace(b"0" * 40, b"a" * 64)] * 2),
-}
-
-
-@pytest.mark.parametrize(("raw", "mails"), MBOXES.values(), ids=MBOXES)
-def test_a_mailbox_is_split_at_gits_separators(raw: bytes, mails: list[bytes] | None) -> None:
-    assert split_mbox(raw) == ([raw] if mails is None else mails)
-
-
-@given(st.lists(st.sampled_from([ZERO.encode(), b"From x\n", b"\n", b"a", b"\r\n"])).map(b"".join))
-def test_split_mails_joined_are_the_mailbox(raw: bytes) -> None:
-    assert b"".join(split_mbox(raw)) == raw
 
 
 # Each name is git format-patch's, but for those that it leaves empty or hidden.

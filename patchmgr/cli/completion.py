@@ -1,0 +1,128 @@
+"""Shell completion: which names go where, what is fit for a shell, and never a word to a person.
+
+A metavar says what a parameter is, so it says what completes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from patchmgr.commands.candidates import Candidates
+
+VARIABLE = "_PATCHMGR_COMPLETE"
+
+Names = Callable[["Candidates"], Iterable[str]]
+
+_BY_METAVAR: dict[str, Names] = {
+    "SERIES": lambda known: known.series(),
+    "S": lambda known: known.series(),
+    "U": lambda known: known.upstreams(),
+    "PATCH": lambda known: known.patches(),
+    "REF": lambda known: known.refs(),
+    "REF|A..B": lambda known: known.refs(),
+    "REF|TAG": lambda known: known.refs(),
+    "SYM": lambda known: known.guards(),
+    "+SYM|-SYM": lambda known: (s + n for n in known.guards() for s in "+-"),
+    "ID": lambda known: known.conflicts(),
+}
+# Parameters whose metavar says less, by command and name.
+_BY_NAME: dict[tuple[str, str], Names] = {
+    ("show", "name"): lambda known: known.series(),
+    ("fetch", "names"): lambda known: known.upstreams(),
+}
+_CHOICE = re.compile(r"[a-z][a-z-]*(?:\|[a-z][a-z-]*)+")
+# What no shell reads as anything but itself; another name is not offered.
+_PLAIN = re.compile(r"[\w@%+,./-]+")
+_NAMED_SERIES = ("series", "name", "names")
+
+
+def is_asked() -> bool:
+    """Say whether a shell asks for completions, or for the script that does so."""
+    return VARIABLE in os.environ
+
+
+def answer(app: typer.Typer) -> NoReturn:
+    """Print what completes the command line of the shell, or nothing at all."""
+    code: object = 1
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+            command = typer.main.get_command(app)
+            _teach(command)
+            command(prog_name="patchmgr", complete_var=VARIABLE, standalone_mode=False)
+    except SystemExit as end:
+        code = end.code
+    except (Exception, KeyboardInterrupt):  # a shell shows what it gets: rather nothing
+        sys.exit(1)
+    sys.stdout.buffer.write(printed.getvalue().encode("utf-8", "replace"))
+    sys.stdout.flush()
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _teach(command: Any) -> None:
+    """Let every parameter of a command, and of those below it, know what completes it."""
+    for parameter in command.params:
+        names = _names(command.name, parameter)
+        if names is not None:
+            # What the public keyword `shell_complete` of click's parameters sets.
+            parameter._custom_shell_complete = names
+    for below in getattr(command, "commands", {}).values():
+        _teach(below)
+
+
+def _names(command: str | None, parameter: Any) -> Callable[[Any, Any, str], list[str]] | None:
+    metavar = re.sub(r"\.\.\.$|[][]", "", (parameter.metavar or "").replace("]...", "]"))
+    if _CHOICE.fullmatch(metavar):
+        choices = metavar.split("|")
+        return lambda ctx, param, start: [word for word in choices if word.startswith(start)]
+    if parameter.name == "form":
+        return _forms
+    key = "PATCH" if parameter.name == "patch" else metavar
+    names = _BY_METAVAR.get(key) or _BY_NAME.get((command or "", parameter.name or ""))
+    if names is None:
+        return None
+    return lambda ctx, param, start: list(_matching(ctx, param, start, names))
+
+
+def _forms(context: Any, parameter: Any, start: str) -> list[str]:
+    from patchmgr.formats.exports import FORMS
+
+    return [name for name in FORMS if name.startswith(start)]
+
+
+def _matching(context: Any, parameter: Any, start: str, names: Names) -> Iterator[str]:
+    """Yield the names that begin so and are not given yet; of a range, those of its end."""
+    head, dots, tail = start.rpartition("..") if "A..B" in (parameter.metavar or "") else ("",) * 3
+    wanted, before = (tail, head + dots) if dots else (start, "")
+    for name in dict.fromkeys(_known(context, names)):
+        is_given = name in _listed(context.params.get(parameter.name))
+        if name.startswith(wanted) and _PLAIN.fullmatch(name) and not is_given:
+            yield before + name
+
+
+def _known(context: Any, names: Names) -> list[str]:
+    from patchmgr.commands.candidates import Candidates, workspace_around
+
+    given = context.find_root().params.get("folder") or os.environ.get("PATCHMGR_WORKSPACE")
+    root = workspace_around(Path(given or ".").expanduser())
+    if root is None:
+        return []
+    # Where an option waits for its value, click has not yet sorted the words before it.
+    about = [n for key in _NAMED_SERIES for n in _listed(context.params.get(key))]
+    about += context.args
+    return list(names(Candidates(root, about)))
+
+
+def _listed(value: object) -> list[str]:
+    values = value if isinstance(value, list | tuple) else [value]
+    return [str(each) for each in values if each is not None]

@@ -1,0 +1,65 @@
+"""`help`: the topic pages that come with the program, and man pages on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from datetime import date, datetime, timezone
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.formats.topics import parse_topic
+from patchmgr.model.manual import Topic
+from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.outputs import write_output
+
+OURS = b'.\\" Made by patchmgr help --man'
+
+
+@cache
+def topics() -> tuple[Topic, ...]:
+    """Return all topics by name."""
+    pages = (page for page in files("patchmgr").joinpath("topics").iterdir())
+    texts = (page.read_text("utf-8") for page in pages if page.name.endswith(".md"))
+    return tuple(sorted(map(parse_topic, texts), key=lambda topic: topic.name))
+
+
+def find_topic(name: str, commands: Collection[str]) -> Topic | None:
+    """Return a topic, None where the name is a command's; raise "unknown-topic" for others."""
+    known = {topic.name: topic for topic in topics()}
+    if name in known or name in commands:
+        return known.get(name)
+    close = get_close_matches(name.lower(), dict.fromkeys([*known, *commands]), n=3, cutoff=0.5)
+    hint = f"nearest names: {', '.join(close)}" if close else "patchmgr help lists the topics"
+    raise PatchmgrError("unknown-topic", f"there is no topic or command {shown(name)}", (hint,))
+
+
+def write_pages(folder: Path, pages: Mapping[str, bytes]) -> None:
+    """Write man pages into a folder; raise "in-the-way" where a file is none of ours."""
+    for name in pages:
+        place = folder / name
+        if os.path.lexists(place) and not (place.is_file() and _is_ours(place)):
+            message = f"{place} is there already, and no page of ours"
+            raise PatchmgrError("in-the-way", message, ("name another folder",))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise unwritable(str(folder), fault) from fault
+    for name, page in pages.items():
+        write_output(folder / name, page)
+
+
+def _is_ours(place: Path) -> bool:
+    with place.open("rb") as file:
+        return file.read(len(OURS)) == OURS
+
+
+def page_date() -> date:
+    """Return the date for man pages: SOURCE_DATE_EPOCH's, as builders of packages want it."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.now(timezone.utc)
+    return (datetime.fromtimestamp(int(given), timezone.utc) if given.isdigit() else now).date()

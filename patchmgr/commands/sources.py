@@ -1,0 +1,167 @@
+"""Where patches come from: files, folders of other tools, ranges and stacks of a repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.gbp_tags import read_tags
+from patchmgr.formats.mboxes import is_talk, split_mbox
+from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name
+from patchmgr.formats.series_files import parse_series, with_ended_lines
+from patchmgr.formats.shown import shown
+from patchmgr.model.series import SeriesLine
+from patchmgr.plumbing.ranges import commit_mail, range_patches
+from patchmgr.plumbing.stacks import find_stack
+
+SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")
+LARGEST_PATCH = 1 << 30
+
+_NUMBER = re.compile(r"^\d{4,}-")
+# Where a folder that is no folder of patches itself has one: quilt's, and a Debian package's.
+_BELOW = ("patches", "debian/patches")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A patch in a source: its bytes, what to call it in an error, and a wished file name.
+
+    `wish` is None where the subject gives the name; `line` is the patch's line in a series file,
+    and `strip` counts the leading directories of its paths.
+    """
+
+    raw: bytes
+    label: str
+    wish: str | None = None
+    line: SeriesLine | None = None
+    strip: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How sources are read: whom to tell what is left out, and -pN where a person gave it."""
+
+    say: Callable[[str], None]
+    strip: int | None = None
+
+    def read(self, source: Path) -> Iterator[Found | SeriesLine]:
+        """Yield the patches of a file or folder in their order, and comments of a series file."""
+        if source.is_dir():
+            yield from self._read_folder(source)
+            return
+        mails = split_mbox(read_source_file(source))
+        package = read_name(source.name)
+        if len(mails) == 1 and package is not None and names_folder(mails[0], package.folder):
+            yield self._of_package(source.name, mails[0], package)
+        elif len(mails) == 1 and source.suffix in (".patch", ".diff"):
+            wish = _NUMBER.sub("", source.name)
+            yield Found(mails[0], source.name, wish, strip=self._strip(1))
+        else:
+            yield from self._read_mails(source, mails)
+
+    def _strip(self, usual: int) -> int:
+        return usual if self.strip is None else self.strip
+
+    def _read_mails(self, source: Path, mails: Sequence[bytes]) -> Iterator[Found]:
+        many = len(mails) > 1
+        for number, mail in enumerate(mails, 1):
+            label = f"{source.name} mail {number}" if many else source.name
+            if many and is_talk(mail) and b"\n--- " not in mail and b"\ndiff --git " not in mail:
+                self.say(f"Left out {label}: a cover letter or a reply, without a diff.")
+            else:
+                yield Found(mail, label, strip=self._strip(1))
+
+    def _read_folder(self, folder: Path) -> Iterator[Found | SeriesLine]:
+        """Read a folder as its series file says, else every patch by name."""
+        place = next((p for p in _places(folder) if (p / "series").is_file()), None)
+        if place is not None:
+            for line in with_ended_lines(parse_series(read_source_file(place / "series"))).lines:
+                yield line if line.name is None else self._listed(place, line, line.name)
+            return
+        place = next((p for p in _places(folder) if _patch_files(p)), folder)
+        files = _patch_files(place)
+        packages = [read_name(path.name) for path in files]
+        if files and all(packages):
+            _check_one_package(place, [p for p in packages if p is not None])
+            files = sorted(files, key=_number_of)
+        for path in files:
+            yield from self.read(path)
+
+    def _listed(self, folder: Path, line: SeriesLine, name: str) -> Found:
+        return Found(read_source_file(folder / name), name, name, line, line.strip)
+
+    def _of_package(self, name: str, raw: bytes, package: PackagePatch) -> Found:
+        strip = self._strip(package.strip)
+        line = parse_series(f"{name} -p{strip}\n".encode("utf-8", "surrogateescape")).lines[0]
+        return Found(raw, name, name, line, strip)
+
+
+def _places(folder: Path) -> tuple[Path, ...]:
+    return (folder, *(folder / below for below in _BELOW))
+
+
+def _patch_files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(p for p in folder.iterdir() if p.suffix in SUFFIXES and p.is_file())
+
+
+def _number_of(path: Path) -> tuple[int, str]:
+    package = read_name(path.name)
+    return package.number if package is not None else 0, path.name
+
+
+def _check_one_package(folder: Path, found: Sequence[PackagePatch]) -> None:
+    packages = sorted({" in ".join(reversed(patch.packages)) for patch in found})
+    if len(packages) > 1:
+        listed = shown(", ".join(packages))
+        message = f"{folder} has patches for {len(packages)} packages of npm: {listed}"
+        raise PatchmgrError("usage", message, ("name the files of the one that you follow",))
+
+
+def read_source_file(path: Path) -> bytes:
+    """Return a file that a person named; raise PatchmgrError "usage" where it cannot be read."""
+    try:
+        if path.stat().st_size > LARGEST_PATCH:
+            raise PatchmgrError("bad-patch", f"{path} is larger than {LARGEST_PATCH} bytes")
+        return path.read_bytes()
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise PatchmgrError("usage", f"{path} cannot be read: {reason}") from fault
+
+
+def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[Found]:
+    """Return the commits of a range, under the names that `gbp pq` gave them if it did."""
+    box, number = range_patches(repository, commits)
+    mails = [raw for raw in split_mbox(box) if raw.strip()]
+    if len(mails) < number:
+        left_out = number - len(mails)
+        say(f"Left out of {commits}: {left_out} that are merges or change nothing.")
+    found: list[Found] = []
+    for at, mail in enumerate(mails, 1):
+        tagged = read_tags(mail)
+        if tagged.is_ignored:
+            say(f"Left out patch {at} of {commits}: its message says Gbp-Pq: Ignore.")
+        else:
+            found.append(Found(tagged.raw, f"patch {at} of {commits}", tagged.wish))
+    return found
+
+
+def read_stack(repository: Path, branch: str | None, say: Callable[[str], None]) -> list[Found]:
+    """Return the applied patches of a StGit stack under their names."""
+    git_dir, stack = find_stack(repository, branch)
+    for names, what in ((stack.unapplied, "not applied"), (stack.hidden, "hidden")):
+        if names:
+            listed = shown(", ".join(name for name, _ in names))
+            say(f"Left out of the stack, because {what}: {listed}")
+    found: list[Found] = []
+    for name, commit in stack.applied:
+        mail = commit_mail(git_dir, commit)
+        if mail.strip():
+            found.append(Found(mail, f"patch {name}", name))
+        else:
+            say(f"Left out of the stack, because it changes nothing: {shown(name)}")
+    return found

@@ -1,0 +1,59 @@
+"""`debian/patches` of a source package in the format 3.0 (quilt), for dpkg-source and gbp pq."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.exports.basis import Basis, moves_files, series_lines
+from patchmgr.formats.exports.form import DiffShape, Item, Parcel, Pinned
+from patchmgr.formats.shown import shown
+
+
+@dataclass(frozen=True, slots=True)
+class Gbp(Basis):
+    """As `gbp pq export` would: -p1, no renames, a header with author and subject."""
+
+    def shape(self, pinned: Pinned) -> DiffShape:
+        """Ask for whole files where one moves: dpkg-source reads no renames."""
+        return DiffShape(finds_renames=False)
+
+    def check(self, items: Sequence[Item], pinned: Pinned) -> None:
+        """Refuse binary files, which dpkg-source does not take."""
+        for item in items:
+            for file in item.patch.files:
+                if file.binary is not None:
+                    path, name = shown(file.path), shown(item.patch.name)
+                    raise PatchmgrError(
+                        "not-exportable",
+                        f"Patch {name} changes the binary file {path}, and debian/patches has none",
+                        ("put such files into a patch of their own, behind a guard",),
+                    )
+
+    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+        """Keep what dpkg-source reads and what names an author."""
+        return tuple(
+            item.line.strip == 1
+            and item.patch.author is not None
+            and not any(moves_files(file) for file in item.patch.files)
+            for item in items
+        )
+
+    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+        """Return the patches under their names, and the series file."""
+        files = {p.item.patch.name: p.content for p in parcels}
+        return {**files, "series": series_lines(pinned, parcels)}
+
+    def losses(self, item: Item) -> tuple[str, ...]:
+        """Say which changes have no lines: dpkg-source reads lines alone."""
+        bare = [f for f in item.patch.files if not f.hunks and not moves_files(f)]
+        bits = [f for f in item.patch.files if f.hunks and _changes_mode(f.old_mode, f.new_mode)]
+        return tuple(
+            f"changes {shown(file.path)} by more than lines, which dpkg-source does not do"
+            for file in [*bare, *bits]
+        )
+
+
+def _changes_mode(old: str | None, new: str | None) -> bool:
+    return old is not None and new is not None and old != new

@@ -1,0 +1,31 @@
+"""One diff of all that the series does, as `pull/N.diff` of a forge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from patchmgr.formats.exports.basis import Basis
+from patchmgr.formats.exports.form import Item, Parcel, Pinned
+
+
+@dataclass(frozen=True, slots=True)
+class OneDiff(Basis):
+    """`git apply FILE`."""
+
+    is_file: bool = True
+    is_whole: bool = True
+
+    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+        """Keep a single patch that has no header: it is such a diff already."""
+        only = items[0] if len(items) == 1 else None
+        is_it = only is not None and only.line.strip == 1 and not only.patch.header.strip()
+        return (is_it,) * len(items)
+
+    def rewritten(self, item: Item, diff: bytes) -> bytes:
+        """Return the diff of all."""
+        return diff
+
+    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+        """Return the diff."""
+        return {"": parcels[0].content if parcels else b""}

@@ -1,0 +1,34 @@
+"""A folder for quilt: every patch and the series file, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from patchmgr.formats.exports.basis import Basis, series_lines
+from patchmgr.formats.exports.form import Item, Parcel, Pinned
+
+
+@dataclass(frozen=True, slots=True)
+class Quilt(Basis):
+    """`QUILT_PATCHES=DIR quilt push -a`."""
+
+    takes_all: bool = True
+
+    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+        """Keep everything."""
+        return (True,) * len(items)
+
+    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+        """Return the patches under their names, and the series file."""
+        files = {p.item.patch.name: p.content for p in parcels}
+        return {**files, "series": series_lines(pinned, parcels)}
+
+    def losses(self, item: Item) -> tuple[str, ...]:
+        """Say what quilt passes over."""
+        patch, found = item.patch, []
+        if item.line.guards:
+            found.append("has guards, which quilt takes for comments: it will apply it")
+        if any(file.binary is not None for file in patch.files):
+            found.append("has a binary file, which quilt does not apply")
+        return tuple(found)

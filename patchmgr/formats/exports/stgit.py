@@ -1,0 +1,39 @@
+"""A folder for `stg import --series DIR/series`, as `stg export` makes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from patchmgr.formats.exports.basis import Basis, series_lines
+from patchmgr.formats.exports.form import Item, Parcel, Pinned
+from patchmgr.formats.mail_people import written_date, written_person
+from patchmgr.formats.mail_words import encoded
+
+_BASE = re.compile(rb"^# This series applies on GIT commit [0-9a-f]{40}$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class StGit(Basis):
+    """Subject, author and text above each diff, and the commit that all applies on."""
+
+    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+        """Keep what is no mail: StGit would take a mail's header for text."""
+        return tuple(not i.patch.is_mailbox and i.line.strip in (0, 1) for i in items)
+
+    def rewritten(self, item: Item, diff: bytes) -> bytes:
+        """Return a patch as `stg export` writes it, with its date."""
+        subject, _, body = item.patch.message.partition(b"\n")
+        who = encoded(written_person(item.author.name, item.author.email))
+        when = encoded(written_date(item.author.date))
+        text = body.strip(b"\n")
+        parts = [subject, b"\n\nFrom: ", who, b"\nDate: ", when, b"\n\n", text]
+        return b"".join([*parts, b"\n\n" if text else b"", b"---\n\n", diff])
+
+    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+        """Return the patches under their names, and the series file with its base."""
+        files = {p.item.patch.name: p.content for p in parcels}
+        line = b"# This series applies on GIT commit " + pinned.commit.encode()
+        series, number = _BASE.subn(line, series_lines(pinned, parcels))
+        return {**files, "series": series if number else line + b"\n" + series}

@@ -1,0 +1,60 @@
+"""Pages of the manual: a command, and a topic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Kind(Enum):
+    """What a block of a page is."""
+
+    TEXT = "text"
+    ITEM = "item"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph or a list item on one line, or lines of code."""
+
+    kind: Kind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An argument or option: how it is written, what stands for its value, and what it does."""
+
+    names: tuple[str, ...]
+    value: str
+    text: str
+    is_needed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPage:
+    """What is said of a command; `words` are what is typed, `below` the commands of a group."""
+
+    words: tuple[str, ...]
+    summary: str
+    text: tuple[str, ...]
+    examples: tuple[str, ...]
+    arguments: tuple[Entry, ...]
+    options: tuple[Entry, ...]
+    below: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the name of its page."""
+        return "-".join(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic page: its name, what it is about, and its text below the title, also in blocks."""
+
+    name: str
+    about: str
+    text: str
+    blocks: tuple[Block, ...]

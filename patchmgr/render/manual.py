@@ -1,0 +1,169 @@
+"""The manual: topics for a terminal, and pages for man."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from textwrap import wrap
+
+from patchmgr.model.manual import Block, CommandPage, Entry, Kind, Topic
+from patchmgr.render.listings import table
+from patchmgr.render.machine import document
+
+_ESCAPES = {
+    "\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti", '"': r"\(dq",
+}  # fmt: skip
+_WIDTH = 78
+_IN_MAIN = {"exit-codes": "EXIT STATUS", "environment": "ENVIRONMENT"}
+
+
+def topics_text(topics: Sequence[Topic]) -> str:
+    """Return a line a topic."""
+    rows = table([(f"  {topic.name}", topic.about) for topic in topics])
+    return f"Topics:\n{rows}\nRead one with: patchmgr help TOPIC\n"
+
+
+def topics_document(topics: Sequence[Topic]) -> str:
+    """Return the topics as JSON."""
+    values = [{"name": topic.name, "about": topic.about} for topic in topics]
+    return document("help", topics=values)
+
+
+def topic_text(topic: Topic) -> str:
+    """Return a page as it is written."""
+    return f"{topic.name}: {topic.about}\n\n{topic.text}"
+
+
+def topic_document(topic: Topic) -> str:
+    """Return a page as JSON."""
+    return document("help", topic={"name": topic.name, "about": topic.about, "text": topic.text})
+
+
+class Manual:
+    """Makes man pages of one version on one date."""
+
+    def __init__(self, version: str, day: date, *, first_line: str) -> None:
+        self._source = f"patchmgr {version}"
+        self._day = day.isoformat()
+        self._first = first_line
+
+    def main_page(self, page: CommandPage, topics: Sequence[Topic]) -> bytes:
+        """Return patchmgr(1): the commands, the topics, exit codes and environment."""
+        lines = self._head(page.name, 1, page.summary)
+        lines += [".SH SYNOPSIS", r".B patchmgr", r"[\-C \fIDIR\fP] \fICOMMAND\fP ..."]
+        lines += [".SH DESCRIPTION", *_paragraphs(page.text or (page.summary,))]
+        lines += [".SH OPTIONS", *_entries(page.options)]
+        lines += [".SH COMMANDS", *_pairs(page.below)]
+        about = [(f"patchmgr-{topic.name}(7)", topic.about) for topic in topics]
+        lines += [".SH TOPICS", *_pairs(about)]
+        for topic in topics:
+            if topic.name in _IN_MAIN:
+                lines += [f".SH {_IN_MAIN[topic.name]}", *_blocks(topic.blocks)]
+        return self._page(lines)
+
+    def command_page(self, page: CommandPage) -> bytes:
+        """Return the page of a command or of a group."""
+        lines = self._head(page.name, 1, page.summary)
+        lines += [".SH SYNOPSIS", *_synopsis(page)]
+        lines += [".SH DESCRIPTION", *_paragraphs((page.summary, *page.text))]
+        for title, entries in (("ARGUMENTS", page.arguments), ("OPTIONS", page.options)):
+            if entries:
+                lines += [f".SH {title}", *_entries(entries)]
+        if page.below:
+            lines += [".SH COMMANDS", *_pairs(page.below)]
+        if page.examples:
+            lines += [".SH EXAMPLES", *_code("\n".join(page.examples), is_first=True)]
+        lines += [".SH SEE ALSO", r".BR patchmgr (1)"]
+        return self._page(lines)
+
+    def topic_page(self, topic: Topic) -> bytes:
+        """Return the page of a topic."""
+        name = f"patchmgr-{topic.name}"
+        lines = [*self._head(name, 7, topic.about), ".SH DESCRIPTION", *_blocks(topic.blocks)]
+        return self._page([*lines, ".SH SEE ALSO", r".BR patchmgr (1)"])
+
+    def _head(self, name: str, section: int, summary: str) -> list[str]:
+        title = _escaped(name.upper())
+        return [
+            f'.TH {title} {section} {self._day} "{_escaped(self._source)}" "patchmgr manual"',
+            ".SH NAME",
+            _wrapped(rf"{_escaped(name)} \- {_escaped(summary.rstrip('.'))}"),
+        ]
+
+    def _page(self, lines: Sequence[str]) -> bytes:
+        return "".join(f"{line}\n" for line in (self._first, *lines)).encode("ascii")
+
+
+def _synopsis(page: CommandPage) -> list[str]:
+    needed = [o for o in page.options if o.is_needed]
+    parts = [rf"\fB{_escaped(o.names[0])}\fP \fI{_escaped(o.value)}\fP" for o in needed]
+    parts += [r"[\fIOPTIONS\fP]"] if page.options else []
+    parts += [rf"\fI{_escaped(a.value)}\fP" for a in page.arguments]
+    parts += [r"\fICOMMAND\fP ..."] if page.below else []
+    return [f".B {_escaped(' '.join(page.words))}", " ".join(parts) or r"\&"]
+
+
+def _entries(entries: Sequence[Entry]) -> list[str]:
+    lines: list[str] = []
+    for entry in entries:
+        names = ", ".join(rf"\fB{_escaped(name)}\fP" for name in entry.names)
+        value = rf"\fI{_escaped(entry.value)}\fP" if entry.value else ""
+        shown = " ".join(part for part in (names, value) if part)
+        lines += [".TP", shown, _inline(entry.text) or r"\&"]
+    return lines
+
+
+def _pairs(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    lines: list[str] = []
+    for name, text in pairs:
+        lines += [".TP", rf"\fB{_escaped(name)}\fP", _inline(text)]
+    return lines
+
+
+def _paragraphs(texts: Sequence[str]) -> list[str]:
+    lines: list[str] = []
+    for number, text in enumerate(texts):
+        lines += [*([".PP"] if number else []), _inline(text)]
+    return lines
+
+
+def _blocks(found: Sequence[Block]) -> list[str]:
+    lines: list[str] = []
+    for number, block in enumerate(found):
+        lines += _block(block, is_first=number == 0)
+    return lines
+
+
+def _block(block: Block, *, is_first: bool) -> list[str]:
+    if block.kind is Kind.CODE:
+        return _code(block.text, is_first=is_first)
+    if block.kind is Kind.ITEM:
+        return [r".IP \(bu 2", _inline(block.text)]
+    return [*([] if is_first else [".PP"]), _inline(block.text)]
+
+
+def _code(text: str, *, is_first: bool = False) -> list[str]:
+    lines = [_started(_escaped(line)) for line in text.split("\n")]
+    return [*([] if is_first else [".PP"]), ".RS 4", ".nf", *lines, ".fi", ".RE"]
+
+
+def _inline(text: str) -> str:
+    """Return a text on one line, with what stands between backticks in bold."""
+    parts = re.split(r"`([^`]*)`", text)
+    made = (rf"\fB{_escaped(p)}\fP" if at % 2 else _escaped(p) for at, p in enumerate(parts))
+    return _wrapped("".join(made))
+
+
+def _wrapped(text: str) -> str:
+    lines = wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(_started(line) for line in lines)
+
+
+def _started(line: str) -> str:
+    """Return a line that roff does not take for one of its own."""
+    return rf"\&{line}" if line[:1] in (".", "'", "") else line
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPES.get(c) or (c if c < "\x7f" else f"\\[u{ord(c):04X}]") for c in text)

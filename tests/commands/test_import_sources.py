@@ -1,0 +1,182 @@
+"""`import` from other tools: folders of packages, mail programs, gbp pq, StGit, patch-package."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.commands.importing import (
+    EDIT_A,
+    EDIT_B,
+    commits,
+    mailbox,
+    order,
+    put,
+    refuses,
+    take,
+)
+from tests.commands.scenes import Stage, picture, text
+
+
+def test_a_package_root_leads_to_its_patches(empty: Stage) -> None:
+    put(empty, "pkg/debian/patches/a.patch", EDIT_A)
+    put(empty, "pkg/debian/patches/series", "# why\na.patch\n")
+    take(empty, empty.folder / "sources/pkg")
+    assert order(empty) == "# why\na.patch\n"
+    put(empty, "tree/patches/b.patch", EDIT_B)
+    put(empty, "tree/patches/series", "b.patch\n")
+    take(empty, empty.folder / "sources/tree")
+    assert order(empty) == "# why\na.patch\nb.patch\n"
+
+
+def test_names_of_a_series_file_stay_without_a_suffix(empty: Stage) -> None:
+    put(empty, "q/fix", EDIT_A)
+    put(empty, "q/more.dpatch", EDIT_B)
+    folder = put(empty, "q/series", "fix\nmore.dpatch\n").parent
+    take(empty, folder)
+    assert order(empty) == "fix\nmore.dpatch\n"
+    (empty.root / "series/s/series").write_text("fix\n")
+    third = EDIT_B.replace("b.py", "a.py").replace("line 0", "zero").replace("+zero", "+null")
+    (folder / "fix").write_text(third)
+    (folder / "series").write_text("fix #+sym\n")
+    take(empty, folder)
+    assert order(empty) == "fix\nfix.patch #+sym\n"
+
+
+def test_folders_to_take_off_the_paths(empty: Stage) -> None:
+    flat = put(empty, "flat.diff", EDIT_A.replace("a/", "").replace("b/", ""))
+    take(empty, "-p0", flat)
+    take(empty, "--strip", "3", put(empty, "deep.diff", EDIT_B.replace(" ", " x/y/", 2)))
+    assert order(empty) == "flat.diff -p0\ndeep.diff -p3\n"
+    assert "-p is for files" in refuses(
+        empty, "-p0", "--git", empty.upstream.root, "main..fork", code=2
+    )
+
+
+def cover(subject: str) -> str:
+    return mailbox("").replace("mail 1", subject)
+
+
+@pytest.mark.parametrize("subject", ["[PATCH 0/2] a series", "Re: [PATCH 1/2] mail 1"])
+def test_letters_without_a_diff_are_left_out_of_a_mailbox(empty: Stage, subject: str) -> None:
+    box = put(empty, "box.mbox", cover(subject) + mailbox(EDIT_A, EDIT_B))
+    answer = take(empty, box)
+    assert order(empty) == "mail-1.patch\nmail-2.patch\n"
+    assert answer.err == "Left out box.mbox mail 1: a cover letter or a reply, without a diff.\n"
+
+
+def test_a_reply_with_a_diff_is_a_patch(empty: Stage) -> None:
+    box = mailbox(EDIT_A, EDIT_B).replace("Subject: mail 2", "Subject: Re: better")
+    take(empty, put(empty, "box.mbox", box))
+    assert order(empty).splitlines()[0] == "mail-1.patch"
+    assert len(order(empty).splitlines()) == 2
+
+
+def test_a_mailbox_of_a_mail_program(empty: Stage) -> None:
+    head = "From: A <a@b>\nDate: Thu, 1 Jan 1970 00:00:01 +0000\n"
+    first = f"From a@b Thu Jan  1 00:00:01 1970\n{head}Subject: one\n\n---\n{EDIT_A}\n"
+    second = f"From a@b Thu Jan  1 00:00:01 1970\n{head}Subject: two\n\n---\n{EDIT_B}\n"
+    take(empty, put(empty, "inbox", first + second))
+    folder = empty.root / "series/s"
+    assert (folder / "one.patch").read_text() == first
+    assert (folder / "two.patch").read_text() == second
+
+
+IN_NODE = EDIT_A.replace("a/pkg", "a/node_modules/@s/p/pkg").replace(
+    "b/pkg", "b/node_modules/@s/p/pkg"
+)
+TITLE = "diff --git a/node_modules/@s/p/pkg/a.py b/node_modules/@s/p/pkg/a.py\n"
+
+
+def test_patches_of_patch_package(empty: Stage) -> None:
+    second = IN_NODE.replace("-line 0\n+zero", "-zero\n+null")
+    put(empty, "app/patches/@s+p+1.0.0+002+then.patch", TITLE + second)
+    put(empty, "app/patches/@s+p+1.0.0+001+first.patch", TITLE + IN_NODE)
+    take(empty, empty.folder / "sources/app")
+    assert order(empty) == "@s+p+1.0.0+001+first.patch -p4\n@s+p+1.0.0+002+then.patch -p4\n"
+    other = put(empty, "app/patches/left-pad+1.3.0.patch", TITLE + IN_NODE)
+    message = refuses(empty, other.parent, code=2)
+    assert message.endswith("has patches for 2 packages of npm: @s/p, left-pad")
+
+
+def test_a_name_like_patch_packages_alone_says_nothing(empty: Stage) -> None:
+    take(empty, put(empty, "p+1.0.0.patch", EDIT_A))
+    assert order(empty) == "p+1.0.0.patch\n"
+
+
+def test_a_branch_of_gbp_pq_gives_its_names(empty: Stage) -> None:
+    head = commits(
+        empty,
+        ({"pkg/a.py": text(l1="x\n")}, "one\n\nWhy.\n\nGbp-Pq: Topic net\nGbp-Pq: Name fix.diff"),
+        ({"debian/rules": "x\n"}, "packaging\n\nGbp-Pq: Ignore"),
+        ({"pkg/b.py": text(l1="y\n")}, "two"),
+    )
+    answer = take(empty, "--git", empty.upstream.root, f"main..{head}")
+    assert order(empty) == "net/fix.diff\ntwo.patch\n"
+    raw = (empty.root / "series/s/net/fix.diff").read_text()
+    assert "Gbp" not in raw
+    assert "\n\nWhy.\n\ndiff --git" in raw
+    assert "Gbp-Pq: Ignore" in answer.err
+
+
+def stack(stage: Stage, document: str, *, place: str = "stacks/work") -> None:
+    """Let upstream have a stack of StGit's, as its releases since 1.0 or before keep it."""
+    name = "stack.json" if place.startswith("stacks") else "meta"
+    blob = stage.upstream.git("hash-object", "-w", "--stdin", data=document.encode())
+    tree = stage.upstream.git("mktree", data=f"100644 blob {blob}\t{name}\n".encode())
+    commit = stage.upstream.git("commit-tree", "-m", "stack", tree)
+    stage.upstream.git("update-ref", f"refs/{place}", commit)
+
+
+def test_a_stack_of_stgit_gives_its_applied_patches(empty: Stage) -> None:
+    one, two = empty.upstream.git("rev-list", "--reverse", "main..fork").split()
+    none = commits(empty, ({}, "nothing"), at="fork")
+    hidden = commits(empty, ({"f": "x\n"}, "hidden"))
+    document = {
+        "applied": ["first", "second.diff", "empty"], "unapplied": ["later"], "hidden": ["old"],
+        "patches": {"first": {"oid": one}, "second.diff": {"oid": two}, "empty": {"oid": none},
+                    "later": {"oid": hidden}, "old": {"oid": hidden}},
+    }  # fmt: skip
+    stack(empty, json.dumps(document))
+    answer = take(empty, "--stgit", empty.upstream.root, "work")
+    assert order(empty) == "first.patch\nsecond.diff\n"
+    assert answer.err.splitlines() == [
+        "Left out of the stack, because not applied: later",
+        "Left out of the stack, because hidden: old",
+        "Left out of the stack, because it changes nothing: empty",
+    ]
+    built = empty.run("branch", "s", "--json").json
+    assert built["commits"] == 2
+
+
+def test_a_stack_of_an_old_stgit_on_the_branch_that_is_checked_out(empty: Stage) -> None:
+    one = empty.upstream.git("rev-parse", "fork~1")
+    document = f"Version: 1\nApplied:\n  first: {one}\nUnapplied:\nHidden:\n"
+    clone = empty.clone("stacked", empty.fork)
+    shadow = Stage(empty.folder, clone, empty.root, empty.base, empty.fork)
+    stack(shadow, document, place="heads/work.stgit")
+    take(empty, "--stgit", clone.root)
+    assert order(empty) == "first.patch\n"
+    clone.git("checkout", "--quiet", "--detach")
+    assert "no branch checked out" in refuses(empty, "--stgit", clone.root, code=2)
+    assert "has no stack" in refuses(empty, "--stgit", clone.root, "main", code=2)
+    assert "one branch at most" in refuses(empty, "--stgit", clone.root, "a", "b", code=2)
+    assert "take one" in refuses(empty, "--stgit", clone.root, "--git", clone.root, "a", code=2)
+
+
+@pytest.mark.parametrize("name", ["../../x", "-x", "a b", "..", ".x", "\x1b[2J"])
+def test_a_hostile_stack(empty: Stage, name: str) -> None:
+    one = empty.upstream.git("rev-parse", "fork~1")
+    document = {
+        "applied": [name], "unapplied": ["\x1b[2J"], "hidden": [],
+        "patches": {name: {"oid": one}, "\x1b[2J": {"oid": one}},
+    }  # fmt: skip
+    stack(empty, json.dumps(document), place="stacks/hostile")
+    is_refused = "/" in name or "\x1b" in name
+    answer = take(empty, "--stgit", empty.upstream.root, "hostile", code=int(is_refused))
+    assert "\x1b" not in answer.err + answer.out
+    assert all(".." not in path for path in picture(empty.root))
+    left = [p for p in (empty.root / "series/s").iterdir() if p.name != "series"]
+    assert len(left) == (0 if is_refused else 1)
+    assert not left or (left[0].name.endswith(".patch") and left[0].name[0] not in "-.")

@@ -1,0 +1,43 @@
+"""Topic pages: their title and their blocks."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.formats.topics import parse_topic
+from patchmgr.model.manual import Block, Kind
+
+PAGE = """\
+# some-topic: what it is about
+
+Text of
+two lines.
+
+- one
+  goes on
+- two
+
+    code `as` is
+      indented
+
+Last.
+"""
+
+
+def test_a_page_is_read() -> None:
+    topic = parse_topic(PAGE)
+    assert (topic.name, topic.about) == ("some-topic", "what it is about")
+    assert topic.text == PAGE.partition("\n\n")[2]
+    assert list(topic.blocks) == [
+        Block(Kind.TEXT, "Text of two lines."),
+        Block(Kind.ITEM, "one goes on"),
+        Block(Kind.ITEM, "two"),
+        Block(Kind.CODE, "code `as` is\n  indented"),
+        Block(Kind.TEXT, "Last."),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "some: text\n", "# Some: text\n", "# a b: c\n", "# a:b\n"])
+def test_a_page_without_a_title_is_none(text: str) -> None:
+    with pytest.raises(ValueError, match="the title"):
+        parse_topic(text)
