@@ -1,0 +1,144 @@
+"""A workspace from a stranger, before every command: refused in a line, and nothing outside moves.
+
+PATCHMGR_LONG=1 puts every hostile patch and every spoiled file before every command.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Answer
+from tests.commands.every import ROWS, Place, Row, make_place, restorer
+from tests.commands.hostile import PATCHES, SPOILS
+from tests.commands.scenes import Picture, Stage, picture
+
+LONG = bool(os.environ.get("PATCHMGR_LONG"))
+PATIENCE = 30
+PLAIN = [row for row in ROWS if row.state == "plain"]
+SECRET = "the secret of somebody else"
+
+
+def outside(place: Place) -> tuple[Picture, bytes]:
+    """Return all that no command may change: what is beside the places named, and git's own."""
+    private = ("cache", "workspace", "out", "other", "checkout")
+    config = (place.checkout.root / ".git/config").read_bytes()
+    return picture(place.stage.folder, without=private), config
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    """Fail what hangs."""
+
+    def late(number: int, frame: FrameType | None) -> None:
+        raise AssertionError(f"it took longer than {PATIENCE} seconds")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def attempt(place: Place, row: Row) -> Answer:
+    """Run a row in time and assert what holds of every run."""
+    words = place.words(row.line)
+    before = outside(place)
+    with in_time():
+        answer = place.run(Row(" ".join(words)))
+    assert answer.code in (0, 1, 2, 3, 4), f"{row.line}: {answer.err}"
+    if row.line.split()[0] != "merge-driver":
+        assert outside(place) == before, row.line
+    assert SECRET not in answer.out + answer.err, row.line
+    return answer
+
+
+def some(rows: Sequence[Row], number: int, count: int = 3) -> Sequence[Row]:
+    """Return all rows, or a few that are others for each number."""
+    return rows if LONG else [rows[(number * count + n) % len(rows)] for n in range(count)]
+
+
+@pytest.fixture
+def guarded(stage: Stage) -> Stage:
+    """Return a stage beside a folder that is nobody's business."""
+    (stage.folder / "outside").mkdir()
+    (stage.folder / "outside/secret").write_text(SECRET)
+    return stage
+
+
+# What reads patches, and so must refuse a hostile one.
+_READS = ("export", "rebase", "apply", "branch", "report", "check", "push", "goto", "show")
+
+
+@pytest.mark.parametrize(("name", "number"), [(name, n) for n, name in enumerate(PATCHES)])
+def test_a_hostile_patch_in_a_series_reaches_nothing(
+    guarded: Stage, name: str, number: int
+) -> None:
+    place = make_place(guarded, "plain")
+    (guarded.root / "series/s/fork-one.patch").write_bytes(PATCHES[name])
+    restore = restorer(guarded.root, place.checkout.root, place.out)
+    files = picture(guarded.root), picture(place.checkout.root)
+    for row in some(PLAIN, number):
+        answer = attempt(place, row)
+        if row.line.split()[0] in _READS and "show s" not in row.line:
+            assert answer.code == 1, f"{row.line}: {answer.out}"
+        if answer.code == 1:
+            assert (picture(guarded.root), picture(place.checkout.root)) == files, row.line
+        elif row.writes:
+            restore()
+
+
+FILES: Sequence[tuple[str, str]] = (
+    ("upstream.lock", "plain"),
+    ("series/s/series", "plain"),
+    ("series/s/fork-one.patch", "plain"),
+    ("series/s/series.toml", "plain"),
+    ("conflicts/decisions.toml", "plain"),
+    ("conflicts/{conflict}/meta.toml", "collided"),
+    ("conflicts/{conflict}/ours", "collided"),
+    (".patchmgr/rebase/state.json", "collided"),
+    (".patchmgr/journal.json", "plain"),
+    (".patchmgr/log/00000001.json", "renamed"),
+    (".patchmgr/syncs/s.json", "plain"),
+    (".patchmgr/checks/s.json", "plain"),
+)
+
+
+def spoiled() -> Iterator[Any]:
+    """Yield each file with each way to spoil it."""
+    for at, (file, state) in enumerate(FILES):
+        for number, name in enumerate(SPOILS):
+            yield pytest.param(file, state, name, at + number, id=f"{file}: {name}")
+
+
+@pytest.mark.parametrize(("file", "state", "name", "number"), list(spoiled()))
+def test_a_spoiled_file_is_no_fault_of_ours(
+    guarded: Stage, file: str, state: str, name: str, number: int
+) -> None:
+    place = make_place(guarded, state)
+    (path,) = place.words(file)
+    restore = restorer(guarded.root, place.checkout.root, place.out)
+    spoil(guarded.root / path, SPOILS[name])
+    for row in some([row for row in ROWS if row.state in ("plain", state)], number, 2):
+        if "{conflict}" not in row.line:
+            attempt(place, row)
+            if row.writes:
+                restore()
+                spoil(guarded.root / path, SPOILS[name])
+
+
+def spoil(file: Path, how: Callable[[Path], None]) -> None:
+    """Spoil a file that is there, or that a stranger could have put there."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if not file.exists():
+        file.write_bytes(b"format = 1\n")
+    how(file)
