@@ -18,6 +18,7 @@ USAGE_KINDS = frozenset(
         "unknown-upstream",
         "unknown-patch",
         "unknown-conflict",
+        "unknown-topic",
     }
 )
 

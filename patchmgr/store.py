@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import stat
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
@@ -20,25 +21,39 @@ from patchmgr.formats.recorded import (
     size_limit,
 )
 from patchmgr.formats.series_files import parse_series
+from patchmgr.formats.series_settings import parse_settings
 from patchmgr.model.patch import Patch
 from patchmgr.model.recorded import Recorded
 from patchmgr.model.series import SeriesFile
+from patchmgr.model.settings import SeriesSettings
 from patchmgr.model.upstream import Lock, SeriesRecord, Upstream
-from patchmgr.plumbing.durable import held
+from patchmgr.plumbing.durable import held, unwritable
 from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefMover, RefPlan
+from patchmgr.plumbing.operations import OperationLog, Told
 from patchmgr.plumbing.plain_files import folder_names, read_plain
 
-__all__ = ["LOCK", "PRIVATE", "Change", "RefPlan", "Workspace", "find_workspace", "lock_bytes"]
+__all__ = [
+    "LOCK", "PRIVATE", "Change", "RefPlan", "Told", "Workspace", "find_workspace", "lock_bytes",
+]  # fmt: skip
 
 _PATIENCE = 5.0
 _MANY = 100_000
 
 
 class Workspace:
-    """A directory with upstream.lock."""
+    """A directory with upstream.lock.
 
-    def __init__(self, root: Path) -> None:
+    `command` is what the log of operations says of a change; without one, nothing is logged.
+    """
+
+    def __init__(self, root: Path, *, command: str | None = None) -> None:
         self.root = root
+        self.command = command
+
+    @property
+    def log(self) -> OperationLog:
+        """Return what was changed here."""
+        return OperationLog(self.root)
 
     def lock(self) -> Lock:
         """Return the content of upstream.lock."""
@@ -70,8 +85,30 @@ class Workspace:
         return lock.upstreams[name]
 
     def series_file(self, name: str) -> SeriesFile:
-        """Return a series' quilt series file."""
-        return parse_series(self.read(f"series/{name}/series"))
+        """Return a series' quilt series file, with what its groups say of each patch."""
+        file = parse_series(self.read(f"series/{name}/series"))
+        settings = self.settings(name)
+        return SeriesFile(
+            tuple(
+                replace(line, off=settings.off_groups(line.name)) if line.name else line
+                for line in file.lines
+            )
+        )
+
+    def settings(
+        self, name: str, *, changes: Mapping[str, bytes | None] | None = None
+    ) -> SeriesSettings:
+        """Return the settings of a series, the defaults where it has no file.
+
+        `changes` are contents that files of the workspace will have.
+        """
+        path = f"series/{name}/series.toml"
+        changed = (changes or {}).get(path)
+        if changed is not None:
+            return parse_settings(changed, series=name)
+        if not (self.root / path).exists():
+            return SeriesSettings()
+        return parse_settings(self.read(path), series=name)
 
     def patches(self, name: str) -> tuple[Patch, ...]:
         """Return the patches of a series in order, parsed."""
@@ -129,11 +166,22 @@ class Workspace:
 
     def recover(self, move_refs: RefMover) -> bool:
         """Finish the change that a killed command had described; say whether there was one."""
-        return Journal(self.root).recover(move_refs)
+        return Journal(self.root).recover(move_refs, _finish_step)
 
-    def make(self, change: Change, move_refs: RefMover) -> None:
-        """Make a change, all of it or none."""
+    def make(self, change: Change, move_refs: RefMover, *, told: Told | None = None) -> None:
+        """Make a change, all of it or none, and let the log have what it replaces."""
+        told = told or (Told(self.command) if self.command is not None else None)
+        if told is not None:
+            self._note(change, told)
         Journal(self.root).make(change, move_refs)
+        if told is not None:
+            self.log.prune()
+
+    def _note(self, change: Change, told: Told) -> None:
+        try:
+            self.log.note(change, told)
+        except OSError as fault:
+            raise unwritable(str(self.root), fault) from fault
 
 
 def _unknown(what: str, name: str, known: Collection[str]) -> PatchmgrError:
@@ -151,13 +199,19 @@ def lock_bytes(lock: Lock) -> bytes:
     return write_lock(lock)
 
 
-def find_workspace(start: Path) -> Workspace:
+def _finish_step(place: Path, token: str) -> None:
+    from patchmgr.plumbing.steps import finish_step
+
+    finish_step(place, token)
+
+
+def find_workspace(start: Path, *, command: str | None = None) -> Workspace:
     """Return the workspace that holds the folder; raise PatchmgrError "no-workspace"."""
     if not start.is_dir():
         raise PatchmgrError("no-workspace", f"there is no folder {start}")
     for folder in (start, *start.parents):
         if (folder / LOCK).is_file():
-            return Workspace(folder)
+            return Workspace(folder, command=command)
     raise PatchmgrError(
         "no-workspace",
         f"there is no upstream.lock in {start} or above",

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from typing import NoReturn
 
 import typer
 
 from patchmgr.cli import (
+    completion,
     conflicts,
+    editing,
+    history,
     installs,
+    looking,
+    manual,
     merging,
     patches,
     publishing,
+    pushing,
     rebasing,
     targets,
     workspaces,
 )
 from patchmgr.cli.ends import end_with
+from patchmgr.cli.quick import quick_command
 from patchmgr.cli.root import before, group
 
 __all__ = ["app", "main"]
@@ -35,6 +44,7 @@ def _commands() -> typer.Typer:
     root.callback()(before)
     root.command()(workspaces.init)
     root.command("import")(patches.import_)
+    root.command("export")(patches.export_)
     root.command()(rebasing.rebase)
     root.command()(rebasing.decide)
     root.command()(targets.apply)
@@ -51,6 +61,29 @@ def _commands() -> typer.Typer:
     root.command()(merging.mergetool)
     root.command("merge-file")(merging.merge_file)
     root.command()(workspaces.status)
+    root.command("help")(manual.help_)
+    root.command()(pushing.new)
+    root.command()(pushing.push)
+    root.command()(pushing.pop)
+    root.command()(pushing.goto)
+    root.command()(pushing.refresh)
+    root.command()(pushing.applied)
+    root.command()(pushing.unapplied)
+    root.command()(pushing.top)
+    root.command("next")(pushing.next_)
+    root.command()(pushing.prev)
+    root.command()(looking.files)
+    root.command()(looking.changes)
+    root.command("show")(editing.show_)
+    root.command()(editing.edit)
+    root.command()(editing.rename)
+    root.command()(editing.drop)
+    root.command()(editing.move)
+    root.command()(editing.fold)
+    root.command()(editing.split)
+    root.command()(history.log)
+    root.command()(history.undo)
+    root.command()(history.redo)
     upstream = group("Projects that are followed.")
     upstream.command("add")(workspaces.upstream_add)
     upstream.command("list")(workspaces.upstream_list)
@@ -60,6 +93,7 @@ def _commands() -> typer.Typer:
     series.command("new")(workspaces.series_new)
     series.command("list")(workspaces.series_list)
     series.command("show")(workspaces.series_show)
+    series.command("guard")(history.guard)
     root.add_typer(series, name="series")
     memory = group("What was made of conflicts, for everybody who meets them again.")
     memory.command("list")(conflicts.list_)
@@ -78,8 +112,16 @@ def _commands() -> typer.Typer:
 
 
 app = _commands()
+_MANY = 500_000  # objects
 
 
 def main() -> NoReturn:
     """Run the command line and end the process."""
-    end_with(app)
+    if completion.is_asked():
+        completion.answer(app)
+    # A run is short and keeps most of what it makes: looking for garbage costs a tenth of it.
+    gc.set_threshold(_MANY)
+    try:
+        end_with(quick_command(app, sys.argv[1:]))
+    finally:
+        gc.freeze()

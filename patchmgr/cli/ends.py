@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from patchmgr import __version__
 from patchmgr.cli.root import Given, say, show
-from patchmgr.errors import EXIT_FAULT, EXIT_INTERRUPTED, PatchmgrError
+from patchmgr.errors import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, PatchmgrError
 
 # What a system may refuse at any time, and no program foresees.
 _OF_THE_SYSTEM = (
@@ -54,6 +54,10 @@ def _fail(error: PatchmgrError) -> int:
 
 def _usage_or_fault(fault: Exception) -> int:
     message = getattr(fault, "format_message", None)
+    if message is not None and type(fault).__name__ == "NoArgsIsHelpError":
+        # A group without a command: the message is its help, in typer as in every click.
+        say(str(message()))
+        return EXIT_USAGE
     if message is not None:
         return _fail(PatchmgrError("usage", str(message()), ("patchmgr --help",)))
     if isinstance(fault, OSError) and fault.errno in _OF_THE_SYSTEM:

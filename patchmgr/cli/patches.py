@@ -1,4 +1,4 @@
-"""`import`: patches from elsewhere."""
+"""`import` and `export`: patches from elsewhere, and for elsewhere."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, open_session, show
+from patchmgr.cli.root import DryRun, Json, MaybeName, Select, open_session, show
 from patchmgr.errors import PatchmgrError
 
 
@@ -17,28 +17,108 @@ def import_(
     git: Annotated[
         Path | None, typer.Option(metavar="REPO", help="SOURCE is a range A..B of this repository.")
     ] = None,
+    stgit: Annotated[
+        Path | None,
+        typer.Option(metavar="REPO", help="SOURCE is a branch with a stack of StGit, or nothing."),
+    ] = None,
+    strip: Annotated[
+        int | None,
+        typer.Option(
+            "--strip", "-p", metavar="N", min=0, max=99, help="Take N folders off the paths."
+        ),
+    ] = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Append patches: mailboxes, diffs, quilt directories, or the commits of a range.
+    """Append patches of other tools: files, folders, commits of a range, or a stack.
+
+    A file is a diff or a mailbox; a folder is quilt's, a Debian package's, StGit's or
+    patch-package's, or has patches with names that sort.
 
     Example: patchmgr import --git ~/src/vllm v0.23.0..my-branch --series vllm
+
+    Example: patchmgr import debian/patches --series vllm
     """
     from patchmgr.commands.apply import only_series
-    from patchmgr.commands.imports import import_patches
+    from patchmgr.commands.imports import Sources, import_patches
     from patchmgr.render.listings import imported_document, imported_text
 
     session = open_session(wants_json=json)
     named = only_series(session, [series] if series else [])
     given = sources or []
-    if git is not None and len(given) != 1:
-        raise PatchmgrError("usage", "--git REPO needs exactly one range A..B")
-    imported = import_patches(
-        session,
-        [] if git is not None else [Path(source) for source in given],
-        series=named,
-        git=(git, given[0]) if git is not None else None,
-        is_dry_run=dry_run,
-    )
+    wanted = Sources([Path(source) for source in given], strip=strip)
+    if git is not None or stgit is not None:
+        if strip is not None:
+            raise PatchmgrError("usage", "-p is for files and folders")
+        wanted = Sources(git=_range(git, stgit, given), stack=_stack(stgit, given))
+    imported = import_patches(session, wanted, series=named, is_dry_run=dry_run)
     as_text = imported_document if json else imported_text
     show(as_text(imported, named, dry_run))
+
+
+def _range(git: Path | None, stgit: Path | None, given: list[str]) -> tuple[Path, str] | None:
+    if git is None:
+        return None
+    if stgit is not None:
+        raise PatchmgrError("usage", "--git and --stgit are for one repository each: take one")
+    if len(given) != 1:
+        raise PatchmgrError("usage", "--git REPO needs exactly one range A..B")
+    return git, given[0]
+
+
+def _stack(stgit: Path | None, given: list[str]) -> tuple[Path, str | None] | None:
+    if stgit is None:
+        return None
+    if len(given) > 1:
+        raise PatchmgrError("usage", "--stgit REPO takes one branch at most")
+    return stgit, given[0] if given else None
+
+
+def export_(
+    name: MaybeName = None,
+    form: Annotated[
+        str,
+        typer.Option("--as", metavar="FORM", help="quilt|mbox|git|gbp|stgit|patch-package|diff"),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="The folder, or the file of mbox and diff.")
+    ] = None,
+    npm: Annotated[
+        str | None,
+        typer.Option(metavar="NAME[@VERSION]", help="For patch-package: the package of npm."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that patchmgr did not write.")
+    ] = False,
+    select: Select = [],  # noqa: B006 - typer copies it
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Write a series in the form of another tool; a patch that fits keeps its bytes.
+
+    quilt, gbp (debian/patches), stgit and patch-package are folders with patches, git is a folder
+    of mails that sort, mbox one file of mails, diff one file with all changes. For commits there
+    is `patchmgr branch`.
+
+    Example: patchmgr export vllm --as mbox --out vllm.mbox
+
+    Example: patchmgr export vllm --as gbp --out debian/patches
+    """
+    from patchmgr.commands.apply import only_series
+    from patchmgr.commands.exports import Asked, export
+    from patchmgr.render.exports import exported_document, exported_text
+
+    session = open_session(wants_json=json)
+    named = only_series(session, [name] if name else [])
+    if out is None:
+        raise PatchmgrError("usage", "say where to with --out PATH")
+    if npm is not None and form != "patch-package":
+        raise PatchmgrError("usage", "--npm goes with --as patch-package")
+    asked = Asked(form, _place(out), frozenset(select), npm, force, dry_run)
+    done = export(session, named, asked)
+    show(exported_document(done) if json else exported_text(done))
+
+
+def _place(out: Path) -> Path:
+    """Return the whole path; a link that stands at its end is not followed."""
+    return out.parent.resolve() / out.name if out.name else out.resolve()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,8 +36,8 @@ def group(help_: str) -> typer.Typer:
     return typer.Typer(help=help_, no_args_is_help=True, rich_markup_mode=None)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(context: typer.Context, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
         typer.echo(f"patchmgr {__version__}")
         raise typer.Exit
 
@@ -62,15 +63,38 @@ def before(
 
 def open_session(*, wants_json: bool = False) -> Session:
     """Open the workspace that the options or the environment name, or the one around us."""
+    return _open(_named() or Path.cwd(), wants_json=wants_json)
+
+
+def open_at(
+    to: Path | None, *, wants_json: bool = False, begins: bool = False
+) -> tuple[Session, Path | None]:
+    """Open the workspace of an authoring command, and say which checkout it is about.
+
+    In a checkout where patches are pushed, its own record names the workspace.
+    """
+    from patchmgr.commands.places import find_place
+
+    named, cwd = _named(), Path.cwd()
+    target = None if to is None else Path(os.path.abspath(to))
+    place = find_place(cwd=cwd, named=named, to=target, begins=begins)
+    return _open(place.start, wants_json=wants_json), place.checkout
+
+
+def _named() -> Path | None:
+    named = Given.folder or os.environ.get("PATCHMGR_WORKSPACE")
+    return Path(named) if named else None
+
+
+def _open(start: Path, *, wants_json: bool) -> Session:
     from patchmgr.commands.session import Session
     from patchmgr.store import find_workspace
     from patchmgr.terminal import say as tell
     from patchmgr.terminal import stderr_progress
 
     Given.wants_json = wants_json
-    named = Given.folder or os.environ.get("PATCHMGR_WORKSPACE")
-    start = Path(named) if named else Path.cwd()
-    session = Session(find_workspace(start.absolute()), stderr_progress(), tell)
+    workspace = find_workspace(Path(os.path.abspath(start)), command=shlex.join(sys.argv[1:]))
+    session = Session(workspace, stderr_progress(), tell)
     session.settle()
     return session
 

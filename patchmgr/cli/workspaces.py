@@ -87,12 +87,16 @@ def upstream_fetch(
 
 def series_new(
     name: str,
-    upstream: Annotated[str, typer.Option(metavar="U", help="The upstream to stand on.")],
-    base: Annotated[str, typer.Option(metavar="REF", help="The state to pin.")],
-    on: Annotated[str | None, typer.Option(metavar="SERIES", help="Stand on this series.")] = None,
+    upstream: Annotated[
+        str | None, typer.Option(metavar="U", help="The upstream to stand on.")
+    ] = None,
+    base: Annotated[str | None, typer.Option(metavar="REF", help="The state to pin.")] = None,
+    on: Annotated[
+        str | None, typer.Option(metavar="SERIES", help="Stand on this series and its pin.")
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Make an empty series on an upstream state.
+    """Make an empty series on an upstream state, or on another series.
 
     Example: patchmgr series new vllm --upstream vllm --base v0.23.0
     """

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from patchmgr.commands.carrying import Carried, Wishes, carry, items_of, touched_paths
+from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import Session, nobody, require_pin
+from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.targets import (
     Standing,
     opened,
@@ -18,6 +19,7 @@ from patchmgr.commands.targets import (
     standing,
 )
 from patchmgr.commands.targets import only_series as only_series
+from patchmgr.commands.touched import touched_paths
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.recorded import Recalled
@@ -172,7 +174,7 @@ def _apply(found: _Target, wish: _Wish) -> Application:
     session, record = wish.session, wish.record
     side = session.side_of(record)
     base = require_pin(side, record.pin)
-    patches = session.workspace.patches(record.name)
+    patches, series_file = whole_series(session, record)
     clone, memory = found.checkout.clone, Memory(session.workspace)
     lenders = (side.store, clone.git_dir)
     with Workbench(lenders) as bench, Outlook(session) as outlook, Toolbox() as formatters:
@@ -183,7 +185,7 @@ def _apply(found: _Target, wish: _Wish) -> Application:
         carried = carry(
             bench,
             record.name,
-            items_of(patches, session.workspace.series_file(record.name), wish.wishes.selected),
+            items_of(patches, series_file, wish.wishes.selected),
             old,
             onto,
             author=nobody(side, record.pin),
@@ -221,7 +223,15 @@ def _write(
         found.applied,
         {path: _content(bench, path, entry) for path, entry in carried.changes.items()},
         Goal(onto, found.head, tip, makes_commits=wish.makes_commits),
-        Record(name, wish.digest, tuple(sorted(wish.wishes.selected)), found.onto, head, ()),
+        Record(
+            name,
+            wish.digest,
+            tuple(sorted(wish.wishes.selected)),
+            found.onto,
+            head,
+            (),
+            workspace=str(wish.session.workspace.root),
+        ),
     )
     if not wish.is_dry_run:
         if written:

@@ -8,7 +8,12 @@ from pathlib import Path
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import carry_in_place, prepare
+from patchmgr.commands.prepared import (
+    carry_in_place,
+    commits_below,
+    prepare,
+    refuse_broken,
+)
 from patchmgr.commands.published import Published, remember_published
 from patchmgr.commands.session import Session
 from patchmgr.commands.syncs import read_syncs
@@ -17,7 +22,6 @@ from patchmgr.commands.targets import series_digest
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import ZERO_ID
-from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.fast_import import write_commits
@@ -66,8 +70,10 @@ def branch(
         _refuse_checked_out(clone, names[0])
     with Workbench([side.store]) as bench, Outlook(session) as outlook:
         carried, _ = carry_in_place(session, ready, bench, outlook, wishes=wishes)
-        _refuse_broken(carried.outcomes)
-        commits = write_commits(bench, base.commit, carried.drafts())
+        refuse_broken(carried.outcomes)
+        below = commits_below(session, ready, bench, outlook, wishes=wishes)
+        parent = below[-1] if below else base.commit
+        commits = (*below, *write_commits(bench, parent, carried.drafts()))
         head = commits[-1] if commits else base.commit
         where = side.store if clone is None else clone.root
         old = _old_head(session, place, name, names[0], head) if tag is not None else None
@@ -117,19 +123,6 @@ def _old_head(session: Session, place: _Place, series: str, branch: str, head: s
         return None
     with ObjectReader(place.git_dir) as reader:
         return reader.commit(old)
-
-
-def _refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
-    """Refuse a series with a patch that does not ensure what its header says."""
-    for outcome in outcomes:
-        if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:
-            paths = ", ".join(shown(conflict.path) for conflict in outcome.conflicts)
-            problem = f"Patch {shown(outcome.name)} does not apply without those left out"
-            raise PatchmgrError("conflict", f"{problem}{': ' if paths else ''}{paths}")
-        if outcome.verdict is Verdict.CONFLICT:
-            hint = "correct the patch, or its Ensures"
-            problem = f"Patch {shown(outcome.name)} {outcome.reason}"
-            raise PatchmgrError("bad-predicate", problem, (hint,))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
+from patchmgr.commands.touched import touched_paths
 from patchmgr.engines.absorb import find_absorbed
 from patchmgr.engines.atoms import Folded
-from patchmgr.engines.blocking import pass_on_causes
+from patchmgr.engines.blocking import Causes, pass_on_causes
 from patchmgr.engines.crosscheck import check_merged
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.leaving_out import leave_out
-from patchmgr.engines.memory import Resolutions
 from patchmgr.engines.needs import Views, place_items
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
 from patchmgr.engines.relocation_files import ChangedFiles, is_of
 from patchmgr.engines.sightings import explain, explained_paths
-from patchmgr.engines.symbols import SymbolIndex
 from patchmgr.model.decision import Decision
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.ports import History, Step
 from patchmgr.model.progress import Progress
 from patchmgr.model.series import SeriesFile
-from patchmgr.model.snapshot import FILE_MODES, GITLINK, Entry
+from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.plumbing.answers import Answers
 from patchmgr.plumbing.changed_files import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.formatter_tools import Toolbox
@@ -34,6 +35,10 @@ from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, present_blobs
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
+
+if TYPE_CHECKING:
+    from patchmgr.engines.memory import Resolutions
+    from patchmgr.engines.symbols import SymbolIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +58,14 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """The judged patches, and the files that differ from the new upstream (None: deleted)."""
+    """The judged patches, and the files that differ from the new upstream (None: deleted).
+
+    `blocked` has the paths that are left in conflict, with their causes where a history tells.
+    """
 
     judged: tuple[Judged, ...]
     changes: Mapping[str, Entry | None]
+    blocked: Causes = field(default_factory=dict)
 
     @property
     def outcomes(self) -> tuple[PatchOutcome, ...]:
@@ -95,6 +104,7 @@ def carry(
     recall: Resolutions | None = None,
     formatters: Toolbox | None = None,
     on_patch: Callable[[str], None] = lambda patch: None,
+    blocked: Causes | None = None,
 ) -> Carried:
     """Fold the series over both sides and, where a history is given, explain the verdicts.
 
@@ -102,7 +112,8 @@ def carry(
     Without `views`, conditions in the headers of the patches are not looked at. `decisions` are
     a person's about patches of the series, `recall` knows conflicts that were solved before, and
     `formatters` are used as upstream's settings say.
-    `on_patch` hears of every patch before it is tried.
+    `on_patch` hears of every patch before it is tried. `blocked` has the paths that the series
+    below left in conflict, with their causes.
     """
     items = tuple(replace(item, decisions=decisions) for item in items)
     if views is not None:
@@ -111,7 +122,7 @@ def carry(
     paths = touched_paths([item.patch for item in items])
     text = GitTextMerge(bench)
     symbols = _Symbols()
-    structure = StructureApart()
+    structure = StructureApart(answers=Answers())
 
     def try_patch(patch: str) -> None:
         on_patch(patch)
@@ -143,12 +154,19 @@ def carry(
             history = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
             items = _with_absorbed(bench, items, base, onto, renames, history, text)
         judged, changes = rebase_series(
-            items, base, onto, renames, tools, stops_at_conflict=wishes.stops_at_conflict
+            items,
+            base,
+            onto,
+            renames,
+            tools,
+            stops_at_conflict=wishes.stops_at_conflict,
+            blocked=blocked or (),
         )
         if history is not None:
             start = {path: base.entry(path) for path in explained_paths(judged)}
             judged = explain(judged, history, start, blobs=bench, text=text)
-            judged = pass_on_causes(judged, [item.patch for item in items])
+            patches = [item.patch for item in items]
+            judged, blocked = pass_on_causes(judged, patches, blocked)
             judged = check_merged(
                 judged,
                 changes,
@@ -161,7 +179,7 @@ def carry(
     finally:
         structure.close()
         progress.done()
-    return Carried(judged, changes)
+    return Carried(judged, changes, blocked or {})
 
 
 def _formatter(
@@ -224,17 +242,6 @@ def _readable(
     )
 
 
-def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
-    """Return every path that a patch names, once each."""
-    return tuple(dict.fromkeys(path for patch in patches for path in patch.paths()))
-
-
-def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> set[str]:
-    """Return the blobs of the paths in all trees: what a run may have to read."""
-    entries = [tree.entry(path) for tree in trees for path in paths]
-    return {e.blob for e in entries if e is not None and e.mode != GITLINK}
-
-
 class _Symbols:
     """Looks up enclosing symbols, one index a content."""
 
@@ -243,6 +250,8 @@ class _Symbols:
 
     def at(self, path: str, content: bytes, line: int) -> str | None:
         """Return the symbol around a line (from 1)."""
+        from patchmgr.engines.symbols import SymbolIndex
+
         if self._last is None or self._last[0] != path or self._last[1] is not content:
             self._last = (path, content, SymbolIndex(path, content))
         return self._last[2].at(line)

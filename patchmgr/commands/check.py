@@ -9,7 +9,7 @@ from patchmgr.commands.carrying import Carried, Wishes
 from patchmgr.commands.check_runs import run_commands
 from patchmgr.commands.checked import keep_checked
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Ready, carry_in_place, prepare
+from patchmgr.commands.prepared import Ready, carry_in_place, floor, prepare
 from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
 from patchmgr.engines.claims import broken_claims
@@ -67,12 +67,13 @@ def check(
         run = _Run(ready, settings, bench, carried, tree)
         gates = [*text_gates(run.patches, settings), *run.gates()]
         commits: tuple[str, ...] = ()
+        parent = floor(session, ready, bench, outlook, wishes=wishes)
         if not run.is_broken:
-            commits = write_commits(bench, ready.base.commit, carried.drafts())
+            commits = write_commits(bench, parent, carried.drafts())
         gates += run_commands(
             session, run, commits, names=only, is_wanted=runs, is_dry_run=is_dry_run
         )
-    head = None if run.is_broken else (commits[-1] if commits else ready.base.commit)
+    head = None if run.is_broken else (commits[-1] if commits else parent)
     checked = Checked(name, head, tuple(p.name for p in run.patches), tuple(gates))
     if not is_dry_run:
         keep_checked(session, ready.record, checked, selected=wishes.selected)

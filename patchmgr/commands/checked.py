@@ -11,9 +11,11 @@ from typing import Any
 
 from patchmgr.commands.session import Session
 from patchmgr.commands.targets import series_digest
+from patchmgr.errors import PatchmgrError
 from patchmgr.model.check import Checked
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.durable import unwritable, write_synced
+from patchmgr.plumbing.plain_files import read_json
 from patchmgr.store import PRIVATE, Workspace
 
 FOLDER = f"{PRIVATE}/checks"
@@ -89,7 +91,7 @@ def _value(row: KeptGate) -> dict[str, Any]:
 def last_checked(workspace: Workspace, series: str) -> Kept | None:
     """Return what is kept of a series; what cannot be read is as good as nothing."""
     try:
-        value = json.loads((workspace.root / FOLDER / f"{series}.json").read_bytes())
+        value = read_json(workspace.root, f"{FOLDER}/{series}.json")
         gates = tuple(
             KeptGate(
                 str(row["name"]),
@@ -101,7 +103,7 @@ def last_checked(workspace: Workspace, series: str) -> Kept | None:
             for row in value["gates"]
         )
         return Kept(str(value["digest"]), value["head"], gates)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (PatchmgrError, OSError, ValueError, KeyError, TypeError):
         return None
 
 

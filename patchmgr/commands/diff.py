@@ -7,7 +7,7 @@ from pathlib import Path
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Ready, carry_in_place, prepare
+from patchmgr.commands.prepared import Ready, carry_in_place, commits_below, prepare
 from patchmgr.commands.session import Session, move_store_refs
 from patchmgr.commands.settings import read_settings, settings_path
 from patchmgr.commands.states import NOW, State, find_state, read_commits
@@ -59,7 +59,9 @@ def diff(
 
 def _as_it_is(session: Session, ready: Ready, bench: Workbench, outlook: Outlook) -> State:
     carried, _ = carry_in_place(session, ready, bench, outlook, wishes=Wishes())
-    ids = write_commits(bench, ready.base.commit, carried.drafts())
+    below = commits_below(session, ready, bench, outlook, wishes=Wishes())
+    parent = below[-1] if below else ready.base.commit
+    ids = (*below, *write_commits(bench, parent, carried.drafts()))
     head = ids[-1] if ids else ready.base.commit
     with ObjectReader(bench.git_dir) as reader:
         commits = read_commits(bench.git_dir, reader, ids)

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from patchmgr.errors import PatchmgrError
 from patchmgr.model.decision import Passage
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.plumbing.durable import unwritable, write_synced
+from patchmgr.plumbing.plain_files import read_json
 from patchmgr.store import PRIVATE, Workspace
 
 _FILE = f"{PRIVATE}/findings.json"
@@ -80,9 +82,9 @@ def _value(item: Found) -> dict[str, Any]:
 def read_findings(workspace: Workspace) -> tuple[Found, ...]:
     """Return what is remembered; what cannot be read is as good as nothing."""
     try:
-        document = json.loads((workspace.root / _FILE).read_bytes())
+        document = read_json(workspace.root, _FILE)
         return tuple(_item(value) for value in document)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (PatchmgrError, OSError, ValueError, KeyError, TypeError):
         return ()
 
 

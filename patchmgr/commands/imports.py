@@ -1,43 +1,28 @@
-"""`import`: patches from mailboxes, diffs, quilt directories and git ranges; all or nothing."""
+"""`import`: patches from files, folders, git ranges and stacks; all or nothing."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import End, Outlook
-from patchmgr.commands.session import Session, move_store_refs, require_pin
+from patchmgr.commands.prepared import floor, prepare
+from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.sources import SUFFIXES, Found, Reading, read_range, read_stack
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.needs import check_promise, missing_on
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.mailbox import slug, split_mbox
+from patchmgr.formats.mailbox import slug
 from patchmgr.formats.patch_files import parse_patch
-from patchmgr.formats.series_files import parse_series, renamed, write_series
+from patchmgr.formats.series_files import parse_series, renamed, with_ended_lines, write_series
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.ranges import range_patches
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Change
-
-_NUMBER = re.compile(r"^\d{4,}-")
-_SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")
-LARGEST_PATCH = 1 << 30
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A patch in a source: its bytes, what to call it in an error, and a wished file name.
-
-    `wish` is None where the subject gives the name; `line` is the patch's line in a series file.
-    """
-
-    raw: bytes
-    label: str
-    wish: str | None = None
-    line: SeriesLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,87 +33,51 @@ class Imported:
     risks: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a person named: files and folders, a range of a repository, or a stack in one.
+
+    `strip` is their -pN, None where each source says it itself.
+    """
+
+    paths: Sequence[Path] = ()
+    git: tuple[Path, str] | None = None
+    stack: tuple[Path, str | None] | None = None
+    strip: int | None = None
+
+    def read(self, session: Session) -> list[Found | SeriesLine]:
+        """Return the patches in their order, and the comments of a series file."""
+        reading = Reading(session.say, self.strip)
+        found = [item for path in self.paths for item in reading.read(path)]
+        if self.git is not None:
+            found += read_range(*self.git, session.say)
+        if self.stack is not None:
+            found += read_stack(*self.stack, session.say)
+        return found
+
+
 def import_patches(
-    session: Session,
-    sources: Sequence[Path],
-    *,
-    series: str,
-    git: tuple[Path, str] | None,
-    is_dry_run: bool,
+    session: Session, sources: Sources, *, series: str, is_dry_run: bool
 ) -> tuple[Imported, ...]:
     """Append patches to a series; each must apply on the pin after those before it."""
-    if not sources and git is None:
-        raise PatchmgrError("usage", "name a file, a folder, or --git REPO A..B")
+    if not (sources.paths or sources.git or sources.stack):
+        hint = "or a range with --git REPO A..B, or a stack with --stgit REPO"
+        raise PatchmgrError("usage", "name a file or a folder", (hint,))
     with session.writing():
         workspace = session.workspace
         workspace.series_record(series)
         present = workspace.series_file(series)
-        found = [f for source in sources for f in _read_source(source)]
-        if git is not None:
-            found += _read_range(session, *git)
+        found = sources.read(session)
         if not any(isinstance(item, Found) for item in found):
             raise PatchmgrError("usage", "there is no patch in what was named")
         lines, patches = _named(found, set(present.names()))
-        new = SeriesFile((*_ended(present.lines), *lines))
+        new = SeriesFile((*with_ended_lines(present).lines, *lines))
         _check_fold(session, series, new, [*workspace.patches(series), *patches])
         if not is_dry_run:
             change = Change({f"series/{series}/{p.name}": p.raw for p in patches})
             change.files[f"series/{series}/series"] = write_series(new)
             workspace.make(change, move_store_refs)
     return tuple(Imported(patch, risks_of(patch)) for patch in patches)
-
-
-def _ended(lines: Sequence[SeriesLine]) -> tuple[SeriesLine, ...]:
-    """Return the lines with a line feed after the last one."""
-    if not lines or lines[-1].raw.endswith(b"\n"):
-        return tuple(lines)
-    last = lines[-1]
-    ended = SeriesLine(last.raw + b"\n", last.name, last.strip, last.guards)
-    return (*lines[:-1], ended)
-
-
-def _read_range(session: Session, repository: Path, commits: str) -> list[Found | SeriesLine]:
-    box, number = range_patches(repository, commits)
-    mails = [raw for raw in split_mbox(box) if raw.strip()]
-    if len(mails) < number:
-        left_out = number - len(mails)
-        session.say(f"Left out of {commits}: {left_out} that are merges or change nothing.")
-    return [Found(raw, f"patch {n} of {commits}") for n, raw in enumerate(mails, 1)]
-
-
-def _read_source(source: Path) -> Iterator[Found | SeriesLine]:
-    if source.is_dir():
-        yield from _read_folder(source)
-        return
-    mails = split_mbox(_read_file(source))
-    if len(mails) == 1 and source.suffix in (".patch", ".diff"):
-        yield Found(mails[0], source.name, _NUMBER.sub("", source.name))
-        return
-    for number, mail in enumerate(mails, 1):
-        yield Found(mail, source.name if len(mails) == 1 else f"{source.name} mail {number}")
-
-
-def _read_folder(folder: Path) -> Iterator[Found | SeriesLine]:
-    """Read a quilt directory as its series file says, comments too, else every patch by name."""
-    order = folder / "series"
-    if order.is_file():
-        for line in _ended(parse_series(_read_file(order)).lines):
-            name = line.name
-            yield line if name is None else Found(_read_file(folder / name), name, name, line)
-        return
-    for path in sorted(folder.iterdir()):
-        if path.suffix in _SUFFIXES and path.is_file():
-            yield from _read_source(path)
-
-
-def _read_file(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > LARGEST_PATCH:
-            raise PatchmgrError("bad-patch", f"{path} is larger than {LARGEST_PATCH} bytes")
-        return path.read_bytes()
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise PatchmgrError("usage", f"{path} cannot be read: {reason}") from fault
 
 
 def _named(
@@ -142,31 +91,38 @@ def _named(
         if isinstance(item, SeriesLine):
             lines.append(item)
             continue
-        strip = item.line.strip if item.line else 1
-        draft = parse_patch(item.raw, name=item.label, strip=strip)
+        draft = parse_patch(item.raw, name=item.label, strip=item.strip)
         if not draft.files and item.line is None:
             raise PatchmgrError("bad-patch", f"{item.label} has no diff in it")
-        name = _free_name(item.wish or f"{slug(draft.subject)}.patch", names)
+        name = _name(item, draft, names)
         names.add(name)
         lines.append(_line(item, name))
-        patches.append(parse_patch(item.raw, name=name, strip=strip))
+        patches.append(parse_patch(item.raw, name=name, strip=item.strip))
     return tuple(lines), tuple(patches)
 
 
 def _line(item: Found, name: str) -> SeriesLine:
     """Return the line of a series file for a patch; what stood behind another name stays."""
     if item.line is None or item.line.name is None:
-        raw = f"{name}\n".encode("utf-8", "surrogateescape")
+        option = "" if item.strip == 1 else f" -p{item.strip}"
+        raw = f"{name}{option}\n".encode("utf-8", "surrogateescape")
         return parse_series(raw).lines[0]
     return renamed(SeriesFile((item.line,)), item.line.name, name).lines[0]
+
+
+def _name(item: Found, draft: Patch, taken: Collection[str]) -> str:
+    """Return the file name: that of a series file if it is free, else one with a known suffix."""
+    if item.line is not None and item.wish is not None and item.wish not in taken:
+        return item.wish
+    return _free_name(item.wish or f"{slug(draft.subject)}.patch", taken)
 
 
 def _free_name(wish: str, taken: Collection[str]) -> str:
     folder, slash, last = wish.rpartition("/")
     stem, dot, suffix = last.rpartition(".")
-    if not dot or f".{suffix}" not in _SUFFIXES:
+    if not dot or f".{suffix}" not in SUFFIXES:
         stem, suffix = last, "patch"
-    stem = folder + slash + (re.sub(r"[\s#]+", "-", stem).lstrip("-") or "patch")
+    stem = folder + slash + (re.sub(r"[\s#]+", "-", stem).lstrip("-.") or "patch")
     name, number = f"{stem}.{suffix}", 1
     while name in taken:
         number += 1
@@ -180,13 +136,13 @@ def _check_fold(session: Session, series: str, order: SeriesFile, patches: Seque
     One that guards keep out unless a symbol is selected must apply with one of the symbols.
     """
     record = session.workspace.series_record(series)
-    side = session.side_of(record)
-    base = require_pin(side, record.pin)
+    ready = prepare(session, record)
+    side, base = ready.side, ready.base
     lines = {line.name: line for line in order.lines}
     symbols = sorted({guard.symbol for line in order.lines for guard in line.guards})
     known = set(session.workspace.series_file(series).names())
     with Workbench([side.store]) as bench, Outlook(session) as outlook:
-        tree = bench.tree(base.commit)
+        tree = bench.tree(floor(session, ready, bench, outlook, wishes=Wishes()))
         if isinstance(side, GitUpstream):
             entries = [tree.entry(path) for patch in patches for path in patch.paths()]
             side.try_fetch_objects({e.blob for e in entries if e is not None})

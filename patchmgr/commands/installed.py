@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from patchmgr.commands.session import Session
+from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.targets import (
     Standing,
     Verification,
@@ -162,7 +163,7 @@ def _word(states: Collection[FileState], *, is_same: bool, is_current: bool) -> 
 def _verify_bare(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
     """Say how the files stand that the series would change, as far as their paths tell it."""
     maps, known = path_map(session, record.name), target.distribution.record
-    patches = session.workspace.patches(record.name)
+    patches, _ = whole_series(session, record)
     named = dict.fromkeys(path for patch in patches for path in patch.paths())
     paths = [place for path in named if (place := maps.find(path) or path) in known]
     files = tuple((path, target.state(path, None, is_current=True)) for path in paths)

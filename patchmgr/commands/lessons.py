@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from patchmgr.commands.memory import Additions, Memory, of_conflict, of_lesson
 from patchmgr.commands.work_area import Unfinished, Waiting, original
-from patchmgr.engines.memory import Missed, compare
 from patchmgr.formats.recorded import CONFLICTS, FILES
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.recorded import Kind, Origin, Resolution
-from patchmgr.store import Workspace
+
+if TYPE_CHECKING:
+    from patchmgr.store import Workspace
 
 SolvedFiles = Mapping[str, Mapping[tuple[str, str], bytes | None]]
 """What a person made of files, by series, then by patch and path."""
@@ -52,6 +54,8 @@ def _learn(
     content: bytes | None,
     additions: Additions,
 ) -> list[str]:
+    from patchmgr.engines.memory import Missed, compare
+
     seen = f"{item.series}/{item.patch}"
     resolution = Resolution(content, Origin.REBASE, seen)
     marked = original(workspace, item)

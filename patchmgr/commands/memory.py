@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from patchmgr.engines.conflict_ids import conflict_id, region_id
-from patchmgr.engines.marked_texts import split_marked
-from patchmgr.engines.memory import Lesson, recorded_fault
 from patchmgr.formats.paths import refusal
 from patchmgr.formats.recorded import CONFLICTS, MAX_PARTS, MAX_SIDE, fault, write_recorded
-from patchmgr.model.outcome import FileConflict
 from patchmgr.model.recorded import Kind, Recalled, Recorded, Region, Resolution
-from patchmgr.store import Workspace
+
+if TYPE_CHECKING:
+    from patchmgr.engines.memory import Lesson
+    from patchmgr.model.outcome import FileConflict
+    from patchmgr.store import Workspace
 
 
 class Memory:
@@ -26,6 +27,8 @@ class Memory:
 
     def get(self, name: str) -> Recorded | None:
         """Return a conflict on record; raise PatchmgrError "bad-conflict" for a broken one."""
+        from patchmgr.engines.memory import recorded_fault
+
         if name not in self._known:
             found = self._workspace.conflict(name)
             reason = None if found is None else recorded_fault(found)
@@ -41,6 +44,8 @@ class Memory:
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
         """Return what a region became, None where nobody has solved it."""
+        from patchmgr.engines.conflict_ids import region_id
+
         if base is None or ours is None or theirs is None:
             return None
         found = self._find(region_id(base, ours, theirs), Kind.REGION, (base, ours, theirs))
@@ -50,6 +55,8 @@ class Memory:
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
         """Return what a file became that is in conflict as a whole."""
+        from patchmgr.engines.conflict_ids import conflict_id
+
         name = conflict_id(base, ours, theirs, None)
         return self._find(name, Kind.FILE, (base, ours, theirs))
 
@@ -150,6 +157,8 @@ def _is_same(known: Recorded, other: Recorded) -> bool:
 
 def of_region(region: Region, *, path: str, seen: str) -> Recorded:
     """Return a region as an unsolved conflict."""
+    from patchmgr.engines.conflict_ids import region_id
+
     sides = (region.base, region.ours, region.theirs)
     return Recorded(region_id(*sides), Kind.REGION, *sides, path=path, seen=seen)
 
@@ -165,6 +174,9 @@ def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
 
     Regions that are not surely told from the text around them are left out.
     """
+    from patchmgr.engines.conflict_ids import conflict_id
+    from patchmgr.engines.marked_texts import split_marked
+
     path = conflict.new_path
     if conflict.marked is None:
         sides = (conflict.base, conflict.ours, conflict.theirs)

@@ -11,6 +11,7 @@ from pathlib import Path
 from patchmgr.commands.memory import Memory
 from patchmgr.engines.solving import Solved, Unsolved, solve_text
 from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.answers import Answers
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, work_tree_reader
 from patchmgr.plumbing.kept_apart import StructureApart
@@ -87,7 +88,7 @@ def merge_file(
     is_upstream_ours = upstream == "ours"
     new, fork = (ours, theirs) if is_upstream_ours else (theirs, ours)
     recall = None if workspace is None else Memory(workspace)
-    structure = StructureApart()
+    structure = StructureApart(answers=Answers())
     read = work_tree_reader(Path.cwd())
     bench = Workbench((), folder=Path(tempfile.gettempdir()))
     with closing(structure), bench, Toolbox() as formatters:

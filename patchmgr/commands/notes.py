@@ -134,8 +134,8 @@ def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
             session, ready, target, bench, outlook,
             wishes=Wishes(names_symbols=True), memory=memory, formatters=tools,
         )  # fmt: skip
-    keep_syncs(session.workspace, [outcome], is_dry_run=True, old_heads={}, known=memory.used())
-    return read_syncs(session.workspace, record.name)[0]
+    known = memory.used()
+    return keep_syncs(session.workspace, [outcome], is_dry_run=True, old_heads={}, known=known)[0]
 
 
 def _of_lock(

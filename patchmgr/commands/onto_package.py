@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from patchmgr.commands.carrying import Carried, Wishes, carry, items_of, needed_blobs, touched_paths
+from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
 from patchmgr.commands.decide import read_decisions
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.package_ends import NOBODY, Ends, find_ends, tree_of_files
 from patchmgr.commands.session import Session, nobody
+from patchmgr.commands.stacks import whole_series
+from patchmgr.commands.touched import needed_blobs, touched_paths
 from patchmgr.engines.installed_paths import InstalledPaths
 from patchmgr.engines.rebase import Item
 from patchmgr.errors import PatchmgrError
@@ -22,6 +24,7 @@ from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.model.ports import Tree
 from patchmgr.model.recorded import Recalled
+from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import GITLINK, REGULAR, SYMLINK, Entry
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.exchanges import Content
@@ -70,10 +73,10 @@ def carry_onto_package(
     Raises PatchmgrError "out-of-reach" where the package has none of the paths.
     """
     side = session.side_of(record)
-    patches = session.workspace.patches(record.name)
+    patches, series_file = whole_series(session, record)
     ends = find_ends(side, record.pin, package.version)
     with Workbench((side.store,)) as bench, Outlook(session) as outlook, Toolbox() as formatters:
-        asked = _Asked(session, record, package, patches, ends, wishes)
+        asked = _Asked(session, record, package, patches, series_file, ends, wishes)
         return _Run(asked, bench, outlook, formatters).carry()
 
 
@@ -85,6 +88,7 @@ class _Asked:
     record: SeriesRecord
     package: Package
     patches: tuple[Patch, ...]
+    series_file: SeriesFile
     ends: Ends
     wishes: Wishes
 
@@ -97,6 +101,7 @@ class _Run:
     ) -> None:
         self.session, self.record, self.package = asked.session, asked.record, asked.package
         self.patches, self.ends, self.wishes = asked.patches, asked.ends, asked.wishes
+        self.series_file = asked.series_file
         self.bench, self.outlook, self.formatters = bench, outlook, formatters
         self.memory = Memory(self.session.workspace)
         files = (file for patch in self.patches for file in patch.files)
@@ -179,11 +184,10 @@ class _Run:
 
     def _reachable(self) -> tuple[tuple[Item, ...], tuple[tuple[str, str], ...]]:
         """Leave out what the package does not have; return what that is, too."""
-        series = self.session.workspace.series_file(self.record.name)
         items: list[Item] = []
         lost: list[tuple[str, str]] = []
         made: set[str] = set()
-        for item in items_of(self.patches, series, self.wishes.selected):
+        for item in items_of(self.patches, self.series_file, self.wishes.selected):
             patch = item.patch
             kept = tuple(file for file in patch.files if self._can_reach(file, made))
             made.update(file.new_path for file in kept if file.new_path is not None)

@@ -6,20 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from patchmgr.commands.session import Session, Side
 from patchmgr.engines.needs import Views, check_upstreams, has_conditions
-from patchmgr.engines.predicates import Contents, State
 from patchmgr.errors import USAGE_KINDS, PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import is_full_id
-from patchmgr.model.patch import Patch
-from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing.git_upstream import TAGS, GitUpstream
-from patchmgr.plumbing.milestones import tags_of
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.workbench import Workbench
+
+if TYPE_CHECKING:
+    from patchmgr.commands.session import Session, Side
+    from patchmgr.engines.predicates import Contents, State
+    from patchmgr.model.patch import Patch
+    from patchmgr.model.upstream import Upstream
+    from patchmgr.plumbing.stores import Resolved
+    from patchmgr.plumbing.workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,8 @@ class _Fetching:
 
 
 def _state(upstream: str, side: Side, end: End, contents: Contents) -> State:
+    from patchmgr.engines.predicates import State
+
     found = end.found
     version = found.version
     if version is None:
@@ -153,6 +157,8 @@ def _label(upstream: str, found: Resolved) -> str:
 def _tagged_version(repository: Path, prefix: str, commit: str) -> str | None:
     """Return the version that a tag gives to a commit, the highest of several."""
     from packaging.version import InvalidVersion, Version
+
+    from patchmgr.plumbing.milestones import tags_of
 
     versions: list[Version] = []
     for name in tags_of(repository, prefix, commit):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-from patchmgr.commands.carrying import Carried, Wishes, carry, items_of, needed_blobs, touched_paths
+from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
 from patchmgr.commands.decide import read_decisions
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
@@ -16,7 +17,12 @@ from patchmgr.commands.session import (
     nobody,
     require_pin,
 )
-from patchmgr.model.outcome import SeriesOutcome
+from patchmgr.commands.stacks import require_one_pin
+from patchmgr.commands.touched import needed_blobs, touched_paths
+from patchmgr.engines.blocking import Causes
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.upstream import Pin, SeriesRecord
@@ -30,7 +36,10 @@ from patchmgr.plumbing.workbench import Workbench
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A series that is read and whose pin is there: what stays the same for every target."""
+    """A series that is read and whose pin is there: what stays the same for every target.
+
+    `below` is the series that it stands on, None where it stands on its pin.
+    """
 
     record: SeriesRecord
     side: Side
@@ -38,15 +47,35 @@ class Ready:
     patches: tuple[Patch, ...]
     series_file: SeriesFile
     author: Author
+    below: Ready | None = None
 
 
 def prepare(session: Session, record: SeriesRecord) -> Ready:
-    """Read a series and bring its pin."""
+    """Read a series, and those that it stands on, and bring its pin."""
     side = session.side_of(record)
     base = require_pin(side, record.pin)
     patches = session.workspace.patches(record.name)
     series_file = session.workspace.series_file(record.name)
-    return Ready(record, side, base, patches, series_file, nobody(side, record.pin))
+    below = None
+    if record.on is not None:
+        lower = session.workspace.series_record(record.on)
+        require_one_pin(record, lower)
+        below = prepare(session, lower)
+    return Ready(record, side, base, patches, series_file, nobody(side, record.pin), below)
+
+
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """What a series is carried onto: a commit, and the paths that the one below left in conflict.
+
+    Where the series below has conflicts, the commit holds what of it could be carried.
+    """
+
+    commit: str
+    blocked: Causes = field(default_factory=dict)
+
+
+Footings = dict[str, Footing]
 
 
 def carry_onto(
@@ -59,20 +88,37 @@ def carry_onto(
     wishes: Wishes,
     memory: Memory,
     formatters: Toolbox,
+    footings: Footings | None = None,
 ) -> SeriesOutcome:
-    """Carry a series onto a state, with the commits that this makes in the bench."""
+    """Carry a series onto a state, with the commits that this makes in the bench.
+
+    A series of a stack goes from what the one below is on the old state to what became of it on
+    the new one. `footings` has by name what the series carried so far leave to those above them,
+    for this target; this one's is added. A series that is missing there is carried first.
+    """
     side, record, base = ready.side, ready.record, ready.base
+    footings = {} if footings is None else footings
+    if ready.below is not None and ready.below.record.name not in footings:
+        carry_onto(
+            session, ready.below, target, bench, outlook,
+            wishes=wishes, memory=memory, formatters=formatters, footings=footings,
+        )  # fmt: skip
+    footing = Footing(target.commit)
+    if ready.below is not None:
+        footing = footings[ready.below.record.name]
     decisions = tuple(d for d in read_decisions(session.workspace) if d.series == record.name)
-    trees = bench.tree(base.commit), bench.tree(target.commit)
+    ends = bench.tree(base.commit), bench.tree(target.commit)
     if isinstance(side, GitUpstream):
-        side.try_fetch_objects(needed_blobs(trees, touched_paths(ready.patches)))
+        side.try_fetch_objects(needed_blobs(ends, touched_paths(ready.patches)))
+    start = floor(session, ready, bench, outlook, wishes=replace(wishes, left_out={}))
     history = history_between(side, base, target)
     items = items_of(ready.patches, ready.series_file, wishes.selected)
     carried = carry(
         bench,
         record.name,
         items,
-        *trees,
+        bench.tree(start),
+        bench.tree(footing.commit),
         author=ready.author,
         wishes=wishes,
         progress=session.progress,
@@ -83,25 +129,53 @@ def carry_onto(
             side,
             bench,
             patches=ready.patches,
-            base=End(base, trees[0]),
-            onto=End(target, trees[1]),
+            base=End(base, ends[0]),
+            onto=End(target, ends[1]),
         ),
         decisions=decisions,
         recall=memory,
         formatters=formatters,
         on_patch=lambda patch: memory.enter(f"{record.name}/{patch}"),
+        blocked=footing.blocked,
     )
-    return _write_commits(bench, record, make_pin(side, target), carried, history.count())
+    pin = make_pin(side, target)
+    outcome, top = _write_commits(bench, record, pin, carried, history.count(), footing.commit)
+    footings[record.name] = Footing(top, carried.blocked)
+    return outcome
+
+
+def floor(
+    session: Session, ready: Ready, bench: Workbench, outlook: Outlook, *, wishes: Wishes
+) -> str:
+    """Return the commit that a series is written on: its pin, or the head of the one below."""
+    commits = commits_below(session, ready, bench, outlook, wishes=wishes)
+    return commits[-1] if commits else ready.base.commit
+
+
+def commits_below(
+    session: Session, ready: Ready, bench: Workbench, outlook: Outlook, *, wishes: Wishes
+) -> tuple[str, ...]:
+    """Write the commits that a series stands on into the bench, and return them, oldest first."""
+    below = ready.below
+    if below is None:
+        return ()
+    parents = commits_below(session, below, bench, outlook, wishes=wishes)
+    carried, _ = carry_in_place(session, below, bench, outlook, wishes=wishes)
+    refuse_broken(carried.outcomes)
+    parent = parents[-1] if parents else below.base.commit
+    return (*parents, *write_commits(bench, parent, carried.drafts()))
 
 
 def carry_in_place(
     session: Session, ready: Ready, bench: Workbench, outlook: Outlook, *, wishes: Wishes
 ) -> tuple[Carried, StoredTree]:
-    """Carry a series on its own pin; return that together with the files of the pin."""
+    """Carry a series in its place; return that together with the files that it stands on."""
     side, record = ready.side, ready.record
     tree = bench.tree(ready.base.commit)
     if isinstance(side, GitUpstream):
         side.try_fetch_objects(needed_blobs([tree], touched_paths(ready.patches)))
+    if ready.below is not None:
+        tree = bench.tree(floor(session, ready, bench, outlook, wishes=wishes))
     carried = carry(
         bench,
         record.name,
@@ -118,9 +192,23 @@ def carry_in_place(
     return carried, tree
 
 
+def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
+    """Refuse a series with a patch that does not ensure what its header says."""
+    for outcome in outcomes:
+        if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:
+            paths = ", ".join(shown(conflict.path) for conflict in outcome.conflicts)
+            problem = f"Patch {shown(outcome.name)} does not apply without those left out"
+            raise PatchmgrError("conflict", f"{problem}{': ' if paths else ''}{paths}")
+        if outcome.verdict is Verdict.CONFLICT:
+            hint = "correct the patch, or its Ensures"
+            problem = f"Patch {shown(outcome.name)} {outcome.reason}"
+            raise PatchmgrError("bad-predicate", problem, (hint,))
+
+
 def _write_commits(
-    bench: Workbench, record: SeriesRecord, onto: Pin, carried: Carried, count: int
-) -> SeriesOutcome:
+    bench: Workbench, record: SeriesRecord, onto: Pin, carried: Carried, count: int, parent: str
+) -> tuple[SeriesOutcome, str]:
+    """Write the commits of a series; return its outcome, and the last commit of all."""
     outcomes = carried.outcomes
     outcome = SeriesOutcome(
         record.name, record.upstream, record.pin, onto, count, None, onto.tree, outcomes,
@@ -128,9 +216,9 @@ def _write_commits(
     )  # fmt: skip
     if outcome.has_conflicts:
         draft = Draft(outcomes[0].author, b"carried\n", carried.changes)
-        commits = write_commits(bench, onto.commit, [draft])
-        return replace(outcome, tree=bench.reader.tree_of(commits[0]))
-    written = iter(write_commits(bench, onto.commit, carried.drafts()))
+        commits = write_commits(bench, parent, [draft])
+        return replace(outcome, tree=bench.reader.tree_of(commits[0])), commits[0]
+    written = iter(write_commits(bench, parent, carried.drafts()))
     ids = tuple(next(written) if o.is_carried else None for o in outcomes)
-    head = next((commit for commit in reversed(ids) if commit is not None), onto.commit)
-    return replace(outcome, head=head, tree=bench.reader.tree_of(head), commits=ids)
+    head = next((commit for commit in reversed(ids) if commit is not None), parent)
+    return replace(outcome, head=head, tree=bench.reader.tree_of(head), commits=ids), head

@@ -6,7 +6,9 @@ import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 
+from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.durable import write_synced
+from patchmgr.plumbing.plain_files import read_json
 from patchmgr.store import PRIVATE, Workspace
 
 _FILE = f"{PRIVATE}/published.json"
@@ -41,7 +43,7 @@ def remember_published(workspace: Workspace, published: Published) -> None:
 def read_published(workspace: Workspace) -> tuple[Published, ...]:
     """Return what is remembered, newest first; what cannot be read is as good as nothing."""
     try:
-        rows = json.loads((workspace.root / _FILE).read_bytes())
+        rows = read_json(workspace.root, _FILE)
         return tuple(Published(**row) for row in rows)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (PatchmgrError, OSError, ValueError, KeyError, TypeError):
         return ()

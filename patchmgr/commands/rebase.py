@@ -11,13 +11,15 @@ from patchmgr.commands.findings import keep_findings
 from patchmgr.commands.lessons import closed_files, open_conflicts, solved_in_work
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import carry_onto, prepare
+from patchmgr.commands.prepared import Footings, carry_onto, prepare
 from patchmgr.commands.rebase_plan import BRANCHES, SKIPPED, Asked, pinned, plan_branch, plan_files
 from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.stacks import stacks_of, whole_stacks
 from patchmgr.commands.syncs import keep_syncs
 from patchmgr.commands.work_area import (
     STATE,
     Unfinished,
+    closed_work,
     forget_work,
     is_unsolved,
     read_unfinished,
@@ -79,10 +81,7 @@ def rebase(
                     "or forget it with: patchmgr rebase --abort",
                 ),
             )
-        chosen = tuple(names) or tuple(sorted(session.workspace.lock().series))
-        if not chosen:
-            hint = "patchmgr series new --help"
-            raise PatchmgrError("usage", "there is no series here yet", (hint,))
+        chosen = whole_stacks(session, names)
         asked = Unfinished(chosen, onto, tuple(sorted(wishes.selected)))
         return _rebase_all(session, Asked(asked, wishes, is_dry_run))
 
@@ -123,7 +122,7 @@ def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
         if is_dry_run:
             return
         memory = Memory(session.workspace)
-        files = closed_files(memory, unfinished.opened)
+        files = {**closed_files(memory, unfinished.opened), **closed_work(session.workspace)}
         session.workspace.make(Change(files, spent=[STATE]), move_store_refs)
         forget_work(session.workspace)
 
@@ -153,11 +152,11 @@ def _go_on(
 
 def _rebase_all(session: Session, asked: Asked) -> RebaseResult:
     change, memory = Change(), Memory(session.workspace)
-    with Toolbox() as formatters:
-        outcomes = [
-            _rebase_one(session, name, asked, change, memory, formatters)
-            for name in asked.unfinished.series
-        ]
+    outcomes: list[SeriesOutcome] = []
+    with Toolbox() as formatters, Outlook(session) as outlook:
+        run = _Run(session, asked, change, memory, formatters, outlook)
+        for stack in stacks_of(session, asked.unfinished.series):
+            outcomes += run.rebase_stack(stack)
     result = RebaseResult(
         tuple(outcomes),
         asked.is_dry_run,
@@ -185,33 +184,42 @@ def _paths_in_conflict(outcomes: Sequence[SeriesOutcome]) -> set[str]:
     return {conflict.new_path for patch in patches for conflict in patch.conflicts}
 
 
-def _rebase_one(
-    session: Session,
-    name: str,
-    asked: Asked,
-    change: Change,
-    memory: Memory,
-    formatters: Toolbox,
-) -> SeriesOutcome:
-    record = session.workspace.series_record(name)
-    ready = prepare(session, record)
-    target = ready.side.resolve(asked.unfinished.onto)
-    with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One rebase of several series, and what it plans to change."""
+
+    session: Session
+    asked: Asked
+    change: Change
+    memory: Memory
+    formatters: Toolbox
+    outlook: Outlook
+
+    def rebase_stack(self, names: Sequence[str]) -> list[SeriesOutcome]:
+        """Carry series that stand on each other, from the lowest up."""
+        footings: Footings = {}
+        lowest = self.session.workspace.series_record(names[0])
+        with Workbench([self.session.side_of(lowest).store]) as bench:
+            return [self._rebase_one(name, bench, footings) for name in names]
+
+    def _rebase_one(self, name: str, bench: Workbench, footings: Footings) -> SeriesOutcome:
+        ready = prepare(self.session, self.session.workspace.series_record(name))
         outcome = carry_onto(
-            session,
+            self.session,
             ready,
-            target,
+            ready.side.resolve(self.asked.unfinished.onto),
             bench,
-            outlook,
-            wishes=asked.wishes,
-            memory=memory,
-            formatters=formatters,
+            self.outlook,
+            wishes=self.asked.wishes,
+            memory=self.memory,
+            formatters=self.formatters,
+            footings=footings,
         )
         if not outcome.has_conflicts:
-            plan_files(bench, ready, outcome, change)
-            if not asked.is_dry_run:
-                plan_branch(ready.side, bench, name, outcome, change)
-    return outcome
+            plan_files(bench, ready, outcome, self.change)
+            if not self.asked.is_dry_run:
+                plan_branch(ready.side, bench, name, outcome, self.change)
+        return outcome
 
 
 def _leave(session: Session, asked: Asked, result: RebaseResult, memory: Memory) -> RebaseResult:
@@ -247,6 +255,7 @@ def _finish(
         outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in result.series
     }
     change.files[LOCK] = lock_bytes(replace(lock, series={**lock.series, **records}))
+    change.files.update(closed_work(workspace))
     change.spent.append(STATE)
     workspace.make(change, move_store_refs)
     forget_work(workspace)

@@ -10,7 +10,7 @@ from patchmgr.commands.session import Side
 from patchmgr.commands.work_area import Unfinished
 from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_files import parse_patch
-from patchmgr.formats.series_files import set_aside, without, write_series
+from patchmgr.formats.series_files import set_aside, without, without_strip, write_series
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.diffs import commit_diffs
@@ -47,9 +47,10 @@ def plan_files(bench: Workbench, ready: Ready, outcome: SeriesOutcome, change: C
             change.files[f"{folder}/{patch.name}"] = None
     gone = {o.name for o in outcome.patches if o.verdict is Verdict.ABSORBED}
     aside = {o.name for o in outcome.patches if o.reason == SKIPPED}
-    if gone or aside:
-        note = f"skipped on {outcome.onto.ref}"
-        series_file = set_aside(without(ready.series_file, gone), aside, note)
+    plain = without_strip(ready.series_file, {patch.name for patch in rewritten.values()})
+    note = f"skipped on {outcome.onto.ref}"
+    series_file = set_aside(without(plain, gone), aside, note)
+    if series_file != ready.series_file:
         change.files[f"{folder}/series"] = write_series(series_file)
 
 

@@ -9,8 +9,9 @@ from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.findings import keep_findings
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Ready, carry_onto, prepare
+from patchmgr.commands.prepared import Footings, Ready, carry_onto, prepare
 from patchmgr.commands.session import Session
+from patchmgr.commands.stacks import stacks_of, whole_stacks
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome
 from patchmgr.plumbing.formatter_tools import Toolbox
@@ -66,28 +67,26 @@ def rebase_onto_many(
     A target that only some series have lists these alone.
     """
     with session.writing(), Outlook(session) as outlook:
-        lock, memory = session.workspace.lock(), Memory(session.workspace)
-        chosen = tuple(names) or tuple(sorted(lock.series))
-        if not chosen:
-            hint = "patchmgr series new --help"
-            raise PatchmgrError("usage", "there is no series here yet", (hint,))
-        found: dict[str, list[SeriesOutcome]] = {}
-        for name in chosen:
-            ready = prepare(session, session.workspace.series_record(name))
-            states = _states(session, ready, targets)
-            with Workbench([ready.side.store]) as bench, Toolbox() as formatters:
+        memory, found = Memory(session.workspace), dict[str, list[SeriesOutcome]]()
+        for stack in stacks_of(session, whole_stacks(session, names)):
+            ready = [prepare(session, session.workspace.series_record(name)) for name in stack]
+            states = _states(session, ready[0], targets)
+            with Workbench([ready[0].side.store]) as bench, Toolbox() as formatters:
                 for label, state in states.items():
-                    outcome = carry_onto(
-                        session,
-                        ready,
-                        state,
-                        bench,
-                        outlook,
-                        wishes=wishes,
-                        memory=memory,
-                        formatters=formatters,
-                    )
-                    found.setdefault(label, []).append(outcome)
+                    footings: Footings = {}
+                    for one in ready:
+                        outcome = carry_onto(
+                            session,
+                            one,
+                            state,
+                            bench,
+                            outlook,
+                            wishes=wishes,
+                            memory=memory,
+                            formatters=formatters,
+                            footings=footings,
+                        )
+                        found.setdefault(label, []).append(outcome)
         keep_findings(session.workspace, [o for outcomes in found.values() for o in outcomes])
         return tuple(TargetOutcome(label, tuple(outcomes)) for label, outcomes in found.items())
 

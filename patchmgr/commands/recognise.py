@@ -7,7 +7,7 @@ from pathlib import Path
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import carry_in_place, prepare
+from patchmgr.commands.prepared import carry_in_place, commits_below, prepare
 from patchmgr.commands.published import read_published
 from patchmgr.commands.session import Session
 from patchmgr.commands.states import own_commits, trailers_of
@@ -114,7 +114,9 @@ def _branch(session: Session, record: SeriesRecord) -> tuple[str, ...]:
         ready = prepare(session, record)
         with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
             carried, _ = carry_in_place(session, ready, bench, outlook, wishes=Wishes())
-            return write_commits(bench, ready.base.commit, carried.drafts())
+            below = commits_below(session, ready, bench, outlook, wishes=Wishes())
+            parent = below[-1] if below else ready.base.commit
+            return (*below, *write_commits(bench, parent, carried.drafts()))
     except PatchmgrError:
         return ()
 

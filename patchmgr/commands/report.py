@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.judging import judging
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import carry_in_place, prepare
+from patchmgr.commands.prepared import carry_in_place, floor, prepare
 from patchmgr.commands.review import review
 from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
@@ -19,31 +20,40 @@ from patchmgr.model.outcome import Verdict
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.diffs import changed_lines, numstat, renamed_paths
 from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.plumbing.in_parallel import in_parallel
 from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.shelf import Shelf
 from patchmgr.plumbing.workbench import Workbench
 
 
 def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
     """Return the footprint of a series as it stands."""
     ready = prepare(session, session.workspace.series_record(name))
-    patches, base = ready.patches, ready.base
+    patches = ready.patches
     with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
         carried, tree = carry_in_place(session, ready, bench, outlook, wishes=wishes)
         draft = Draft(ready.author, b"footprint\n", carried.changes)
-        head = write_commits(bench, base.commit, [draft])[0]
-        renames = renamed_paths(bench.git_dir, base.commit, head)
+        base = floor(session, ready, bench, outlook, wishes=wishes)
+        head = write_commits(bench, base, [draft])[0]
+        renames = renamed_paths(bench.git_dir, base, head)
         changes = _changes(bench, tree, carried.changes, renames)
-        texts = texts_of(changes, changed_lines(bench.git_dir, base.commit, head))
+        texts = texts_of(changes, changed_lines(bench.git_dir, base, head))
         kinds = Kinds.of(read_settings(session.workspace, name).labels)
-        with in_parallel(judge_of(changes, kinds), texts) as judged:
+        shelf = Shelf("reports", f"{session.workspace.root} {name}")
+        with judging(judge_of(changes, kinds), texts, shelf) as judged:
             skipped = {o.name for o in carried.outcomes if o.verdict is Verdict.SKIPPED}
             kept = [patch for patch in patches if patch.name not in skipped]
-            net = numstat(bench.git_dir, base.commit, head)
+            net = numstat(bench.git_dir, base, head)
             found = footprint(name, ready.record.pin, kept, changes, net)
             looked = review(
-                session, ready, bench, found, changes, lambda: with_owners(found, judged())
+                session,
+                ready,
+                bench,
+                found,
+                changes,
+                sites=lambda: with_owners(found, judged()),
+                shelf=shelf,
             )
+            shelf.close()
             return replace(found, review=looked)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.series_settings import parse_settings
 from patchmgr.formats.shown import shown
 from patchmgr.model.settings import SeriesSettings
 from patchmgr.store import Workspace
@@ -18,10 +17,7 @@ def settings_path(series: str) -> str:
 
 def read_settings(workspace: Workspace, series: str) -> SeriesSettings:
     """Return the settings of a series, the defaults where it has no file."""
-    path = settings_path(series)
-    if not (workspace.root / path).exists():
-        return SeriesSettings()
-    return parse_settings(workspace.read(path), series=series)
+    return workspace.settings(series)
 
 
 def left_out(

@@ -8,9 +8,11 @@ from contextlib import suppress
 from typing import Any
 
 from patchmgr.engines.solved_as import solved_as
+from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.recorded import Recalled, Recorded
 from patchmgr.plumbing.durable import write_synced
+from patchmgr.plumbing.plain_files import read_json
 from patchmgr.render.machine import series_value
 from patchmgr.store import PRIVATE, Workspace
 
@@ -26,11 +28,13 @@ def keep_syncs(
     is_dry_run: bool,
     old_heads: Mapping[str, str | None],
     known: Sequence[Recorded | Recalled],
-) -> None:
+) -> list[dict[str, Any]]:
     """Remember what a rebase found, in place of what one between the same states found.
 
-    What cannot be written is left: everything in it can be computed again.
+    What cannot be written is left: everything in it can be computed again. Returns what was
+    found, as it is read again.
     """
+    found: list[dict[str, Any]] = []
     solutions = dict(_solution(one) for one in known)
     for outcome in outcomes:
         value = {
@@ -44,10 +48,12 @@ def keep_syncs(
         rest = [row for row in read_syncs(workspace, outcome.name) if ends_of(row) != ends]
         path = workspace.root / FOLDER / f"{outcome.name}.json"
         beside = path.with_suffix(".new")
+        found.append(json.loads(json.dumps(value, default=str)))
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_synced(beside, json.dumps([value, *rest[: MOST - 1]], default=str).encode())
+            write_synced(beside, json.dumps([found[-1], *rest[: MOST - 1]]).encode())
             beside.replace(path)
+    return found
 
 
 def _solution(one: Recorded | Recalled) -> tuple[str, dict[str, str]]:
@@ -65,11 +71,11 @@ def ends_of(row: Mapping[str, Any]) -> tuple[str, str]:
 def read_syncs(workspace: Workspace, series: str) -> list[dict[str, Any]]:
     """Return the kept syncs of a series, newest first; what cannot be read is as good as none."""
     try:
-        rows = json.loads((workspace.root / FOLDER / f"{series}.json").read_bytes())
+        rows = read_json(workspace.root, f"{FOLDER}/{series}.json")
         kept = [row for row in rows if row["format"] == FORMAT]
         for row in kept:
             ends_of(row)
             assert isinstance(row["outcome"]["patches"], list)
-    except (OSError, ValueError, KeyError, TypeError, AssertionError):
+    except (PatchmgrError, OSError, ValueError, KeyError, TypeError, AssertionError):
         return []
     return kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.series_files import parse_series
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing import door
 from patchmgr.plumbing.applied import AppliedFile, Record, state_of
@@ -35,13 +36,17 @@ class Standing(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What `verify` found; `is_current` says that the series has not changed since."""
+    """What `verify` found; `is_current` says that the series has not changed since.
+
+    `pushed` is the number of pushed patches where these are not the whole series.
+    """
 
     series: str
     target: Path
     is_applied: bool
     is_current: bool
     files: tuple[tuple[str, Standing], ...]
+    pushed: int | None = None
 
     @property
     def is_sound(self) -> bool:
@@ -50,13 +55,33 @@ class Verification:
         return self.is_applied and self.is_current and all_in
 
 
-def series_digest(session: Session, record: SeriesRecord, selected: Collection[str]) -> str:
-    """Return the sha256 (64 hex) of pin, series file, selection and patch files."""
-    workspace = session.workspace
+def series_digest(
+    session: Session,
+    record: SeriesRecord,
+    selected: Collection[str],
+    *,
+    changes: Mapping[str, bytes | None] | None = None,
+) -> str:
+    """Return the sha256 (64 hex) of pin, series file, selection and patch files.
+
+    `changes` are contents that files of the workspace will have, by path.
+    """
+
+    def read(name: str) -> bytes:
+        path = f"series/{record.name}/{name}"
+        changed = (changes or {}).get(path)
+        return session.workspace.read(path) if changed is None else changed
+
     digest = hashlib.sha256(f"{record.pin.commit}\n{sorted(selected)}\n".encode())
-    digest.update(workspace.read(f"series/{record.name}/series"))
-    for name in workspace.series_file(record.name).names():
-        digest.update(hashlib.sha256(workspace.read(f"series/{record.name}/{name}")).digest())
+    if record.on is not None:
+        lower = session.workspace.series_record(record.on)
+        digest.update(series_digest(session, lower, selected, changes=changes).encode())
+    digest.update(read("series"))
+    settings = session.workspace.settings(record.name, changes=changes)
+    for name in parse_series(read("series")).names():
+        digest.update(hashlib.sha256(read(name)).digest())
+        for group in settings.off_groups(name):
+            digest.update(f"off {group}\n".encode())
     return digest.hexdigest()
 
 
@@ -132,7 +157,11 @@ def _verify(
         return Verification(record.name, target, is_applied=False, is_current=False, files=())
     files = tuple((f.path, standing(checkout, f)) for f in applied.files)
     is_current = applied.digest == series_digest(session, record, selected or applied.selected)
-    return Verification(record.name, target, is_applied=True, is_current=is_current, files=files)
+    is_part = applied.pushed is not None and not applied.digest
+    pushed = len(applied.pushed or ()) if is_part else None
+    return Verification(
+        record.name, target, is_applied=True, is_current=is_current, files=files, pushed=pushed
+    )
 
 
 def remember_target(workspace: Workspace, target: Path) -> None:

@@ -13,6 +13,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.plain_files import read_json
 from patchmgr.render.conflicts import marked_text
 from patchmgr.store import PRIVATE, Workspace
 
@@ -56,18 +57,17 @@ class Unfinished:
 
 def read_unfinished(workspace: Workspace) -> Unfinished | None:
     """Return the unfinished rebase, None where there is none."""
-    state = workspace.root / STATE
-    if not state.exists():
-        return None
     try:
-        document = json.loads(state.read_bytes())
+        document = read_json(workspace.root, STATE)
+        if document is None:
+            return None
         waiting = tuple(Waiting(*map(str, words)) for words in document["waiting"])
         series, selected = (tuple(map(str, document[key])) for key in ("series", "selected"))
         stuck, skipped = (_pairs(document.get(key, [])) for key in ("stuck", "skipped"))
         opened = tuple(str(name) for name in document.get("opened", []))
         onto = str(document["onto"])
         return Unfinished(series, onto, selected, waiting, stuck, skipped, opened)
-    except (OSError, ValueError, KeyError, TypeError) as fault:
+    except (PatchmgrError, OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
         raise PatchmgrError(
             "broken-workspace", f"{STATE} cannot be read", ("delete it to forget that rebase",)
         ) from fault
@@ -184,6 +184,16 @@ def _read(file: Path) -> bytes | None:
 
 def _has_marker(content: bytes) -> bool:
     return any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in content.split(b"\n"))
+
+
+def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
+    """Return the files that wait for a person as ones to delete, so that the log has them."""
+    top = workspace.root / _FOLDER
+    if top.is_symlink():
+        return {}
+    found = (path for path in sorted(top.rglob("*")) if path.is_file() and not path.is_symlink())
+    paths = (path.relative_to(workspace.root).as_posix() for path in found)
+    return {path: None for path in paths if path != STATE}
 
 
 def work_folder(workspace: Workspace) -> Path:

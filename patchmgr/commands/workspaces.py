@@ -18,7 +18,7 @@ from patchmgr.plumbing.stores import borrow
 from patchmgr.store import LOCK, Change, Workspace, lock_bytes
 
 _IGNORED = b".patchmgr/\n"
-_ATTRIBUTES = b"series/*/series merge=union\nseries/**/*.patch -text\nconflicts/** -text\n"
+_ATTRIBUTES = b"series/*/series merge=union\nseries/** -text\nconflicts/** -text\n"
 
 
 def init(folder: Path, *, is_dry_run: bool) -> Path:
@@ -117,23 +117,48 @@ def fetch_upstreams(
 
 
 def new_series(
-    session: Session, name: str, *, upstream: str, base: str, on: str | None, is_dry_run: bool
+    session: Session,
+    name: str,
+    *,
+    upstream: str | None,
+    base: str | None,
+    on: str | None,
+    is_dry_run: bool,
 ) -> SeriesRecord:
-    """Make an empty series on an upstream state."""
+    """Make an empty series on an upstream state, or on another series and its pin."""
     check_name(name, what="series", kind="usage")
     with session.writing():
         lock = session.workspace.lock()
         if name in lock.series:
             raise PatchmgrError("usage", f"there is a series {name} already")
-        if on is not None:
-            session.workspace.series_record(on)
-        side = session.side(session.workspace.upstream(upstream))
-        record = SeriesRecord(name, upstream, make_pin(side, side.resolve(base)), on)
+        record = _new_record(session, name, upstream, base, on)
         if not is_dry_run:
             change = Change({LOCK: lock_bytes(replace(lock, series={**lock.series, name: record}))})
             if not (session.workspace.root / f"series/{name}/series").exists():
                 change.files[f"series/{name}/series"] = b""
             session.workspace.make(change, move_store_refs)
+    return record
+
+
+def _new_record(
+    session: Session, name: str, upstream: str | None, base: str | None, on: str | None
+) -> SeriesRecord:
+    """Return the record; a series that stands on another one has its upstream and pin."""
+    lower = None if on is None else session.workspace.series_record(on)
+    if lower is None and (upstream is None or base is None):
+        hint = f"patchmgr series new {name} --upstream U --base REF, or --on SERIES"
+        raise PatchmgrError("usage", "a series needs an upstream and a state of it", (hint,))
+    upstream = upstream or (lower.upstream if lower else "")
+    if lower is not None and base is None:
+        record = SeriesRecord(name, upstream, lower.pin, on)
+    else:
+        side = session.side(session.workspace.upstream(upstream))
+        record = SeriesRecord(name, upstream, make_pin(side, side.resolve(base or "")), on)
+    if lower is not None and record.pin.commit == lower.pin.commit:
+        record = replace(record, pin=lower.pin)
+    if lower is not None and (record.upstream, record.pin) != (lower.upstream, lower.pin):
+        message = f"{name} is to stand on {on}, which is on another state: {lower.pin.ref}"
+        raise PatchmgrError("usage", message, ("leave --upstream and --base out",))
     return record
 
 

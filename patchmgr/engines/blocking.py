@@ -1,8 +1,8 @@
-"""Give a blocked patch the cause of the patch that blocks it."""
+"""Give a blocked patch the cause of the patch that blocks it, and tell what stays blocked."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from patchmgr.engines.rebase import Judged
@@ -12,12 +12,18 @@ from patchmgr.model.patch import FilePatch, Patch
 Causes = dict[str, tuple[Sighting, ...]]
 
 
-def pass_on_causes(judged: Sequence[Judged], patches: Sequence[Patch]) -> tuple[Judged, ...]:
+def pass_on_causes(
+    judged: Sequence[Judged],
+    patches: Sequence[Patch],
+    before: Mapping[str, tuple[Sighting, ...]] | None = None,
+) -> tuple[tuple[Judged, ...], Causes]:
     """Add to each blocked patch why the first conflict in its way is one.
 
-    `patches` are those that were judged, in the same order.
+    `patches` are those that were judged, in the same order; `before` has the paths that were
+    blocked before the first of them. Returns also the paths that are blocked behind the last,
+    each with its causes.
     """
-    blocked: Causes = {}
+    blocked: Causes = dict(before or {})
     found: list[Judged] = []
     for one, patch in zip(judged, patches, strict=True):
         if one.outcome.verdict is Verdict.BLOCKED:
@@ -30,7 +36,7 @@ def pass_on_causes(judged: Sequence[Judged], patches: Sequence[Patch]) -> tuple[
                 _block(blocked, result.step.change, causes)
                 blocked.setdefault(conflict.new_path, causes)
         found.append(one)
-    return tuple(found)
+    return tuple(found), blocked
 
 
 def _causes_of(one: Judged, homes: Collection[str]) -> tuple[Sighting, ...]:

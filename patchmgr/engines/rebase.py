@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from patchmgr.engines.absorb import Absorption, Event
@@ -72,15 +72,17 @@ def rebase_series(
     tools: Tools,
     *,
     stops_at_conflict: bool = False,
+    blocked: Collection[str] = (),
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
     """Carry a series from one upstream state to another, in memory.
 
     Merge bases are the cumulative states of the series. `renames` maps paths of base that are
     gone in onto to their new home. Returns one judged patch an item, in order, and the files
     of the new side that differ from onto (None: deleted). A patch that collides leaves its
-    files as they were and what touches them later is blocked; all else goes on.
+    files as they were and what touches them later is blocked, as is what touches the paths of
+    `blocked`; all else goes on.
     """
-    run = _Run(Overlay(base), Overlay(onto), dict(renames), tools)
+    run = _Run(Overlay(base), Overlay(onto), dict(renames), tools, set(blocked))
     judged: list[Judged] = []
     stopped: str | None = None
     for item in items:
@@ -233,7 +235,7 @@ def _judge(
         name=patch.name,
         subject=patch.subject,
         message=patch.message,
-        author=patch.author or run.tools.nobody,
+        author=patch.author_or(run.tools.nobody),
         verdict=patch_verdict(hunks, has_conflict=bool(conflicts)),
         hunks=hunks,
         changes={} if conflicts else changes,
@@ -257,7 +259,7 @@ def patch_verdict(hunks: Sequence[HunkOutcome], *, has_conflict: bool) -> Verdic
 
 
 def _outcome(patch: Patch, verdict: Verdict, tools: Tools, *, reason: str) -> PatchOutcome:
-    author = patch.author or tools.nobody
+    author = patch.author_or(tools.nobody)
     return PatchOutcome(
         patch.name, patch.subject, patch.message, author, verdict, reason=reason, changes={}
     )

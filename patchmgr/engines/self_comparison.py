@@ -6,8 +6,11 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from patchmgr.model.comparison import ComparedPatch, Sameness
+from patchmgr.model.patch import FilePatch, Patch
+from patchmgr.model.snapshot import REGULAR
 
 MOST_LINES = 200
 _HEAD = re.compile(rb"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*$")
@@ -78,6 +81,34 @@ def sameness_of(before: OwnCommit, after: OwnCommit) -> Sameness:
     if _positionless(before.diff) == _positionless(after.diff):
         return Sameness.POSITION
     return Sameness.CONTEXT if _change(before) == _change(after) else Sameness.CHANGED
+
+
+def patch_sameness(old: Patch, new: Patch) -> Sameness:
+    """Say how two versions of a patch file differ in what they do, in whatever form."""
+    if [_skeleton(file) for file in old.files] != [_skeleton(file) for file in new.files]:
+        return Sameness.CHANGED
+    pairs = [
+        pair
+        for one, other in zip(old.files, new.files, strict=True)
+        for pair in zip_longest(one.hunks, other.hunks)
+    ]
+    if all(a and b and a.lines == b.lines for a, b in pairs):
+        is_same = all((a.old_start, a.new_start) == (b.old_start, b.new_start) for a, b in pairs)
+        return Sameness.IDENTICAL if is_same else Sameness.POSITION
+    sides = ([_edits(file) for file in patch.files] for patch in (old, new))
+    return Sameness.CONTEXT if next(sides) == next(sides) else Sameness.CHANGED
+
+
+def _skeleton(file: FilePatch) -> tuple[object, ...]:
+    """Return what a change does besides its hunks; a mode that stays need not be said."""
+    modes = (file.old_mode, file.new_mode) if file.old_mode != file.new_mode else ()
+    is_new = file.old_path is None
+    mode = (file.new_mode or REGULAR,) if is_new else () if file.new_path is None else modes
+    return (file.old_path, file.new_path, file.is_copy, file.binary, mode)
+
+
+def _edits(file: FilePatch) -> list[bytes]:
+    return [line for hunk in file.hunks for line in hunk.lines if line[:1] != b" "]
 
 
 def _without_ids(diff: bytes) -> list[bytes]:

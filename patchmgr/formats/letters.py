@@ -132,7 +132,10 @@ def _charset(named: dict[str, Field], name: str) -> str | None:
         problem = f"Patch {shown(name)} is a mail of several parts, or of no text."
         raise PatchmgrError("bad-patch", problem, (hint,))
     match = _CHARSET.search(kind)
-    return match[1] if match else None
+    if match is None:
+        return None
+    decoded(b"", match[1])  # refuses one that is unknown, even if there is no text yet
+    return match[1]
 
 
 def _person(named: dict[str, Field], *names: str) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ Only globs are read, and nothing of either file is executed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 Rules = tuple[tuple[str, tuple[str, ...]], ...]
 """Names with their globs."""
@@ -66,25 +66,3 @@ def _globs(line: str) -> Iterator[str]:
         glob = quoted or plain
         if ("/" in glob or "*" in glob or "." in glob) and not glob.startswith("!"):
             yield glob
-
-
-def glob_expression(globs: Sequence[str]) -> re.Pattern[str]:
-    """Return the expression for the paths that a glob matches, or a folder of it."""
-    return re.compile("|".join(f"(?:{_expression(glob)})" for glob in globs) or r"(?!)", re.S)
-
-
-def _expression(glob: str) -> str:
-    text, parts, at = glob.strip().lstrip("/"), [], 0
-    is_folder = text.endswith("/")
-    text = text.rstrip("/")
-    while at < len(text):
-        if text.startswith("**/", at):
-            parts.append("(?:.*/)?")
-            at += 3
-        elif text.startswith("**", at):
-            parts.append(".*")
-            at += 2
-        else:
-            parts.append({"*": "[^/]*", "?": "[^/]"}.get(text[at], re.escape(text[at])))
-            at += 1
-    return "".join(parts) + ("/.*" if is_folder else r"(?:/.*)?") + r"\Z"

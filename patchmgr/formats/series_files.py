@@ -48,11 +48,32 @@ def write_series(series: SeriesFile) -> bytes:
     return b"".join(line.raw for line in series.lines)
 
 
+def with_ended_lines(series: SeriesFile) -> SeriesFile:
+    """Return the series with a line feed after its last line."""
+    if not series.lines or series.lines[-1].raw.endswith(b"\n"):
+        return series
+    last = series.lines[-1]
+    return SeriesFile((*series.lines[:-1], replace(last, raw=last.raw + b"\n")))
+
+
 def without(series: SeriesFile, names: Collection[str]) -> SeriesFile:
     """Return the series without these patches; comments and all other lines stay."""
     _check_known(series, names)
     gone = set(names)
     return SeriesFile(tuple(line for line in series.lines if line.name not in gone))
+
+
+def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
+    """Return the series with these patches read with -p1, as canonical ones are.
+
+    Guards and comments behind their names stay.
+    """
+    return SeriesFile(
+        tuple(
+            _plain_line(line) if line.name in names and line.strip != 1 else line
+            for line in series.lines
+        )
+    )
 
 
 def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFile:
@@ -87,6 +108,59 @@ def with_appended(series: SeriesFile, name: str, *, after: str | None = None) ->
         lines[at - 1] = replace(lines[at - 1], raw=lines[at - 1].raw + end)
     lines.insert(at, SeriesLine(encode_path(name) + end, name))
     return SeriesFile(tuple(lines))
+
+
+def with_inserted(series: SeriesFile, name: str, *, before: str) -> SeriesFile:
+    """Return the series with one more patch in front of another one."""
+    _check_new(series, name)
+    _check_known(series, [before])
+    at = [line.name for line in series.lines].index(before)
+    new = SeriesLine(encode_path(name) + _usual_end(series), name)
+    return SeriesFile((*series.lines[:at], new, *series.lines[at:]))
+
+
+def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> SeriesFile:
+    """Return the series with these guards for a patch; a comment behind its name stays."""
+    _check_known(series, [name])
+    for guard in guards:
+        if _GUARD.fullmatch(encode_path(str(guard))) is None:
+            raise PatchmgrError("usage", f"{shown(str(guard)[1:])} is no guard: write +sym or -sym")
+    return SeriesFile(
+        tuple(_guarded(line, guards) if line.name == name else line for line in series.lines)
+    )
+
+
+def _guarded(line: SeriesLine, guards: Sequence[Guard]) -> SeriesLine:
+    match = _ENTRY.match(line.raw)
+    assert match is not None
+    at = 0
+    while option := _OPTION.match(match[3], at):
+        at = option.end()
+    end = at
+    while old := _GUARD.match(match[3], end):
+        end = old.end()
+    words = b"".join(b" " + encode_path(str(guard)) for guard in guards)
+    raw = match[1] + match[2] + match[3][:at] + words + match[3][end:]
+    return replace(line, raw=raw, guards=tuple(guards))
+
+
+def with_one_stripped(series: SeriesFile, names: Collection[str]) -> SeriesFile:
+    """Return the series without the `-pN` of these patches: rewritten ones have `a/` and `b/`."""
+    return SeriesFile(
+        tuple(
+            _with_one_stripped(line) if line.name in names and line.strip != 1 else line
+            for line in series.lines
+        )
+    )
+
+
+def _with_one_stripped(line: SeriesLine) -> SeriesLine:
+    match = _ENTRY.match(line.raw)
+    assert match is not None
+    at = 0
+    while option := _OPTION.match(match[3], at):
+        at = option.end()
+    return replace(line, raw=match[1] + match[2] + match[3][at:], strip=1)
 
 
 def reordered(series: SeriesFile, names: Sequence[str]) -> SeriesFile:
@@ -141,6 +215,15 @@ def _renamed_line(line: SeriesLine, old: str, new: str) -> SeriesLine:
     match = _ENTRY.match(line.raw)
     assert match is not None
     return replace(line, raw=match[1] + encode_path(new) + match[3], name=new)
+
+
+def _plain_line(line: SeriesLine) -> SeriesLine:
+    match = _ENTRY.match(line.raw)
+    assert match is not None
+    rest = match[3]
+    while option := _OPTION.match(rest):
+        rest = rest[option.end() :]
+    return replace(line, raw=match[1] + match[2] + rest, strip=1)
 
 
 def _with_end(line: SeriesLine, place: SeriesLine) -> SeriesLine:

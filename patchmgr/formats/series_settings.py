@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats import toml_text
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
-from patchmgr.model.settings import DEFAULT_TIMEOUT, CheckCommand, Claim, SeriesSettings
+from patchmgr.model.settings import (
+    DEFAULT_TIMEOUT,
+    EXPERIMENTAL,
+    CheckCommand,
+    Claim,
+    SeriesSettings,
+)
 
 MAX_SETTINGS = 1024 * 1024
 LONGEST_TIMEOUT = 7 * 24 * 3600
@@ -38,12 +45,34 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
         subsystems=reader.lists(top, "subsystems"),
         labels=_labels(reader, top),
         groups=reader.lists(top, "groups"),
+        off=frozenset(reader.texts(top, "off")) if "off" in top else frozenset({EXPERIMENTAL}),
         python=_versions(reader, check),
         needs_sign_off=reader.flag(check, "sign-off"),
         left_out=_left_out(reader, check),
         commands=_commands(reader, check),
         claims=_claims(reader, top),
     )
+
+
+def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
+    """Return a series.toml whose groups name a patch anew; all other bytes stay.
+
+    Where the name is not written plainly, the file stays as it is.
+    """
+    before = parse_settings(raw, series=series)
+    changed = raw
+    for one, other in ((old, new), (old.removesuffix(".patch"), new.removesuffix(".patch"))):
+        for quote in ('"', "'"):
+            changed = changed.replace(
+                f"{quote}{one}{quote}".encode(), f"{quote}{other}{quote}".encode()
+            )
+    try:
+        after = parse_settings(changed, series=series)
+    except PatchmgrError:
+        return raw
+    names = {old: new, old.removesuffix(".patch"): new.removesuffix(".patch")}
+    groups = {g: tuple(names.get(m, m) for m in members) for g, members in before.groups.items()}
+    return changed if after == replace(before, groups=groups) else raw
 
 
 class _Reader:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 COMMITTER_NAME = "patchmgr"
 COMMITTER_EMAIL = "patchmgr@localhost"
+CONDITIONS = ("needed-when", "ensures")
+"""The fields of a header, in lower case, that have a predicate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,11 @@ class Hunk:
 
     def added(self) -> int:
         """Count the added lines."""
-        return sum(line[:1] == b"+" for line in self.lines)
+        return [line[:1] for line in self.lines].count(b"+")
 
     def removed(self) -> int:
         """Count the removed lines."""
-        return sum(line[:1] == b"-" for line in self.lines)
+        return [line[:1] for line in self.lines].count(b"-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,16 @@ class Patch:
     files: tuple[FilePatch, ...]
     is_mailbox: bool
     fields: Mapping[str, str] = field(default_factory=dict)
+
+    def author_or(self, nobody: Author) -> Author:
+        """Return who wrote it and when; what the header does not say is as with `nobody`."""
+        author = self.author or nobody
+        return author if author.date else replace(author, date=nobody.date)
+
+    @property
+    def has_conditions(self) -> bool:
+        """Say whether a field of the header has a predicate."""
+        return any(name.lower() in CONDITIONS for name in self.fields)
 
     def paths(self) -> tuple[str, ...]:
         """Return every path that the patch names, old and new, once each."""

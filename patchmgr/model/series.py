@@ -20,15 +20,25 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class SeriesLine:
-    """One line of a series file, byte for byte; `name` is None on comments and blank lines."""
+    """One line of a series file, byte for byte; `name` is None on comments and blank lines.
+
+    `off` are the groups of the patch that are off unless they are selected.
+    """
 
     raw: bytes
     name: str | None = None
     strip: int = 1
     guards: tuple[Guard, ...] = ()
+    off: tuple[str, ...] = ()
 
     def refusal(self, selected: Collection[str]) -> str | None:
-        """Return why the guards keep the patch out, None where they let it in (MQ's rule)."""
+        """Return why the patch is kept out, None where it is let in: MQ's rule for guards.
+
+        Each group that is off must be selected besides.
+        """
+        for group in self.off:
+            if group not in selected:
+                return f"group {group} is off and not selected"
         for guard in self.guards:
             if not guard.is_positive and guard.symbol in selected:
                 return f"guard {guard} and {guard.symbol} is selected"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 DEFAULT_TIMEOUT = 1800
+EXPERIMENTAL = "experimental"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,22 @@ class SeriesSettings:
 
     `subsystems` maps a name to globs, `labels` a gate's kind to further expressions, `groups` a
     name to patches. `python` are the versions that files must compile for, none for those that
-    upstream states. `left_out` names built-in gates that are not wanted.
+    upstream states. `left_out` names built-in gates that are not wanted. Patches of the groups
+    that are `off` are kept out unless these are selected.
     """
 
     subsystems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    off: frozenset[str] = frozenset({EXPERIMENTAL})
     python: tuple[tuple[int, int], ...] = ()
     needs_sign_off: bool = False
     left_out: frozenset[str] = frozenset()
     commands: tuple[CheckCommand, ...] = ()
     claims: tuple[Claim, ...] = ()
+
+    def off_groups(self, patch: str) -> tuple[str, ...]:
+        """Return the groups of a patch that are off unless they are selected, sorted."""
+        names = (patch, patch.removesuffix(".patch"))
+        found = (g for g, members in self.groups.items() if any(n in members for n in names))
+        return tuple(sorted(group for group in found if group in self.off))

@@ -40,11 +40,26 @@ class AppliedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class PushedPatch:
+    """A patch that was pushed: its name, and the sha256 of its diff as it was then.
+
+    `is_forced` says that not all of its hunks had a place.
+    """
+
+    name: str
+    digest: str
+    is_forced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """What is applied in a target.
 
     `digest` is the digest of the series with the guards `selected`, `onto` the commit that it
     was put on, `head` the commit that holds it, None where files are changed without a commit.
+    `pushed` are the patches in order where they were pushed one by one, None where `apply` put
+    in the series; `workspace` is where they are kept, and `rejects` names the files with the
+    hunks that had no place.
     """
 
     series: str
@@ -53,6 +68,9 @@ class Record:
     onto: str
     head: str | None
     files: tuple[AppliedFile, ...]
+    workspace: str | None = None
+    pushed: tuple[PushedPatch, ...] | None = None
+    rejects: tuple[str, ...] = ()
 
 
 def record_document(record: Record) -> dict[str, Any]:
@@ -71,7 +89,14 @@ def read_record(document: Mapping[str, Any]) -> Record:
         str(document["onto"]),
         document["head"],
         tuple(_applied_file(file) for file in document["files"]),
+        document.get("workspace"),
+        _pushed(document.get("pushed")),
+        tuple(str(path) for path in document.get("rejects", ())),
     )
+
+
+def _pushed(rows: Any) -> tuple[PushedPatch, ...] | None:
+    return None if rows is None else tuple(PushedPatch(**row) for row in rows)
 
 
 def _applied_file(file: Mapping[str, Any]) -> AppliedFile:

@@ -53,7 +53,7 @@ class Checkout(Target):
     def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
         self._finish_index(journal, is_fresh=is_fresh)
         old, new = journal["head"]
-        if self.clone.head() != new:
+        if old != new and self.clone.head() != new:
             self.clone.move_head(old, new)
         if journal["index"]:
             self.clone.refresh()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +96,20 @@ class Clone:
         )  # fmt: skip
         return tuple(filter(None, map(self._changed_path, door.text(printed).split("\0"))))
 
+    def untracked(self) -> tuple[str, ...]:
+        """Return the files that git neither tracks nor is told to ignore here."""
+        printed = self.ask("ls-files", "--others", "--exclude-standard", "-z")
+        return tuple(filter(None, door.text(printed).split("\0")))
+
+    def identity(self) -> str | None:
+        """Return who the user is to git, as `name <email> seconds zone`; None where unknown."""
+        env = {n: v for n, v in os.environ.items() if n.startswith("GIT_AUTHOR_")} | _AS_THE_USER
+        code, printed = door.run(
+            ["-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"],
+            git_dir=self.private, good=(0, 1, 128), env=env, for_network=True,
+        )  # fmt: skip
+        return None if code else door.text(printed).strip()
+
     def _changed_path(self, line: str) -> str | None:
         """Return the path of a line of `git status`, None where only its line ends differ.
 
@@ -183,6 +198,14 @@ def open_clone(folder: Path) -> Clone:
     if not Path(top).samefile(folder):
         raise PatchmgrError("usage", f"{folder} is a folder inside the checkout {top}")
     return Clone(folder.resolve(), git_dir, private, is_bare=False)
+
+
+def find_top(folder: Path) -> Path | None:
+    """Return the top folder of the work tree around a folder, None where there is none."""
+    try:
+        return Path(_ask_paths(folder, "--show-toplevel")[0])
+    except PatchmgrError:
+        return None
 
 
 def find_git_dir(folder: Path) -> Path:

@@ -18,19 +18,27 @@ _FORM = (
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
-def commit_diffs(git_dir: Path, commits: Sequence[str]) -> dict[str, bytes]:
-    """Return commit id to its diff against its parent, for all commits in one process."""
+def commit_diffs(
+    git_dir: Path, commits: Sequence[str], *, finds_renames: bool = True, folder: str = ""
+) -> dict[str, bytes]:
+    """Return commit id to its diff against its parent, for all commits in one process.
+
+    A `folder` stands before each path, behind `a/` and `b/`.
+    """
     if not commits:
         return {}
     arguments = ["diff-tree", "--stdin", "-r", "-p", "--root", "--always", "--binary", *_FORM]
+    if not finds_renames:
+        arguments.append("--no-renames")
+    if folder:
+        arguments += [f"--src-prefix=a/{folder}/", f"--dst-prefix=b/{folder}/"]
     data = "".join(f"{commit}\n" for commit in commits).encode()
     printed = b"\n" + door.output(arguments, git_dir=git_dir, data=data)
     found: dict[str, bytes] = {}
     for commit in reversed(commits):
-        printed, _, diff = printed.rpartition(b"\n" + commit.encode() + b"\n")
-        found[commit] = (
-            diff.removeprefix(b"\n") if not diff or diff.endswith(b"\n") else diff + b"\n"
-        )
+        printed, end, diff = printed.rpartition(b"\n" + commit.encode() + b"\n")
+        printed += end[:1]  # it ends the line before, which may be the id of an empty commit
+        found[commit] = diff.removeprefix(b"\n")
     return found
 
 

@@ -8,6 +8,7 @@ the old state.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -15,11 +16,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from errno import EISDIR
 from pathlib import Path
+from typing import Protocol
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
 from patchmgr.model.ids import is_full_id
 from patchmgr.plumbing.durable import sync_folder, unwritable, write_synced
+from patchmgr.plumbing.plain_files import read_json
 
 LOCK = "upstream.lock"
 PRIVATE = ".patchmgr"
@@ -29,8 +32,10 @@ _STAGED = re.compile(rf"{re.escape(_STAGING)}/\d+")
 # What a change may write: nothing else of a workspace is ours.
 _WORK = f"{PRIVATE}/rebase/"  # what waits for a person
 _OURS = re.compile(
-    rf"upstream\.lock|\.gitignore|\.gitattributes|(series|conflicts|{re.escape(PRIVATE)}/rebase)/.+"
+    r"upstream\.lock|\.gitignore|\.gitattributes|(series|conflicts)/.+"
+    rf"|{re.escape(PRIVATE)}/(rebase/.+|log/\d+\.json)"
 )
+_ENTRY = re.compile(rf"{re.escape(PRIVATE)}/log/\d+\.json")  # of the log of operations
 _SPENT = re.compile(rf"{re.escape(PRIVATE)}/[a-z]+/[a-z.]+")
 _BRANCHES = "refs/heads/patchmgr/"
 
@@ -48,16 +53,39 @@ class RefPlan:
 RefMover = Callable[[Sequence[RefPlan]], None]
 
 
+class Step(Protocol):
+    """What a change does to a target: prepared first, and made once the change is decided."""
+
+    @property
+    def place(self) -> Path:
+        """Return the folder of the target."""
+
+    def prepare(self, decider: Path) -> str:
+        """Write all of it beside and return its token."""
+
+    def finish(self, token: str) -> None:
+        """Make it."""
+
+    def abandon(self) -> None:
+        """Drop what was prepared."""
+
+
+Finisher = Callable[[Path, str], None]
+"""Finishes the step of a token in a target, after a crash."""
+
+
 @dataclass(slots=True)
 class Change:
     """Files to write (None: to delete) by path below the workspace, and refs to move.
 
-    `spent` are private files (below `.patchmgr/`) that have no meaning any more once it is made.
+    `spent` are private files (below `.patchmgr/`) that have no meaning any more once it is made,
+    `steps` what changes in targets together with it.
     """
 
     files: dict[str, bytes | None] = field(default_factory=dict)
     refs: list[RefPlan] = field(default_factory=list)
     spent: list[str] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +95,7 @@ class _Plan:
     files: tuple[tuple[str, str | None], ...]
     refs: tuple[RefPlan, ...]
     spent: tuple[str, ...]
+    steps: tuple[tuple[Path, str], ...] = ()
 
 
 class Journal:
@@ -80,7 +109,7 @@ class Journal:
         """Say whether a change was described and not finished."""
         return (self._root / _JOURNAL).exists()
 
-    def recover(self, move_refs: RefMover) -> bool:
+    def recover(self, move_refs: RefMover, finish_step: Finisher) -> bool:
         """Finish the change that a killed command had described; say whether there was one.
 
         A branch that cannot be moved any more (its store is gone, say) stays: it can be built.
@@ -94,7 +123,7 @@ class Journal:
                 move_refs([plan])
             except PatchmgrError:
                 continue
-        self._finish(journal)
+        self._finish(journal, finish_step)
         return True
 
     def make(self, change: Change, move_refs: RefMover) -> None:
@@ -102,20 +131,23 @@ class Journal:
         for path in change.files:
             self._refuse_links(path)
         made: list[Path] = []
+        ready: dict[str, Step] = {}
         try:
-            self._stage(change, made)
+            for step in change.steps:
+                ready[step.prepare(self._root)] = step
+            self._stage(change, made, ready)
             journal = self._read()
             if journal.refs:
                 move_refs(journal.refs)
         except OSError as fault:
-            self._drop(made)
+            self._drop(made, ready)
             raise unwritable(str(self._root), fault) from fault
         except PatchmgrError:
-            self._drop(made)
+            self._drop(made, ready)
             raise
-        self._finish(journal)
+        self._finish(journal, lambda place, token: ready[token].finish(token))
 
-    def _stage(self, change: Change, made: list[Path]) -> None:
+    def _stage(self, change: Change, made: list[Path], ready: Mapping[str, Step]) -> None:
         staging = self._root / _STAGING
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(parents=True)
@@ -129,15 +161,18 @@ class Journal:
                 write_synced(self._root / staged, content)
             entries.append((path, staged))
         refs = [(r.store, r.name, r.new, r.old) for r in change.refs]
-        document = {"files": entries, "refs": refs, "spent": change.spent}
+        steps = [(os.fsdecode(step.place), token) for token, step in ready.items()]
+        document = {"files": entries, "refs": refs, "spent": change.spent, "steps": steps}
         beside = staging / "journal.json"
         write_synced(beside, json.dumps(document).encode())
         beside.replace(self._root / _JOURNAL)
         sync_folder(self._root / PRIVATE)
 
-    def _drop(self, made: Sequence[Path]) -> None:
+    def _drop(self, made: Sequence[Path], ready: Mapping[str, Step]) -> None:
         """Forget a change of which nothing was moved: its journal first."""
         (self._root / _JOURNAL).unlink(missing_ok=True)
+        for step in ready.values():
+            step.abandon()
         shutil.rmtree(self._root / _STAGING, ignore_errors=True)
         for folder in reversed(made):
             with suppress(OSError):
@@ -146,11 +181,12 @@ class Journal:
     def _read(self) -> _Plan:
         """Read the journal; it may have come with the workspace, so nothing in it is believed."""
         try:
-            document = json.loads((self._root / _JOURNAL).read_bytes())
+            document = read_json(self._root, _JOURNAL)
             files = tuple(_checked_file(*row) for row in document["files"])
             refs = tuple(_checked_ref(*row) for row in document["refs"])
             spent = tuple(_checked(str(path), _SPENT) for path in document["spent"])
-        except (ValueError, KeyError, TypeError) as fault:
+            steps = tuple((Path(place), str(token)) for place, token in document.get("steps", ()))
+        except (PatchmgrError, ValueError, KeyError, TypeError, AttributeError) as fault:
             raise PatchmgrError(
                 "broken-workspace",
                 f"{_JOURNAL} cannot be read",
@@ -158,7 +194,7 @@ class Journal:
             ) from fault
         for path in (*(path for path, _ in files), *spent):
             self._refuse_links(path)
-        return _Plan(files, refs, spent)
+        return _Plan(files, refs, spent, steps)
 
     def _refuse_links(self, path: str) -> None:
         at = self._root
@@ -167,7 +203,7 @@ class Journal:
             if at.is_symlink():
                 raise PatchmgrError("unsafe-path", f"{path} leads through a symbolic link")
 
-    def _finish(self, journal: _Plan) -> None:
+    def _finish(self, journal: _Plan, finish_step: Finisher) -> None:
         """Move the files into place; done again after a crash, this does what is left."""
         try:
             folders = {self._root: None}
@@ -180,6 +216,8 @@ class Journal:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     (self._root / staged).replace(target)
                     folders[target.parent] = None
+            for place, token in journal.steps:
+                finish_step(place, token)
             for path in journal.spent:
                 (self._root / path).unlink(missing_ok=True)
             for folder in folders:
@@ -191,6 +229,15 @@ class Journal:
         shutil.rmtree(self._root / _STAGING, ignore_errors=True)
 
 
+def is_decided(root: str, token: str) -> bool:
+    """Say whether the journal of a workspace names a step: then it is to be finished."""
+    try:
+        document = read_json(Path(root), _JOURNAL) or {}
+        return any(named == token for _, named in document.get("steps", ()))
+    except (OSError, PatchmgrError, ValueError, TypeError, AttributeError):
+        return False
+
+
 def _checked(text: str, form: re.Pattern[str]) -> str:
     if form.fullmatch(text) is None:
         raise ValueError(text)
@@ -198,7 +245,8 @@ def _checked(text: str, form: re.Pattern[str]) -> str:
 
 
 def _checked_file(path: str, staged: str | None) -> tuple[str, str | None]:
-    check_path(_checked(path, _OURS).removeprefix(_WORK), what="the path")
+    if _ENTRY.fullmatch(_checked(path, _OURS)) is None:
+        check_path(path.removeprefix(_WORK), what="the path")
     return path, None if staged is None else _checked(staged, _STAGED)
 
 

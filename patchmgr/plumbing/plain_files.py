@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from patchmgr.errors import PatchmgrError
 
+_LONGEST = 64 * 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -49,6 +52,18 @@ def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
     if len(content) > limit:
         raise PatchmgrError("broken-workspace", f"{path} is larger than {limit} bytes")
     return content
+
+
+def read_json(root: Path, path: str, *, limit: int = _LONGEST) -> Any:
+    """Return the JSON document in a file of ours, None where there is none.
+
+    Raises PatchmgrError as `read_plain` does, and "broken-workspace" for what is no JSON.
+    """
+    raw = read_plain(root, path, limit=limit)
+    try:
+        return None if raw is None else json.loads(raw)
+    except (ValueError, RecursionError) as fault:
+        raise PatchmgrError("broken-workspace", f"{path} is no JSON") from fault
 
 
 @contextmanager

@@ -13,55 +13,24 @@ import secrets
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
-from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import FileState, Record, read_record, record_document, state_of
 from patchmgr.plumbing.durable import held, sync_folder, unwritable, write_synced
+from patchmgr.plumbing.journal import is_decided
+from patchmgr.plumbing.replacements import Exchange, Replacement
 from patchmgr.plumbing.work_tree import WorkTree
+
+__all__ = ["Exchange", "Replacement", "Target"]
 
 _RECORD = "applied.json"
 _JOURNAL = "journal.json"
 # What the last steps of a change may need of a disk that is nearly full: refs and their logs.
 _SPARE = 16 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """A file to put in place (None entry and content: to delete), and what is there now."""
-
-    path: str
-    before: FileState | None
-    entry: Entry | None
-    content: bytes | None
-    permissions: int | None = None
-
-    def after(self) -> FileState | None:
-        """Return what will be there."""
-        if self.entry is None or self.content is None:
-            return None
-        return state_of(self.entry.mode, self.content)
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """All that one command changes in a target.
-
-    `originals` are the contents that the record names. Of a checkout: `head` are the commits to
-    move from and to (equal where it stays), `index` the entries to change, and git is told not
-    to look for `hidden`.
-    """
-
-    files: tuple[Replacement, ...]
-    record: Record | None
-    originals: Mapping[str, bytes]
-    head: tuple[str, str] = ("", "")
-    index: Mapping[str, Entry | None] = field(default_factory=dict)
-    hidden: frozenset[str] = frozenset()
+_BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 class Target:
@@ -87,9 +56,9 @@ class Target:
             return None
         try:
             record = read_record(json.loads(path.read_bytes()))
-            _check_inside(*(file.path for file in record.files))
+            _check_inside(*(file.path for file in record.files), *record.rejects)
             return record
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
+        except _BROKEN as fault:
             raise PatchmgrError(
                 "broken-target",
                 f"{path} cannot be read",
@@ -126,30 +95,73 @@ class Target:
 
         Raises PatchmgrError where a file was edited since.
         """
-        try:
-            journal = json.loads((self._folder / _JOURNAL).read_bytes())
-        except FileNotFoundError:
+        journal = self._interrupted()
+        if journal is None:
             shutil.rmtree(self._staging, ignore_errors=True)
             return None
-        _check_inside(*journal["made"], *(name for row in journal["files"] for name in row[:2]))
+        what = f"the change that an interrupted command had begun in {self.root}"
+        if journal["phase"] == "waiting" and is_decided(journal["decider"], journal["token"]):
+            self._finish(self._without_edited(journal), is_fresh=False)
+            return f"Finished {what}"
         if journal["phase"] == "moving" and self._is_resumable(journal):
             self._check_unedited(journal["files"])
             self._finish(journal, is_fresh=False)
-            return f"Finished the change that an interrupted command had begun in {self.root}"
+            return f"Finished {what}"
         self._drop(journal)
-        return f"Dropped the change that an interrupted command had begun in {self.root}"
+        return f"Dropped {what}"
+
+    def _interrupted(self) -> dict[str, Any] | None:
+        """Return the journal; a package may have brought it, so nothing in it is believed."""
+        path = self._folder / _JOURNAL
+        try:
+            journal: dict[str, Any] = json.loads(path.read_bytes())
+            rows = [(name, beside) for name, beside, _, _ in journal["files"]]
+            _check_inside(*journal["made"], *(name for row in rows for name in row))
+            _ = journal["phase"], journal["record"], journal["head"], journal["index"].keys()
+        except FileNotFoundError:
+            return None
+        except _BROKEN as fault:
+            hint = f"see whether {self.root} is as it should be, then delete that file"
+            raise PatchmgrError(self.fault, f"{path} cannot be read", (hint,)) from fault
+        return journal
 
     def replace(self, exchange: Exchange) -> None:
         """Make a change: all of it, or nothing where something cannot be written."""
         journal = self._plan(exchange)
+        self._stage_or_drop(exchange, journal, "moving")
+        self._finish_now(journal)
+
+    def prepare(self, exchange: Exchange, *, decider: Path) -> str:
+        """Write all of a change beside, and return its token.
+
+        It is made by `finish`, once the journal of the workspace `decider` names the token.
+        """
+        journal, token = self._plan(exchange), secrets.token_hex(8)
+        journal |= {"token": token, "decider": str(decider)}
+        self._stage_or_drop(exchange, journal, "waiting")
+        return token
+
+    def finish(self, token: str) -> None:
+        """Make the change that was prepared under the token."""
+        journal = json.loads((self._folder / _JOURNAL).read_bytes())
+        if journal.get("token") == token:
+            self._finish_now(journal)
+
+    def abandon(self) -> None:
+        """Drop the change that was prepared."""
+        self._drop(json.loads((self._folder / _JOURNAL).read_bytes()))
+
+    def _stage_or_drop(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
         try:
-            self._stage(exchange, journal)
+            self._stage(exchange, journal, phase)
         except OSError as fault:
             self._drop(journal)
             raise unwritable(str(self.root), fault) from fault
         except PatchmgrError:
             self._drop(journal)
             raise
+
+    def _finish_now(self, journal: Mapping[str, Any]) -> None:
         try:
             self._finish(journal, is_fresh=True)
         except OSError as fault:
@@ -178,7 +190,7 @@ class Target:
             "hidden": sorted(exchange.hidden),
         }
 
-    def _stage(self, exchange: Exchange, journal: dict[str, Any]) -> None:
+    def _stage(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
         """Write all that is new beside what it replaces, then let the journal say so."""
         shutil.rmtree(self._staging, ignore_errors=True)
         (self._staging / "originals").mkdir(parents=True)
@@ -194,7 +206,7 @@ class Target:
         self._stage_more(exchange)
         write_synced(self._staging / _RECORD, json.dumps(journal["record"], indent=1).encode())
         write_synced(self._staging / "spare", bytes(_SPARE))
-        journal["phase"] = "moving"
+        journal["phase"] = phase
         self._write_journal(journal)
 
     def _stage_more(self, exchange: Exchange) -> None:
@@ -233,6 +245,17 @@ class Target:
                     f"{path} in {self.root} was edited after a command was interrupted there",
                     self.settling,
                 )
+
+    def _without_edited(self, journal: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a change without the files that somebody edited since: those stay theirs."""
+        changed = {row[0] for row in journal["files"]}
+        kept = []
+        for row in journal["files"]:
+            if self._state_now(row[0], changed) in row[2:]:
+                kept.append(row)
+            elif row[1] is not None:
+                self.tree.remove(row[1])
+        return {**journal, "files": kept}
 
     def _state_now(self, path: str, changed: Collection[str]) -> list[str] | None:
         if self._is_below_file(path, changed) or self.tree.is_folder(path):

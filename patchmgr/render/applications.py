@@ -64,7 +64,9 @@ def verification_text(found: Verification) -> str:
     if not found.is_applied:
         return f"{found.series} is not applied in {where}\n"
     lines = [f"  {s.value}  {clean(path)}" for path, s in found.files if s.value != "patched"]
-    if not found.is_current:
+    if found.pushed is not None:
+        lines.append(f"of {found.series}, {counted(found.pushed, 'patch')} in {where}")
+    elif not found.is_current:
         lines.append(f"{found.series} has changed since it was applied in {where}")
     if found.is_sound:
         lines.append(f"{found.series} is in {where}: {counted(len(found.files), 'file')}.")
@@ -80,6 +82,7 @@ def verification_document(found: Verification) -> str:
         applied=found.is_applied,
         current=found.is_current,
         sound=found.is_sound,
+        pushed=found.pushed,
         files=[{"path": path, "state": standing.value} for path, standing in found.files],
     )
 

@@ -161,7 +161,9 @@ def status_text(status: Status) -> str:
 
 def _applied_line(found: Verification) -> str:
     edited = [path for path, standing in found.files if standing.value != "patched"]
-    if edited:
+    if found.pushed is not None and not edited:
+        how = f"{counted(found.pushed, 'patch')} pushed"
+    elif edited:
         how = f"{counted(len(edited), 'file')} not as applied"
     else:
         how = "whole" if found.is_current else "an older state of it"

@@ -158,6 +158,16 @@ def stage(built_stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return copied(built_stage, tmp_path, monkeypatch)
 
 
+@pytest.fixture
+def empty(stage: Stage) -> Stage:
+    """Return the stage with a series that has no patches."""
+    folder = stage.root / "series/s"
+    for path in folder.iterdir():
+        path.unlink()
+    (folder / "series").write_bytes(b"")
+    return stage
+
+
 @pytest.fixture(params=FORMS, ids=[form.name for form in FORMS])
 def story(request: Any, scene: Scene) -> Story:
     """Return a story without patches, in each form."""

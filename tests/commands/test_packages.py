@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 import shutil
 import tarfile
 from collections.abc import Mapping
@@ -231,3 +232,13 @@ def test_a_decision_names_a_pull_request_that_a_release_has(shop: Shop) -> None:
     first = shop.run(*onto).json["series"][0]["patches"][0]
     (evidence,) = first["evidence"]
     assert (evidence["subject"], evidence["pull"], evidence["how"]) == ("demo 1.1.1", 12, "decided")
+
+
+def test_hotspots_of_a_package_are_counted_from_release_to_release(shop: Shop) -> None:
+    fork(shop)
+    shop.run("rebase", "s", "--onto", "v1.2", "--dry-run")
+    hotspots = json.loads(shop.run("report", "s", "--json").out)["series"][0]["hotspots"]
+    assert (hotspots["window"], hotspots["step"]) == (2, "upstream release")
+    counts = {hot["path"]: hot["file_commits"] for hot in hotspots["symbols"]}
+    assert counts == {"demo/a.py": 2, "demo/b.py": 0}
+    assert "the last 2 upstream releases" in shop.run("report", "s", "--format", "markdown").out

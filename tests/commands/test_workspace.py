@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import time
 from collections.abc import Iterator
@@ -375,8 +376,8 @@ def test_what_is_written_in_another_repository_runs_nothing(stage: Stage) -> Non
 
 def test_series_are_made_listed_and_shown(stage: Stage) -> None:
     before = lock(stage).read_bytes()
-    line = ("series", "new", "t", "--upstream", "up", "--base", stage.fork, "--on", "s")
-    assert f"Would make t on {stage.fork}" in stage.run(*line, "--dry-run").err
+    line = ("series", "new", "t", "--upstream", "up", "--base", stage.base, "--on", "s")
+    assert f"Would make t on {stage.base}" in stage.run(*line, "--dry-run").err
     assert lock(stage).read_bytes() == before
     stage.run(*line)
     assert "a series t already" in refuses(stage, *line, code=2)
@@ -561,7 +562,10 @@ def test_a_process_that_is_gone_holds_nothing(stage: Stage) -> None:
     stage.run("series", "new", "t", "--upstream", "up", "--base", stage.base)
 
 
-@pytest.mark.parametrize("name", ["lock", "journal.json", "staging", "targets", "rebase", ""])
+@pytest.mark.parametrize(
+    "name",
+    ["lock", "journal.json", "staging", "targets", "rebase", "log", "log/contents", ""],
+)
 def test_links_among_the_private_files_lead_nowhere(stage: Stage, name: str) -> None:
     """A workspace may come from a stranger, private files and all."""
     outside = stage.folder / "outside"
@@ -571,12 +575,9 @@ def test_links_among_the_private_files_lead_nowhere(stage: Stage, name: str) -> 
         outside.mkdir()
         (outside / "mine").write_text("mine\n")
     private = stage.root / ".patchmgr"
-    if private.exists():
-        for path in private.iterdir():
-            path.unlink()
-        private.rmdir()
+    shutil.rmtree(private)
     if name:
-        private.mkdir()
+        (private / name).parent.mkdir(parents=True)
     (private / name if name else private).symlink_to(outside)
     before = picture(stage.folder, without=("workspace", "cache", ".git"))
     onto = stage.upstream.git("rev-parse", "collides")
@@ -705,6 +706,12 @@ def _commands(app: Any, start: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
         yield (*start, name)
     for group in app.registered_groups:
         yield from _commands(group.typer_instance, (*start, group.name))
+
+
+def test_a_group_alone_prints_its_help(run: Run) -> None:
+    answer = run("series", code=2)
+    assert answer.err.splitlines()[0].startswith("Usage: ")
+    assert any(line.split()[:1] == ["new"] for line in answer.err.splitlines())
 
 
 @pytest.mark.parametrize("command", list(_commands(cli.app)), ids=" ".join)

@@ -26,7 +26,7 @@ def causes(base: Files, story: list[tuple[str, dict[str, bytes]]], *patches: Pat
     paths = explained_paths(result.judged)
     start = {path: entry_of(run.blobs, base[path]) for path in paths if path in base}
     judged = explain(result.judged, told, start, blobs=run.blobs, text=PlainMerge())
-    judged = pass_on_causes(judged, patches)
+    judged, _ = pass_on_causes(judged, patches)
     return [
         f"{one.outcome.verdict.value}: {' '.join(c.subject for c in one.outcome.cause)}".strip()
         for one in judged
@@ -71,4 +71,4 @@ def test_what_was_not_tried_has_no_cause() -> None:
     patches = [patch_of("p1", edited("f", BASE, EARLY)), patch_of("p2", edited("x", ONE, TWO))]
     run = Run({"f": BASE, "x": ONE}, {"f": OTHER, "x": ONE})
     judged = run.rebase(*patches, stops=True).judged
-    assert [one.outcome.cause for one in pass_on_causes(judged, patches)] == [(), ()]
+    assert [one.outcome.cause for one in pass_on_causes(judged, patches)[0]] == [(), ()]

@@ -75,6 +75,18 @@ def _entries(files: dict[str, File | None]) -> dict[str, Entry | None]:
             {"f": text("a")},
             id="creation-without-mode",
         ),
+        pytest.param(
+            {},
+            [FilePatch("f", "f", hunks=(at(0, b"+a\n"),))],
+            {"f": text("a")},
+            id="creation-that-only-its-hunk-tells",
+        ),
+        pytest.param(
+            {"f": b""},
+            [FilePatch("f", "f", hunks=(at(0, b"+a\n"),))],
+            {"f": text("a")},
+            id="lines-for-an-empty-file",
+        ),
         pytest.param({"f": ONE}, [deleted("f", ONE)], {"f": None}, id="deletion"),
         pytest.param({"f": b""}, [deleted("f", b"")], {"f": None}, id="deletion-of-an-empty-file"),
         pytest.param(

@@ -12,7 +12,8 @@ from patchmgr.engines.origins import origins
 from patchmgr.engines.self_comparison import OwnCommit, compare_states
 from patchmgr.engines.solved_as import ANEW, BOTH, OPEN, PATCH, UNION, UPSTREAM, solved_as
 from patchmgr.engines.subsystems import folders_of, subsystems
-from patchmgr.formats.owners import glob_expression, read_codeowners, read_labeler
+from patchmgr.formats.globs import Globs
+from patchmgr.formats.owners import read_codeowners, read_labeler
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
 
@@ -88,10 +89,16 @@ def test_a_solution_is_told_by_its_text(base: bytes, resolution: bytes, words: s
         ("pkg/*", "pkg/a/b.py", True),
         ("pkg", "pkg2/a.py", False),
         ("a+b", "a+b", True),
+        ("a/**", "a", False),
+        ("a/**/b", "a/b/c", True),
+        ("**", "a/b", True),
+        ("a[b]", "a[b]", True),
+        ("*a" * 8 + "b", "a" * 3000, False),
+        ("/".join(["**", "*a*a"] * 30), "/".join(["a" * 50] * 80), True),
     ],
 )
 def test_globs_match_as_those_of_owners_do(glob: str, path: str, matches: bool) -> None:
-    assert bool(glob_expression([glob]).match(path)) is matches
+    assert Globs([glob]).match(path) is matches
 
 
 def test_subsystems_come_from_what_a_project_keeps() -> None:

@@ -22,6 +22,10 @@ def failing(plans: Sequence[RefPlan]) -> None:
     raise PatchmgrError("git", "no such ref")
 
 
+def no_steps(place: Path, token: str) -> None:
+    raise AssertionError(place, token)
+
+
 def files(root: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()
@@ -45,7 +49,7 @@ def test_files_come_and_go_with_what_is_spent(root: Path) -> None:
     Journal(root).make(Change(dict(CHANGE), spent=spent), no_refs)
     assert files(root) == {"upstream.lock": b"new\n", "series/t/x": b"x\n"}
     assert not (root / "series/s").exists()
-    assert not Journal(root).recover(no_refs)
+    assert not Journal(root).recover(no_refs, no_steps)
 
 
 def test_refs_that_cannot_be_moved_leave_all_as_it_was(root: Path) -> None:
@@ -65,7 +69,7 @@ def test_a_recovered_change_goes_on_without_a_branch_that_is_gone(
     with pytest.raises(KeyboardInterrupt):
         Journal(root).make(Change(dict(CHANGE), refs=[REF]), dies)
     assert Journal(root).is_there
-    assert Journal(root).recover(failing)
+    assert Journal(root).recover(failing, no_steps)
     assert (root / "upstream.lock").read_bytes() == b"new\n"
 
 
@@ -93,7 +97,7 @@ def test_a_disk_that_fails_at_the_end_is_finished_by_the_next_run(
         )
         with pytest.raises(PatchmgrError, match="the next patchmgr command here finishes it"):
             Journal(root).make(Change(dict(CHANGE)), no_refs)
-    assert Journal(root).recover(no_refs)
+    assert Journal(root).recover(no_refs, no_steps)
     assert (root / "upstream.lock").read_bytes() == b"new\n"
     assert not (root / "series/s/old.patch").exists()
 

@@ -1,0 +1,238 @@
+"""`edit`, `rename`, `drop`, `move`, `fold`, `split`, `show`: patches of a series as such."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from patchmgr.cli.pushing import MaybePatch, OfSeries, To
+from patchmgr.cli.root import DryRun, Json, open_at, show
+from patchmgr.errors import PatchmgrError
+
+if TYPE_CHECKING:
+    from patchmgr.commands.arranging import Arranged
+    from patchmgr.commands.heading import Headed
+
+Patch = Annotated[str, typer.Argument(help="A name, the start of one, or a number.")]
+
+
+def edit(
+    patch: MaybePatch = None,
+    subject: Annotated[str | None, typer.Option(help="The new subject.")] = None,
+    message: Annotated[
+        str | None, typer.Option("--message", "-m", help="The new text below the subject.")
+    ] = None,
+    author: Annotated[str | None, typer.Option(metavar="'NAME <EMAIL>'")] = None,
+    field: Annotated[
+        list[str], typer.Option(metavar="NAME=VALUE", help="Set a field; an empty one goes.")
+    ] = [],  # noqa: B006 - typer copies it
+    to: To = None,
+    series: OfSeries = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Change the header of a patch: by options, or in the editor where there are none.
+
+    Example: patchmgr edit fix-allow-list --field Forwarded=no
+    """
+    from patchmgr.commands.heading import edit as do
+    from patchmgr.commands.pushing import Asked
+    from patchmgr.formats.header_edits import HeaderEdit
+    from patchmgr.formats.mail_people import parse_person
+
+    person = parse_person(author) if author is not None else None
+    if author is not None and person is None:
+        raise PatchmgrError("usage", "--author is written as: Name <name@example.org>")
+    fields = tuple(_field(text) for text in field)
+    session, target = open_at(to, wants_json=json)
+    wanted = HeaderEdit(subject, message, person, fields)
+    done = do(session, patch, wanted, Asked(target, series, is_dry_run=dry_run))
+    _tell_headed(done, "edit", is_dry_run=dry_run, json=json)
+
+
+def _field(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise PatchmgrError("usage", f"--field is written as NAME=VALUE, not {text!a}")
+    return name, value
+
+
+def rename(
+    patch: Annotated[str, typer.Argument(metavar="[PATCH]", help="The top if left out.")],
+    new: Annotated[str | None, typer.Argument(metavar="NEW")] = None,
+    to: To = None,
+    series: OfSeries = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Give a patch another name.
+
+    Example: patchmgr rename fix-allow-list clamp-allow-list
+    """
+    from patchmgr.commands.heading import rename as do
+    from patchmgr.commands.pushing import Asked
+
+    session, target = open_at(to, wants_json=json)
+    asked = Asked(target, series, is_dry_run=dry_run)
+    done = do(session, None if new is None else patch, new or patch, asked)
+    _tell_headed(done, "rename", is_dry_run=dry_run, json=json)
+
+
+def _tell_headed(done: Headed, command: str, *, is_dry_run: bool, json: bool) -> None:
+    from patchmgr.render.authoring import headed_document, headed_text
+
+    if json:
+        show(headed_document(done, command, is_dry_run=is_dry_run))
+    else:
+        show(headed_text(done, is_dry_run=is_dry_run))
+
+
+def drop(
+    patches: Annotated[list[str], typer.Argument(metavar="PATCH...")],
+    to: To = None,
+    series: OfSeries = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Take patches out of the series and delete their files; undo brings them back.
+
+    Example: patchmgr drop fix-allow-list
+    """
+    from patchmgr.commands.arranging import drop as do
+    from patchmgr.commands.pushing import Asked
+
+    session, target = open_at(to, wants_json=json)
+    done = do(session, patches, Asked(target, series, is_dry_run=dry_run))
+    _tell_arranged(done, "drop", is_dry_run=dry_run, json=json)
+
+
+def move(
+    patch: Patch,
+    before: Annotated[str | None, typer.Option(metavar="PATCH")] = None,
+    after: Annotated[str | None, typer.Option(metavar="PATCH")] = None,
+    to: To = None,
+    series: OfSeries = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Put a patch before or behind another one, if the series makes the same files then.
+
+    Example: patchmgr move fix-allow-list --before 1
+    """
+    from patchmgr.commands.arranging import move as do
+    from patchmgr.commands.pushing import Asked
+
+    session, target = open_at(to, wants_json=json)
+    asked = Asked(target, series, is_dry_run=dry_run)
+    done = do(session, patch, asked, before=before, after=after)
+    _tell_arranged(done, "move", is_dry_run=dry_run, json=json)
+
+
+def fold(
+    patches: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATCH]...", help="Patches of the series.")
+    ] = None,
+    into: Annotated[
+        str | None, typer.Option(metavar="PATCH", help="The patch to fold into; else the top.")
+    ] = None,
+    diff: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Fold in a diff; - is standard input.")
+    ] = None,
+    strip: Annotated[
+        int, typer.Option("--strip", "-p", min=0, max=99, help="Folders to take off its paths.")
+    ] = 1,
+    to: To = None,
+    series: OfSeries = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Make patches, or a diff, a part of the top patch or of another one.
+
+    Example: patchmgr fold fix-typo --into fix-allow-list
+    """
+    from patchmgr.commands import arranging
+    from patchmgr.commands.pushing import Asked
+
+    session, target = open_at(to, wants_json=json)
+    asked = Asked(target, series, is_dry_run=dry_run)
+    if diff is None:
+        done = arranging.fold(session, patches or [], asked, into=into)
+    elif patches:
+        raise PatchmgrError("usage", "name patches, or a diff with --diff")
+    else:
+        is_stdin = str(diff) == "-"
+        raw = sys.stdin.buffer.read() if is_stdin else arranging.read_diff(diff)
+        done = arranging.fold_diff(session, raw, asked, into=into, strip=strip)
+    _tell_arranged(done, "fold", is_dry_run=dry_run, json=json)
+
+
+def split(
+    patch: Patch,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The name of the new patch.")],
+    file: Annotated[
+        list[str], typer.Option(metavar="PATH", help="A file or folder that goes; repeatable.")
+    ] = [],  # noqa: B006 - typer copies it
+    hunk: Annotated[
+        list[str], typer.Option(metavar="PATH:N", help="Hunks that go, counted from 1.")
+    ] = [],  # noqa: B006 - typer copies it
+    absorbed: Annotated[
+        str | None, typer.Option(metavar="REF", help="The hunks that upstream has at REF go.")
+    ] = None,
+    subject: Annotated[str, typer.Option(help="The subject of the new patch.")] = "",
+    message: Annotated[str, typer.Option("--message", "-m", help="Its text.")] = "",
+    to: To = None,
+    series: OfSeries = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Make a part of a patch a patch of its own, directly behind it.
+
+    Example: patchmgr split fix-allow-list fix-docs --file docs
+
+    Example: patchmgr split fix-allow-list landed --absorbed upstream/main
+    """
+    from patchmgr.commands.pushing import Asked
+    from patchmgr.commands.splitting import Part, absorbed_hunks
+    from patchmgr.commands.splitting import split as do
+
+    session, target = open_at(to, wants_json=json)
+    asked = Asked(target, series, is_dry_run=dry_run)
+    landed = absorbed_hunks(session, patch, asked, absorbed) if absorbed else frozenset()
+    part = Part(tuple(file), tuple(hunk), landed)
+    done = do(session, patch, new, asked, part=part, subject=subject, message=message)
+    _tell_arranged(done, "split", is_dry_run=dry_run, json=json)
+
+
+def _tell_arranged(done: Arranged, command: str, *, is_dry_run: bool, json: bool) -> None:
+    from patchmgr.render.authoring import arranged_document, arranged_text
+
+    if json:
+        show(arranged_document(done, command, is_dry_run=is_dry_run))
+    else:
+        show(arranged_text(done, is_dry_run=is_dry_run))
+
+
+def show_(
+    patch: MaybePatch = None,
+    header: Annotated[bool, typer.Option("--header", help="The header alone.")] = False,
+    to: To = None,
+    series: OfSeries = None,
+    json: Json = False,
+) -> None:
+    """Print a patch file as it is, the top if none is named.
+
+    Example: patchmgr show fix-allow-list --header
+    """
+    from patchmgr.commands.listing import shown_patch
+    from patchmgr.render.authoring import patch_document
+
+    session, target = open_at(to, wants_json=json)
+    found = shown_patch(session, patch, target, series)
+    if json:
+        show(patch_document(found))
+        return
+    sys.stdout.buffer.write(found.header if header else found.raw)
+    sys.stdout.flush()

@@ -1,0 +1,201 @@
+"""`drop`, `move`, `fold`: patches go, change places, become one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from patchmgr.commands.chain import chain_of, restacked, revision_of
+from patchmgr.commands.desk import Desk
+from patchmgr.commands.opening import desk_of
+from patchmgr.commands.pushing import Asked
+from patchmgr.commands.revising import Revision, make
+from patchmgr.commands.session import Session, nobody
+from patchmgr.engines.fold import step_patch
+from patchmgr.engines.layers import Layer, State
+from patchmgr.engines.picking import beside, pick, together
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.header_edits import with_text
+from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.series_files import reordered, without
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Patch
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """What became of a series: its order, its pushed patches, and the rewritten ones."""
+
+    series: str
+    order: tuple[str, ...]
+    pushed: tuple[str, ...]
+    rewritten: tuple[str, ...]
+    gone: tuple[str, ...] = ()
+
+
+def _arranged(desk: Desk, revision: Revision, asked: Asked) -> Arranged:
+    make(desk, revision, is_dry_run=asked.is_dry_run)
+    gone = tuple(name for name, raw in revision.raws.items() if raw is None)
+    new = tuple(name for name, raw in revision.raws.items() if raw is not None)
+    order = (revision.file or desk.file).names()
+    return Arranged(desk.name, order, revision.pushed, new, gone)
+
+
+def drop(session: Session, given: Sequence[str], asked: Asked) -> Arranged:
+    """Take patches out of the series; refuse where another one depends on one of them."""
+    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+        names = {pick(each, desk.file.names()) for each in given}
+        raws: dict[str, bytes | None] = dict.fromkeys(sorted(names))
+        file = without(desk.file, names)
+        if names <= set(desk.hidden):
+            return _arranged(desk, Revision(desk.names, desk.state, raws, file), asked)
+        chain = chain_of(desk)
+        layers = [layer for layer in chain.layers if layer.name not in names]
+        states = restacked(desk, chain, layers, same_end=False)
+        pushed = [name for name in desk.names if name not in names]
+        patches = desk.series([layer.name for layer in layers])
+        revision = revision_of(desk, patches, states, file=file, pushed=pushed, raws=raws)
+        return _arranged(desk, revision, asked)
+
+
+def move(
+    session: Session, given: str, asked: Asked, *, before: str | None, after: str | None
+) -> Arranged:
+    """Put a patch before or behind another one, if the series makes the same files then."""
+    if (before is None) == (after is None):
+        raise PatchmgrError("usage", "say where: --before PATCH or --after PATCH")
+    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+        order = desk.file.names()
+        name, other = pick(given, order), pick(str(before or after), order)
+        if name == other:
+            raise PatchmgrError("usage", f"{shown(name)} cannot be moved beside itself")
+        order = beside(order, name, other=other, is_behind=after is not None)
+        file = reordered(desk.file, order)
+        chain = chain_of(desk)
+        visible = [each for each in order if each not in desk.hidden]
+        by_name = {layer.name: layer for layer in chain.layers}
+        states = restacked(desk, chain, [by_name[n] for n in visible], same_end=True)
+        pushed = _pushed_after(desk, visible, name)
+        revision = revision_of(desk, desk.series(visible), states, file=file, pushed=pushed)
+        return _arranged(desk, revision, asked)
+
+
+def _pushed_after(desk: Desk, order: Sequence[str], name: str) -> tuple[str, ...]:
+    """Return what is pushed once a patch has moved: it goes with those around it."""
+    others = [each for each in desk.names if each != name]
+    if name not in order:
+        return desk.names
+    at = order.index(name)
+    is_pushed = at < len(others) or (at == len(others) and name in desk.names)
+    return tuple(order[: len(others) + is_pushed])
+
+
+def fold(session: Session, given: Sequence[str], asked: Asked, *, into: str | None) -> Arranged:
+    """Make patches a part of another one, the top unless it is named."""
+    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+        order = desk.file.names()
+        target = _target(desk, into)
+        others = [pick(each, order) for each in dict.fromkeys(given)]
+        if not others or target in others:
+            raise PatchmgrError("usage", f"name other patches to fold into {shown(target)}")
+        _refuse_hidden(desk, (target, *others))
+        chain = chain_of(desk)
+        gathered = together(chain.names, target, others)
+        by_name = {layer.name: layer for layer in chain.layers}
+        states = restacked(desk, chain, [by_name[n] for n in gathered], same_end=True)
+        header = desk.patches[target]
+        for name in [each for each in gathered if each in others]:
+            header = _with_text(desk, header, name)
+        revision = _folded(desk, gathered, target, others, header.raw, states)
+        return _arranged(desk, revision, asked)
+
+
+def _target(desk: Desk, into: str | None) -> str:
+    if into is not None:
+        return pick(into, desk.file.names())
+    if desk.top is None:
+        message = "no patch is pushed; name the one to fold into with --into PATCH"
+        raise PatchmgrError("no-patch", message)
+    return desk.top
+
+
+def _refuse_hidden(desk: Desk, names: Sequence[str]) -> None:
+    for name in names:
+        if name in desk.hidden:
+            hint = "let it in with --select SYM"
+            raise PatchmgrError("hidden-patch", f"{name} is hidden: {desk.hidden[name]}", (hint,))
+
+
+def _with_text(desk: Desk, patch: Patch, other: str) -> Patch:
+    header = with_text(patch, desk.patches[other], nobody=nobody(desk.side, desk.record.pin))
+    line = next(line for line in desk.file.lines if line.name == patch.name)
+    return parse_patch(header + patch.diff, name=patch.name, strip=line.strip)
+
+
+def _folded(
+    desk: Desk,
+    gathered: Sequence[str],
+    target: str,
+    others: Sequence[str],
+    raw: bytes,
+    states: Sequence[State],
+) -> Revision:
+    """Return the revision in which the gathered patches are one."""
+    first = min(gathered.index(name) for name in (target, *others))
+    last = max(gathered.index(name) for name in (target, *others))
+    order = [name for name in gathered if name not in others]
+    kept = [*states[: first + 1], *states[last + 1 :]]
+    folded = parse_patch(raw, name=target, strip=_strip(desk, target))
+    patches = [folded if name == target else desk.patches[name] for name in order]
+    pushed = [name for name in desk.names if name not in others]
+    if target not in desk.names:
+        pushed = _up_to(order, pushed)
+    raws: dict[str, bytes | None] = dict.fromkeys(others)
+    file = without(desk.file, others)
+    return revision_of(desk, patches, kept, file=file, pushed=pushed, raws=raws, fresh=(target,))
+
+
+def _strip(desk: Desk, name: str) -> int:
+    return next(line.strip for line in desk.file.lines if line.name == name)
+
+
+def _up_to(order: Sequence[str], pushed: Sequence[str]) -> list[str]:
+    """Return the pushed patches that are still the first ones."""
+    count = 0
+    while count < len(order) and order[count] in pushed:
+        count += 1
+    return list(order[:count])
+
+
+def fold_diff(
+    session: Session, raw: bytes, asked: Asked, *, into: str | None, strip: int
+) -> Arranged:
+    """Make a diff a part of a patch, the top unless it is named; its header is left out."""
+    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+        target = _target(desk, into)
+        _refuse_hidden(desk, (target,))
+        chain = chain_of(desk)
+        diff = parse_patch(raw, name="the diff", strip=strip)
+        if not diff.files:
+            raise PatchmgrError("bad-patch", "there is no diff in what was given")
+        at = chain.position(target)
+        side = desk.ground.overlay(chain.states[at + 1])
+        step_patch(side, diff, desk.bench)
+        layer = desk.ground.between(target, chain.states[at], side.changes())
+        layers: list[Layer] = [*chain.layers[:at], layer, *chain.layers[at + 1 :]]
+        states = restacked(desk, chain, layers, same_end=False)
+        revision = revision_of(
+            desk, desk.series(chain.names), states,
+            file=desk.file, pushed=desk.names, fresh=(target,),
+        )  # fmt: skip
+        return _arranged(desk, revision, asked)
+
+
+def read_diff(source: Path) -> bytes:
+    """Return the bytes of a diff file."""
+    try:
+        return source.read_bytes()
+    except OSError as fault:
+        problem = f"{source} cannot be read: {fault.strerror}"
+        raise PatchmgrError("usage", problem) from fault

@@ -1,0 +1,121 @@
+"""`edit` and `rename`: what a patch says of itself, and its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from patchmgr.commands.decide import read_decisions
+from patchmgr.commands.desk import Desk
+from patchmgr.commands.opening import desk_of
+from patchmgr.commands.pushing import Asked
+from patchmgr.commands.revising import Revision, make
+from patchmgr.commands.session import Session, nobody
+from patchmgr.commands.settings import read_settings, settings_path
+from patchmgr.engines.picking import file_name, pick
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.decisions import DECISIONS, write_decisions
+from patchmgr.formats.header_edits import HeaderEdit, check_fields, edited_header
+from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.series_files import renamed
+from patchmgr.formats.series_settings import with_renamed
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Patch
+from patchmgr.plumbing.editors import edited_text
+from patchmgr.store import PRIVATE
+
+
+@dataclass(frozen=True, slots=True)
+class Headed:
+    """A patch whose header or name was asked about; `is_changed` says that it is another now."""
+
+    series: str
+    name: str
+    old_name: str
+    subject: str
+    is_changed: bool
+
+
+def edit(session: Session, given: str | None, edit_: HeaderEdit, asked: Asked) -> Headed:
+    """Change the header of a patch, the top unless it is named; in the editor if nothing else."""
+    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+        patch = desk.patches[_named(desk, given)]
+        if edit_ == HeaderEdit():
+            header = edited_text(patch.header, name="header.txt")
+        else:
+            header = edited_header(patch, edit_, nobody=nobody(desk.side, desk.record.pin))
+        new = _checked(desk, patch, header)
+        check_fields(new, dict(edit_.fields))
+        is_changed = new.raw != patch.raw
+        if is_changed:
+            revision = Revision(desk.names, desk.state, {patch.name: new.raw})
+            make(desk, revision, is_dry_run=asked.is_dry_run)
+        return Headed(desk.name, patch.name, patch.name, new.subject, is_changed)
+
+
+def _named(desk: Desk, given: str | None) -> str:
+    if given is not None:
+        return pick(given, desk.file.names())
+    if desk.top is None:
+        raise PatchmgrError("no-patch", "no patch is pushed; name one")
+    return desk.top
+
+
+def _checked(desk: Desk, patch: Patch, header: bytes) -> Patch:
+    """Return the patch with a new header; keep what a person wrote where it cannot be one."""
+    if header and not header.endswith(b"\n"):
+        header += b"\n"
+    strip = next(line.strip for line in desk.file.lines if line.name == patch.name)
+    try:
+        new = parse_patch(header + patch.raw[len(patch.header) :], name=patch.name, strip=strip)
+        problem = None if new.files == patch.files else "it would change what the patch does"
+    except PatchmgrError as fault:
+        problem = fault.message
+    if problem is None:
+        return new
+    kept = desk.session.workspace.root / PRIVATE / "header.txt"
+    kept.write_bytes(header)
+    message = f"that is no header for {shown(patch.name)}: {problem}"
+    raise PatchmgrError("bad-patch", message, (f"what you wrote is kept in {kept}",))
+
+
+def rename(session: Session, given: str | None, new: str, asked: Asked) -> Headed:
+    """Give a patch another name, in the series, its groups, and what was decided about it."""
+    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+        old, name = _named(desk, given), file_name(new)
+        patch = desk.patches[old]
+        if name == old:
+            return Headed(desk.name, name, old, patch.subject, is_changed=False)
+        file = renamed(desk.file, old, name)
+        if (session.workspace.root / f"series/{desk.name}/{name}").exists():
+            raise PatchmgrError("usage", f"there is a file {shown(name)} already")
+        pushed = tuple(name if each == old else each for each in desk.names)
+        raws = {old: None, name: patch.raw}
+        forced = name if desk.forced == old else None
+        revision = Revision(
+            pushed,
+            desk.state,
+            raws,
+            file,
+            forced=forced,
+            others=_renamed_elsewhere(desk, old, name),
+        )
+        make(desk, revision, is_dry_run=asked.is_dry_run)
+        return Headed(desk.name, name, old, patch.subject, is_changed=True)
+
+
+def _renamed_elsewhere(desk: Desk, old: str, new: str) -> dict[str, bytes | None]:
+    """Return the other files of the workspace that name a patch, with its new name."""
+    workspace, found = desk.session.workspace, dict[str, bytes | None]()
+    decisions = read_decisions(workspace)
+    after = [
+        replace(d, patch=new) if (d.series, d.patch) == (desk.name, old) else d for d in decisions
+    ]
+    if tuple(after) != decisions:
+        found[DECISIONS] = write_decisions(after)
+    path = settings_path(desk.name)
+    if read_settings(workspace, desk.name).groups:
+        raw = workspace.read(path)
+        changed = with_renamed(raw, old, new, series=desk.name)
+        if changed != raw:
+            found[path] = changed
+    return found

@@ -1,0 +1,293 @@
+"""`log`, `undo`, `redo`: what was changed in a workspace and its checkouts, and back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.targets import settled
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.ids import blob_id
+from patchmgr.model.operation import KeptFile, Operation, OperationKind, TurnedTarget
+from patchmgr.model.snapshot import Entry
+from patchmgr.plumbing.applied import FileState, Record, read_record, state_of
+from patchmgr.plumbing.checkout import Checkout, Exchange, Replacement
+from patchmgr.plumbing.clones import open_clone
+from patchmgr.plumbing.operations import record_digest
+from patchmgr.plumbing.served import serves
+from patchmgr.plumbing.shifts import found_file
+from patchmgr.plumbing.steps import CheckoutStep
+from patchmgr.plumbing.stores import ref_value
+from patchmgr.store import Change, RefPlan, Told
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What an undo or redo did: the operations, newest change first, and what they touched.
+
+    `targets` are checkouts with the number of files that changed in each.
+    """
+
+    kind: OperationKind
+    operations: tuple[Operation, ...]
+    files: tuple[str, ...]
+    targets: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """The log, oldest first; `undone` are the numbers of operations that were taken back."""
+
+    operations: tuple[Operation, ...]
+    undone: frozenset[int]
+
+    def only(self, number: int) -> Logged:
+        """Return the log of one operation; raise PatchmgrError "usage" where there is none."""
+        found = tuple(o for o in self.operations if o.number == number)
+        if not found:
+            raise PatchmgrError("usage", f"the log has no number {number}", ("patchmgr log",))
+        return Logged(found, self.undone)
+
+
+def read_log(session: Session) -> Logged:
+    """Return all operations of the workspace."""
+    operations = tuple(session.workspace.log.operations())
+    return Logged(operations, frozenset(o.number for o in _sides(operations)[1]))
+
+
+def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Operation]]:
+    """Return what can be undone, newest last, and what can be done again, next one last."""
+    by_number = {operation.number: operation for operation in operations}
+    done: list[Operation] = []
+    undone: list[Operation] = []
+    for operation in operations:
+        if operation.kind is OperationKind.DONE:
+            done.append(operation)
+            undone.clear()
+            continue
+        named = [by_number[number] for number in operation.of if number in by_number]
+        source, target = (done, undone) if operation.kind is OperationKind.UNDO else (undone, done)
+        for each in named:
+            if each in source:
+                source.remove(each)
+            target.append(each)
+    return done, undone
+
+
+def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> Turn:
+    """Take back the last changes that are not taken back yet, or all behind one of the log.
+
+    Raises PatchmgrError "edited" where a file was edited since, and names it.
+    """
+    with session.writing():
+        operations = tuple(session.workspace.log.operations())
+        if to is not None:
+            known = {operation.number for operation in operations} | {0}
+            if to not in known:
+                raise PatchmgrError("usage", f"the log has no number {to}", ("patchmgr log",))
+            chosen = [o for o in operations if o.number > to]
+        else:
+            chosen = _sides(operations)[0][-count:]
+            if len(chosen) < count:
+                raise PatchmgrError("nothing-to-undo", _too_few(len(chosen), "undo"))
+        if not chosen:
+            raise PatchmgrError("nothing-to-undo", _too_few(0, "undo"))
+        chosen.reverse()
+        # A jump goes back over undos, too: it is no undo of the plain kind that redo knows.
+        kind = OperationKind.UNDO if to is None else OperationKind.DONE
+        return _turn(session, chosen, kind, is_dry_run=is_dry_run)
+
+
+def redo(session: Session, *, count: int, is_dry_run: bool) -> Turn:
+    """Do again what was taken back last."""
+    with session.writing():
+        undone = _sides(tuple(session.workspace.log.operations()))[1]
+        chosen = undone[-count:]
+        chosen.reverse()
+        if len(chosen) < count:
+            raise PatchmgrError("nothing-to-undo", _too_few(len(chosen), "redo"))
+        return _turn(session, chosen, OperationKind.REDO, is_dry_run=is_dry_run)
+
+
+def _too_few(found: int, verb: str) -> str:
+    return f"there is nothing to {verb}" if not found else f"only {found} can be taken: {verb} -n"
+
+
+def _turn(
+    session: Session, chosen: Sequence[Operation], kind: OperationKind, *, is_dry_run: bool
+) -> Turn:
+    is_back = kind is not OperationKind.REDO
+    with ExitStack() as held:
+        change = Change(files=_files(session, chosen, is_back=is_back))
+        targets = _Targets(session, held, is_dry_run=is_dry_run)
+        for operation in chosen:
+            for target in operation.targets:
+                targets.turn(target, is_back=is_back)
+        steps = tuple(targets.steps())
+        change.steps += steps
+        change.refs += _refs(chosen, is_back=is_back)
+        if not is_dry_run:
+            words = session.workspace.command or kind.value
+            told = Told(
+                words, kind, tuple(o.number for o in chosen) if kind.value != "done" else ()
+            )
+            session.workspace.make(change, move_store_refs, told=told)
+        paths = tuple(sorted(p for p in change.files if not p.startswith(".patchmgr/log/")))
+        counts = tuple((str(step.place), len(step.exchange.files)) for step in steps)
+        return Turn(kind, tuple(chosen), paths, counts)
+
+
+def _files(
+    session: Session, chosen: Sequence[Operation], *, is_back: bool
+) -> dict[str, bytes | None]:
+    """Return the files of the workspace as they were; refuse where one was edited since."""
+    root, log = session.workspace.root, session.workspace.log
+    now: dict[str, str | None] = {}
+    for operation in chosen:
+        for file in operation.files:
+            if file.path not in now:
+                place = root / file.path
+                content = place.read_bytes() if place.is_file() else None
+                now[file.path] = None if content is None else hashlib.sha256(content).hexdigest()
+            old, new = (file.after, file.before) if is_back else (file.before, file.after)
+            if now[file.path] != old:
+                raise _edited(shown(file.path), operation)
+            now[file.path] = new
+    return {path: None if sha is None else log.contents.read(sha) for path, sha in now.items()}
+
+
+def _edited(path: str, operation: Operation) -> PatchmgrError:
+    return PatchmgrError(
+        "edited",
+        f"{path} was edited since: {shown(operation.command)}",
+        (f"keep the edit elsewhere and put the file back, or leave number {operation.number} be",),
+    )
+
+
+def _refs(chosen: Sequence[Operation], *, is_back: bool) -> list[RefPlan]:
+    """Return the moves of branches; one that was moved since, or is gone, stays."""
+    ends: dict[tuple[str, str], tuple[str | None, str | None]] = {}
+    for operation in chosen:
+        for ref in operation.refs:
+            old, new = (ref.after, ref.before) if is_back else (ref.before, ref.after)
+            first = ends.get((ref.store, ref.name), (old, None))[0]
+            ends[ref.store, ref.name] = (first, new)
+    return [
+        RefPlan(store, name, new, old)
+        for (store, name), (old, new) in ends.items()
+        if new is not None and new != old and _stands_at(store, name, old)
+    ]
+
+
+def _stands_at(store: str, name: str, old: str | None) -> bool:
+    return (Path(store) / "HEAD").exists() and ref_value(Path(store), name) == old
+
+
+class _Targets:
+    """The checkouts that change with an undo, and how far each has come."""
+
+    def __init__(self, session: Session, held: ExitStack, *, is_dry_run: bool) -> None:
+        self._session, self._held, self._is_dry_run = session, held, is_dry_run
+        self._checkouts: dict[str, Checkout | None] = {}
+        self._now: dict[tuple[str, str], KeptFile | None] = {}
+        self._found: dict[tuple[str, str], KeptFile | None] = {}
+        self._records: dict[str, str | None] = {}
+
+    def turn(self, target: TurnedTarget, *, is_back: bool) -> None:
+        """Go one operation back, or forth."""
+        checkout = self._open(target.root)
+        if checkout is None:
+            return
+        old, new = (target.after, target.before) if is_back else (target.before, target.after)
+        if self._records[target.root] != old:
+            message = f"other patches were pushed or popped in {target.root} since"
+            hint = "patchmgr log says what this workspace did there"
+            raise PatchmgrError("edited", message, (hint,))
+        self._records[target.root] = new
+        for file in target.files:
+            before, after = (file.after, file.before) if is_back else (file.before, file.after)
+            key = (target.root, file.path)
+            if key not in self._now:
+                self._now[key] = self._found[key] = self._look(checkout, file.path)
+            now = self._now[key]
+            if not (now is before if before is None else before.is_like(now)):
+                message = f"{shown(file.path)} in {target.root} was edited since"
+                hint = "take the edit into a patch with patchmgr refresh, or put the file back"
+                raise PatchmgrError("edited", message, (hint,))
+            self._now[key] = after
+
+    def _open(self, root: str) -> Checkout | None:
+        if root not in self._checkouts:
+            self._checkouts[root] = self._opened(root)
+        return self._checkouts[root]
+
+    def _opened(self, root: str) -> Checkout | None:
+        """Open a checkout that a person has let this workspace change; None where it is gone."""
+        if not Path(root).is_dir():
+            self._session.say(f"{root} is gone; nothing is undone there.")
+            return None
+        checkout = Checkout(open_clone(Path(root)))
+        if not serves(checkout, self._session.workspace.root):
+            message = f"nobody has named {root} to this workspace"
+            raise PatchmgrError("unsafe-path", message, (f"patchmgr push --to {root}",))
+        context = settled(self._session, checkout, is_dry_run=self._is_dry_run)
+        self._held.enter_context(context)
+        self._records[root] = record_digest(checkout.record())
+        return checkout
+
+    def _look(self, checkout: Checkout, path: str) -> KeptFile | None:
+        if checkout.tree.is_folder(path):
+            return None
+        found = found_file(checkout, path, self._leaving(checkout))
+        if found is None:
+            return None
+        state = state_of(found.mode, found.content)
+        return KeptFile(state.mode, state.sha256, found.permissions)
+
+    def _leaving(self, checkout: Checkout) -> set[str]:
+        root = str(checkout.root)
+        return {path for (at, path), now in self._now.items() if at == root and now is not None}
+
+    def steps(self) -> Iterator[CheckoutStep]:
+        """Yield what is to be done in each checkout."""
+        contents = self._session.workspace.log.contents
+        for root, checkout in self._checkouts.items():
+            if checkout is None:
+                continue
+            files = []
+            for (at, path), now in self._now.items():
+                found = self._found[at, path]
+                is_same = now == found if now is None else now.is_like(found)
+                if at == root and not is_same:
+                    files.append(_replacement(path, found, now, contents.read))
+            sha = self._records[root]
+            record = None if sha is None else _record(contents.read(sha))
+            originals = {
+                file.original: contents.read(file.before.sha256)
+                for file in (record.files if record is not None else ())
+                if file.original is not None and file.before is not None
+            }
+            head = checkout.clone.head()
+            yield CheckoutStep(
+                checkout, Exchange(tuple(files), record, originals, head=(head, head))
+            )
+
+
+def _replacement(
+    path: str, found: KeptFile | None, now: KeptFile | None, read: Callable[[str], bytes]
+) -> Replacement:
+    before = None if found is None else FileState(found.mode, found.sha256)
+    if now is None:
+        return Replacement(path, before, None, None)
+    content = read(now.sha256)
+    return Replacement(path, before, Entry(now.mode, blob_id(content)), content, now.permissions)
+
+
+def _record(raw: bytes) -> Record:
+    return read_record(json.loads(raw))

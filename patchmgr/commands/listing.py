@@ -1,0 +1,110 @@
+"""`applied`, `unapplied`, `top`, `next`, `prev`, `show`: where a series stands in a checkout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from patchmgr.commands.desk import Desk
+from patchmgr.commands.opening import desk_of
+from patchmgr.commands.session import Session
+from patchmgr.engines.picking import pick
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.patch import Patch
+
+
+class Mark(str, Enum):
+    """How a patch stands, in the signs of StGit."""
+
+    TOP = ">"
+    PUSHED = "+"
+    UNPUSHED = "-"
+    HIDDEN = "!"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A patch of a list: `number` is its place in the series from 1, `reason` why it is hidden."""
+
+    name: str
+    number: int
+    mark: Mark
+    subject: str
+    guards: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Patches of a series in order, and the checkout that they are pushed to, if there is one."""
+
+    series: str
+    target: Path | None
+    rows: tuple[Row, ...]
+
+    def of(self, *marks: Mark) -> Listing:
+        """Return the list of the patches that stand so."""
+        rows = tuple(row for row in self.rows if row.mark in marks)
+        return Listing(self.series, self.target, rows)
+
+
+def listing(
+    session: Session, to: Path | None, series: str | None, *, select: Sequence[str] = ()
+) -> Listing:
+    """Return all patches of a series with how each stands."""
+    with desk_of(session, to, series, select=select, is_dry_run=True, only_reads=True) as desk:
+        target = desk.checkout.root if desk.checkout is not None and desk.applied else None
+        return Listing(desk.name, target, rows_of(desk))
+
+
+def rows_of(desk: Desk) -> tuple[Row, ...]:
+    """Return a row a patch."""
+    guards = {line.name: " ".join(map(str, line.guards)) for line in desk.file.lines}
+    return tuple(
+        Row(
+            name,
+            number,
+            _mark(desk, name),
+            desk.patches[name].subject,
+            guards.get(name, ""),
+            None if name in desk.names else desk.hidden.get(name),
+        )
+        for number, name in enumerate(desk.file.names(), 1)
+    )
+
+
+def _mark(desk: Desk, name: str) -> Mark:
+    if name == desk.top:
+        return Mark.TOP
+    if name in desk.names:
+        return Mark.PUSHED
+    return Mark.HIDDEN if name in desk.hidden else Mark.UNPUSHED
+
+
+def neighbour(found: Listing, given: str | None, *, step: int) -> str:
+    """Return the patch that comes next behind one (the top, if none is named), or before it.
+
+    Raises PatchmgrError "no-patch" where there is none.
+    """
+    rows = [row.name for row in found.rows if row.mark is not Mark.HIDDEN]
+    top = next((row.name for row in found.rows if row.mark is Mark.TOP), None)
+    start = top if given is None else pick(given, [row.name for row in found.rows])
+    if start is None and step <= 0:
+        raise PatchmgrError("no-patch", f"no patch of {found.series} is pushed")
+    at = (rows.index(start) if start in rows else -1) + step
+    if not 0 <= at < len(rows):
+        where = "before the first" if step < 0 else "behind the last"
+        raise PatchmgrError("no-patch", f"there is no patch {where} one")
+    return rows[at]
+
+
+def shown_patch(session: Session, given: str | None, to: Path | None, series: str | None) -> Patch:
+    """Return a patch of a series, the top unless it is named."""
+    with desk_of(session, to, series, is_dry_run=True, only_reads=True) as desk:
+        if given is not None:
+            return desk.patches[pick(given, desk.file.names())]
+        if desk.top is None:
+            raise PatchmgrError("no-patch", f"no patch of {desk.name} is pushed; name one")
+        return desk.patches[desk.top]

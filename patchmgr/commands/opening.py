@@ -1,0 +1,200 @@
+"""Open the desk of a command: find its checkout, and prove what is pushed there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+from patchmgr.commands.desk import Desk, check_pin, diff_digest
+from patchmgr.commands.outlook import End, Outlook
+from patchmgr.commands.places import pushed_targets
+from patchmgr.commands.session import Session, Side, require_pin
+from patchmgr.commands.targets import Standing, only_series, record_in_force, settled, standing
+from patchmgr.commands.touched import needed_blobs, touched_paths
+from patchmgr.engines.forcing import force_patch
+from patchmgr.engines.layers import Ground, State, fold_states
+from patchmgr.engines.needs import missing_on
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Patch
+from patchmgr.model.series import SeriesFile
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.applied import FileState, PushedPatch, Record, state_of
+from patchmgr.plumbing.checkout import Checkout
+from patchmgr.plumbing.clones import open_clone
+from patchmgr.plumbing.exchanges import Content
+from patchmgr.plumbing.git_upstream import GitUpstream
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.text_merge import GitTextMerge
+from patchmgr.plumbing.workbench import Workbench
+
+
+@contextmanager
+def desk_of(
+    session: Session,
+    to: Path | None,
+    series: str | None,
+    *,
+    select: Sequence[str] = (),
+    is_dry_run: bool,
+    only_reads: bool = False,
+) -> Iterator[Desk]:
+    """Open the desk of a command and hold workspace and checkout, the latter unless it is dry.
+
+    A command that only reads holds neither.
+
+    Raises PatchmgrError "other-series" where another series is in the checkout, and
+    "changed-patch" where a pushed patch is not what it was when it was pushed.
+    """
+    with nullcontext() if only_reads else session.writing():
+        targets = (to,) if to is not None else pushed_targets(session.workspace, series)
+        if len(targets) != 1:
+            with _opened(session, None, series, select) as desk:
+                yield desk
+            return
+        checkout = Checkout(open_clone(targets[0]))
+        with (
+            settled(session, checkout, is_dry_run=is_dry_run),
+            _opened(session, checkout, series, select) as desk,
+        ):
+            yield desk
+
+
+@contextmanager
+def _opened(
+    session: Session, checkout: Checkout | None, series: str | None, select: Sequence[str]
+) -> Iterator[Desk]:
+    head = "" if checkout is None else checkout.clone.head()
+    applied = None if checkout is None else _applied(checkout, head)
+    if applied is not None and series not in (None, applied.series):
+        _refuse_other(checkout, applied)
+    known = applied.series if applied is not None else None
+    name = series or known or only_series(session, [])
+    record = session.workspace.series_record(name)
+    side = session.side_of(record)
+    pin = require_pin(side, record.pin)
+    lenders = [side.store] if checkout is None else [side.store, checkout.clone.git_dir]
+    with Workbench(lenders) as bench:
+        tree = bench.tree(pin.commit)
+        ground = Ground(tree, bench, GitTextMerge(bench))
+        file = session.workspace.series_file(name)
+        patches = {patch.name: patch for patch in session.workspace.patches(name)}
+        if isinstance(side, GitUpstream):
+            side.try_fetch_objects(needed_blobs([tree], touched_paths(tuple(patches.values()))))
+        selected = frozenset(select or (applied.selected if applied is not None else ()))
+        hidden = _hidden(session, record, side, bench, file, tuple(patches.values()), selected, pin)
+        desk = Desk(
+            session, record, side, pin, file, patches, hidden, selected, bench, ground,
+            checkout, head, applied, (), ({},),
+        )  # fmt: skip
+        yield _with_pushed(desk)
+
+
+def _applied(checkout: Checkout, head: str) -> Record | None:
+    """Return the record in force: of pushed patches until git has put all their files back."""
+    record = checkout.record()
+    if record is not None and record.pushed is not None:
+        stands = [standing(checkout, file) for file in record.files]
+        is_out = stands and all(each is Standing.ORIGINAL for each in stands)
+        return None if is_out else record
+    if record is None:
+        return None
+    return record_in_force(checkout, head, set(checkout.clone.changed_paths()))
+
+
+def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
+    root = checkout.root if checkout is not None else ""
+    if applied.pushed == ():
+        return
+    raise PatchmgrError(
+        "other-series",
+        f"the series {applied.series} is in {root}",
+        (f"take it out with: patchmgr unapply {applied.series} --to {root}",),
+    )
+
+
+def _hidden(
+    session: Session,
+    record: SeriesRecord,
+    side: Side,
+    bench: Workbench,
+    file: SeriesFile,
+    patches: Sequence[Patch],
+    selected: Collection[str],
+    pin: Resolved,
+) -> dict[str, str]:
+    """Return the patches that guards, groups or conditions keep out, each with the reason."""
+    refusals = ((line.name, line.refusal(selected)) for line in file.lines)
+    hidden = {name: why for name, why in refusals if name is not None and why is not None}
+    let_in = [patch for patch in patches if patch.name not in hidden]
+    with Outlook(session) as outlook:
+        end = End(pin, bench.tree(pin.commit))
+        views = outlook.views(record.upstream, side, bench, patches=let_in, base=end)
+        if views is not None:
+            hidden.update(missing_on(let_in, views.base, views.states))
+    return hidden
+
+
+def _with_pushed(desk: Desk) -> Desk:
+    """Add what is pushed, proved against the patches as they are now."""
+    applied = desk.applied
+    if applied is None or desk.checkout is None or applied.series != desk.name:
+        return desk
+    if applied.pushed is None:
+        return _adopted(desk, desk.checkout, applied)
+    names = tuple(patch.name for patch in applied.pushed)
+    order = [name for name in desk.file.names() if name in names]
+    for patch in applied.pushed:
+        found = desk.patches.get(patch.name)
+        if found is None or diff_digest(found) != patch.digest:
+            what = "is not in the series any more" if found is None else "was changed"
+            raise _changed(desk, f"{shown(patch.name)} {what} since it was pushed")
+    if order != list(names):
+        raise _changed(desk, "the series has another order than when its patches were pushed")
+    hidden = {name: why for name, why in desk.hidden.items() if name not in names}
+    states = _states(desk, applied.pushed)
+    desk = replace(desk, hidden=hidden, pushed=applied.pushed, states=states)
+    check_pin(desk, desk.state)
+    return desk
+
+
+def _states(desk: Desk, pushed: Sequence[PushedPatch]) -> tuple[State, ...]:
+    """Return the states of the pushed patches; the last one may have been forced."""
+    whole = [patch.name for patch in pushed if not patch.is_forced]
+    states = fold_states(desk.ground, desk.series(whole), {})
+    if len(whole) == len(pushed):
+        return states
+    side = desk.ground.overlay(states[-1])
+    force_patch(side, desk.patches[pushed[-1].name], desk.bench)
+    return (*states, dict(side.changes()))
+
+
+def _changed(desk: Desk, message: str) -> PatchmgrError:
+    root = desk.checkout.root if desk.checkout is not None else ""
+    hints = (
+        f"take all out with: patchmgr unapply {desk.name} --to {root}",
+        "then put them in again with: patchmgr push -a, or patchmgr goto PATCH",
+    )
+    return PatchmgrError("changed-patch", message, hints)
+
+
+def _adopted(desk: Desk, checkout: Checkout, applied: Record) -> Desk:
+    """Take over a series that `apply` put in, if it is in as its patches say."""
+    if applied.head is not None:
+        message = f"{desk.name} is in {checkout.root} as commits"
+        hint = f"patchmgr unapply {desk.name} --to {checkout.root}, then patchmgr push -a"
+        raise PatchmgrError("other-series", message, (hint,))
+    names = [name for name in desk.file.names() if name not in desk.hidden]
+    pushed = tuple(PushedPatch(name, diff_digest(desk.patches[name])) for name in names)
+    desk = replace(desk, pushed=pushed, states=fold_states(desk.ground, desk.series(names), {}))
+    check_pin(desk, desk.state)
+    made = {path: _state_of(desk.content(path, desk.state)) for path in desk.state}
+    if made != {file.path: file.after for file in applied.files}:
+        raise _changed(desk, f"the series in {checkout.root} is not as its patches make it")
+    return desk
+
+
+def _state_of(content: Content | None) -> FileState | None:
+    return None if content is None else state_of(content.entry.mode, content.content)

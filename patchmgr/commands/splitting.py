@@ -1,0 +1,165 @@
+"""`split`: a part of a patch becomes a patch of its own, directly behind it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from patchmgr.commands.arranging import Arranged
+from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.chain import Chain, chain_of, revision_of
+from patchmgr.commands.desk import Desk
+from patchmgr.commands.edits import is_in
+from patchmgr.commands.opening import desk_of
+from patchmgr.commands.pushing import Asked
+from patchmgr.commands.rebase import rebase
+from patchmgr.commands.revising import make
+from patchmgr.commands.session import Session, nobody
+from patchmgr.engines.fold import FileStep, step_patch
+from patchmgr.engines.layers import State
+from patchmgr.engines.picking import file_name, pick
+from patchmgr.engines.placement import take_in
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.header_edits import new_header
+from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.series_files import with_appended
+from patchmgr.formats.shown import shown
+from patchmgr.model.outcome import Verdict
+from patchmgr.model.patch import Patch
+from patchmgr.model.snapshot import Entry
+
+_HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a patch that is meant: whole files, and hunks (from 1) of others.
+
+    `absorbed` are hunks by path and first line of their new side, as a rebase judged them.
+    """
+
+    files: tuple[str, ...] = ()
+    hunks: tuple[str, ...] = ()
+    absorbed: frozenset[tuple[str, int]] = frozenset()
+
+
+def split(
+    session: Session, given: str, new: str, asked: Asked, *, part: Part, subject: str, message: str
+) -> Arranged:
+    """Take a part of a patch into a new one behind it; the series makes the same files."""
+    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+        name, added = pick(given, desk.file.names()), file_name(new)
+        if name in desk.hidden:
+            raise PatchmgrError("hidden-patch", f"{shown(name)} is hidden: {desk.hidden[name]}")
+        file = with_appended(desk.file, added, after=name)
+        chain = chain_of(desk)
+        at = chain.position(name)
+        middle = _middle(desk, chain, desk.patches[name], part)
+        states = (*chain.states[: at + 1], middle, *chain.states[at + 1 :])
+        patch = _part_patch(desk, desk.patches[name], added, subject, message)
+        patches = list(desk.series(chain.names))
+        patches.insert(at + 1, patch)
+        names = list(desk.names)
+        if name in names:
+            names.insert(at + 1, added)
+        revision = revision_of(desk, patches, states, file=file, pushed=names, fresh=(name, added))
+        make(desk, revision, is_dry_run=asked.is_dry_run)
+        order = file.names()
+        return Arranged(desk.name, order, revision.pushed, tuple(revision.raws))
+
+
+def absorbed_hunks(
+    session: Session, given: str, asked: Asked, ref: str
+) -> frozenset[tuple[str, int]]:
+    """Return the hunks of a patch that a rebase onto a state would find there."""
+    with desk_of(session, asked.to, asked.series, is_dry_run=True, only_reads=True) as desk:
+        name, patch = desk.name, pick(given, desk.file.names())
+    found = rebase(session, [name], onto=ref, wishes=Wishes(), is_dry_run=True)
+    outcome = next(o for o in found.series[0].patches if o.name == patch)
+    landed = [hunk for hunk in outcome.hunks if hunk.verdict is Verdict.ABSORBED]
+    if not landed:
+        message = f"upstream has no hunk of {shown(patch)} at {shown(ref)}"
+        raise PatchmgrError("usage", message)
+    return frozenset((hunk.path, hunk.line) for hunk in landed)
+
+
+def _part_patch(desk: Desk, patch: Patch, name: str, subject: str, message: str) -> Patch:
+    author = patch.author_or(nobody(desk.side, desk.record.pin))
+    header = new_header(subject or f"{patch.subject} (split)", message, author)
+    return parse_patch(header, name=name)
+
+
+def _middle(desk: Desk, chain: Chain, patch: Patch, part: Part) -> State:
+    """Return the state with the patch but for the part."""
+    at = chain.position(patch.name)
+    old, new = chain.states[at], chain.states[at + 1]
+    steps = step_patch(desk.ground.overlay(old), patch, desk.bench)
+    middle = dict(new)
+    taken = _taken(patch, steps, part)
+    for number, step in enumerate(steps):
+        chosen = taken.get(number, frozenset())
+        count = max(1, len(step.change.hunks))
+        if len(chosen) == count:
+            for path in {step.change.old_path, step.change.new_path} - {None}:
+                assert path is not None
+                middle[path] = desk.ground.entry(old, path)
+        elif chosen:
+            middle[step.change.path] = _without(desk, step, chosen)
+    for end, what in ((old, "whole of"), (new, "none of")):
+        if desk.ground.is_same(middle, end):
+            raise PatchmgrError(
+                "usage", f"that is the {what} {shown(patch.name)}: nothing to split"
+            )
+    return middle
+
+
+def _without(desk: Desk, step: FileStep, chosen: Collection[int]) -> Entry:
+    """Return a file with the hunks of its change that were not chosen."""
+    change = step.change
+    if step.base is None or step.theirs is None or change.is_rename or change.is_copy:
+        message = f"{shown(change.path)} is made, moved or deleted: it can be split as a file only"
+        raise PatchmgrError("usage", message, (f"--file {change.path}",))
+    rest = set(range(len(change.hunks))) - set(chosen)
+    content = desk.bench.read(step.base.blob)
+    content, _, _ = take_in(content, change.hunks, step.positions, rest)
+    return Entry(step.theirs.mode, desk.bench.add(content))
+
+
+def _taken(patch: Patch, steps: Sequence[FileStep], part: Part) -> Mapping[int, frozenset[int]]:
+    """Return the hunks (from 0) that are meant, by the number of their file in the patch."""
+    taken: dict[int, frozenset[int]] = {}
+    counts = [max(1, len(step.change.hunks)) for step in steps]
+    for path in part.files:
+        for number in _numbers(patch, path):
+            taken[number] = frozenset(range(counts[number]))
+    for given in part.hunks:
+        match = _HUNKS.fullmatch(given)
+        if match is None:
+            raise PatchmgrError("usage", f"{shown(given)} is not written as PATH:N or PATH:N,N")
+        for number in _numbers(patch, match[1]):
+            chosen = frozenset(int(n) - 1 for n in match[2].split(","))
+            if not chosen <= set(range(counts[number])):
+                message = f"{shown(match[1])} has hunks 1 to {counts[number]} in {patch.name}"
+                raise PatchmgrError("usage", message)
+            taken[number] = taken.get(number, frozenset()) | chosen
+    for number, step in enumerate(steps):
+        lines = [hunk.new_start for hunk in step.change.hunks] or [0]
+        landed = {n for n, line in enumerate(lines) if (step.change.path, line) in part.absorbed}
+        if landed:
+            taken[number] = taken.get(number, frozenset()) | landed
+    return taken
+
+
+def _numbers(patch: Patch, path: str) -> list[int]:
+    found = [
+        number
+        for number, change in enumerate(patch.files)
+        if any(
+            each is not None and is_in(each, (path,)) for each in (change.old_path, change.new_path)
+        )
+    ]
+    if not found:
+        hint = f"files of it: {', '.join(patch.paths())}"
+        raise PatchmgrError("usage", f"{shown(patch.name)} does not touch {shown(path)}", (hint,))
+    return found

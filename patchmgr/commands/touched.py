@@ -1,0 +1,20 @@
+"""Which paths and contents of an upstream state a series is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from patchmgr.model.patch import Patch
+from patchmgr.model.snapshot import GITLINK
+from patchmgr.plumbing.objects import StoredTree
+
+
+def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
+    """Return every path that a patch names, once each."""
+    return tuple(dict.fromkeys(path for patch in patches for path in patch.paths()))
+
+
+def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> set[str]:
+    """Return the blobs of the paths in all trees: what a run may have to read."""
+    entries = [tree.entry(path) for tree in trees for path in paths]
+    return {e.blob for e in entries if e is not None and e.mode != GITLINK}

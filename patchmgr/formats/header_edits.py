@@ -1,0 +1,169 @@
+"""Edits of a patch's header that leave every other byte of it as it was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.mail_people import written_person
+from patchmgr.formats.mail_text import is_blank, is_cut, without_last_blanks, without_stat
+from patchmgr.formats.mailbox import (
+    CHARSET,
+    ENVELOPE,
+    canonical_header,
+    folded_field,
+    mail_head,
+)
+from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.paths import encode_path
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Author, Patch
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+_OF_THE_MAIL = {"from": "--author", "subject": "--subject", "date": "--author"}
+_FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderEdit:
+    """What is to be changed of a header; None and missing fields stay. An empty field goes."""
+
+    subject: str | None = None
+    message: str | None = None
+    author: tuple[str, str] | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+
+
+def with_diff(patch: Patch, diff: bytes) -> bytes:
+    """Return a patch file with another diff; of its header, a diffstat goes and nothing else."""
+    raw = _without_stat(patch.header) + diff
+    read = parse_patch(raw, name=patch.name)
+    if (read.subject, read.message, read.author) != (patch.subject, patch.message, patch.author):
+        raise PatchmgrError(
+            "bad-patch",
+            f"the header of {shown(patch.name)} cannot stand before another diff",
+            (f"put it right with: patchmgr edit {patch.name}",),
+        )
+    return raw
+
+
+def _without_stat(header: bytes) -> bytes:
+    lines = header.removesuffix(b"\n").split(b"\n")
+    kept = without_stat(lines)
+    has_stat = any(b"|" in line for line in lines if line not in kept)
+    return _joined([*kept, b""]) if has_stat else header
+
+
+def new_header(subject: str, body: str, author: Author) -> bytes:
+    """Return the header of a new patch."""
+    text = encode_path(body.strip("\n")).split(b"\n") if body.strip("\n") else []
+    head = mail_head(subject, author, is_ascii=body.isascii())
+    return _joined([ENVELOPE, *head, b"", *text, *([b""] if text else [])])
+
+
+def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
+    """Return a header with an edit; one that is no mail's becomes one first."""
+    header = patch.header
+    if not patch.is_mailbox:
+        header = canonical_header(patch, author=patch.author_or(nobody))
+    head, body, notes = _taken_apart(header)
+    if edit.subject is not None:
+        head = _with_header(head, "Subject", edit.subject)
+    if edit.author is not None:
+        head = _with_header(head, "From", written_person(*edit.author))
+    if edit.message is not None:
+        body = encode_path(edit.message.strip("\n")).split(b"\n")
+    for name, value in edit.fields:
+        body = _with_field(body, name, value)
+    head = _with_charset(head, is_ascii=b"".join([*head, *body]).isascii())
+    text = without_last_blanks(body)
+    return _joined([*head, b"", *text, *([b""] if text and not notes else []), *notes])
+
+
+def _with_charset(head: Sequence[bytes], *, is_ascii: bool) -> list[bytes]:
+    has_charset = any(line.lower().startswith(b"content-type:") for line in head)
+    if is_ascii or has_charset:
+        return list(head)
+    return [*head, *CHARSET]
+
+
+def _taken_apart(header: bytes) -> tuple[list[bytes], list[bytes], list[bytes]]:
+    """Return a mail's own header, its text, and what is below the text's end."""
+    lines = header.removesuffix(b"\n").split(b"\n")
+    first = next((at for at, line in enumerate(lines) if not is_blank(line)), 0)
+    lines = lines[first:]
+    start = next((at for at, line in enumerate(lines) if is_blank(line) and at), len(lines))
+    body = lines[start + 1 :]
+    cut = next((at for at, line in enumerate(body) if is_cut(line)), len(body))
+    return lines[:start], body[:cut], body[cut:]
+
+
+def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
+    """Return a mail's header with one field replaced, where it is."""
+    if not value.strip() or any(not c.isprintable() for c in value):
+        raise PatchmgrError("usage", f"the {name} must be one line of plain text")
+    start = name.lower().encode() + b":"
+    at = next((n for n, line in enumerate(head) if line.lower().startswith(start)), len(head))
+    end = at + 1
+    while end < len(head) and head[end][:1] in (b" ", b"\t"):
+        end += 1
+    return [*head[:at], *folded_field(name, value), *head[end:]]
+
+
+def _with_field(body: Sequence[bytes], name: str, value: str) -> list[bytes]:
+    """Return a text with one field replaced where it is, or put behind the last field."""
+    if _NAME.fullmatch(name) is None:
+        raise PatchmgrError("usage", f"{shown(name)} is no name of a field")
+    if name.lower() in _OF_THE_MAIL:
+        option = _OF_THE_MAIL[name.lower()]
+        raise PatchmgrError("usage", f"use {option} for the field {name}")
+    text = [f" {line}" if line.strip() else " ." for line in value.split("\n")] if value else []
+    new = [encode_path(line) for line in text]
+    if new:
+        new[0] = name.encode() + b":" + new[0]
+    lines = without_last_blanks(body)
+    at, end = _field_at(lines, name)
+    if at is not None:
+        return [*lines[:at], *new, *lines[end:]]
+    if not new:
+        return lines
+    gap = [b""] if lines and _FIELD.match(lines[-1]) is None and lines[-1][:1] != b" " else []
+    return [*lines, *gap, *new]
+
+
+def _field_at(lines: Sequence[bytes], name: str) -> tuple[int | None, int]:
+    for at, line in enumerate(lines):
+        match = _FIELD.match(line)
+        if match is not None and match[1].decode().lower() == name.lower():
+            end = at + 1
+            while end < len(lines) and lines[end][:1] in (b" ", b"\t") and not is_blank(lines[end]):
+                end += 1
+            return at, end
+    return None, 0
+
+
+def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
+    """Return the header of a patch with the subject and the text of another one behind its own."""
+    header = patch.header
+    if not patch.is_mailbox:
+        header = canonical_header(patch, author=patch.author_or(nobody))
+    head, body, notes = _taken_apart(header)
+    added = other.message.removesuffix(b"\n").split(b"\n")
+    head = _with_charset(head, is_ascii=b"".join([*head, *body, *added]).isascii())
+    text = without_last_blanks(body)
+    text = [*text, b"", *added] if text else added
+    return _joined([*head, b"", *text, *([b""] if not notes else []), *notes])
+
+
+def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:
+    """Raise "usage" where a field cannot be read back as it was given."""
+    known = {name.lower(): value for name, value in patch.fields.items()}
+    for name, value in fields.items():
+        if known.get(name.lower(), "") != value.strip():
+            raise PatchmgrError("usage", f"the field {name} cannot hold {shown(value)}")
+
+
+def _joined(lines: Sequence[bytes]) -> bytes:
+    return b"".join(line + b"\n" for line in lines)

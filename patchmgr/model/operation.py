@@ -1,0 +1,91 @@
+"""What a command changed, as a value: enough to take it back and to do it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class OperationKind(str, Enum):
+    """Whether a person asked for the change itself, or to take back or repeat others."""
+
+    DONE = "done"
+    UNDO = "undo"
+    REDO = "redo"
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A file of the workspace: sha256 of its content before and after, None for no file."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """A file of a target: git's mode, sha256 of the content, permission bits where known."""
+
+    mode: str
+    sha256: str
+    permissions: int | None = None
+
+    def is_like(self, other: KeptFile | None) -> bool:
+        """Say whether another file has the same mode and content."""
+        return other is not None and (self.mode, self.sha256) == (other.mode, other.sha256)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedFile:
+    """A file of a target before and after, None for no file."""
+
+    path: str
+    before: KeptFile | None
+    after: KeptFile | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedTarget:
+    """What changed in a target; `before` and `after` are sha256 of its record, None for none."""
+
+    root: str
+    files: tuple[TurnedFile, ...]
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedRef:
+    """A ref of a store that moved; None where there was none, or is none now."""
+
+    store: str
+    name: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One change of a workspace and of the targets that changed with it.
+
+    `of` are the numbers of the operations that an undo took back or a redo repeated, and `at`
+    is the second at which it was made.
+    """
+
+    number: int
+    at: int
+    command: str
+    kind: OperationKind
+    of: tuple[int, ...]
+    files: tuple[Turned, ...]
+    targets: tuple[TurnedTarget, ...] = ()
+    refs: tuple[TurnedRef, ...] = ()
+
+    def contents(self) -> frozenset[str]:
+        """Return the sha256 of every content that the operation names."""
+        named = [sha for file in self.files for sha in (file.before, file.after)]
+        for target in self.targets:
+            named += [target.before, target.after]
+            named += [s.sha256 for f in target.files for s in (f.before, f.after) if s is not None]
+        return frozenset(sha for sha in named if sha is not None)

@@ -1,0 +1,235 @@
+"""The log of operations: what every change of a workspace replaced, kept within bounds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from patchmgr.formats.operations import read_operation, write_operation
+from patchmgr.model.operation import (
+    KeptFile,
+    Operation,
+    OperationKind,
+    Turned,
+    TurnedFile,
+    TurnedRef,
+    TurnedTarget,
+)
+from patchmgr.plumbing.contents import Contents
+from patchmgr.plumbing.journal import PRIVATE, Change
+from patchmgr.plumbing.plain_files import folder_names, read_plain
+
+if TYPE_CHECKING:
+    from patchmgr.plumbing.applied import FileState, Record
+    from patchmgr.plumbing.checkout import Checkout
+    from patchmgr.plumbing.steps import CheckoutStep, Edit
+
+BY_HAND = "(edits by hand)"
+LOG = f"{PRIVATE}/log"
+MOST_OPERATIONS = 10_000
+MOST_BYTES = 256 * 1024 * 1024
+_EVERY = 64  # operations, between two looks at what is kept
+_MANY = 4 * MOST_OPERATIONS
+_LONGEST = 64 * 1024 * 1024
+_ENTRY = re.compile(r"(\d{1,9})\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the log says of a change; `of` are the operations that it takes back or repeats."""
+
+    command: str
+    kind: OperationKind = OperationKind.DONE
+    of: tuple[int, ...] = ()
+
+
+class OperationLog:
+    """The log of one workspace."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.contents = Contents(root, f"{LOG}/contents")
+
+    def numbers(self) -> tuple[int, ...]:
+        """Return the numbers of all operations, oldest first."""
+        names = folder_names(self._root, LOG, limit=_MANY)
+        return tuple(sorted(int(m[1]) for name in names if (m := _ENTRY.fullmatch(name))))
+
+    def read(self, number: int) -> Operation:
+        """Return an operation of that number."""
+        path = _path(number)
+        return read_operation(read_plain(self._root, path, limit=_LONGEST) or b"", name=path)
+
+    def operations(self) -> Iterator[Operation]:
+        """Yield all operations, oldest first."""
+        return (self.read(number) for number in self.numbers())
+
+    def note(self, change: Change, told: Told) -> None:
+        """Put the operation that a change is into the change itself; nothing where it is none.
+
+        All contents that it replaces are kept before it is made.
+        """
+        files = tuple(self._turned_files(change))
+        targets = tuple(self._turned_target(step) for step in _checkout_steps(change))
+        refs = tuple(TurnedRef(r.store, r.name, r.old, r.new) for r in change.refs)
+        if not (files or targets or refs):
+            return
+        number = max(self.numbers(), default=0) + 1
+        now = int(time.time())
+        edited = tuple(self._edited_targets(change))
+        if edited:
+            edits = Operation(number, now, BY_HAND, OperationKind.DONE, (), (), edited)
+            change.files[_path(number)] = write_operation(edits)
+            number += 1
+        operation = Operation(number, now, told.command, told.kind, told.of, files, targets, refs)
+        change.files[_path(number)] = write_operation(operation)
+
+    def _edited_targets(self, change: Change) -> Iterator[TurnedTarget]:
+        """Yield what people did to files of targets, so that an undo can go back over it."""
+        for step in _checkout_steps(change):
+            root = str(step.checkout.root)
+            edits = (self._edited_file(root, edit) for edit in step.edits)
+            files = tuple(edit for edit in edits if edit is not None)
+            if files:
+                record = step.checkout.record()
+                sha256 = None if record is None else self.keep_record(record)
+                yield TurnedTarget(root, files, sha256, sha256)
+
+    def _edited_file(self, root: str, edit: Edit) -> TurnedFile | None:
+        """Return an edit, from what the log had last; None where it has it already."""
+        found, old, new = edit.found, None, None
+        if found is not None:
+            new = KeptFile(found.mode, self.contents.keep(found.content), found.permissions)
+        known = self._last(root, edit.path)
+        if known is not None:
+            old = known.after
+        elif edit.before is not None:
+            from patchmgr.plumbing.work_tree import permissions_for
+
+            bits = permissions_for(edit.before.entry.mode, found)
+            sha256 = self.contents.keep(edit.before.content)
+            old = KeptFile(edit.before.entry.mode, sha256, bits)
+        is_known = new is None if old is None else old.is_like(new)
+        return None if is_known else TurnedFile(edit.path, old, new)
+
+    def _last(self, root: str, path: str) -> TurnedFile | None:
+        """Return what the log has last of a file of a target."""
+        words = json.dumps(path).encode()
+        for number in reversed(self.numbers()):
+            raw = read_plain(self._root, _path(number), limit=_LONGEST) or b""
+            if words not in raw:
+                continue
+            for target in read_operation(raw, name=_path(number)).targets:
+                for file in target.files if target.root == root else ():
+                    if file.path == path:
+                        return file
+        return None
+
+    def _turned_files(self, change: Change) -> Iterator[Turned]:
+        gone = {path: None for path in change.spent if (self._root / path).is_file()}
+        for path, content in {**gone, **change.files}.items():
+            found = self._root / path
+            before = found.read_bytes() if found.is_file() else None
+            if before != content:
+                kept = (
+                    None if raw is None else self.contents.keep(raw) for raw in (before, content)
+                )
+                yield Turned(path, *kept)
+
+    def _turned_target(self, step: CheckoutStep) -> TurnedTarget:
+        checkout, exchange = step.checkout, step.exchange
+        before = checkout.record()
+        self._keep_originals(checkout, before)
+        for content in exchange.originals.values():
+            self.contents.keep(content)
+        files = []
+        for file in exchange.files:
+            old = self._kept_now(checkout, file.path) if file.before is not None else None
+            new = None
+            if file.entry is not None and file.content is not None:
+                sha256 = self.contents.keep(file.content)
+                new = KeptFile(file.entry.mode, sha256, file.permissions)
+            files.append(TurnedFile(file.path, old, new))
+        ends = (None if r is None else self.keep_record(r) for r in (before, exchange.record))
+        return TurnedTarget(str(checkout.root), tuple(files), *ends)
+
+    def _kept_now(self, checkout: Checkout, path: str) -> KeptFile | None:
+        found = checkout.tree.read(path)
+        if found is None:
+            return None
+        return KeptFile(found.mode, self.contents.keep(found.content), found.permissions)
+
+    def _keep_originals(self, checkout: Checkout, record: Record | None) -> None:
+        for file in record.files if record is not None else ():
+            is_kept = file.before is None or self.contents.has(file.before.sha256)
+            if file.original is not None and not is_kept:
+                self.contents.keep(checkout.original(file.original))
+
+    def keep_record(self, record: Record) -> str:
+        """Keep a record as it is written down, and return its sha256."""
+        return self.contents.keep(_record_bytes(record))
+
+    def prune(self) -> None:
+        """Forget the oldest operations where there are too many, or what they keep is too much."""
+        numbers = self.numbers()
+        if not numbers or numbers[-1] % _EVERY:
+            return
+        surplus = len(numbers) - MOST_OPERATIONS
+        size = self.contents.size()
+        if surplus <= 0 and size <= MOST_BYTES:
+            return
+        if size > MOST_BYTES:  # what one operation keeps is not known: the older half goes
+            surplus = max(surplus, len(numbers) // 2)
+        for number in numbers[:surplus]:
+            with suppress(OSError):
+                (self._root / _path(number)).unlink()
+        kept = [operation.contents() for operation in self.operations()]
+        originals = [self._originals(sha) for names in kept for sha in names]
+        self.contents.keep_only(frozenset().union(*kept, *originals))
+
+    def _originals(self, sha256: str) -> frozenset[str]:
+        """Return the old contents that a kept record needs; none of what is no record."""
+        raw = self.contents.read(sha256)
+        if not raw.startswith(_RECORD_START):
+            return frozenset()
+        files = json.loads(raw)["files"]
+        return frozenset(file["before"]["sha256"] for file in files if file["before"])
+
+
+_RECORD_START = b'{"digest": "'
+
+
+def _checkout_steps(change: Change) -> tuple[CheckoutStep, ...]:
+    """Return what a change does to checkouts; most do nothing to any."""
+    if not change.steps:
+        return ()
+    from patchmgr.plumbing.steps import CheckoutStep
+
+    return tuple(step for step in change.steps if isinstance(step, CheckoutStep))
+
+
+def _record_bytes(record: Record) -> bytes:
+    from patchmgr.plumbing.applied import record_document
+
+    return json.dumps(record_document(record), sort_keys=True).encode()
+
+
+def record_digest(record: Record | None) -> str | None:
+    """Return the sha256 by which the log knows a record."""
+    return None if record is None else hashlib.sha256(_record_bytes(record)).hexdigest()
+
+
+def kept_state(state: FileState | None) -> KeptFile | None:
+    """Return a state of a file as the log has it."""
+    return None if state is None else KeptFile(state.mode, state.sha256)
+
+
+def _path(number: int) -> str:
+    return f"{LOG}/{number:06}.json"

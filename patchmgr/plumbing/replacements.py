@@ -1,0 +1,43 @@
+"""What one command changes in a target, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from patchmgr.model.snapshot import Entry
+from patchmgr.plumbing.applied import FileState, Record, state_of
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A file to put in place (None entry and content: to delete), and what is there now."""
+
+    path: str
+    before: FileState | None
+    entry: Entry | None
+    content: bytes | None
+    permissions: int | None = None
+
+    def after(self) -> FileState | None:
+        """Return what will be there."""
+        if self.entry is None or self.content is None:
+            return None
+        return state_of(self.entry.mode, self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """All that one command changes in a target.
+
+    `originals` are the contents that the record names. Of a checkout: `head` are the commits to
+    move from and to (equal where it stays), `index` the entries to change, and git is told not
+    to look for `hidden`.
+    """
+
+    files: tuple[Replacement, ...]
+    record: Record | None
+    originals: Mapping[str, bytes]
+    head: tuple[str, str] = ("", "")
+    index: Mapping[str, Entry | None] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()

@@ -1,0 +1,108 @@
+"""A desk to test authoring commands at: a workspace, a checkout, and a person's hands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.commands.conftest import Answer, invoke
+from tests.commands.scenes import Picture, Stage, picture
+from tests.conftest import Repository
+
+
+@dataclass(frozen=True)
+class Hands:
+    """The checkout that a person works in, and the series that they keep."""
+
+    stage: Stage
+    checkout: Repository
+    name: str
+
+    @property
+    def root(self) -> Path:
+        """Return the folder of the checkout."""
+        return self.checkout.root
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of the series."""
+        return self.stage.root / "series" / self.name
+
+    def run(self, *arguments: str | Path, code: int = 0) -> Answer:
+        """Run a command in the checkout, and check its exit code."""
+        before = Path.cwd()
+        os.chdir(self.root)
+        try:
+            answer = invoke("-C", self.stage.root, *arguments)
+        finally:
+            os.chdir(before)
+        assert answer.code == code, f"exit {answer.code}\n{answer.out}\n{answer.err}"
+        return answer
+
+    def write(self, files: Mapping[str, str | bytes | None]) -> None:
+        """Write files in the checkout; None deletes one."""
+        for path, content in files.items():
+            place = self.root / path
+            if content is None:
+                place.unlink()
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def patch(self, name: str, files: Mapping[str, str | bytes | None], *options: str) -> None:
+        """Make a patch of files."""
+        self.run("new", name, *options)
+        self.write(files)
+        self.run("refresh", *files)
+
+    def order(self) -> list[str]:
+        """Return the patches as the series file has them."""
+        lines = (self.folder / "series").read_text().splitlines()
+        return [line.split(" ")[0] for line in lines if line and not line.startswith("#")]
+
+    def applied(self) -> list[str]:
+        """Return the pushed patches."""
+        return [row["name"] for row in self.run("applied", "--json").json["patches"]]
+
+    def text(self, path: str) -> str:
+        """Return a file of the checkout."""
+        return (self.root / path).read_text()
+
+    def raw(self, name: str) -> bytes:
+        """Return a patch file."""
+        return (self.folder / name).read_bytes()
+
+    def look(self) -> tuple[Picture, Picture]:
+        """Return all that a person can see: of the workspace, and of the checkout."""
+        files = {p: f for p, f in picture(self.stage.root).items() if f[0] != "folder"}
+        return files, picture(self.root)
+
+
+_MADE: dict[str, dict[str, bytes]] = {}
+
+
+def made(stage: Stage, key: str, make: Callable[[Hands], None]) -> Hands:
+    """Return a desk with a series that is made once in a session, and pushed in each test."""
+    if key not in _MADE:
+        desk = hands(stage, name="w")
+        make(desk)
+        _MADE[key] = {path.name: path.read_bytes() for path in desk.folder.iterdir()}
+        return desk
+    stage.run("series", "new", "w", "--upstream", "up", "--base", stage.base)
+    desk = Hands(stage, stage.clone(), "w")
+    for name, raw in _MADE[key].items():
+        (desk.folder / name).write_bytes(raw)
+    desk.run("push", "-a", "--series", "w")
+    return desk
+
+
+def hands(stage: Stage, *, name: str = "s") -> Hands:
+    """Return a desk at the series of the stage, or at a new one without patches."""
+    if name != "s":
+        stage.run("series", "new", name, "--upstream", "up", "--base", stage.base)
+    found = Hands(stage, stage.clone(), name)
+    if name != "s":
+        found.run("goto", "0", "--series", name)
+    return found

@@ -1,0 +1,302 @@
+"""`drop`, `move`, `fold`, `split`: patches go, change places, become one or two."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tests.commands.desks import Hands, hands, made
+from tests.commands.scenes import Stage, changed, one_line, picture, text, work_tree
+from tests.commands.test_refreshing import diff_of
+
+ONE = text(l10="one\n")
+TWO = text(l10="one\n", l40="two\n")
+FOUR = text(l10="one\n", l11="four\n", l40="two\n")
+
+
+@pytest.fixture
+def desk(stage: Stage) -> Hands:
+    """Return a desk with four patches: two and three go their own way, four stands on one."""
+
+    def make(desk: Hands) -> None:
+        desk.patch("one", {"pkg/a.py": ONE}, "-m", "Why one.")
+        desk.patch("two", {"pkg/a.py": TWO})
+        desk.patch("three", {"new": "three\n", "pkg/b.py": text(l5="three\n", l50="more\n")})
+        desk.patch("four", {"pkg/a.py": FOUR})
+
+    return made(stage, "arranging", make)
+
+
+def proved(desk: Hands, tree: str) -> None:
+    """Assert that the series as it is makes a tree, from the pin up."""
+    desk.run("goto", "0")
+    desk.run("push", "-a")
+    assert work_tree(desk.checkout) == tree
+
+
+@pytest.mark.parametrize("goes", ["one", "four"])
+@pytest.mark.parametrize(
+    ("line", "order"),
+    [
+        (("three", "--before", "one"), "three one two four"),
+        (("one", "--after", "three"), "two three one four"),
+        (("4", "--before", "3"), "one two four three"),
+        (("two", "--after", "four"), "one three four two"),
+        (("two", "--before", "1"), "two one three four"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
+)
+def test_patches_change_places_where_the_files_stay_the_same(
+    desk: Hands, line: tuple[str, ...], order: str, goes: str
+) -> None:
+    tree = work_tree(desk.checkout)
+    desk.run("goto", goes)
+    was = set(desk.applied())
+    desk.run("move", *line)
+    assert desk.order() == [f"{name}.patch" for name in order.split()]
+    now = desk.applied()
+    assert now == desk.order()[: len(now)]
+    moved = {"1": "one", "3": "three", "4": "four"}.get(line[0], line[0]) + ".patch"
+    assert set(now) - {moved} == was - {moved}
+    proved(desk, tree)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            ("four", "--before", "one"),
+            "four.patch depends on one.patch: pkg/a.py: both change the same lines of it",
+        ),
+        (
+            ("one", "--after", "four"),
+            "four.patch depends on one.patch: pkg/a.py: both change the same lines of it",
+        ),
+    ],
+)
+def test_a_patch_does_not_leave_what_it_depends_on(
+    desk: Hands, line: tuple[str, ...], message: str
+) -> None:
+    before = desk.look()
+    assert one_line(desk.run("move", *line, code=1)) == message
+    assert desk.look() == before
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        (("move", "one"), 2, "say where: --before PATCH or --after PATCH"),
+        (("move", "one", "--after", "1"), 2, "one.patch cannot be moved beside itself"),
+        (("drop", "nine"), 2, "there is no patch nine"),
+        (("drop", "one"), 1, "four.patch depends on one.patch: {how}"),
+        (("fold", "four"), 2, "name other patches to fold into four.patch"),
+        (("fold",), 2, "name other patches to fold into four.patch"),
+        (("fold", "two", "--diff", "x"), 2, "name patches, or a diff with --diff"),
+        (("fold", "--diff", "nowhere"), 2, "nowhere cannot be read: No such file or directory"),
+        (("split", "three", "x"), 2, "that is the none of three.patch: nothing to split"),
+        (("split", "three", "x", "--file", "nine"), 2, "three.patch does not touch nine"),
+        (("split", "three", "x", "--hunk", "new"), 2, "new is not written as PATH:N or PATH:N,N"),
+        (
+            ("split", "three", "x", "--hunk", "pkg/b.py:3"), 2,
+            "pkg/b.py has hunks 1 to 2 in three.patch",
+        ),
+        (
+            ("split", "three", "one", "--file", "new"), 1,
+            "The series has a patch one.patch already.",
+        ),
+        (
+            ("split", "three", "x", "--file", "new", "--file", "pkg"), 2,
+            "that is the whole of three.patch: nothing to split",
+        ),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
+)  # fmt: skip
+def test_what_cannot_be_is_refused(
+    desk: Hands, line: tuple[str, ...], code: int, message: str
+) -> None:
+    before = desk.look()
+    how = "pkg/a.py: both change the same lines of it"
+    assert one_line(desk.run(*line, code=code)) == message.format(how=how)
+    assert desk.look() == before
+
+
+@pytest.mark.parametrize("goes", ["0", "two", "four"])
+def test_a_dropped_patch_goes_with_its_effect(desk: Hands, goes: str) -> None:
+    desk.run("goto", goes)
+    desk.run("drop", "two", "three")
+    assert desk.order() == ["one.patch", "four.patch"]
+    assert not (desk.folder / "two.patch").exists()
+    assert set(desk.applied()) == {"0": set(), "two": {"one.patch"}}.get(goes, set(desk.order()))
+    desk.run("push", "-a", code=1 if goes == "four" else 0)
+    assert desk.text("pkg/a.py") == text(l10="one\n", l11="four\n")
+    assert not (desk.root / "new").exists()
+    assert desk.text("pkg/b.py") == text()
+
+
+def test_a_patch_that_nothing_can_prove_is_dropped_while_it_is_hidden(desk: Hands) -> None:
+    desk.run("pop")
+    desk.stage.run("series", "guard", "four", "+sym", "--series", "w")
+    (desk.folder / "four.patch").write_bytes(
+        (desk.folder / "four.patch").read_bytes().replace(b" line 9\n", b" line nine\n")
+    )
+    desk.run("drop", "four")
+    assert desk.order() == ["one.patch", "two.patch", "three.patch"]
+
+
+@pytest.mark.parametrize("goes", ["0", "two", "four"])
+@pytest.mark.parametrize(
+    ("others", "into", "order"),
+    [
+        (("two",), "one", "one three four"),
+        (("four",), "one", "one two three"),
+        (("one",), "four", "two three four"),
+        (("three", "four"), "two", "one two"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
+)
+def test_patches_become_one(
+    desk: Hands, others: tuple[str, ...], into: str, order: str, goes: str
+) -> None:
+    tree = work_tree(desk.checkout)
+    subjects = [f"\n{name}\n".encode() for name in others]
+    desk.run("goto", goes)
+    desk.run("fold", *others, "--into", into)
+    assert desk.order() == [f"{name}.patch" for name in order.split()]
+    raw = desk.raw(f"{into}.patch")
+    assert [raw.index(subject) for subject in subjects]
+    now = desk.applied()
+    assert now == desk.order()[: len(now)]
+    proved(desk, tree)
+
+
+def test_a_folded_patch_keeps_both_texts_and_one_author(desk: Hands) -> None:
+    desk.run("edit", "two", "-m", "Why two: größer.", "--author", "B <b@example.org>")
+    desk.run("fold", "two", "--into", "one")
+    raw = desk.raw("one.patch").decode()
+    text_ = "\n\nWhy one.\n\ntwo\n\nWhy two: größer.\n\ndiff --git "
+    assert text_ in raw
+    assert "Content-Type: text/plain; charset=UTF-8\n" in raw
+    assert "b@example.org" not in raw
+    assert diff_of(desk.raw("one.patch")) == [b"-line 10", b"+one", b"-line 40", b"+two"]
+
+
+@pytest.mark.parametrize(("into", "strip"), [("four", 1), ("two", 1), ("three", 0)])
+def test_a_diff_becomes_a_part_of_a_patch(desk: Hands, into: str, strip: int) -> None:
+    before = picture(desk.root)
+    names = ("a/pkg/b.py", "b/pkg/b.py") if strip else ("pkg/b.py.orig", "pkg/b.py")
+    hunk = "@@ -20,3 +20,3 @@\n line 19\n-line 20\n+folded\n line 21\n"
+    diff = desk.stage.folder / "x.diff"
+    diff.write_text(f"Some words.\n\n--- {names[0]}\n+++ {names[1]}\n{hunk}")
+    desk.run("fold", "--diff", diff, "--into", into, "-p", str(strip))
+    assert changed(before, picture(desk.root)) == {"pkg/b.py"}
+    assert b"-line 20\n+folded\n" in desk.raw(f"{into}.patch")
+    assert b"Some words." not in desk.raw(f"{into}.patch")
+    proved(desk, work_tree(desk.checkout))
+    assert "does not apply" in one_line(desk.run("fold", "--diff", diff, "-p", str(strip), code=1))
+
+
+def test_a_diff_that_a_later_patch_has_is_not_folded_in(desk: Hands) -> None:
+    desk.run("goto", "two")
+    before = desk.look()
+    refused = desk.run("fold", "--diff", desk.folder / "three.patch", code=1)
+    assert "nothing would be left of three.patch" in refused.err
+    assert "patchmgr drop three.patch" in refused.err
+    assert desk.look() == before
+
+
+def test_a_diff_comes_from_standard_input(desk: Hands) -> None:
+    import os
+    import sys
+
+    diff = b"--- a/run.sh\n+++ b/run.sh\n@@ -1 +1,2 @@\n #!/bin/sh\n+echo\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "patchmgr", "fold", "--diff", "-"],
+        input=diff, cwd=desk.root, check=True, capture_output=True, env=os.environ,
+    )  # fmt: skip
+    assert done.stdout.startswith(b"Rewrote four.patch\n")
+    assert desk.text("run.sh") == "#!/bin/sh\necho\n"
+
+
+@pytest.mark.parametrize("goes", ["0", "four"])
+@pytest.mark.parametrize(
+    ("part", "first", "second"),
+    [
+        (("--file", "new"), [b"-line 5", b"+three", b"-line 50", b"+more"], [b"+three"]),
+        (("--file", "pkg"), [b"+three"], [b"-line 5", b"+three", b"-line 50", b"+more"]),
+        (
+            ("--hunk", "pkg/b.py:2"),
+            [b"+three", b"-line 5", b"+three"],
+            [b"-line 50", b"+more"],
+        ),
+        (
+            ("--hunk", "pkg/b.py:1", "--file", "new"),
+            [b"-line 50", b"+more"],
+            [b"+three", b"-line 5", b"+three"],
+        ),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_part_becomes_a_patch_of_its_own(
+    desk: Hands, part: tuple[str, ...], first: list[bytes], second: list[bytes], goes: str
+) -> None:
+    tree = work_tree(desk.checkout)
+    desk.run("goto", goes)
+    count = len(desk.applied())
+    desk.run("split", "three", "part", *part, "-m", "Why.")
+    names = ["one", "two", "three", "part", "four"]
+    assert desk.order() == [f"{name}.patch" for name in names]
+    assert len(desk.applied()) == count + (goes != "0")
+    assert diff_of(desk.raw("three.patch")) == first
+    assert diff_of(desk.raw("part.patch")) == second
+    assert b"\nSubject: three (split)\n\nWhy.\n\ndiff" in desk.raw("part.patch")
+    proved(desk, tree)
+    desk.run("fold", "part", "--into", "three")
+    proved(desk, tree)
+
+
+def test_hunks_of_a_moved_file_are_split_as_a_file_only(stage: Stage) -> None:
+    desk = hands(stage, name="w")
+    desk.run("new", "one")
+    (desk.root / "pkg/a.py").rename(desk.root / "pkg/m.py")
+    desk.write({"pkg/m.py": text(l3="x\n", l40="y\n"), "z": "z\n"})
+    desk.run("refresh", ".")
+    message = one_line(desk.run("split", "one", "two", "--hunk", "pkg/m.py:1", code=2))
+    assert message.startswith("pkg/m.py is made, moved or deleted")
+    desk.run("split", "one", "two", "--file", "pkg/m.py")
+    assert b"rename from pkg/a.py" in desk.raw("two.patch")
+
+
+def test_what_upstream_has_by_now_is_split_off(stage: Stage) -> None:
+    """The verdict of a rebase says which hunks go."""
+    desk = hands(stage, name="w")
+    desk.patch("one", {"pkg/a.py": text(l2="theirs\n", l40="ours\n")})
+    later = stage.upstream.git("rev-parse", "later")
+    desk.run("split", "one", "landed", "--absorbed", later)
+    assert diff_of(desk.raw("one.patch")) == [b"-line 40", b"+ours"]
+    assert diff_of(desk.raw("landed.patch")) == [b"-line 2", b"+theirs"]
+    message = one_line(desk.run("split", "one", "more", "--absorbed", later, code=2))
+    assert message == f"upstream has no hunk of one.patch at {later}"
+
+
+def test_comments_and_guards_stay_with_their_lines(desk: Hands) -> None:
+    lines = "# top\none.patch\n# about two\ntwo.patch #-sym # why\n\nthree.patch\nfour.patch"
+    (desk.folder / "series").write_text(lines)
+    desk.run("move", "two", "--after", "three")
+    assert (desk.folder / "series").read_text() == (
+        "# top\none.patch\n# about two\nthree.patch\n\ntwo.patch #-sym # why\nfour.patch"
+    )
+    desk.run("drop", "three")
+    assert (desk.folder / "series").read_text() == (
+        "# top\none.patch\n# about two\n\ntwo.patch #-sym # why\nfour.patch"
+    )
+
+
+def test_a_series_without_a_checkout_is_arranged_all_the_same(stage: Stage) -> None:
+    stage.run("move", "fork-two", "--before", "fork-one", "--series", "s")
+    stage.run("split", "fork-one", "part", "--file", "pkg", "--series", "s")
+    names = (stage.root / "series/s/series").read_text().split()
+    assert names == ["fork-two.patch", "fork-one.patch", "part.patch"]
+    checkout = stage.clone()
+    stage.run("apply", "s", "--to", checkout.root)
+    assert work_tree(checkout) == stage.upstream.tree("fork")

@@ -1,0 +1,331 @@
+"""`log`, `undo`, `redo`: every change of workspace and checkout can be taken back, and repeated."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from patchmgr.plumbing import operations
+from tests.commands.conftest import invoke
+from tests.commands.desks import Hands, hands, made
+from tests.commands.scenes import Stage, one_line, picture, text
+
+
+@pytest.fixture
+def desk(stage: Stage) -> Hands:
+    """Return a desk with two pushed patches and one that is not."""
+
+    def make(desk: Hands) -> None:
+        desk.patch("one", {"pkg/a.py": text(l10="one\n"), "new": "new\n"})
+        desk.patch("two", {"pkg/a.py": text(l10="one\n", l40="two\n"), "run.sh": None})
+        desk.patch("three", {"pkg/b.py": text(l1="three\n")})
+
+    desk = made(stage, "history", make)
+    desk.run("pop")
+    (stage.folder / "more.mbox").write_bytes(stage.upstream.patches("main..later~1"))
+    return desk
+
+
+@pytest.fixture
+def written(stage: Stage) -> Hands:
+    """Return a desk whose log has all that it took to write two patches."""
+    desk = hands(stage, name="w")
+    desk.patch("one", {"pkg/a.py": text(l10="one\n"), "new": "new\n"})
+    desk.patch("two", {"pkg/a.py": text(l10="one\n", l40="two\n"), "run.sh": None})
+    desk.run("pop")
+    return desk
+
+
+COMMANDS = {
+    "push": ("push",),
+    "pop": ("pop", "-a"),
+    "goto": ("goto", "one"),
+    "new": ("new", "four"),
+    "refresh": ("refresh",),
+    "refresh-lower": ("refresh", "-p", "one", "pkg/a.py"),
+    "refresh-untracked": ("refresh", "."),
+    "edit": ("edit", "one", "--subject", "Other"),
+    "rename": ("rename", "two", "zwei"),
+    "drop-pushed": ("drop", "two"),
+    "drop": ("drop", "three"),
+    "move": ("move", "two", "--before", "one"),
+    "move-in": ("move", "three", "--before", "one"),
+    "fold": ("fold", "three", "--into", "one"),
+    "split": ("split", "two", "x", "--file", "run.sh"),
+    "guard": ("series", "guard", "two", "+sym", "--series", "w"),
+    "import": ("import", "../more.mbox", "--series", "w"),
+    "series": ("series", "new", "v", "--upstream", "up", "--base", "upstream/main"),
+    "rebase": ("rebase", "s", "--onto", "upstream/landed"),
+    "rebase-conflict": ("rebase", "s", "--onto", "upstream/collides"),
+}
+
+
+@pytest.mark.parametrize("line", COMMANDS.values(), ids=COMMANDS)
+def test_every_change_is_taken_back_and_repeated(desk: Hands, line: tuple[str, ...]) -> None:
+    if line[0] == "refresh":
+        desk.write({"pkg/a.py": text(l10="one\n", l40="two\n", l50="mine\n"), "stray": "mine\n"})
+    stands = standing(desk)
+    before = desk.look()
+    was = desk.applied()
+    desk.run(*line, code=3 if "upstream/collides" in line else 0)
+    after = desk.look()
+    now = desk.applied() if line[0] != "rebase" else was
+    work = private(desk)
+    desk.run("undo")
+    assert desk.look() == before
+    assert desk.applied() == was
+    assert standing(desk) == stands
+    desk.run("redo")
+    assert desk.look() == after
+    assert private(desk) == work
+    assert desk.applied() == now
+    assert one_line(desk.run("redo", code=1)) == "there is nothing to redo"
+
+
+def standing(desk: Hands) -> object:
+    """Return what the workspace says of pins, checkouts and an unfinished rebase."""
+    status = desk.stage.run("status", "--json").json
+    pins = [(row["name"], row["base"], row["patches"]) for row in status["series"]]
+    return pins, status["applied"], status["unfinished"]
+
+
+def private(desk: Hands) -> dict[str, bytes]:
+    """Return the files that wait for a person."""
+    top = desk.stage.root / ".patchmgr/rebase"
+    return {str(p.relative_to(top)): p.read_bytes() for p in top.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("line", COMMANDS.values(), ids=COMMANDS)
+def test_a_dry_run_changes_nothing(desk: Hands, line: tuple[str, ...]) -> None:
+    if line[0] == "refresh":
+        desk.write({"pkg/a.py": text(l10="one\n", l40="two\n", l50="mine\n"), "stray": "mine\n"})
+    kept = (".git/objects", "lock", "findings.json")
+    before = picture(desk.stage.folder, without=("upstream", "cache", *kept))
+    desk.run(*line, "--dry-run", code=3 if "upstream/collides" in line else 0)
+    after = picture(desk.stage.folder, without=("upstream", "cache", *kept))
+    assert {path for path in before if before[path] != after.get(path)} <= {"checkout/.git/index"}
+    assert {
+        p for p in after.keys() - before.keys() if "findings" not in p and "syncs" not in p
+    } == set()
+
+
+def test_what_a_person_had_solved_comes_back_after_an_abort(desk: Hands) -> None:
+    desk.run("rebase", "s", "--onto", "upstream/collides", code=3)
+    place = desk.stage.root / ".patchmgr/rebase/s/fork-one.patch/pkg/a.py"
+    place.write_text("solved\n")
+    desk.run("rebase", "--abort")
+    assert not place.exists()
+    desk.run("undo")
+    assert place.read_text() == "solved\n"
+    assert "unfinished rebase of s" in desk.stage.run("status").out
+    assert "a.py was edited since" in one_line(desk.run("undo", code=1))
+
+
+def test_undo_goes_on_where_the_last_one_stopped(desk: Hands) -> None:
+    states = [desk.look()]
+    for name in ("four", "five", "six"):
+        desk.run("new", name)
+        states.append(desk.look())
+    desk.run("undo", "-n", "2")
+    assert desk.look() == states[1]
+    desk.run("undo")
+    assert desk.look() == states[0]
+    desk.run("redo", "-n", "3")
+    assert desk.look() == states[3]
+    desk.run("undo")
+    desk.run("new", "seven")
+    assert one_line(desk.run("redo", code=1)) == "there is nothing to redo"
+    desk.run("undo", "-n", "2")
+    assert desk.look() == states[1]
+
+
+def test_a_state_that_no_undo_reaches_any_more_is_in_the_log(desk: Hands) -> None:
+    desk.run("new", "four")
+    lost = desk.look()
+    number = desk.run("log", "--json").json["operations"][-1]["number"]
+    desk.run("undo")
+    desk.run("new", "five")
+    now = desk.look()
+    desk.run("undo", "--to", str(number))
+    assert desk.look() == lost
+    desk.run("undo")
+    assert desk.look() == now
+    assert one_line(desk.run("undo", "--to", "99", code=2)) == "the log has no number 99"
+
+
+def test_the_log_says_what_was_done_and_what_was_taken_back(desk: Hands) -> None:
+    desk.run("pop")
+    desk.run("undo")
+    lines = desk.run("log", "-n", "3").out.splitlines()
+    words = [line.split("Z  ")[-1].split("  ")[-1] for line in lines]
+    root = desk.stage.root
+    assert words == [f"-C {root} undo", f"-C {root} pop", f"-C {root} pop"]
+    assert [line[0] for line in lines] == [" ", "x", " "]
+    last = desk.run("log", "--json").json["operations"][-1]
+    assert last["kind"] == "undo"
+    told = desk.run("log", str(last["number"])).out.splitlines()
+    assert told[1:] == [
+        f"  takes back {last['of'][0]}", f"  in {desk.root}", "    M pkg/a.py", "    D run.sh",
+    ]  # fmt: skip
+    assert one_line(desk.run("log", "0", code=2)) == "the log has no number 0"
+
+
+def test_an_edit_since_is_not_overwritten(written: Hands) -> None:
+    desk = written
+    desk.write({"pkg/a.py": "mine\n"})
+    before = desk.look()
+    desk.run("new", "three")
+    desk.run("undo")
+    message = one_line(desk.run("undo", code=1))
+    assert message.startswith(f"pkg/a.py in {desk.root} was edited since")
+    assert desk.look() == before
+
+
+@pytest.mark.parametrize("path", ["one.patch", "series"])
+def test_a_patch_file_that_was_edited_since_is_not_overwritten(desk: Hands, path: str) -> None:
+    desk.run("pop", "-a")
+    desk.run("drop", "one")
+    desk.run("new", "one")
+    place = desk.folder / path
+    place.write_bytes(place.read_bytes() + b"\n")
+    before = desk.look()
+    message = one_line(desk.run("undo", code=1))
+    assert message.startswith(f"series/w/{path} was edited since: ")
+    assert desk.look() == before
+
+
+def test_edits_that_a_refresh_took_in_are_a_step_of_their_own(desk: Hands) -> None:
+    pushed = desk.look()
+    desk.write({"pkg/a.py": text(l10="one\n", l40="two\n", l50="mine\n")})
+    edited = desk.look()
+    desk.run("refresh")
+    desk.run("undo")
+    assert desk.look() == edited
+    desk.run("undo")
+    assert desk.look() == pushed
+    desk.run("redo", "-n", "2")
+    desk.run("undo")
+    desk.run("refresh", "-p", "one")  # what the log knows is not noted twice
+    desk.run("undo")
+    assert desk.look() == edited
+    desk.run("undo")
+    assert desk.look() == pushed
+
+
+def test_back_to_the_start_and_forth(written: Hands) -> None:
+    desk = written
+    first = picture(desk.checkout.root)
+    end = desk.look()
+    count = len(desk.run("log", "--json").json["operations"])
+    desk.run("undo", "-n", str(count))
+    assert one_line(desk.run("undo", code=1)) == "there is nothing to undo"
+    desk.checkout.git("status", "--porcelain")
+    assert picture(desk.root) != first
+    assert desk.checkout.git("status", "--porcelain") == ""
+    files = {path for path, file in picture(desk.stage.root).items() if file[0] == "file"}
+    assert files == {".gitattributes", ".gitignore", "upstream.lock"}
+    desk.run("redo", "-n", str(count))
+    assert desk.look() == end
+
+
+def test_a_checkout_that_is_gone_is_left_out(desk: Hands) -> None:
+    shutil.rmtree(desk.root)
+    answer = desk.stage.run("undo")
+    assert f"{desk.root} is gone; nothing is undone there." in answer.err
+
+
+def test_a_checkout_where_others_pushed_since_is_not_touched(desk: Hands) -> None:
+    desk.stage.run("unapply", "w", "--to", desk.root)
+    message = one_line(desk.stage.run("undo", code=1))
+    assert message == f"other patches were pushed or popped in {desk.root} since"
+
+
+def test_old_operations_are_forgotten_and_what_only_they_kept(
+    desk: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operations, "MOST_OPERATIONS", 6)
+    monkeypatch.setattr(operations, "_EVERY", 1)
+    contents = desk.stage.root / ".patchmgr/log/contents"
+    for number in range(4):
+        desk.write({"pkg/a.py": text(l10="one\n", l40=f"two {number}\n")})
+        desk.run("refresh")
+    numbers = [o["number"] for o in desk.run("log", "--json").json["operations"]]
+    assert len(numbers) == 6
+    assert numbers == sorted(numbers)
+    size = sum(1 for path in contents.rglob("*") if path.is_file())
+    state = desk.look()
+    desk.run("undo", "-n", "6")
+    assert desk.text("pkg/a.py") == text(l10="one\n", l40="two 0\n")
+    desk.run("redo", "-n", "3", code=1)  # the undo itself is one, and took the place of another
+    assert size < 40
+    assert state != desk.look()
+
+
+def test_too_much_to_keep_goes_by_halves(desk: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = len(desk.run("log", "--json").json["operations"])
+    monkeypatch.setattr(operations, "MOST_BYTES", 1)
+    monkeypatch.setattr(operations, "_EVERY", 1)
+    desk.run("push")
+    assert len(desk.run("log", "--json").json["operations"]) == before + 1 - (before + 1) // 2
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "message"),
+    [
+        ({"files": [["../x", None, None]]}, 1, "cannot be read"),
+        ({"files": [["series/w/../../x", None, None]]}, 1, "cannot be read"),
+        ({"format": 2}, 1, "cannot be read"),
+        ({"targets": [{"root": "/", "files": [], "before": "x", "after": None}]}, 1, "cannot be"),
+        ({"refs": [["/store", "refs/heads/main", None, "1" * 40]]}, 1, "cannot be read"),
+        (
+            {"files": [["series/w/one.patch", "0" * 64, "{one}"]], "targets": []}, 1,
+            "the content 000000000000 of an older state is not kept any more",
+        ),
+        (
+            {"targets": [{"root": "{other}", "files": [], "before": None, "after": None}]}, 1,
+            "nobody has named {other} to this workspace",
+        ),
+    ],
+    ids=["path", "deep-path", "format", "digest", "ref", "content", "target"],
+)  # fmt: skip
+def test_a_log_from_a_stranger_is_not_believed(
+    desk: Hands, change: dict[str, object], code: int, message: str
+) -> None:
+    other = desk.stage.clone("other")
+    path = sorted((desk.stage.root / ".patchmgr/log").glob("*.json"))[-1]
+    entry = json.loads(path.read_text())
+    one = entry_digest(desk.folder / "one.patch")
+    words = json.dumps(change).replace("{other}", str(other.root)).replace("{one}", one)
+    path.write_text(json.dumps({**entry, **json.loads(words)}))
+    before = picture(desk.stage.folder, without=("cache", ".git", ".patchmgr"))
+    answer = desk.run("undo", code=code)
+    assert message.replace("{other}", str(other.root)) in one_line(answer)
+    assert picture(desk.stage.folder, without=("cache", ".git", ".patchmgr")) == before
+
+
+def entry_digest(path: Path) -> str:
+    """Return the sha256 of a file."""
+    import hashlib
+
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_content_that_was_changed_is_not_put_back(desk: Hands) -> None:
+    import zlib
+
+    desk.run("drop", "three")
+    folder = desk.stage.root / ".patchmgr/log/contents"
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.write_bytes(zlib.compress(b"other"))
+    assert "is not kept any more" in one_line(desk.run("undo", code=1))
+
+
+def test_nothing_is_undone_in_a_new_workspace(tmp_path: Path) -> None:
+    invoke("init", tmp_path / "ws")
+    answer = invoke("-C", tmp_path / "ws", "undo")
+    assert (answer.code, one_line(answer)) == (1, "there is nothing to undo")
+    assert invoke("-C", tmp_path / "ws", "log").out == "nothing was changed yet\n"

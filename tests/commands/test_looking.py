@@ -1,0 +1,95 @@
+"""`files` and `changes`: what patches and edits do to the files of a checkout."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.commands.desks import Hands, hands, made
+from tests.commands.scenes import Stage, text
+from tests.commands.test_refreshing import diff_of
+
+
+@pytest.fixture
+def desk(stage: Stage) -> Hands:
+    """Return a desk with three patches, two of them pushed, and edits of the upper one."""
+
+    def make(desk: Hands) -> None:
+        desk.patch("one", {"pkg/a.py": text(l10="one\n"), "new": "new\n"})
+        desk.patch("two", {"pkg/a.py": text(l10="one\n", l40="two\n"), "pkg/b.py": None})
+        desk.patch("three", {"new": "three\n"})
+
+    found = made(stage, "looking", make)
+    found.run("goto", "two")
+    found.write({"pkg/a.py": text(l10="one\n", l40="two\n", l50="edit\n"), "new": None})
+    return found
+
+
+@pytest.mark.parametrize(
+    ("named", "printed"),
+    [
+        pytest.param((), "~ pkg/a.py  (edited)\n- pkg/b.py\n- new  (edited)\n", id="top"),
+        pytest.param(("one",), "+ new\n~ pkg/a.py\n", id="below"),
+        pytest.param(("three",), "~ new\n", id="not-pushed"),
+    ],
+)
+def test_files_of_a_patch_have_a_sign_and_edits_are_the_tops(
+    desk: Hands, named: tuple[str, ...], printed: str
+) -> None:
+    assert desk.run("files", *named).out == printed
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        pytest.param((), [b"-new", b"-line 50", b"+edit"], id="edits"),
+        pytest.param(("new",), [b"-new"], id="edits-of-a-path"),
+        pytest.param(
+            ("--since", "two", "pkg/a.py"),
+            [b"-line 40", b"+two", b"-line 50", b"+edit"],
+            id="a-patch-with-its-edits",
+        ),
+        pytest.param(
+            ("--since", "one", "--until", "one"),
+            [b"+new", b"-line 10", b"+one"],
+            id="one-patch",
+        ),
+        pytest.param(
+            ("--since", "one", "--until", "two", "pkg/a.py"),
+            [b"-line 10", b"+one", b"-line 40", b"+two"],
+            id="two-patches-of-a-path",
+        ),
+        pytest.param(("pkg/b.py",), [], id="no-edits"),
+    ],
+)
+def test_changes_are_printed_as_a_patch_would_have_them(
+    desk: Hands, line: tuple[str, ...], lines: list[bytes]
+) -> None:
+    done = desk.run("changes", *line)
+    assert diff_of(b"diff --git \n" + done.out.encode()) == lines
+    assert desk.run("changes", *line, "--json").json["diff"] == done.out
+
+
+def test_what_is_looked_at_is_not_changed(desk: Hands) -> None:
+    before = desk.look()
+    desk.run("files", "--json")
+    desk.run("changes", "--since", "one")
+    assert desk.look() == before
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (("changes", "--since", "three"), "three.patch is not pushed"),
+        (("changes", "--since", "two", "--until", "one"), "two.patch stands on one.patch"),
+    ],
+)
+def test_changes_are_those_of_pushed_patches_in_their_order(
+    desk: Hands, line: tuple[str, ...], message: str
+) -> None:
+    assert message in desk.run(*line, code=1).err
+
+
+def test_without_a_pushed_patch_one_is_to_be_named(stage: Stage) -> None:
+    empty = hands(stage, name="w")
+    assert "no patch of w is pushed; name one" in empty.run("files", code=1).err
+    assert empty.run("changes").out == ""

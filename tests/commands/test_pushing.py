@@ -1,0 +1,397 @@
+"""`push`, `pop`, `goto`, and the lists: patches in a checkout, and a person's work beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.commands.desks import Hands, hands, made
+from tests.commands.scenes import Stage, one_line, picture, plant, text, work_tree
+
+
+@pytest.fixture
+def desk(stage: Stage) -> Hands:
+    """Return a desk at the two patches of the stage."""
+    return hands(stage)
+
+
+@pytest.fixture
+def three(stage: Stage) -> Hands:
+    """Return a desk with three pushed patches of which the last two are about one file."""
+
+    def make(desk: Hands) -> None:
+        desk.patch("one", {"pkg/a.py": text(l3="one\n")})
+        desk.patch("two", {"pkg/b.py": text(l10="two\n")})
+        desk.patch("three", {"pkg/b.py": text(l10="two\n", l40="three\n")})
+
+    return made(stage, "pushing", make)
+
+
+def test_patches_go_in_and_out_one_by_one_and_leave_head_and_index_alone(desk: Hands) -> None:
+    before, head = picture(desk.root), desk.checkout.head()
+    index = desk.checkout.git("ls-files", "--stage")
+    trees = []
+    for top in ("fork-one.patch", "fork-two.patch"):
+        assert desk.run("push").out == f"Pushed {top}\nTop is {top}\n"
+        trees.append(work_tree(desk.checkout))
+        assert desk.run("top").out == f"{top}\n"
+    fork = desk.stage.upstream
+    assert trees == [fork.tree("fork~1"), fork.tree("fork")]
+    assert one_line(desk.run("push", code=1)) == "all patches of s are pushed already"
+    assert desk.run("pop").out == "Popped fork-two.patch\nTop is fork-one.patch\n"
+    assert work_tree(desk.checkout) == trees[0]
+    assert desk.run("pop").out == "Popped fork-one.patch\nNo patch is pushed\n"
+    assert picture(desk.root) == before
+    assert desk.checkout.head() == head
+    assert desk.checkout.git("ls-files", "--stage") == index
+    assert one_line(desk.run("pop", code=1)) == "no patch of s is pushed"
+
+
+@pytest.mark.parametrize(
+    ("line", "applied"),
+    [
+        (("push",), ["one"]),
+        (("push", "2"), ["one", "two"]),
+        (("push", "9"), ["one", "two", "three"]),
+        (("push", "two"), ["one", "two"]),
+        (("push", "tw"), ["one", "two"]),
+        (("push", "-a"), ["one", "two", "three"]),
+        (("goto", "2"), ["one", "two"]),
+        (("goto", "three.patch"), ["one", "two", "three"]),
+        (("goto", "0"), []),
+    ],
+    ids=lambda value: "-".join(value),
+)
+def test_push_takes_counts_and_goto_places(
+    three: Hands, line: tuple[str, ...], applied: list[str]
+) -> None:
+    three.run("pop", "-a")
+    three.run(*line)
+    assert three.applied() == [f"{name}.patch" for name in applied]
+
+
+@pytest.mark.parametrize(
+    ("line", "applied"),
+    [
+        (("pop",), ["one", "two"]),
+        (("pop", "2"), ["one"]),
+        (("pop", "9"), []),
+        (("pop", "one"), ["one"]),
+        (("pop", "-a"), []),
+        (("goto", "1"), ["one"]),
+        (("goto", "three"), ["one", "two", "three"]),
+    ],
+    ids=lambda value: "-".join(value),
+)
+def test_pop_takes_counts_and_goto_places(
+    three: Hands, line: tuple[str, ...], applied: list[str]
+) -> None:
+    three.run(*line)
+    assert three.applied() == [f"{name}.patch" for name in applied]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        (("push", "two"), 1, "two.patch is pushed already"),
+        (("pop", "three"), 1, "three.patch is not pushed"),
+        (("pop", "two"), 1, "two.patch is the top already"),
+        (("goto", "nine"), 2, "there is no patch nine"),
+        (("goto", "9"), 2, "there is no patch number 9: the series has 3"),
+        (("goto", "t"), 2, "t is the start of several"),
+        (("push", "one", "-a"), 2, "name a patch, or say --all"),
+        (("prev", "one"), 1, "there is no patch before the first one"),
+        (("next", "three"), 1, "there is no patch behind the last one"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
+)
+def test_what_cannot_be_is_said(
+    three: Hands, line: tuple[str, ...], code: int, message: str
+) -> None:
+    three.run("goto", "two")
+    before = three.look()
+    assert one_line(three.run(*line, code=code)) == message
+    assert three.look() == before
+
+
+def test_lists_have_the_signs_of_stgit(three: Hands) -> None:
+    three.stage.run("series", "guard", "three", "+sym", "--series", "w")
+    three.run("goto", "two")
+    three.run("pop")
+    assert three.run("applied").out == "> one.patch\n"
+    hidden = "! three.patch  #+sym  (guard #+sym and sym is not selected)\n"
+    assert three.run("unapplied").out == f"- two.patch\n{hidden}"
+    assert three.run("unapplied", "--select", "sym").out == "- two.patch\n- three.patch  #+sym\n"
+    names = [three.run(verb).out for verb in ("top", "next")]
+    assert names == ["one.patch\n", "two.patch\n"]
+    assert three.run("prev", code=1).out == ""
+    rows = three.run("unapplied", "--json").json["patches"]
+    assert [(row["mark"], row["number"]) for row in rows] == [("-", 2), ("!", 3)]
+
+
+def test_a_hidden_patch_is_passed_over_unless_its_symbol_is_selected(three: Hands) -> None:
+    three.run("pop", "-a")
+    (three.folder / "series.toml").write_text('[groups]\nexperimental = ["two"]\n')
+    three.stage.run("series", "guard", "one", "+sym", "--series", "w")
+    answer = three.run("push", "two", code=1)
+    assert one_line(answer) == "two.patch is hidden: group experimental is off and not selected"
+    said = three.run("push", "-a", "--select", "experimental").out
+    assert "  passed over one.patch: guard #+sym and sym is not selected\n" in said
+    assert three.applied() == ["two.patch", "three.patch"]
+    three.run("pop")
+    assert three.run("push").out.startswith("Pushed three.patch")  # the selection is remembered
+
+
+def test_a_pushed_patch_that_gets_a_guard_is_pushed_until_it_is_popped(three: Hands) -> None:
+    three.stage.run("series", "guard", "three", "+sym", "--series", "w")
+    assert three.run("applied").out.endswith("> three.patch  #+sym\n")
+    verified = three.stage.run("verify", "w", "--to", three.root, code=4)
+    assert "w has changed" in verified.out
+    three.run("fold", "three", "--into", "two")
+    three.run("undo")
+    three.run("drop", "three")
+    assert three.text("pkg/b.py") == text(l10="two\n")
+    three.run("undo")
+    three.run("pop")
+    assert three.run("unapplied").out.startswith("! three.patch")
+
+
+def test_an_edit_beside_what_is_pushed_stays(three: Hands) -> None:
+    edited = text(l3="one\n", l50="mine\n")
+    three.run("goto", "one")
+    three.write({"pkg/a.py": edited})
+    three.run("push", "-a")
+    three.run("goto", "one")
+    assert three.text("pkg/a.py") == edited
+    message = one_line(three.run("pop", code=1))
+    assert message == f"pkg/a.py in {three.root} was edited since the last refresh"
+    assert three.text("pkg/a.py") == edited
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "message"),
+    [
+        ("pkg/b.py", "mine\n", "is not as in the pin"),
+        ("pkg/b.py", None, "is not as in the pin"),
+        ("new", "mine\n", "is in the way: a patch makes a file there"),
+    ],
+    ids=["edited", "deleted", "untracked"],
+)
+def test_a_push_over_somebodys_file_is_refused(
+    stage: Stage, path: str, content: str | None, message: str
+) -> None:
+    desk = hands(stage, name="w")
+    desk.patch("one", {"pkg/b.py": text(l3="one\n"), "new": "new\n"})
+    desk.run("pop")
+    desk.write({path: content})
+    before = desk.look()
+    assert one_line(desk.run("push", code=1)) == f"{path} in {desk.root} {message}"
+    assert one_line(desk.run("push", "--force", code=1)).endswith(message)
+    assert desk.look() == before
+
+
+def test_a_forced_pop_gives_an_edit_up_and_undo_brings_it_back(three: Hands) -> None:
+    three.write({"pkg/b.py": text(l10="two\n", l40="mine\n")})
+    edited = picture(three.root)
+    three.run("pop", code=1)
+    three.run("pop", "--force")
+    assert three.text("pkg/b.py") == text(l10="two\n")
+    three.run("undo")
+    assert picture(three.root) == edited
+
+
+def test_what_was_pushed_before_a_patch_that_fails_stays(three: Hands) -> None:
+    three.run("pop", "-a")
+    two = three.folder / "two.patch"
+    two.write_bytes(two.read_bytes().replace(b" line 9\n", b" line nine\n"))
+    answer = three.run("push", "-a", code=1)
+    assert answer.out.splitlines()[0] == "Pushed one.patch"
+    assert answer.out.splitlines()[1].startswith("Stopped: two.patch does not apply: pkg/b.py")
+    assert three.applied() == ["one.patch"]
+
+
+def forced(three: Hands) -> None:
+    """Push `two` over a pin that one of its two hunks is not for."""
+    three.run("goto", "two")
+    three.write({"pkg/b.py": text(l10="two\n", l30="more\n")})
+    three.run("refresh")
+    three.run("pop", "-a")
+    two = three.folder / "two.patch"
+    two.write_bytes(two.read_bytes().replace(b" line 9\n", b" line nine\n"))
+    three.run("push")
+    answer = three.run("push", "--force", code=1)
+    assert "  hunks without a place are in pkg/b.py.rej\n" in answer.out
+
+
+def test_a_forced_push_leaves_rejects_and_refresh_waits_for_them(three: Hands) -> None:
+    forced(three)
+    raw = three.raw("two.patch")
+    assert three.text("pkg/b.py") == text(l30="more\n")
+    assert "-line 10\n+two\n" in three.text("pkg/b.py.rej")
+    assert "hunks without a place: pkg/b.py.rej" in one_line(three.run("refresh", code=1))
+    for verb in ("push", "fold", "drop"):
+        arguments = {"fold": ["one"], "drop": ["one"]}.get(verb, [])
+        assert "place yet" in one_line(three.run(verb, *arguments, code=1))
+    assert three.raw("two.patch") == raw
+    three.write({"pkg/b.py.rej": None, "pkg/b.py": text(l10="two\n", l30="more\n")})
+    assert three.run("refresh").out.startswith("Refreshed two.patch: context only\n")
+    three.run("push")
+
+
+def test_a_forced_patch_goes_out_with_its_rejects(three: Hands) -> None:
+    forced(three)
+    three.run("pop")
+    assert three.text("pkg/b.py") == text()
+    assert not (three.root / "pkg/b.py.rej").exists()
+    three.run("undo")
+    assert (three.root / "pkg/b.py.rej").exists()
+
+
+def test_a_checkout_of_another_commit_is_refused(stage: Stage) -> None:
+    desk = hands(stage)
+    desk.checkout.git("checkout", "--quiet", "--detach", "origin/later")
+    desk.checkout.git("commit", "--quiet", "--allow-empty", "-m", "mine")
+    (desk.folder / "series").write_text("fork-two.patch\nfork-one.patch\n")
+    desk.run("push")
+    desk.run("pop")
+    desk.checkout.commit({"run.sh": "mine\n"})
+    before = desk.look()
+    message = one_line(desk.run("push", code=1))
+    assert message == f"run.sh in {desk.root} is not that of the pin {stage.base}"
+    assert desk.look() == before
+
+
+def test_a_commit_beside_what_the_patches_touch_is_no_hindrance(stage: Stage) -> None:
+    desk = hands(stage)
+    desk.checkout.commit({"mine.txt": "mine\n"})
+    desk.run("push", "-a")
+    desk.run("pop", "-a")
+    assert desk.checkout.git("status", "--porcelain") == ""
+
+
+def test_what_apply_put_in_can_be_popped_and_what_was_pushed_unapplied(desk: Hands) -> None:
+    desk.stage.run("apply", "s", "--to", desk.root)
+    assert desk.run("pop").out == "Popped fork-two.patch\nTop is fork-one.patch\n"
+    verified = desk.stage.run("verify", "s", "--to", desk.root, code=4)
+    assert verified.out == f"of s, 1 patch in {desk.root}\n"
+    assert f"s is in {desk.root}: 1 patch pushed" in desk.stage.run("status").out
+    desk.run("push")
+    desk.stage.run("verify", "s", "--to", desk.root)
+    desk.stage.run("unapply", "s", "--to", desk.root)
+    assert desk.checkout.git("status", "--porcelain") == ""
+
+
+def test_a_series_in_commits_is_not_popped(desk: Hands) -> None:
+    desk.stage.run("apply", "s", "--to", desk.root, "--commit")
+    assert one_line(desk.run("pop", "--to", desk.root, code=1)) == f"s is in {desk.root} as commits"
+
+
+def test_another_series_is_not_pushed_over_one(desk: Hands) -> None:
+    desk.run("push")
+    desk.stage.run("series", "new", "w", "--upstream", "up", "--base", desk.stage.base)
+    message = one_line(desk.run("push", "--series", "w", code=1))
+    assert message == f"the series s is in {desk.root}"
+    desk.run("pop", "-a")
+    desk.run("goto", "0", "--series", "w")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda raw: raw.replace(b"+ours", b"+other"), "fork-one.patch was changed"),
+        (None, "fork-one.patch is not in the series any more"),
+    ],
+    ids=["changed", "gone"],
+)
+def test_a_pushed_patch_that_changed_since_is_told(
+    desk: Hands, change: Callable[[bytes], bytes] | None, message: str
+) -> None:
+    desk.run("push")
+    patch = desk.folder / "fork-one.patch"
+    if change is not None:
+        patch.write_bytes(change(patch.read_bytes()))
+    else:
+        (desk.folder / "series").write_text("fork-two.patch\n")
+    for verb in ("push", "pop", "refresh", "applied"):
+        assert one_line(desk.run(verb, code=1)) == f"{message} since it was pushed"
+    desk.stage.run("unapply", "s", "--to", desk.root)
+    assert desk.checkout.git("status", "--porcelain") == ""
+
+
+def test_a_header_may_change_under_a_pushed_patch(desk: Hands) -> None:
+    desk.run("push")
+    patch = desk.folder / "fork-one.patch"
+    patch.write_bytes(patch.read_bytes().replace(b"Why it is so.", b"Why it is not."))
+    desk.run("pop")
+
+
+def test_git_took_the_patches_out(desk: Hands) -> None:
+    desk.run("push")
+    desk.checkout.git("checkout", "--quiet", "--", ".")
+    desk.checkout.git("clean", "-fdq")
+    assert desk.run("applied", "--json").json["patches"] == []
+    desk.run("push")
+
+
+def test_the_workspace_is_known_in_the_checkout_and_the_checkout_in_the_workspace(
+    three: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.commands.conftest import invoke
+
+    monkeypatch.chdir(three.root / "pkg")
+    assert invoke("top").out == "three.patch\n"
+    three.write({"pkg/b.py": text(l10="two\n", l40="four\n")})
+    assert invoke("refresh", "b.py").out == "Refreshed three.patch: content changed\n  pkg/b.py\n"
+    monkeypatch.chdir(three.stage.root)
+    assert invoke("top", "--series", "w").out == "three.patch\n"
+    monkeypatch.chdir(three.stage.folder)
+    assert invoke("top").code == 1
+
+
+def test_a_push_without_a_checkout_asks_for_one(stage: Stage) -> None:
+    assert one_line(stage.run("push", code=2)).startswith("name a checkout with --to CHECKOUT")
+
+
+def test_a_record_from_a_stranger_names_no_file_outside(desk: Hands) -> None:
+    desk.run("push")
+    path = desk.root / ".git/patchmgr/applied.json"
+    record = json.loads(path.read_text())
+    record["rejects"] = ["../outside"]
+    path.write_text(json.dumps(record))
+    assert "../outside" in one_line(desk.run("pop", code=1))
+
+
+def test_a_folder_becomes_a_file_and_back(stage: Stage) -> None:
+    stage.upstream.git("checkout", "--quiet", "--detach", "main")
+    plant(stage.upstream, {"gone/only.txt": None}, "away")
+    (stage.upstream.root / "gone").rmdir()
+    plant(stage.upstream, {"gone": "now a file\n", "pkg/a.py": None}, "file")
+    plant(stage.upstream, {"pkg/a.py/deep": "now a folder\n"}, "folder")
+    stage.series(stage.upstream.patches("main..HEAD"))
+    stage.upstream.git("checkout", "--quiet", "main")
+    desk = hands(stage)
+    before = picture(desk.root)
+    desk.run("push", "-a")
+    assert desk.text("pkg/a.py/deep") == "now a folder\n"
+    desk.run("pop", "-a")
+    assert picture(desk.root) == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [("edit", "two", "--subject", "x"), ("rename", "two", "zwei"), ("goto", "two")],
+    ids=lambda line: line[0],
+)
+def test_a_forced_patch_stays_one_whatever_becomes_of_its_header(
+    three: Hands, line: tuple[str, ...]
+) -> None:
+    forced(three)
+    three.run(*line)
+    assert "hunks without a place" in one_line(three.run("refresh", code=1))
+    three.write({"pkg/b.py.rej": None})
+    for verb in (("refresh", "-p", "one"), ("new", "x")):
+        assert "have a place yet" in one_line(three.run(*verb, code=1))
+    three.run("pop")
+    assert three.text("pkg/b.py") == text()

@@ -1,0 +1,281 @@
+"""`new` and `refresh`: what a person edited becomes a patch's change, and nothing else changes."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.commands.desks import Hands, hands, made
+from tests.commands.scenes import Stage, one_line, picture, text, work_tree
+
+
+@pytest.fixture
+def desk(stage: Stage) -> Hands:
+    """Return a desk without patches."""
+    return hands(stage, name="w")
+
+
+@pytest.fixture
+def two(stage: Stage) -> Hands:
+    """Return a desk with two pushed patches of one file."""
+
+    def make(desk: Hands) -> None:
+        desk.patch("one", {"pkg/a.py": text(l10="one\n")})
+        desk.patch("two", {"pkg/a.py": text(l10="one\n", l40="two\n")})
+
+    return made(stage, "refreshing", make)
+
+
+def diff_of(raw: bytes) -> list[bytes]:
+    """Return the lines that a patch adds and removes."""
+    at = raw.index(b"diff --git ")
+    lines = raw[at:].split(b"\n")
+    return [x for x in lines if x[:1] in (b"+", b"-") and x[:3] not in (b"+++", b"---")]
+
+
+def test_a_new_patch_says_who_wrote_it_and_stands_on_the_top(two: Hands) -> None:
+    two.run("goto", "one")
+    two.run("new", "between", "--subject", "In between", "-m", "Because.\n\nReally.")
+    assert two.order() == ["one.patch", "between.patch", "two.patch"]
+    assert two.raw("between.patch") == (
+        b"From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n"
+        b'From: "A. Author" <author@example.org>\n'
+        b"Date: Tue, 14 Nov 2023 22:13:20 +0000\n"
+        b"Subject: In between\n\nBecause.\n\nReally.\n\n"
+    )
+    assert two.run("top").out == "between.patch\n"
+    two.run("new", "umlaut", "--subject", "Größer", "--author", "Ü <u@example.org>")
+    raw = two.raw("umlaut.patch").decode()
+    assert "From: Ü <u@example.org>\n" in raw
+    assert "Subject: Größer\nMIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n" in raw
+    two.run("pop", "-a")
+    two.run("new", "first")
+    assert two.order()[0] == "first.patch"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        (("new", "one"), 1, "The series has a patch one.patch already."),
+        (("new", "../one"), 1, "The patch name ../one.patch has a .. component."),
+        (("new", "stray"), 2, "there is a file stray.patch already"),
+        (("new", "x", "--author", "nobody"), 2, "--author is written as: Name <name@example.org>"),
+        (("refresh", "nowhere"), 2, "there is no file nowhere in {root}"),
+        (("refresh", ".."), 2, ".. is no path below {root}"),
+        (("refresh", "-p", "three"), 1, "three.patch is not pushed"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    two: Hands, line: tuple[str, ...], code: int, message: str
+) -> None:
+    two.patch("three", {"new": "x\n"})
+    two.run("pop")
+    (two.folder / "stray.patch").write_text("mine\n")
+    before = two.look()
+    assert one_line(two.run(*line, code=code)) == message.format(root=two.root)
+    assert two.look() == before
+
+
+def test_nobody_known_to_git_must_name_themselves(
+    desk: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GIT_AUTHOR_EMAIL")
+    monkeypatch.delenv("GIT_AUTHOR_NAME")
+    assert one_line(desk.run("new", "x", code=2)) == "git does not know who you are"
+    desk.run("new", "x", "--author", "A <a@example.org>")
+    assert b"From: A <a@example.org>\n" in desk.raw("x.patch")
+
+
+MAIL = (
+    b"From 1234567890123456789012345678901234567890 Mon Sep 17 00:00:00 2001\n"
+    b"From: A <a@example.org>\nDate: Thu, 1 Jan 2026 12:00:00 +0000\n"
+    b"X-Unknown:   kept\n  folded\nSubject: [PATCH 3/9] s\n\nText.\nForwarded: no\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("header", "kept"),
+    [
+        pytest.param(b"", b"", id="none"),
+        pytest.param(b"Only words.\n\n", b"Only words.\n\n", id="words"),
+        pytest.param(
+            b"Description: d\r\nOrigin: o\r\n", b"Description: d\r\nOrigin: o\r\n", id="crlf"
+        ),
+        pytest.param(b"Description: caf\xe9\n", b"Description: caf\xe9\n", id="latin-1"),
+        pytest.param(MAIL + b"\n", MAIL + b"\n", id="mail"),
+        pytest.param(MAIL + b"---\n", MAIL + b"---\n", id="mail-with-its-end"),
+        pytest.param(MAIL + b"---\nA note.\n\n", MAIL + b"---\nA note.\n\n", id="note"),
+        pytest.param(
+            MAIL + b"---\n pkg/a.py | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\n",
+            MAIL + b"\n",
+            id="a-diffstat-of-the-old-change-goes",
+        ),
+    ],
+)
+def test_a_header_survives_a_refresh_byte_for_byte(two: Hands, header: bytes, kept: bytes) -> None:
+    raw = two.raw("two.patch")
+    diff = raw[raw.index(b"diff --git") :]
+    (two.folder / "two.patch").write_bytes(header + diff + b"-- \n2.39.5\n\n")
+    two.write({"pkg/a.py": text(l10="one\n", l40="other\n")})
+    two.run("refresh")
+    new = two.raw("two.patch")
+    assert new[: new.index(b"diff --git")] == kept
+    assert diff_of(new) == [b"-line 40", b"+other"]
+    assert b"2.39.5" not in new
+
+
+def test_a_refresh_without_edits_changes_no_byte(two: Hands) -> None:
+    raw = two.raw("two.patch")
+    plain = raw[raw.index(b"--- a/") :]
+    (two.folder / "two.patch").write_bytes(b"Only words.\n\n" + plain)
+    two.run("pop", "--force", code=1)
+    two.stage.run("unapply", "w", "--to", two.root)
+    two.run("push", "-a", "--series", "w")
+    before = two.look()
+    assert two.run("refresh").out == "two.patch: nothing to refresh\n"
+    assert two.look() == before
+
+
+def test_only_positions_are_told_apart_from_a_change(two: Hands) -> None:
+    raw = two.raw("two.patch")
+    (two.folder / "two.patch").write_bytes(raw.replace(b"@@ -38,7 +38,7 @@", b"@@ -30,7 +30,7 @@"))
+    two.stage.run("unapply", "w", "--to", two.root)
+    two.run("push", "-a", "--series", "w")
+    assert two.run("refresh").out == "Refreshed two.patch: positions only\n"
+    assert two.raw("two.patch") == raw
+
+
+def test_paths_that_were_stripped_otherwise_are_written_as_git_does(two: Hands) -> None:
+    raw = two.raw("two.patch").replace(b"a/pkg", b"pkg").replace(b"b/pkg", b"pkg")
+    plain = raw[raw.index(b"--- pkg") :]
+    (two.folder / "two.patch").write_bytes(plain)
+    (two.folder / "series").write_text("one.patch\ntwo.patch -p0 #+sym # why\n")
+    two.stage.run("unapply", "w", "--to", two.root)
+    two.run("push", "-a", "--select", "sym", "--series", "w")
+    two.write({"pkg/a.py": text(l10="one\n", l40="other\n")})
+    two.run("refresh")
+    assert (two.folder / "series").read_text() == "one.patch\ntwo.patch #+sym # why\n"
+    two.run("pop")
+    two.run("push")
+    assert "other\n" in two.text("pkg/a.py")
+
+
+def test_edits_go_in_whole_or_by_path(desk: Hands) -> None:
+    desk.run("new", "one")
+    files: dict[str, str | bytes | None] = {
+        "pkg/a.py": text(l3="x\n"), "pkg/b.py": text(l3="y\n"), "run.sh": None,
+    }  # fmt: skip
+    desk.write({**files, "untracked": "z\n", "pkg/known": "k\n"})
+    desk.checkout.git("add", "-N", "pkg/known")
+    said = desk.run("refresh", "pkg/a.py", "run.sh").out.splitlines()
+    assert said[:3] == ["Refreshed one.patch: content changed", "  pkg/a.py", "  run.sh"]
+    assert said[3] == "Not in, for git does not track them: untracked"
+    assert diff_of(desk.raw("one.patch")) == [b"-line 3", b"+x", b"-#!/bin/sh"]
+    answer = desk.run("refresh", "--json").json
+    assert answer["paths"] == ["pkg/b.py", "pkg/known"]
+    assert answer["untracked"] == ["untracked"]
+    assert answer["change"] == "changed"
+    desk.run("refresh", ".")
+    assert b"+++ b/untracked\n" in desk.raw("one.patch")
+    after = work_tree(desk.checkout)
+    desk.run("pop", code=0)
+    assert not (desk.root / "untracked").exists()
+    desk.run("push")
+    assert work_tree(desk.checkout) == after
+
+
+def test_every_kind_of_change_comes_back_out_and_in(desk: Hands) -> None:
+    before = picture(desk.root)
+    desk.run("new", "all")
+    desk.write(
+        {
+            "bytes": b"\x00\x02" * 40,
+            "pkg/crlf": b"one\r\ntwo\r\n",
+            "pkg/no-end": "no line feed",
+            "empty": "",
+            "gone/only.txt": None,
+            "gr\u00f6\u00dfe x": "odd\n",
+        }
+    )
+    os.rename(desk.root / "pkg/a.py", desk.root / "pkg/moved.py")
+    (desk.root / "plain.sh").chmod(0o755)
+    (desk.root / "link").unlink()
+    (desk.root / "link").symlink_to("elsewhere")
+    desk.run("refresh", ".")
+    raw, after = desk.raw("all.patch"), work_tree(desk.checkout)
+    assert b"rename from pkg/a.py\nrename to pkg/moved.py\n" in raw
+    assert b"GIT binary patch\n" in raw
+    desk.run("pop")
+    assert picture(desk.root) == before
+    desk.run("push")
+    assert work_tree(desk.checkout) == after
+    desk.run("refresh")
+    assert desk.raw("all.patch") == raw
+
+
+def test_a_patch_that_would_be_empty_is_kept(two: Hands) -> None:
+    raw = two.raw("two.patch")
+    two.write({"pkg/a.py": text(l10="one\n")})
+    assert one_line(two.run("refresh", code=1)) == "nothing would be left of two.patch"
+    assert two.raw("two.patch") == raw
+    two.run("refresh", "--allow-empty")
+    assert b"diff" not in two.raw("two.patch")
+    two.run("pop")
+    two.run("push")
+
+
+def test_a_lower_patch_takes_an_edit_and_those_above_keep_their_bytes(two: Hands) -> None:
+    above = two.raw("two.patch")
+    two.write({"pkg/a.py": text(l10="one\nmore\n", l40="two\n")})
+    said = two.run("refresh", "-p", "one").out.splitlines()
+    assert said[0] == "Refreshed one.patch: content changed"
+    assert diff_of(two.raw("one.patch")) == [b"-line 10", b"+one", b"+more"]
+    assert two.raw("two.patch") == above  # it applies one line further down
+    after = work_tree(two.checkout)
+    two.run("pop", "-a")
+    two.run("push", "-a")
+    assert work_tree(two.checkout) == after
+
+
+def test_a_patch_above_is_rewritten_where_its_context_changed(two: Hands) -> None:
+    two.write({"pkg/a.py": text(l10="one\n", l38="near\n", l40="two\n")})
+    said = two.run("refresh", "-p", "one").out.splitlines()
+    assert said == [
+        "Refreshed one.patch: content changed", "  pkg/a.py", "  two.patch behind it: context only",
+    ]  # fmt: skip
+    assert diff_of(two.raw("two.patch")) == [b"-line 40", b"+two"]
+    after = work_tree(two.checkout)
+    two.run("pop", "-a")
+    two.run("push", "-a")
+    assert work_tree(two.checkout) == after
+
+
+@pytest.mark.parametrize(
+    "edit", [{"l40": "other\n"}, {"l40": "two\n", "l41": "next\n"}], ids=["same", "beside"]
+)
+def test_an_edit_of_lines_of_a_patch_above_is_refused(two: Hands, edit: dict[str, str]) -> None:
+    two.write({"pkg/a.py": text(l10="one\n", **edit)})
+    before = two.look()
+    message = one_line(two.run("refresh", "-p", "one", code=1))
+    expected = "the edit of pkg/a.py changes lines of two.patch, which stands on one.patch"
+    assert message == expected
+    assert two.look() == before
+
+
+def test_an_edit_of_a_file_that_the_commit_changed_is_refused(two: Hands) -> None:
+    two.write({"pkg/b.py": "mine\n"})
+    two.checkout.git("commit", "--quiet", "-m", "mine", "--", "pkg/b.py")
+    assert two.run("refresh").out == "two.patch: nothing to refresh\n"
+    two.write({"pkg/b.py": "other\n"})
+    message = one_line(two.run("refresh", code=1))
+    assert message.startswith(f"pkg/b.py in {two.root} is not that of the pin")
+
+
+def test_a_file_that_a_patch_deleted_may_be_named(desk: Hands) -> None:
+    desk.patch("gone", {"pkg/b.py": None})
+    done = desk.run("refresh", "pkg/b.py")
+    assert done.out == "gone.patch: nothing to refresh\n"
+    desk.write({"pkg/b.py": "back\n"})
+    desk.run("refresh", "pkg/b.py")
+    assert b"+back\n" in desk.raw("gone.patch")

@@ -1,0 +1,196 @@
+"""Series that stand on each other: rebased together, reported apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Scene
+from tests.commands.scenes import one_line, text
+
+LOW = {"l3": "low one\n", "l4": "low two\n"}
+
+
+class Stack:
+    """A fork of three commits: the first is the series `low`, the others `high` on it."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.upstream = scene, scene.upstream
+        self.base = self.upstream.commit({"a.py": text(), "b.py": text()}, "base")
+        self.upstream.git("checkout", "--quiet", "-b", "fork")
+        self.upstream.commit({"a.py": text(**LOW)}, "low")
+        self.upstream.commit({"a.py": text(l3="high\n", l4="low two\n")}, "high on low")
+        self.upstream.commit({"b.py": text(l9="other\n")}, "high elsewhere")
+        scene.series("low", self.base, self.upstream.patches("main..fork~2"))
+        self.run("series", "new", "high", "--on", "low")
+        box = scene.root.parent / "high.mbox"
+        box.write_bytes(self.upstream.patches("fork~2..fork"))
+        self.run("import", box, "--series", "high")
+        self.upstream.git("checkout", "--quiet", "main")
+
+    def run(self, *arguments: str | Path, code: int = 0) -> Any:
+        return self.scene.run("-C", self.scene.root, *arguments, code=code)
+
+    def moves_on(self, **files: str) -> str:
+        """Commit to upstream's main."""
+        contents = {f"{name}.py": content for name, content in files.items()}
+        return self.upstream.commit(contents, "Upstream (#7)")
+
+    def rebase(self, *arguments: str, code: int = 0) -> dict[str, Any]:
+        told = self.scene.rebase(*arguments, "--onto", "upstream/main", code=code)
+        return {series["name"]: series for series in told["series"]}
+
+    def git_rebased(self, end: str) -> str:
+        """Return the tree that git makes of the fork up to a commit."""
+        self.upstream.git("checkout", "--quiet", "--detach", end)
+        self.upstream.git("rebase", "--quiet", "main")
+        tree = self.upstream.tree("HEAD")
+        self.upstream.git("checkout", "--quiet", "main")
+        return tree
+
+
+@pytest.fixture
+def stack(scene: Scene) -> Stack:
+    return Stack(scene)
+
+
+def verdicts(series: Any) -> list[str]:
+    return [patch["verdict"] for patch in series["patches"]]
+
+
+def test_the_branch_of_the_upper_series_has_the_lower_one_too(stack: Stack) -> None:
+    built = stack.run("branch", "high", "--repo", stack.upstream.root, "--json").json
+    assert stack.upstream.tree(built["head"]) == stack.upstream.tree("fork")
+    low = stack.run("branch", "low", "--repo", stack.upstream.root, "--json").json
+    assert stack.upstream.git("rev-parse", f"{built['head']}~2") == low["head"]
+
+
+@pytest.mark.parametrize("named", [[], ["low"], ["high"], ["high", "low"]])
+def test_a_stack_is_rebased_together_and_reported_apart(stack: Stack, named: list[str]) -> None:
+    stack.moves_on(a=text(l30="theirs\n"), b=text(l0="theirs\n"))
+    told = stack.rebase(*named)
+    assert list(told) == ["low", "high"]
+    assert [verdicts(series) for series in told.values()] == [
+        ["unchanged"],
+        ["unchanged", "unchanged"],
+    ]
+    assert told["low"]["tree"] == stack.git_rebased("fork~2")
+    assert told["high"]["tree"] == stack.git_rebased("fork")
+    again = stack.run("branch", "high", "--json").json
+    assert again["head"] == told["high"]["head"]
+    assert stack.rebase("high", "--dry-run")["high"]["head"] == told["high"]["head"]
+
+
+def test_who_is_rebased_as_well_is_said(stack: Stack) -> None:
+    answer = stack.run("rebase", "high", "--onto", "upstream/main", "--dry-run")
+    assert "Of the same stack, rebased as well: low" in answer.err
+
+
+def test_what_upstream_took_of_the_lower_series_is_below_the_upper_one(stack: Stack) -> None:
+    commit = stack.moves_on(a=text(**LOW), b=text(l0="theirs\n"))
+    told = stack.rebase()
+    assert [verdicts(series) for series in told.values()] == [
+        ["absorbed"],
+        ["unchanged", "unchanged"],
+    ]
+    assert told["low"]["head"] == commit
+    assert told["high"]["tree"] == stack.git_rebased("fork")
+
+
+def test_what_upstream_took_of_both_is_absorbed_in_both(stack: Stack) -> None:
+    stack.moves_on(a=text(l3="high\n", l4="low two\n"), b=text(l0="theirs\n"))
+    told = stack.rebase()
+    assert [verdicts(series) for series in told.values()] == [
+        ["absorbed"],
+        ["absorbed", "unchanged"],
+    ]
+
+
+def test_a_conflict_below_blocks_what_is_on_it_and_is_solved_for_both(stack: Stack) -> None:
+    commit = stack.moves_on(a=text(l3="theirs\n", l4="theirs too\n"))
+    before = (stack.scene.root / "upstream.lock").read_bytes()
+    told = stack.rebase(code=3)
+    assert [verdicts(series) for series in told.values()] == [
+        ["conflict"],
+        ["blocked", "unchanged"],
+    ]
+    blocked = told["high"]["patches"][0]
+    assert [cause["commit"] for cause in blocked["cause"]] == [commit]
+    assert (stack.scene.root / "upstream.lock").read_bytes() == before
+    (waiting,) = (stack.scene.root / ".patchmgr/rebase/low").glob("*.patch/a.py")
+    waiting.write_text(text(**LOW))
+    told = {s["name"]: s for s in stack.run("rebase", "--continue", "--json").json["series"]}
+    assert verdicts(told["high"]) == ["unchanged", "unchanged"]
+    head = stack.run("branch", "high", "--repo", stack.upstream.root, "--json").json["head"]
+    assert stack.upstream.git("show", f"{head}:a.py") + "\n" == text(l3="high\n", l4="low two\n")
+
+
+def test_many_targets_tell_of_the_whole_stack(stack: Stack) -> None:
+    first = stack.moves_on(a=text(l30="theirs\n"))
+    stack.moves_on(a=text(**LOW))
+    onto = ["--onto", first, "--onto", "upstream/main"]
+    told = stack.run("rebase", "high", *onto, "--dry-run", "--json").json
+    found = [[verdicts(series) for series in target["series"]] for target in told["targets"]]
+    assert found == [
+        [["unchanged"], ["unchanged", "unchanged"]],
+        [["absorbed"], ["unchanged", "unchanged"]],
+    ]
+
+
+def test_a_report_is_about_one_series(stack: Stack) -> None:
+    (told,) = stack.run("report", "high", "--json").json["series"]
+    total = told["total"]
+    assert (total["files"], total["added"], total["removed"]) == (2, 2, 2)
+
+
+def test_the_upper_series_is_applied_with_the_lower_one(stack: Stack) -> None:
+    clone = stack.upstream.root
+    stack.run("apply", "high", "--to", clone)
+    assert (clone / "a.py").read_text() == text(l3="high\n", l4="low two\n")
+    assert (clone / "b.py").read_text() == text(l9="other\n")
+    assert stack.run("verify", "high", "--to", clone).code == 0
+    (stack.scene.root / "series/low/low.patch").unlink()
+    (stack.scene.root / "series/low/series").write_bytes(b"")
+    assert "has changed since" in stack.run("verify", "high", "--to", clone, code=4).out
+    stack.run("unapply", "high", "--to", clone)
+    assert stack.upstream.git("status", "--porcelain") == ""
+
+
+def test_two_patches_of_one_name_cannot_be_applied_together(stack: Stack) -> None:
+    folder = stack.scene.root / "series"
+    (folder / "high/high-on-low.patch").rename(folder / "high/low.patch")
+    (folder / "high/series").write_bytes(b"low.patch\nhigh-elsewhere.patch\n")
+    refused = stack.run("apply", "high", "--to", stack.upstream.root, code=1)
+    assert one_line(refused) == "high and low both have a patch low.patch"
+
+
+def test_a_patch_that_needs_the_lower_series_is_refused_without_it(
+    stack: Stack, scene: Scene
+) -> None:
+    stack.run("series", "new", "alone", "--upstream", "up", "--base", stack.base)
+    box = scene.root.parent / "high.mbox"
+    refused = stack.run("import", box, "--series", "alone", code=1)
+    assert "high on low" in refused.err or "high-on-low" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "problem"),
+    [
+        pytest.param(
+            ["--on", "low", "--base", "upstream/main"],
+            2,
+            "new is to stand on low, which is on another state: {base}",
+            id="another-pin",
+        ),
+        pytest.param(["--on", "nobody"], 2, "there is no series nobody", id="no-such-series"),
+        pytest.param([], 2, "a series needs an upstream and a state of it", id="on-nothing"),
+    ],
+)
+def test_a_series_stands_on_what_is_there(
+    stack: Stack, arguments: list[str], code: int, problem: str
+) -> None:
+    stack.moves_on(a=text(l30="theirs\n"))
+    answer = stack.scene.run("-C", stack.scene.root, "series", "new", "new", *arguments, code=code)
+    assert one_line(answer) == problem.format(base=stack.base)

@@ -1,0 +1,43 @@
+"""Authoring at random: no line that a person wrote is ever lost, and undo leads to the start."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.commands.desks import hands
+from tests.commands.scenes import Stage
+from tests.commands.walker import Walker, start
+
+LONG = "PATCHMGR_LONG"
+# Seeds of walks that once found a fault are kept.
+SHORT_WALKS = (1, 2)
+LONG_WALKS = (1, 2, 3)
+
+
+def walk(stage: Stage, monkeypatch: pytest.MonkeyPatch, *, seed: int, steps: int) -> Walker:
+    monkeypatch.chdir(stage.folder)
+    walker, look = start(hands(stage, name="w"), seed)
+    for _ in range(steps):
+        walker.step()
+    walker.settle()
+    walker.back_to_the_start(look)
+    return walker
+
+
+@pytest.mark.parametrize("seed", SHORT_WALKS)
+def test_a_short_walk_loses_no_line(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    walk(stage, monkeypatch, seed=seed, steps=40)
+
+
+@pytest.mark.skipif(not os.environ.get(LONG), reason=f"{LONG} is not set: takes minutes")
+@pytest.mark.parametrize("seed", LONG_WALKS)
+def test_a_walk_of_two_thousand_steps_loses_no_line(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    walker = walk(stage, monkeypatch, seed=seed, steps=3400)
+    assert sum(walker.counts.values()) >= 2000
+    assert all(0 in codes for codes in walker.codes.values()), walker.codes

@@ -1,0 +1,104 @@
+"""Patches as layers: what becomes of each on another state."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.layers import (
+    Collision,
+    Ground,
+    fold_states,
+    is_exact,
+    lay_all,
+    layers_of,
+    sharers,
+)
+from patchmgr.model.snapshot import Entry
+from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
+from tests.engines.series import Files, difference, entry_of, executable, link, shown
+
+LINES = "".join(f"{letter}\n" for letter in "abcdefghij").encode()
+PIN: Files = {"f": LINES, "other": LINES}
+
+
+def changed(**lines: str) -> bytes:
+    """Return the ten lines with some of them changed."""
+    return b"".join(
+        lines.get(x.decode().strip(), x.decode()).encode() for x in LINES.splitlines(True)
+    )
+
+
+def ground() -> Ground:
+    blobs = MemoryBlobs()
+    return Ground(MemoryTree(blobs, {p: shown(f) for p, f in PIN.items()}), blobs, PlainMerge())
+
+
+STATES: dict[str, tuple[Files, ...]] = {
+    "apart": ({**PIN, "f": changed(a="A\n")}, {**PIN, "f": changed(a="A\n", j="J\n")}),
+    "files": ({**PIN, "new": b"1\n"}, {**PIN, "new": b"1\n", "other": b"x\n"}),
+    "mode": ({**PIN, "f": changed(j="J\n")}, {**PIN, "f": executable(changed(j="J\n"))}),
+    "same": ({**PIN, "f": changed(a="A\n")}, {**PIN, "f": changed(a="B\n")}),
+    "made": ({**PIN, "new": b"1\n"}, {**PIN, "new": b"2\n"}),
+    "gone": ({**PIN, "f": changed(a="A\n")}, {"other": LINES}),
+    "link": ({**PIN, "f": link(b"x")}, {**PIN, "f": link(b"y")}),
+    "above": ({"other": LINES}, {"other": LINES, "f/g": b"1\n"}),
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        ("apart", None),
+        ("files", None),
+        ("mode", None),
+        ("same", "both change the same lines of it"),
+        ("made", "both change the same lines of it"),
+        ("gone", "both change the same lines of it"),
+        ("link", "both change the same lines of it"),
+        ("above", "f is in the way"),
+    ],
+)
+def test_two_layers_change_places_or_collide(key: str, reason: str | None) -> None:
+    place = ground()
+    first, second = STATES[key]
+    patches = (difference("one", PIN, first), difference("two", first, second))
+    states = fold_states(place, patches, {})
+    layers = layers_of(place, ("one", "two"), states)
+    found = lay_all(place, layers[::-1], {})
+    if reason is not None:
+        assert isinstance(found, Collision)
+        assert (found.name, found.reason) == ("two", reason)
+        return
+    assert not isinstance(found, Collision)
+    assert place.is_same(found[-1], states[-1])
+    assert lay_all(place, layers, {}) == states
+
+
+def test_a_change_that_is_there_already_is_no_collision() -> None:
+    place = ground()
+    state = {"f": entry_of_text(place, changed(a="A\n"))}
+    layer = place.between("one", {}, state)
+    assert lay_all(place, [layer, layer], {}) == ({}, state, state)
+
+
+def entry_of_text(place: Ground, content: bytes) -> Entry:
+    blobs = place.blobs
+    assert isinstance(blobs, MemoryBlobs)
+    return entry_of(blobs, content)
+
+
+def test_an_exact_patch_leads_from_state_to_state() -> None:
+    place = ground()
+    patch = difference("one", PIN, {**PIN, "f": changed(a="A\n")})
+    states = fold_states(place, (patch,), {})
+    assert is_exact(place, patch, {}, states[1])
+    assert not is_exact(place, patch, {}, {})
+    assert not is_exact(place, patch, states[1], states[1])
+
+
+def test_layers_are_told_by_their_paths() -> None:
+    place = ground()
+    states: list[dict[str, Entry | None]] = [{}, {"f": None}, {"f": None, "other": None}]
+    layers = layers_of(place, ("one", "two"), states)
+    assert sharers(layers, "f", but="two") == ("one",)
+    assert sharers(layers, "f", but="one") == ()
