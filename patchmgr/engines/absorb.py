@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 
+from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.arrivals import Traffic, traffic
 from patchmgr.engines.atoms import Folded, PatchAtoms, bare, interests, patch_atoms
 from patchmgr.engines.conflict_ids import conflict_regions
 from patchmgr.engines.landing import FEWEST_FOUND, FEWEST_LINES, Landing, find_landings, is_ours
 from patchmgr.engines.presence import Count, Fate, View
 from patchmgr.engines.proof import is_short, proved_hunks
+from patchmgr.engines.replaced import with_replaced
 from patchmgr.engines.reversals import is_kept, relanding, restored, reversal
 from patchmgr.engines.search import Search, Timelines, states_of
 from patchmgr.model.merge import Conflicted
@@ -28,34 +29,6 @@ from patchmgr.model.snapshot import Entry
 
 MOST_LANDINGS = 9
 FEWEST_IN_TARGET = 0.9
-
-
-class Event(str, Enum):
-    """What happened to a patch's effect upstream."""
-
-    LANDED = "landed"
-    EVOLVED = "evolved"
-    REVERTED = "reverted"
-    GONE = "gone"
-
-
-@dataclass(frozen=True, slots=True)
-class Absorption:
-    """What upstream has of one patch.
-
-    `hunks` numbers the absorbed hunks, in the order of the patch's files and hunks. `step` is
-    the commit that landed it, `event` what became of it since, and `since` the commit that
-    took it back. A reverted patch has no absorbed hunks. `wordings` is what the commit has in
-    other words.
-    """
-
-    hunks: frozenset[int]
-    step: Step
-    event: Event
-    is_whole: bool
-    since: Step | None = None
-    how: How = How.HISTORY
-    wordings: tuple[Wording, ...] = ()
 
 
 def find_absorbed(
@@ -85,10 +58,15 @@ def find_absorbed(
         text,
         tuple(folded),
     )
+    return with_replaced(search, _each(search))
+
+
+def _each(search: Search) -> dict[int, Absorption]:
+    """Judge each patch by the commits that landed it, or else by the target."""
     seen = traffic(search)
     landings = find_landings(search, seen)
     found: dict[int, Absorption] = {}
-    for patch, atoms in enumerate(series):
+    for patch, atoms in enumerate(search.series):
         absorption = None
         if patch in landings:
             absorption = _landed(search, seen, patch, landings)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from patchmgr.engines.absorb import Absorption, Event
+from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.carriage import carry_files
 from patchmgr.engines.decisions import finding_of, standing_decision, tell
 from patchmgr.engines.dropping import carry_rest, sizes
 from patchmgr.engines.fold import FileStep, Overlay, step_patch
-from patchmgr.engines.solutions import shown_content
+from patchmgr.engines.hunk_outcomes import hunk_outcomes
 from patchmgr.engines.work import FileResult, NewSide, SymbolAt, Tools
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Verdict
@@ -62,6 +62,7 @@ class _Run:
     homes: dict[str, str]
     tools: Tools
     blocked: set[str] = field(default_factory=set)
+    carried: set[str] = field(default_factory=set)
 
 
 def rebase_series(
@@ -95,6 +96,8 @@ def rebase_series(
             judged.append(_left_out(item, item.refused_as, item.refusal, run))
         else:
             judged.append(_with_promise(_with_history(_carry(run, item), item), item, run))
+        if judged[-1].outcome.is_carried:
+            run.carried.add(item.patch.name)
         if stops_at_conflict and judged[-1].outcome.verdict is Verdict.CONFLICT:
             stopped = item.patch.name
     return tuple(judged), run.new.changes()
@@ -129,8 +132,9 @@ def _left_out(item: Item, verdict: Verdict, reason: str, run: _Run) -> Judged:
 
 
 def _carry(run: _Run, item: Item) -> Judged:
-    patch, absorption = item.patch, item.absorption
-    steps = item.steps
+    patch, absorption, steps = item.patch, item.absorption, item.steps
+    if absorption is not None:
+        absorption = absorption.without_undoing(run.carried)
     if steps is None:
         steps = step_patch(run.old, patch, run.tools.blobs)
     if absorption is not None and absorption.is_whole:
@@ -228,7 +232,7 @@ def _judge(
     run: _Run, patch: Patch, results: tuple[FileResult, ...], before: Mapping[str, Entry | None]
 ) -> Judged:
     conflicts = tuple(r.conflict for r in results if r.conflict is not None)
-    hunks = tuple(h for r in results for h in _hunk_outcomes(run, r))
+    hunks = tuple(h for r in results for h in hunk_outcomes(r, run.tools))
     changes = {p: run.new.entry(p) for p in before if run.new.entry(p) != before[p]}
     finding = finding_of(patch, results, run.tools.blobs) if conflicts else None
     outcome = PatchOutcome(
@@ -263,41 +267,3 @@ def _outcome(patch: Patch, verdict: Verdict, tools: Tools, *, reason: str) -> Pa
     return PatchOutcome(
         patch.name, patch.subject, patch.message, author, verdict, reason=reason, changes={}
     )
-
-
-def _hunk_outcomes(run: _Run, result: FileResult) -> tuple[HunkOutcome, ...]:
-    """Return one outcome an answer; what is no hunk has line 0."""
-    change = result.step.change
-    content = _symbol_content(run, result.step)
-    places: list[tuple[int, str | None]] = [
-        (hunk.new_start, run.tools.symbol_at(change.path, content, line))
-        for hunk, line in zip(change.hunks, _changed_lines(result.step), strict=True)
-    ]
-    places += [(0, None)] * (len(result.answers) - len(places))
-    found: list[HunkOutcome] = []
-    for number, (line, symbol) in enumerate(places):
-        verdict, how = result.answers[number]
-        place = result.places.get(number)
-        path = result.home if place is None else place.path
-        symbol = symbol if place is None else place.symbol
-        found.append(HunkOutcome(change.path, path, line, symbol, verdict, how))
-    return tuple(found)
-
-
-def _changed_lines(step: FileStep) -> tuple[int, ...]:
-    """Return the 1-based line of each hunk's first change on the side with the symbols.
-
-    This is where the hunk went, which its header may not say.
-    """
-    lines: list[int] = []
-    drift = 0
-    for hunk, position in zip(step.change.hunks, step.positions, strict=True):
-        before = next((i for i, line in enumerate(hunk.lines) if line[:1] != b" "), 0)
-        lines.append(position + drift + before + 1)
-        drift += 0 if step.theirs is None else hunk.added() - hunk.removed()
-    return tuple(lines)
-
-
-def _symbol_content(run: _Run, step: FileStep) -> bytes:
-    entry = step.theirs if step.theirs is not None else step.base
-    return shown_content(entry, run.tools.blobs) or b""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
-from patchmgr.engines.absorb import Absorption
+from patchmgr.engines.absorption import Absorption
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.placement import split_lines
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from patchmgr.engines.absorb import Absorption, Event, find_absorbed
+from patchmgr.engines.absorb import find_absorbed
+from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.atoms import Folded, interests, patch_atoms
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.search import Search, Timelines, states_of

@@ -509,6 +509,15 @@ SERIES = [
         ["landed c1 range"] * 2,
         id="superseded-landed-in-turn",
     ),
+    pytest.param(
+        tale(
+            [{"c": text("ours_one")}, {"c": b""}],
+            ("Create", {"c": b""}),
+            base={},
+        ),
+        ["landed c0 range", "landed c0 exact"],
+        id="emptied-by-one-that-landed",
+    ),
     pytest.param(tale(a(FIRST, BASE), *on_a(OTHER)), ["-", "-"], id="undone-neither-landed"),
     pytest.param(
         tale(a(FIRST, BASE), *on_a(FIRST)), ["landed c0 exact", "-"], id="undone-first-landed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.absorb import Absorption, Event
+from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
 from patchmgr.engines.work import FileResult
 from patchmgr.model.merge import Conflicted, Merge

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from patchmgr.engines.absorb import Absorption, Event
+from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.passages import change_digest, passage, whole_file
 from patchmgr.model.decision import Decision, Finding, Passage, Ruling
 from patchmgr.model.outcome import How, PatchOutcome

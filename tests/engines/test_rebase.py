@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from patchmgr.engines.absorb import Absorption, Event
+from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.rebase import patch_verdict
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import HunkOutcome, Verdict

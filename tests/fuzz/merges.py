@@ -184,6 +184,6 @@ def absorption(raw: bytes) -> None:
     known = {patch.name: found[number] for number, patch in enumerate(ours) if number in found}
     result = Run(base, states[-1]).rebase(*ours, known=known)
     paths = [path for patch in ours for path in patch.paths()]
-    is_at_end = states[-1] == state and len(paths) == len(set(paths))
+    is_at_end = states[-1] == state and (len(paths) == len(set(paths)) or found)
     if is_at_end and "conflict" not in result.verdicts:
         assert result.files == state, "upstream is at the series' own end"

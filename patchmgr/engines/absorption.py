@@ -1,0 +1,46 @@
+"""What upstream has of one patch, and what happened to that since."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from patchmgr.model.outcome import How, Wording
+from patchmgr.model.ports import Step
+
+
+class Event(str, Enum):
+    """What happened to a patch's effect upstream."""
+
+    LANDED = "landed"
+    EVOLVED = "evolved"
+    REVERTED = "reverted"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Absorption:
+    """What upstream has of one patch.
+
+    `hunks` numbers the absorbed hunks, in the order of the patch's files and hunks. `step` is
+    the commit that landed it, `event` what became of it since, and `since` the commit that
+    took it back. A reverted patch has no absorbed hunks. `wordings` is what the commit has in
+    other words. `undoes` tells by hunk which earlier patches bring lines that it takes away.
+    """
+
+    hunks: frozenset[int]
+    step: Step
+    event: Event
+    is_whole: bool
+    since: Step | None = None
+    how: How = How.HISTORY
+    wordings: tuple[Wording, ...] = ()
+    undoes: Mapping[int, frozenset[str]] = field(default_factory=dict)
+
+    def without_undoing(self, carried: Collection[str]) -> Absorption:
+        """Return what is left where hunks take away what carried patches bring."""
+        held = {hunk for hunk, names in self.undoes.items() if not names.isdisjoint(carried)}
+        if held.isdisjoint(self.hunks):
+            return self
+        return replace(self, hunks=self.hunks - held, is_whole=False)
