@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from benchmarks.clones import quiet_environment
 
+PICTURES = "pictures"  # a folder of the run whose files go beside the page
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 Report = Callable[[Path, Path, Mapping[str, str], int], str]
@@ -45,6 +47,8 @@ def measure_page(section: Section, report: Report) -> None:
         environment = quiet_environment(place / "home")
         mirror = (Path(mirrors) / section.repository).resolve()
         text = report(mirror, place, environment, options.rounds)
+        if options.write and (place / PICTURES).is_dir():
+            shutil.copytree(place / PICTURES, PAGE.parent, dirs_exist_ok=True)
     print(text)
     if options.write:
         _write(section, text)

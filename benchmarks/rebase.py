@@ -14,12 +14,18 @@ import shutil
 import sys
 from collections.abc import Sequence
 
+from benchmarks.again import measure_again, status_of
 from benchmarks.clones import output
-from benchmarks.pages import Section, measure_page, program, tell
+from benchmarks.long_series import LongSeries
+from benchmarks.pages import PICTURES, Section, measure_page, program, tell
+from benchmarks.plots import plot, write_plot
 from benchmarks.stand_in import REPOSITORY, Entrant, StandIn
 from benchmarks.timing import Tool, measure, run_once, table
 
 VERDICTS = ("unchanged", "modified", "partial", "absorbed", "conflict", "blocked", "skipped")
+NEWER_GIT = "PATCHMGR_BENCH_GIT"  # a git that has `replay`
+LENGTHS = (53, 200, 500)
+PLOT = "benchmark-patches.svg"
 BEGIN, END = "<!-- begin: python -m benchmarks.rebase -->", "<!-- end -->"
 
 
@@ -41,6 +47,8 @@ def report(stand_in: StandIn, rounds: int) -> str:
             machine(stand_in, rounds, load),
             clean_stretch(stand_in, rounds),
             far_stretch(stand_in, rounds),
+            second_runs(stand_in, rounds),
+            long_series(stand_in, rounds),
             start_up(stand_in, rounds),
         )
     )
@@ -78,7 +86,13 @@ def clean_stretch(stand_in: StandIn, rounds: int) -> str:
         entrants += [stand_in.stgit(is_import=False), stand_in.stgit(is_import=True)]
     else:
         missing.append("StGit (not installed)")
-    missing.append("`git replay` (needs git 2.44)")
+    newer = os.environ.get(NEWER_GIT)
+    if newer:
+        entrants.append(stand_in.git_replay(newer))
+    else:
+        missing.append(f"`git replay` ({NEWER_GIT} names no git 2.44 or newer)")
+    if not shutil.which("gbp"):
+        missing.append("`gbp pq` (not installed)")
     agreement = compare_trees(entrants)
     results = measure([entrant.tool for entrant in entrants], rounds, tell)
     return (
@@ -119,6 +133,31 @@ def far_stretch(stand_in: StandIn, rounds: int) -> str:
     )
 
 
+def second_runs(stand_in: StandIn, rounds: int) -> str:
+    """Compare the far dry run with what it takes where a run before left its answers."""
+    results = measure_again(stand_in, rounds, tell)
+    return f"### Once more\n\n{table(results, results[0].tool.name)}"
+
+
+def long_series(stand_in: StandIn, rounds: int) -> str:
+    """Compare series of growing length with `git rebase`, and draw both."""
+    texts: list[str] = []
+    lines: dict[str, list[tuple[float, float]]] = {"patchmgr rebase": [], "git rebase": []}
+    for count in LENGTHS:
+        series = LongSeries(stand_in, count)
+        entrants = [series.patchmgr(), series.git_rebase()]
+        results = measure([entrant.tool for entrant in entrants], max(1, rounds // 2), tell)
+        if len({entrant.tree() for entrant in entrants}) > 1:
+            texts.append(f"With {count} patches the trees differ.")
+        texts.append(table(results, entrants[1].tool.name))
+        for line, measured in zip(lines.values(), results, strict=True):
+            line.append((count, measured.median))
+    write_plot(stand_in.place / PICTURES / PLOT, plot(lines, across="patches", up="seconds"))
+    title = f"### Up to {LENGTHS[-1]} patches"
+    about = "Each commit, then each taken back, and again."
+    return "\n\n".join([title, about, *texts, f"![Seconds by patches]({PLOT})"])
+
+
 def start_up(stand_in: StandIn, rounds: int) -> str:
     """Compare `patchmgr --help` with the import of the library that draws it."""
     folder, environment = stand_in.workspace()[0], stand_in.environment
@@ -128,7 +167,11 @@ def start_up(stand_in: StandIn, rounds: int) -> str:
         Tool('`python -c "import typer"`', python, folder, environment),
     ]
     results = measure(tools, 3 * rounds, lambda line: None)
-    return f"### Start\n\n{table(results, tools[1].name)}"
+    status = measure([status_of(stand_in, 5)], rounds, tell)
+    return (
+        f"### Start\n\n{table(results, tools[1].name)}\n\n{table(status, status[0].tool.name)}\n\n"
+        "Not measured: `fetch` of a release (needs the package index)."
+    )
 
 
 if __name__ == "__main__":

@@ -40,24 +40,26 @@ class StandIn:
         self.mirror = mirror
         self.place = place
         self.environment = environment
-        self._program = program
+        self.program = program
         absent = absent_paths(mirror, (TIP, CLEAN, FAR), environment)
         self._whole = ["/*", *(f"!/{path}" for path in absent)]
-        touched = self._git("diff", "--name-only", "--no-renames", BASE, TIP).splitlines()
+        touched = self.git("diff", "--name-only", "--no-renames", BASE, TIP).splitlines()
         self._touched = [f"/{path}" for path in touched]
         self.mails = place / "series.mbox"
         self.mails.write_text(
-            self._git("format-patch", "--stdout", "--full-index", "--binary", f"{BASE}..{TIP}")
+            self.git("format-patch", "--stdout", "--full-index", "--binary", f"{BASE}..{TIP}")
             + "\n",
             errors="surrogateescape",
         )
-        self.count = int(self._git("rev-list", "--count", f"{BASE}..{TIP}"))
+        self.count = int(self.git("rev-list", "--count", f"{BASE}..{TIP}"))
 
-    def _git(self, *arguments: str) -> str:
+    def git(self, *arguments: str) -> str:
+        """Run git on the mirror and return what it printed."""
         command = ["git", f"--git-dir={self.mirror}", *arguments]
         return output(command, self.place, self.environment)
 
-    def _clone(self, name: str, at: str, *, is_sparse: bool = False) -> Clone:
+    def clone(self, name: str, at: str, *, is_sparse: bool = False) -> Clone:
+        """Return a clone in a folder of its own, with that commit checked out."""
         patterns = self._touched if is_sparse else self._whole
         root = self.place / name / "clone"
         return make_clone(self.mirror, root, at, patterns, self.environment)
@@ -87,18 +89,20 @@ class StandIn:
         return used / "workspace", restore
 
     def _patchmgr(self, *arguments: str) -> str:
-        return output([*self._program, *arguments], self.place, self.environment)
+        """Run patchmgr where nothing is timed."""
+        return output([*self.program, *arguments], self.place, self.environment)
 
     def patchmgr(self) -> Entrant:
         """Return `patchmgr rebase`, the write step included."""
         folder, restore = self.workspace()
-        command = (*self._program, "rebase", SERIES, "--onto", CLEAN)
+        command = (*self.program, "rebase", SERIES, "--onto", CLEAN)
         tool = Tool("`patchmgr rebase`", command, folder, self.environment, restore)
-        return Entrant(tool, lambda: self._tree_in_store(folder))
+        return Entrant(tool, lambda: self.tree_in_store(folder))
 
-    def _tree_in_store(self, folder: Path) -> str:
+    def tree_in_store(self, folder: Path, series: str = SERIES) -> str:
+        """Return the tree that the branch of a series has in the store."""
         store = next((Path(self.environment["XDG_CACHE_HOME"]) / "patchmgr" / "stores").iterdir())
-        name = f"refs/heads/patchmgr/{SERIES}^{{tree}}"
+        name = f"refs/heads/patchmgr/{series}^{{tree}}"
         command = ["git", f"--git-dir={store}", "rev-parse", name]
         return output(command, folder, self.environment)
 
@@ -106,23 +110,36 @@ class StandIn:
         """Return `git rebase --onto`, in the whole work tree or in the touched files alone."""
         name = "`git rebase`, touched files only" if is_sparse else "`git rebase`"
         folder = "rebase-sparse" if is_sparse else "rebase"
-        clone = self._clone(folder, TIP, is_sparse=is_sparse)
+        clone = self.clone(folder, TIP, is_sparse=is_sparse)
         clone.keep()
         command = ("git", "rebase", "--quiet", "--onto", CLEAN, BASE, "work")
         return Entrant(Tool(name, command, clone.root, self.environment, clone.restore), clone.tree)
 
     def git_am(self) -> Entrant:
         """Return `git am -3` of the same commits as mails."""
-        clone = self._clone("am", CLEAN)
+        clone = self.clone("am", CLEAN)
         clone.keep()
         command = ("git", "am", "--quiet", "-3", str(self.mails))
         tool = Tool("`git am -3`", command, clone.root, self.environment, clone.restore)
         return Entrant(tool, clone.tree)
 
+    def git_replay(self, git: str) -> Entrant:
+        """Return `git replay` of the commits, by a git that has it; it only prints what moves."""
+        clone = self.clone("replay", TIP)
+        clone.keep()
+        command = (git, "replay", "--onto", CLEAN, f"{BASE}..work")
+
+        def tree() -> str:
+            moved = clone.root.parent / "last-output"
+            return clone.git("rev-parse", f"{moved.read_text().split()[2]}^{{tree}}")
+
+        tool = Tool("`git replay`", command, clone.root, self.environment, clone.restore)
+        return Entrant(tool, tree)
+
     def quilt(self) -> Entrant:
         """Return `quilt push -a` of the series as patchmgr keeps it."""
         self.workspace()
-        clone = self._clone("quilt", CLEAN)
+        clone = self.clone("quilt", CLEAN)
         clone.keep()
         patches = self.place / "kept" / "workspace" / "series" / SERIES
         environment = {**self.environment, "QUILT_PATCHES": str(patches)}
@@ -133,7 +150,7 @@ class StandIn:
     def stgit(self, *, is_import: bool) -> Entrant:
         """Return StGit's import of the mails, or its rebase of a stack made of them."""
         at = CLEAN if is_import else BASE
-        clone = self._clone("stg-import" if is_import else "stg-rebase", at)
+        clone = self.clone("stg-import" if is_import else "stg-rebase", at)
         output(["stg", "init"], clone.root, self.environment)
         importing = ("stg", "import", "-M", str(self.mails))
         if not is_import:
@@ -146,7 +163,7 @@ class StandIn:
     def far_dry_run(self) -> tuple[Tool, Mapping[str, int]]:
         """Return the dry run onto the far target, and the verdicts that it gives."""
         folder, restore = self.workspace()
-        command = (*self._program, "rebase", SERIES, "--onto", FAR, "--dry-run")
+        command = (*self.program, "rebase", SERIES, "--onto", FAR, "--dry-run")
         printed = output([*command, "--json"], folder, self.environment, good=False)
         name = "`patchmgr rebase --dry-run`"
         tool = Tool(name, command, folder, self.environment, restore, good=(0, 3))
@@ -155,7 +172,7 @@ class StandIn:
 
     def far_stops(self) -> Mapping[str, int]:
         """Return how many patches git's tools carry onto the far target before they stop."""
-        rebased, mailed = self._clone("far-rebase", TIP), self._clone("far-am", FAR)
+        rebased, mailed = self.clone("far-rebase", TIP), self.clone("far-am", FAR)
         rebased.git("rebase", "--quiet", "--onto", FAR, BASE, "work", good=False)
         mailed.git("am", "--quiet", "-3", str(self.mails), good=False)
         return {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 from patchmgr.engines.comparison import Comparison, runs_of
@@ -11,11 +11,13 @@ from patchmgr.engines.ladder import CONFLICT, Answer, Collided, Merged, Sides
 from patchmgr.engines.likely import Likeness, find_likeness
 from patchmgr.engines.placement import split_lines
 from patchmgr.model.outcome import How, Resemblance, Verdict
-from patchmgr.model.ports import Blobs, TextMerge
+from patchmgr.model.patch import Hunk
+from patchmgr.model.ports import Blobs, Kept, TextMerge
 from patchmgr.model.snapshot import FILE_MODES
 
 if TYPE_CHECKING:
     from patchmgr.engines.both_texts import Spot
+    from patchmgr.engines.name_counts import NameCounts
 
 REASON = "upstream seems to have this in other words"
 
@@ -30,12 +32,19 @@ class Alarm:
 
 
 def raise_alarms(
-    path: str, sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
+    path: str,
+    sides: Sides,
+    merged: Merged | Collided,
+    *,
+    blobs: Blobs,
+    text: TextMerge,
+    names: NameCounts | None = None,
+    kept: Kept | None = None,
 ) -> tuple[Merged | Collided, tuple[Alarm, ...]]:
     """Return a merge in which hunks that upstream seems to have are conflicts, and those hunks."""
     if isinstance(merged, Collided) and merged.marked is None:
         return merged, ()
-    alarms = _alarms(path, sides, merged.answers, blobs)
+    alarms = _alarms(path, sides, merged.answers, blobs, names=names, kept=kept)
     clean = {alarm.hunk: alarm.likeness for alarm in alarms if alarm.is_clean}
     if not clean:
         return merged, alarms
@@ -50,7 +59,15 @@ def raise_alarms(
     return Collided(reason, marked, answers), alarms
 
 
-def _alarms(path: str, sides: Sides, answers: Sequence[Answer], blobs: Blobs) -> tuple[Alarm, ...]:
+def _alarms(
+    path: str,
+    sides: Sides,
+    answers: Sequence[Answer],
+    blobs: Blobs,
+    *,
+    names: NameCounts | None,
+    kept: Kept | None,
+) -> tuple[Alarm, ...]:
     entries = (sides.base, sides.ours, sides.theirs)
     if any(entry is None or entry.mode not in FILE_MODES for entry in entries):
         return ()
@@ -58,15 +75,27 @@ def _alarms(path: str, sides: Sides, answers: Sequence[Answer], blobs: Blobs) ->
     asked = [n for n, answer in enumerate(answers[: len(sides.hunks)]) if _is_open(answer)]
     if base == ours or not asked:
         return ()
-    comparison = Comparison(path, blobs.read(base), blobs.read(ours))
-    found: list[Alarm] = []
-    for n in asked:
-        is_clean = answers[n] != CONFLICT
-        hunk, position = sides.hunks[n], sides.positions[n]
+    is_clean = {n: answers[n] != CONFLICT for n in asked}
+    about = [(n, is_clean[n], sides.hunks[n], sides.positions[n]) for n in asked]
+    question = ("alarms", path, base, ours, repr(about))
+    known = None if kept is None else kept.get(question)
+    if known is not None:
+        return tuple(Alarm(n, Likeness(*lines), is_clean[n]) for n, *lines in known[0])
+    comparison = Comparison(path, blobs.read(base), blobs.read(ours), names=names)
+    found = tuple(_judged(comparison, about))
+    if kept is not None:
+        kept.put(question, [[alarm.hunk, *astuple(alarm.likeness)] for alarm in found])
+    return found
+
+
+def _judged(
+    comparison: Comparison, about: Sequence[tuple[int, bool, Hunk, int]]
+) -> Iterator[Alarm]:
+    """Yield the alarms of hunks, each with its number, whether it is clean, and its place."""
+    for n, is_clean, hunk, position in about:
         likeness = find_likeness(comparison, hunk, position, is_clean=is_clean)
         if likeness is not None:
-            found.append(Alarm(n, likeness, is_clean))
-    return tuple(found)
+            yield Alarm(n, likeness, is_clean)
 
 
 def _is_open(answer: Answer) -> bool:

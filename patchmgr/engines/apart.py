@@ -30,8 +30,9 @@ class Text:
     def __init__(self, content: bytes) -> None:
         self.is_binary = b"\0" in content[:_BINARY_LOOK]
         self.lines = split_lines(content)
-        count = Counter(self.lines)
-        self.single = {line: n for n, line in enumerate(self.lines) if count[line] == 1}
+        last = dict(zip(self.lines, count(), strict=False))  # in the order of first places, as is
+        times = Counter(self.lines).values()
+        self.single = dict(compress(last.items(), map((1).__eq__, times)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,7 +198,10 @@ def _merge_change(
         )
     alarms: tuple[Alarm, ...] = ()
     if tools.asks:
-        merged, alarms = raise_alarms(home, sides, merged, blobs=tools.blobs, text=tools.text)
+        merged, alarms = raise_alarms(
+            home, sides, merged,
+            blobs=tools.blobs, text=tools.text, names=tools.names, kept=tools.kept,
+        )  # fmt: skip
     has_more = tools.formatter is not None or tools.structure is not None
     if isinstance(merged, Merged) or alarms or is_solved or not has_more:
         return merged, alarms, ()

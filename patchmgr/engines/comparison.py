@@ -27,6 +27,7 @@ from patchmgr.engines.languages.words import (
     parts_of,
     words_of,
 )
+from patchmgr.engines.name_counts import NameCounts
 from patchmgr.engines.placement import split_lines
 from patchmgr.model.patch import Hunk
 
@@ -47,7 +48,6 @@ _BOUND = re.compile(
 
 if TYPE_CHECKING:
     from patchmgr.engines.symbols import SymbolIndex
-_NAME = re.compile(rb"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,10 @@ class Sayings:
 class Comparison:
     """A file before and after upstream's changes."""
 
-    def __init__(self, path: str, base: bytes, ours: bytes) -> None:
+    def __init__(
+        self, path: str, base: bytes, ours: bytes, *, names: NameCounts | None = None
+    ) -> None:
+        self._names = names or NameCounts()
         self.language = language(path, base)
         self.base, self.ours = split_lines(base), split_lines(ours)
         self._path = path
@@ -176,7 +179,7 @@ class Comparison:
 
     @cached_property
     def _frequency(self) -> Counter[bytes]:
-        return Counter(_NAME.findall(self._contents[0]))
+        return self._names.of(self.base)
 
     def weight(self, word: str) -> float:
         """Return how much a word says: 1 for a name that the file did not have."""

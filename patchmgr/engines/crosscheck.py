@@ -85,31 +85,43 @@ def check_merged(
     sides = [Overlay(base), Overlay(onto), _written_against(judged, base), merged]
     old, upstream, fork, after = (_Files(side, blobs) for side in sides)
     last = _last_patches(judged)
-    texts: dict[str, Texts] = {}
-    merges: dict[str, str] = {}
-    for path in sorted(path for path in changes if path.endswith(_PYTHON) and path in last):
-        content = after.read(path)
-        if content is None:
-            continue
-        merges[path] = _decoded(content)
-        before = [side.read(path) for side in (old, upstream, fork)]
-        if None not in before and len({*before, content}) == 4:
-            texts[path] = Texts(*(_decoded(side or b"") for side in before))
+    carried = sorted(path for path in changes if path.endswith(_PYTHON) and path in last)
+    merges, texts = _merged_texts(carried, (old, upstream, fork), after)
     suspects = [path for path in texts if is_worth_a_look(texts[path], merges[path])]
     asked = suspect_all([(texts[path], merges[path], path) for path in suspects])
     touched = {path for patch in judged for result in patch.files for path in _paths(result)}
     doubtful = _modules({*upstream_paths, *touched, *changes}, fork.tree, merged)
     ours = doubtful | _modules(changes, old.tree, merged)
-    told: dict[str, tuple[str, ...]] = {}
-    for path, text in merges.items():
-        modules = ours if path in texts else doubtful
-        is_doubtful = any(
-            is_among(modules, path, module, name) and not resolves(path, module, name, after)
-            for module, name in _named_imports(text)
-        )
-        told[path] = _lost(path, text, after, [fork, upstream], modules) if is_doubtful else ()
+    told = {
+        path: _lost(path, text, after, [fork, upstream], ours if path in texts else doubtful)
+        for path, text in merges.items()
+    }
     for path, sentences in zip(suspects, asked(), strict=True):
         told[path] += sentences
+    return _with_warnings(judged, told, last)
+
+
+def _merged_texts(
+    paths: Sequence[str], sides: Sequence[_Files], after: _Files
+) -> tuple[dict[str, str], dict[str, Texts]]:
+    """Return the merged files, and the sides of those that both sides changed."""
+    merges: dict[str, str] = {}
+    texts: dict[str, Texts] = {}
+    for path in paths:
+        content = after.read(path)
+        if content is None:
+            continue
+        merges[path] = _decoded(content)
+        before = [side.read(path) for side in sides]
+        if None not in before and len({*before, content}) == 4:
+            texts[path] = Texts(*(_decoded(side or b"") for side in before))
+    return merges, texts
+
+
+def _with_warnings(
+    judged: Sequence[Judged], told: Mapping[str, Sequence[str]], last: Mapping[str, int]
+) -> tuple[Judged, ...]:
+    """Return the patches with what is to be said of the files that each is the last to carry."""
     found = list(judged)
     for path, sentences in told.items():
         outcome = found[last[path]].outcome
@@ -160,6 +172,12 @@ def _lost(
     path: str, text: str, after: _Files, sides: Sequence[_Files], modules: Collection[str]
 ) -> tuple[str, ...]:
     """Return what is to be said of the imports of a file from some modules."""
+    is_doubtful = any(
+        is_among(modules, path, module, name) and not resolves(path, module, name, after)
+        for module, name in _named_imports(text)
+    )
+    if not is_doubtful:
+        return ()
     lost = unresolved_imports(path, text, after, sides=sides, doubtful=modules)
     return tuple(f"`{statement}` finds nothing any more" for statement in lost)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from patchmgr.engines.ladder import Answer, Collided, Merged, Sides, merge_file
+from patchmgr.engines.name_counts import NameCounts
 
 if TYPE_CHECKING:
     from patchmgr.engines.alarms import Alarm
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.solving import Structure
     from patchmgr.model.outcome import FileConflict
     from patchmgr.model.patch import Author
-    from patchmgr.model.ports import Blobs, Formatter, TextMerge
+    from patchmgr.model.ports import Blobs, Formatter, Kept, TextMerge
     from patchmgr.model.snapshot import Entry
 
 SymbolAt = Callable[[str, bytes, int], "str | None"]
@@ -31,7 +32,8 @@ class Tools:
     file. `on_patch` hears of every patch before it is tried. `asks` says that what upstream
     seems to have in other words is left to a person. `recall` knows conflicts that were solved
     before, `formatter` has upstream's format, `structure` merges by the structure of a file, and
-    `elsewhere` has the files to which upstream may have moved what a patch changes.
+    `elsewhere` has the files to which upstream may have moved what a patch changes. `names`
+    counts the names of files, `kept` has what runs before found.
     """
 
     blobs: Blobs
@@ -45,6 +47,8 @@ class Tools:
     structure: Structure | None = None
     formatter: Formatter | None = None
     elsewhere: ChangedFiles | None = None
+    names: NameCounts = field(default_factory=NameCounts)
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True, slots=True)

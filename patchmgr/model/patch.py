@@ -99,7 +99,7 @@ class Patch:
     `raw` is the file, byte for byte. `header` is the part before the first diff line, `diff`
     the rest without a mail signature. `message` is the commit message made of the header.
     `author` is None where the header names nobody. `fields` holds DEP-3 fields of the header,
-    by name as written.
+    by name as written. Of a patch that `is_reversed`, `files` are the contrary of `diff`.
     """
 
     name: str
@@ -112,6 +112,7 @@ class Patch:
     files: tuple[FilePatch, ...]
     is_mailbox: bool
     fields: Mapping[str, str] = field(default_factory=dict)
+    is_reversed: bool = False
 
     def author_or(self, nobody: Author) -> Author:
         """Return who wrote it and when; what the header does not say is as with `nobody`."""

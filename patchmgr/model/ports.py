@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from patchmgr.model.merge import Merge
 from patchmgr.model.snapshot import Entry
@@ -31,6 +31,16 @@ class Tree(Protocol):
 
     def files_below(self, path: str) -> Iterable[str]:
         """Yield the paths of all files below a directory."""
+
+
+class Kept(Protocol):
+    """Answers of runs before, by all that they depend on besides the program."""
+
+    def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
+        """Return the answer in a list, None where none is known."""
+
+    def put(self, question: Iterable[str | bytes], answer: Any) -> None:
+        """Keep an answer that JSON can hold."""
 
 
 class TextMerge(Protocol):

@@ -22,14 +22,21 @@ class Guard:
 class SeriesLine:
     """One line of a series file, byte for byte; `name` is None on comments and blank lines.
 
+    A patch that `is_reversed` (`-R`) does the contrary of what its file says.
     `off` are the groups of the patch that are off unless they are selected.
     """
 
     raw: bytes
     name: str | None = None
     strip: int = 1
+    is_reversed: bool = False
     guards: tuple[Guard, ...] = ()
     off: tuple[str, ...] = ()
+
+    @property
+    def is_usual(self) -> bool:
+        """Say whether the patch is read as a canonical one is: with -p1, and as it says."""
+        return self.strip == 1 and not self.is_reversed
 
     def refusal(self, selected: Collection[str]) -> str | None:
         """Return why the patch is kept out, None where it is let in: MQ's rule for guards.

@@ -18,6 +18,7 @@ from patchmgr.plumbing.stores import cache_folder
 
 _DAY = 24 * 60 * 60
 _UNUSED = 30 * _DAY
+_MOST_BYTES = 256 << 20
 _SWEPT = "swept"
 _PARTS = ("patchmgr", "libcst")  # the first with all that is below it
 
@@ -26,7 +27,7 @@ class Answers:
     """Answers by what was asked and by who answers: another program, or Python, has its own.
 
     An answer is what JSON can hold. What cannot be read or written is found again. Nothing is
-    kept that was not asked for in a month.
+    kept that was not asked for in a month, nor more than fits into a limit.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -64,13 +65,16 @@ class Answers:
         return self._folder / name[:2] / name[2:]
 
     def _sweep(self) -> None:
-        """Delete what was not asked for in a month, once a day."""
+        """Delete what was not asked for in a month, and the oldest of too much, once a day."""
         mark, now = self._folder / _SWEPT, time.time()
         if mark.exists() and now - mark.stat().st_mtime < _DAY:
             return
         mark.touch()
-        for path in self._folder.glob("??/*"):
-            if now - path.stat().st_mtime > _UNUSED:
+        found = [(path, path.stat()) for path in self._folder.glob("??/*")]
+        size = 0
+        for path, facts in sorted(found, key=lambda each: -each[1].st_mtime):
+            size += facts.st_size
+            if now - facts.st_mtime > _UNUSED or size > _MOST_BYTES:
                 path.unlink()
 
 

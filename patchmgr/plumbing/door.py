@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -44,6 +45,12 @@ _CONFIG = (
     "maintenance.auto=0",
     "fastimport.unpackLimit=0",  # git loosens what is not above the limit; we move packs
     "advice.detachedHead=false",
+)
+
+
+_OF_THE_SYSTEM = re.compile(
+    rb"No space left on device|Disk quota exceeded|Permission denied|Read-only file system"
+    rb"|Input/output error|Cannot allocate memory|Too many open files"
 )
 
 
@@ -100,7 +107,8 @@ def run(
         )
     except FileNotFoundError as fault:
         raise PatchmgrError("git", "git is not on PATH", ("install git 2.39 or newer",)) from fault
-    if done.returncode not in good:
+    # Git ends with 128 for an unknown name and for a broken disk alike.
+    if done.returncode not in good or (done.returncode and _OF_THE_SYSTEM.search(done.stderr)):
         raise failure(arguments, done.returncode, done.stderr)
     return done.returncode, done.stdout
 

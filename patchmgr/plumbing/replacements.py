@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import refusal
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import FileState, Record, state_of
 
@@ -41,3 +43,24 @@ class Exchange:
     head: tuple[str, str] = ("", "")
     index: Mapping[str, Entry | None] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
+
+
+def check_inside(*paths: str | None) -> None:
+    """Refuse what a stranger may have put into a record or a journal to reach other files."""
+    for path in paths:
+        reason = None if path is None else refusal(path)
+        if reason is not None:
+            raise PatchmgrError(
+                "unsafe-path", f"the record of what is applied has {path!a}: it {reason}"
+            )
+
+
+def short_state(state: FileState | None) -> list[str] | None:
+    """Return a state as a journal has it."""
+    return None if state is None else [state.mode, state.sha256]
+
+
+def parents_of(path: str) -> Iterator[str]:
+    """Yield the folders above a path, the top one first."""
+    parts = path.split("/")
+    return ("/".join(parts[:end]) for end in range(1, len(parts)))

@@ -5,7 +5,7 @@ Unlike `apply`, this leaves alone what does not change between the two, edited o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from patchmgr.errors import PatchmgrError
@@ -15,6 +15,7 @@ from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import AppliedFile, FileState, Record, state_of
 from patchmgr.plumbing.checkout import Checkout, Exchange, Replacement
 from patchmgr.plumbing.exchanges import Content
+from patchmgr.plumbing.replacements import parents_of
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
@@ -65,7 +66,7 @@ def plan_shift(
 
 def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> WorkFile | None:
     """Return a file of the checkout, None where there is none, or a file that leaves above it."""
-    if any(p in leaving and not checkout.tree.is_folder(p) for p in _parents(path)):
+    if any(p in leaving and not checkout.tree.is_folder(p) for p in parents_of(path)):
         return None
     if checkout.tree.is_folder(path) and _is_leaving(checkout, path, leaving):
         return None
@@ -75,11 +76,6 @@ def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> 
 def _is_leaving(checkout: Checkout, folder: str, leaving: Collection[str]) -> bool:
     files = [path for path, is_folder in checkout.tree.below(folder) if not is_folder]
     return bool(files) and all(path in leaving for path in files)
-
-
-def _parents(path: str) -> Iterator[str]:
-    parts = path.split("/")
-    return ("/".join(parts[:end]) for end in range(1, len(parts)))
 
 
 def as_content(found: WorkFile | None) -> Content | None:

@@ -11,17 +11,22 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.paths import refusal
-from patchmgr.plumbing.applied import FileState, Record, read_record, record_document, state_of
+from patchmgr.plumbing.applied import Record, read_record, record_document, state_of
 from patchmgr.plumbing.durable import held, sync_folder, unwritable, write_synced
 from patchmgr.plumbing.journal import is_decided
-from patchmgr.plumbing.replacements import Exchange, Replacement
+from patchmgr.plumbing.replacements import (
+    Exchange,
+    Replacement,
+    check_inside,
+    parents_of,
+    short_state,
+)
 from patchmgr.plumbing.work_tree import WorkTree
 
 __all__ = ["Exchange", "Replacement", "Target"]
@@ -56,7 +61,7 @@ class Target:
             return None
         try:
             record = read_record(json.loads(path.read_bytes()))
-            _check_inside(*(file.path for file in record.files), *record.rejects)
+            check_inside(*(file.path for file in record.files), *record.rejects)
             return record
         except _BROKEN as fault:
             raise PatchmgrError(
@@ -116,7 +121,7 @@ class Target:
         try:
             journal: dict[str, Any] = json.loads(path.read_bytes())
             rows = [(name, beside) for name, beside, _, _ in journal["files"]]
-            _check_inside(*journal["made"], *(name for row in rows for name in row))
+            check_inside(*journal["made"], *(name for row in rows for name in row))
             _ = journal["phase"], journal["record"], journal["head"], journal["index"].keys()
         except FileNotFoundError:
             return None
@@ -154,11 +159,10 @@ class Target:
     def _stage_or_drop(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
         try:
             self._stage(exchange, journal, phase)
-        except OSError as fault:
+        except (OSError, PatchmgrError) as fault:
             self._drop(journal)
-            raise unwritable(str(self.root), fault) from fault
-        except PatchmgrError:
-            self._drop(journal)
+            if isinstance(fault, OSError):
+                raise unwritable(str(self.root), fault) from fault
             raise
 
     def _finish_now(self, journal: Mapping[str, Any]) -> None:
@@ -179,7 +183,7 @@ class Target:
                 place = self.tree.place(file.path, leaving)
                 made.update(dict.fromkeys(place.missing))
                 beside = f"{place.folder}/.patchmgr-{token}-{number}".removeprefix("/")
-            rows.append([file.path, beside, _short(file.before), _short(file.after())])
+            rows.append([file.path, beside, short_state(file.before), short_state(file.after())])
         return {
             "phase": "staging",
             "made": list(made),
@@ -261,11 +265,11 @@ class Target:
         if self._is_below_file(path, changed) or self.tree.is_folder(path):
             return None
         found = self.tree.read(path)
-        return None if found is None else _short(state_of(found.mode, found.content))
+        return None if found is None else short_state(state_of(found.mode, found.content))
 
     def _is_below_file(self, path: str, changed: Collection[str]) -> bool:
         """Say whether a file of the same change stands, still or already, where a parent is."""
-        return any(p in changed and not self.tree.is_folder(p) for p in _parents(path))
+        return any(p in changed and not self.tree.is_folder(p) for p in parents_of(path))
 
     def _finish(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
         """Move everything into place; done again after a crash, it does what is left."""
@@ -294,22 +298,3 @@ class Target:
             shutil.rmtree(kept, ignore_errors=True)
         elif (self._staging / _RECORD).exists():
             os.replace(self._staging / _RECORD, self._folder / _RECORD)
-
-
-def _check_inside(*paths: str | None) -> None:
-    """Refuse what a stranger may have put into a record or a journal to reach other files."""
-    for path in paths:
-        reason = None if path is None else refusal(path)
-        if reason is not None:
-            raise PatchmgrError(
-                "unsafe-path", f"the record of what is applied has {path!a}: it {reason}"
-            )
-
-
-def _short(state: FileState | None) -> list[str] | None:
-    return None if state is None else [state.mode, state.sha256]
-
-
-def _parents(path: str) -> Iterator[str]:
-    parts = path.split("/")
-    return ("/".join(parts[:end]) for end in range(1, len(parts)))

@@ -6,12 +6,13 @@ Where the changes of both sides lie so far apart that git has no choice, it is n
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from patchmgr.engines.apart import Change, Text, changes_between, merge_apart
 from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean, Conflicted, Merge
+from patchmgr.model.ports import Kept
 from patchmgr.plumbing import door
 from patchmgr.plumbing.workbench import Workbench
 
@@ -27,11 +28,15 @@ class GitTextMerge:
 
     This is what `git rebase` runs for a file, its histogram diff included; `git merge-file`
     cannot choose the algorithm before git 2.44. With `spares_git`, what is sure without git is
-    not asked.
+    not asked; nor is what `kept` has from a run before.
     """
 
-    def __init__(self, bench: Workbench, *, spares_git: bool = True) -> None:
+    def __init__(
+        self, bench: Workbench, *, spares_git: bool = True, kept: Kept | None = None
+    ) -> None:
         self._bench = bench
+        self._kept = kept
+        self._git: str | None = None
         self._spares_git = spares_git
         self._known: dict[tuple[str, ...], Merge] = {}
         self._id = lru_cache(_TEXTS)(blob_id)
@@ -52,18 +57,38 @@ class GitTextMerge:
         missing: dict[tuple[str, ...], int] = {}
         for number, key in keys.items():
             if key not in self._known and key not in missing:
-                merged = self._merge_apart(*texts[number]) if self._spares_git else None
-                if merged is None:
+                merge = self._without_git(key, texts[number])
+                if merge is None:
                     missing[key] = number
                 else:
-                    self._known[key] = Clean(merged)
+                    self._known[key] = merge
         if missing:
             merges = self._merge([texts[number] for number in missing.values()])
             self._known.update(zip(missing, merges, strict=True))
+            self._keep(missing)
         return tuple(
             self._known[keys[number]] if merge is None else merge
             for number, merge in enumerate(found)
         )
+
+    def _without_git(self, key: tuple[str, ...], sides: tuple[bytes, bytes, bytes]) -> Merge | None:
+        merged = self._merge_apart(*sides) if self._spares_git else None
+        if merged is not None:
+            return Clean(merged)
+        found = None if self._kept is None else self._kept.get(self._question(key))
+        return None if found is None else _read_merge(found[0])
+
+    def _keep(self, keys: Iterable[tuple[str, ...]]) -> None:
+        if self._kept is None:
+            return
+        for key in keys:
+            self._kept.put(self._question(key), _written_merge(self._known[key]))
+
+    def _question(self, key: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what a merge depends on: the texts, and which git merges them."""
+        if self._git is None:
+            self._git = door.output(["version"]).decode()
+        return ("text merge", self._git, *key)
 
     def _merge_apart(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
         texts = (self._text(base), self._text(ours), self._text(theirs))
@@ -107,6 +132,17 @@ class GitTextMerge:
         _, printed = door.run([*arguments, left, right], git_dir=self._bench.git_dir, good=(0, 1))
         tree, *names = printed.decode().rstrip("\0").split("\0")
         return tree, set(names)
+
+
+def _written_merge(merge: Merge) -> list[object]:
+    content = merge.content if isinstance(merge, Clean) else merge.marked
+    return [isinstance(merge, Clean), None if content is None else content.decode("latin-1")]
+
+
+def _read_merge(written: tuple[bool, str | None]) -> Merge:
+    is_clean, text = written
+    content = None if text is None else text.encode("latin-1")
+    return Clean(content) if is_clean and content is not None else Conflicted(content)
 
 
 def _trivial(base: bytes, ours: bytes, theirs: bytes) -> Merge | None:

@@ -90,3 +90,19 @@ def test_what_nobody_asked_for_in_a_month_is_deleted(kept: Path) -> None:
     Answers(folder).put(ASKED, "it")
     assert Answers(folder).get(used) == [1]
     assert Answers(folder).get(old) is None
+
+
+def test_the_oldest_goes_where_there_is_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    for age in (3, 1, 2):
+        Answers(tmp_path).put((str(age),), "x" * 100)
+        path = next(p for p in tmp_path.glob("??/*") if p.stat().st_mtime > now - 500)
+        os.utime(path, (now - age * 1000, now - age * 1000))
+    (tmp_path / "swept").unlink()
+    monkeypatch.setattr(answers, "_MOST_BYTES", 350)
+    Answers(tmp_path).put(("new",), "x" * 100)
+    assert [Answers(tmp_path).get((n,)) is not None for n in ("new", "1", "2", "3")] == [
+        True, True, True, False,
+    ]  # fmt: skip

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.structure.sides import Texts
 
 _WORD = re.compile(r"[^\W\d]\w*")
+_DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]", re.MULTILINE)
 _DEFINED = re.compile(
     r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)(.*?:)[ \t]*(?:#[^\n]*)?$",
     re.MULTILINE | re.DOTALL,
@@ -84,14 +85,12 @@ def _is_called_otherwise(texts: Texts) -> bool:
 def _heads(text: str) -> set[tuple[str, str]]:
     """Return name and head of all definitions."""
     found: set[tuple[str, str]] = set()
-    start = end = 0
-    for line in text.split("\n"):
-        if start >= end and ("def" in line or "class" in line):
-            match = _DEFINED.match(text, start)
-            if match is not None:
-                found.add((match[1], match[2]))
-                end = match.end()
-        start += len(line) + 1
+    end = 0
+    for start in _DEFINES.finditer(text):
+        match = _DEFINED.match(text, start.start()) if start.start() >= end else None
+        if match is not None:
+            found.add((match[1], match[2]))
+            end = match.end()
     return found
 
 
