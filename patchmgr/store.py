@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import stat
+import errno
+import os
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.lock_files import parse_lock, write_lock
-from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.recorded import (
     CONFLICTS,
     FILES,
@@ -38,6 +39,7 @@ __all__ = [
 
 _PATIENCE = 5.0
 _MANY = 100_000
+_LARGEST = 1 << 30
 
 
 class Workspace:
@@ -60,15 +62,15 @@ class Workspace:
         return parse_lock(self.read(LOCK))
 
     def read(self, path: str) -> bytes:
-        """Return a file's content; raise PatchmgrError "broken-workspace" where it cannot be."""
-        whole = self.root / path
-        try:
-            if not stat.S_ISREG(whole.stat().st_mode):
-                raise PatchmgrError("broken-workspace", f"{path} is no plain file")
-            return whole.read_bytes()
-        except OSError as fault:
-            reason = fault.strerror or str(fault)
-            raise PatchmgrError("broken-workspace", f"{path} cannot be read: {reason}") from fault
+        """Return a file's content; raise PatchmgrError "broken-workspace" where it cannot be.
+
+        No link is followed: who made the workspace does not choose what else is read.
+        """
+        content = read_plain(self.root, path, limit=_LARGEST)
+        if content is None:
+            reason = os.strerror(errno.ENOENT)
+            raise PatchmgrError("broken-workspace", f"{path} cannot be read: {reason}")
+        return content
 
     def series_record(self, name: str) -> SeriesRecord:
         """Return what the lock says of a series; raise PatchmgrError "unknown-series"."""
@@ -112,10 +114,9 @@ class Workspace:
 
     def patches(self, name: str) -> tuple[Patch, ...]:
         """Return the patches of a series in order, parsed."""
-        lines = [line for line in self.series_file(name).lines if line.name is not None]
         return tuple(
-            parse_patch(self.read(f"series/{name}/{line.name}"), name=line.name, strip=line.strip)
-            for line in lines
+            parse_listed(self.read(f"series/{name}/{line.name}"), line)
+            for line in self.series_file(name).lines
             if line.name is not None
         )
 

@@ -113,6 +113,10 @@ def move(
     patch: Patch,
     before: Annotated[str | None, typer.Option(metavar="PATCH")] = None,
     after: Annotated[str | None, typer.Option(metavar="PATCH")] = None,
+    into: Annotated[
+        str | None,
+        typer.Option(metavar="SERIES", help="Hand it over to the series above or below."),
+    ] = None,
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
@@ -126,6 +130,16 @@ def move(
     from patchmgr.commands.pushing import Asked
 
     session, target = open_at(to, wants_json=json)
+    if into is not None:
+        if before is not None or after is not None:
+            raise PatchmgrError("usage", "--into goes without --before and --after")
+        from patchmgr.commands.crossing import cross
+        from patchmgr.render.authoring import crossed_document, crossed_text
+
+        crossed = cross(session, patch, series=series, into=into, is_dry_run=dry_run)
+        document = crossed_document(crossed, is_dry_run=dry_run)
+        show(document if json else crossed_text(crossed, is_dry_run=dry_run))
+        return
     asked = Asked(target, series, is_dry_run=dry_run)
     done = do(session, patch, asked, before=before, after=after)
     _tell_arranged(done, "move", is_dry_run=dry_run, json=json)
@@ -165,7 +179,9 @@ def fold(
     else:
         is_stdin = str(diff) == "-"
         raw = sys.stdin.buffer.read() if is_stdin else arranging.read_diff(diff)
-        done = arranging.fold_diff(session, raw, asked, into=into, strip=strip)
+        done = arranging.fold_diff(
+            session, raw, asked, into=into, strip=strip, cwd=Path.cwd()
+        )  # fmt: skip
     _tell_arranged(done, "fold", is_dry_run=dry_run, json=json)
 
 

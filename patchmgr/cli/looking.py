@@ -39,6 +39,9 @@ def changes(
     until: Annotated[
         str | None, typer.Option(metavar="PATCH", help="End behind this pushed patch.")
     ] = None,
+    reverse: Annotated[
+        bool, typer.Option("--reverse", "-R", help="Print the contrary: what takes them back.")
+    ] = False,
     to: To = None,
     series: OfSeries = None,
     json: Json = False,
@@ -54,7 +57,7 @@ def changes(
     from patchmgr.render.looking import changes_document
 
     session, target = open_at(to, wants_json=json)
-    reach = Reach(since, until)
+    reach = Reach(since, until, reverse)
     diff = look(session, paths or (), target, series, reach=reach, cwd=Path.cwd())
     if json:
         show(changes_document(diff))

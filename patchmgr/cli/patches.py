@@ -27,6 +27,9 @@ def import_(
             "--strip", "-p", metavar="N", min=0, max=99, help="Take N folders off the paths."
         ),
     ] = None,
+    reverse: Annotated[
+        bool, typer.Option("--reverse", "-R", help="Take the contrary of each patch.")
+    ] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -46,11 +49,12 @@ def import_(
     session = open_session(wants_json=json)
     named = only_series(session, [series] if series else [])
     given = sources or []
-    wanted = Sources([Path(source) for source in given], strip=strip)
+    wanted = Sources([Path(source) for source in given], strip=strip, is_reversed=reverse)
     if git is not None or stgit is not None:
         if strip is not None:
             raise PatchmgrError("usage", "-p is for files and folders")
-        wanted = Sources(git=_range(git, stgit, given), stack=_stack(stgit, given))
+        range_, stack = _range(git, stgit, given), _stack(stgit, given)
+        wanted = Sources(git=range_, stack=stack, is_reversed=reverse)
     imported = import_patches(session, wanted, series=named, is_dry_run=dry_run)
     as_text = imported_document if json else imported_text
     show(as_text(imported, named, dry_run))

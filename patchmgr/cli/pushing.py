@@ -147,6 +147,10 @@ def refresh(
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Even if nothing is left of the patch.")
     ] = False,
+    rewrite: Annotated[
+        bool,
+        typer.Option("--rewrite", help="Write its diff as git does, if it says the same, too."),
+    ] = False,
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
@@ -163,7 +167,8 @@ def refresh(
     session, target = open_at(to, wants_json=json)
     asked = Asked(target, series, is_dry_run=dry_run)
     done = do(
-        session, paths or (), asked, patch=patch, allows_empty=allow_empty, cwd=Path.cwd()
+        session, paths or (), asked,
+        patch=patch, allows_empty=allow_empty, rewrites=rewrite, cwd=Path.cwd(),
     )  # fmt: skip
     if json:
         show(refreshed_document(done, is_dry_run=dry_run))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from patchmgr.commands.chain import chain_of, restacked, revision_of
+from patchmgr.commands.chain import chain_of, pushed_chain, restacked, revision_of
 from patchmgr.commands.desk import Desk
 from patchmgr.commands.opening import desk_of
 from patchmgr.commands.pushing import Asked
@@ -17,10 +17,12 @@ from patchmgr.engines.layers import Layer, State
 from patchmgr.engines.picking import beside, pick, together
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import with_text
-from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.patch_files import parse_listed, parse_patch
+from patchmgr.formats.paths import check_path
 from patchmgr.formats.series_files import reordered, without
 from patchmgr.formats.shown import shown
-from patchmgr.model.patch import Patch
+from patchmgr.model.patch import FilePatch, Patch
+from patchmgr.model.series import SeriesLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,9 @@ def move(
         file = reordered(desk.file, order)
         chain = chain_of(desk)
         visible = [each for each in order if each not in desk.hidden]
+        for each in {name, other} - set(desk.hidden):
+            chain.position(each)
+        visible = [each for each in visible if each in chain.names]
         by_name = {layer.name: layer for layer in chain.layers}
         states = restacked(desk, chain, [by_name[n] for n in visible], same_end=True)
         pushed = _pushed_after(desk, visible, name)
@@ -101,6 +106,8 @@ def fold(session: Session, given: Sequence[str], asked: Asked, *, into: str | No
             raise PatchmgrError("usage", f"name other patches to fold into {shown(target)}")
         _refuse_hidden(desk, (target, *others))
         chain = chain_of(desk)
+        for each in (target, *others):
+            chain.position(each)
         gathered = together(chain.names, target, others)
         by_name = {layer.name: layer for layer in chain.layers}
         states = restacked(desk, chain, [by_name[n] for n in gathered], same_end=True)
@@ -130,7 +137,7 @@ def _refuse_hidden(desk: Desk, names: Sequence[str]) -> None:
 def _with_text(desk: Desk, patch: Patch, other: str) -> Patch:
     header = with_text(patch, desk.patches[other], nobody=nobody(desk.side, desk.record.pin))
     line = next(line for line in desk.file.lines if line.name == patch.name)
-    return parse_patch(header + patch.diff, name=patch.name, strip=line.strip)
+    return parse_listed(header + patch.diff, line)
 
 
 def _folded(
@@ -146,7 +153,7 @@ def _folded(
     last = max(gathered.index(name) for name in (target, *others))
     order = [name for name in gathered if name not in others]
     kept = [*states[: first + 1], *states[last + 1 :]]
-    folded = parse_patch(raw, name=target, strip=_strip(desk, target))
+    folded = parse_listed(raw, _line(desk, target))
     patches = [folded if name == target else desk.patches[name] for name in order]
     pushed = [name for name in desk.names if name not in others]
     if target not in desk.names:
@@ -156,8 +163,8 @@ def _folded(
     return revision_of(desk, patches, kept, file=file, pushed=pushed, raws=raws, fresh=(target,))
 
 
-def _strip(desk: Desk, name: str) -> int:
-    return next(line.strip for line in desk.file.lines if line.name == name)
+def _line(desk: Desk, name: str) -> SeriesLine:
+    return next(line for line in desk.file.lines if line.name == name)
 
 
 def _up_to(order: Sequence[str], pushed: Sequence[str]) -> list[str]:
@@ -169,14 +176,17 @@ def _up_to(order: Sequence[str], pushed: Sequence[str]) -> list[str]:
 
 
 def fold_diff(
-    session: Session, raw: bytes, asked: Asked, *, into: str | None, strip: int
+    session: Session, raw: bytes, asked: Asked, *, into: str | None, strip: int, cwd: Path
 ) -> Arranged:
-    """Make a diff a part of a patch, the top unless it is named; its header is left out."""
+    """Make a diff a part of a patch, the top unless it is named; its header is left out.
+
+    As with `git apply`, its paths are those below the current folder of the checkout.
+    """
     with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
         target = _target(desk, into)
         _refuse_hidden(desk, (target,))
-        chain = chain_of(desk)
-        diff = parse_patch(raw, name="the diff", strip=strip)
+        chain = pushed_chain(desk) if target in desk.names else chain_of(desk)
+        diff = _below(desk, cwd, parse_patch(raw, name="the diff", strip=strip))
         if not diff.files:
             raise PatchmgrError("bad-patch", "there is no diff in what was given")
         at = chain.position(target)
@@ -190,6 +200,23 @@ def fold_diff(
             file=desk.file, pushed=desk.names, fresh=(target,),
         )  # fmt: skip
         return _arranged(desk, revision, asked)
+
+
+def _below(desk: Desk, cwd: Path, diff: Patch) -> Patch:
+    """Return a diff whose paths are below a folder, if that is one of the checkout's."""
+    root = desk.checkout.root if desk.checkout is not None else cwd
+    folder = cwd.relative_to(root).as_posix() if cwd.is_relative_to(root) else "."
+    if folder == ".":
+        return diff
+    return replace(diff, files=tuple(_moved(change, folder) for change in diff.files))
+
+
+def _moved(change: FilePatch, folder: str) -> FilePatch:
+    old, new = (
+        None if path is None else check_path(f"{folder}/{path}", what="The path")
+        for path in (change.old_path, change.new_path)
+    )
+    return replace(change, old_path=old, new_path=new)
 
 
 def read_diff(source: Path) -> bytes:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from patchmgr.commands.touched import touched_paths
 from patchmgr.engines.absorb import find_absorbed
+from patchmgr.engines.absorbed_before import absorbed_before
+from patchmgr.engines.absorption import Absorption
 from patchmgr.engines.atoms import Folded
 from patchmgr.engines.blocking import Causes, pass_on_causes
 from patchmgr.engines.crosscheck import check_merged
@@ -39,6 +41,8 @@ from patchmgr.plumbing.workbench import Workbench
 if TYPE_CHECKING:
     from patchmgr.engines.memory import Resolutions
     from patchmgr.engines.symbols import SymbolIndex
+
+FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less than asking
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +124,10 @@ def carry(
         items = place_items(items, views, bench)
     items = leave_out(items, wishes.left_out.get(name, {}), base, bench)
     paths = touched_paths([item.patch for item in items])
-    text = GitTextMerge(bench)
+    kept = Answers()
+    text = GitTextMerge(bench, kept=kept)
     symbols = _Symbols()
-    structure = StructureApart(answers=Answers())
+    structure = StructureApart(answers=kept)
 
     def try_patch(patch: str) -> None:
         on_patch(patch)
@@ -152,7 +157,9 @@ def carry(
         if history is not None:
             every = (*paths, *renames.values())
             history = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
-            items = _with_absorbed(bench, items, base, onto, renames, history, text)
+            items = _with_absorbed(bench, items, base, onto, renames, history, text, kept)
+            if len(history.steps(every)) >= FEWEST_KEPT:
+                tools = replace(tools, kept=kept)
         judged, changes = rebase_series(
             items,
             base,
@@ -201,6 +208,7 @@ def _with_absorbed(
     renames: Mapping[str, str],
     history: KnownHistory,
     text: GitTextMerge,
+    before: Answers,
 ) -> tuple[Item, ...]:
     """Note on each patch what upstream has of it already."""
     kept = [i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None)]
@@ -212,7 +220,12 @@ def _with_absorbed(
         return tuple(items)
     old = Overlay(base)
     folded = [Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in kept]
-    found = find_absorbed(folded, start, target, renames, steps, blobs=bench, text=text)
+
+    def find() -> Mapping[int, Absorption]:
+        return find_absorbed(folded, start, target, renames, steps, blobs=bench, text=text)
+
+    about = (folded, start, target, sorted(renames.items()))
+    found = find() if len(steps) < FEWEST_KEPT else absorbed_before(before, about, steps, find)
     known = {
         id(item): replace(item, steps=folded[number].steps, absorption=found.get(number))
         for number, item in enumerate(kept)

@@ -27,30 +27,51 @@ from patchmgr.model.series import SeriesFile
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The patches that are not hidden in series order, and the states that they make."""
+    """The patches that are not hidden in series order, and the states that they make.
+
+    It ends before the first patch that does not apply, which is the `fault`.
+    """
 
     names: tuple[str, ...]
     states: tuple[State, ...]
     layers: tuple[Layer, ...]
+    fault: PatchmgrError | None = None
 
     def position(self, name: str) -> int:
-        """Return the place of a patch (from 0)."""
+        """Return the place of a patch (from 0); raise the fault where the chain ends before it."""
+        if self.fault is not None and name not in self.names:
+            raise self.fault
         return self.names.index(name)
 
 
 def chain_of(desk: Desk) -> Chain:
     """Return the chain of a desk.
 
-    Raises PatchmgrError where the top patch was forced, or a patch does not apply: what stands
-    on it is not known.
+    Raises PatchmgrError "rejects" where the top patch was forced: what stands on it is not known.
     """
+    _refuse_forced(desk)
+    names, states = list(desk.names), list(desk.states)
+    fault: PatchmgrError | None = None
+    for name in desk.unpushed():
+        try:
+            states.append(fold_states(desk.ground, desk.series([name]), states[-1])[1])
+        except PatchmgrError as found:
+            fault = found
+            break
+        names.append(name)
+    return Chain(tuple(names), tuple(states), layers_of(desk.ground, names, states), fault)
+
+
+def pushed_chain(desk: Desk) -> Chain:
+    """Return the chain of the pushed patches alone: what a refresh of one may change."""
+    _refuse_forced(desk)
+    return Chain(desk.names, desk.states, layers_of(desk.ground, desk.names, desk.states))
+
+
+def _refuse_forced(desk: Desk) -> None:
     if desk.forced is not None:
         hint = "put its rejects in by hand and refresh it, or: patchmgr pop --force"
         raise PatchmgrError("rejects", f"not all hunks of {desk.top} have a place yet", (hint,))
-    rest = desk.unpushed()
-    states = (*desk.states, *fold_states(desk.ground, desk.series(rest), desk.state)[1:])
-    names = (*desk.names, *rest)
-    return Chain(names, states, layers_of(desk.ground, names, states))
 
 
 def restacked(

@@ -8,7 +8,7 @@ from patchmgr.commands.check import text_gates
 from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.predicates import read_conditions
 from patchmgr.model.check import Checked, Problem, gate_of
 from patchmgr.model.patch import Patch
@@ -46,7 +46,7 @@ def _read(session: Session, series: str, name: str, problems: list[Problem]) -> 
     lines = {line.name: line for line in session.workspace.series_file(series).lines}
     try:
         raw = session.workspace.read(f"series/{series}/{name}")
-        patch = parse_patch(raw, name=name, strip=lines[name].strip)
+        patch = parse_listed(raw, lines[name])
         read_conditions(patch)
     except PatchmgrError as fault:
         problems.append(Problem("workspace", fault.message, name))

@@ -27,8 +27,10 @@ class Desk:
     """A series as a command finds it, and what of it is pushed.
 
     `states` are the files before the first pushed patch and behind each, as differences from
-    the pin, and `head` is the commit that is checked out. `hidden` tells why a patch is not to
-    be pushed; one that is pushed already is not hidden. Without a checkout nothing is pushed.
+    the pin, and `head` is the commit that is checked out. `floor` is the commit that the first
+    patch is written on: the pin, or the head of the series below. `hidden` tells why a patch is
+    not to be pushed; one that is pushed already is not hidden. Without a checkout nothing is
+    pushed.
     """
 
     session: Session
@@ -46,6 +48,7 @@ class Desk:
     applied: Record | None
     pushed: tuple[PushedPatch, ...]
     states: tuple[State, ...]
+    floor: str
 
     @property
     def name(self) -> str:
@@ -106,9 +109,12 @@ class Desk:
         return self.bench.read(entry.blob)
 
 
+NO_DIFF = hashlib.sha256(b"").hexdigest()
+
+
 def diff_digest(patch: Patch) -> str:
     """Return the sha256 of what a patch does; its header is none of it."""
-    return hashlib.sha256(patch.diff).hexdigest()
+    return hashlib.sha256(patch.diff + (b"-R" if patch.is_reversed else b"")).hexdigest()
 
 
 def check_pin(desk: Desk, state: State) -> None:
@@ -119,13 +125,19 @@ def check_pin(desk: Desk, state: State) -> None:
         return
     for path in state:
         if head.entry(path) != desk.ground.pin.entry(path):
-            ref = desk.record.pin.ref
-            message = f"{shown(path)} in {checkout.root} is not that of the pin {shown(ref)}"
-            raise PatchmgrError(
-                "other-commit",
-                message,
-                (
-                    f"check out the pin: git -C {checkout.root} checkout {desk.record.pin.commit}",
-                    "or bring the series onto another state: patchmgr rebase --onto REF",
-                ),
-            )
+            raise _other_commit(desk, checkout, path)
+
+
+def _other_commit(desk: Desk, checkout: Checkout, path: str) -> PatchmgrError:
+    record, root = desk.record, checkout.root
+    place = f"{shown(path)} in {root} is not that of"
+    if record.on is not None:
+        message = f"{place} the series {record.on}, which {record.name} stands on"
+        branch = f"patchmgr branch {record.on} --repo {root}"
+        hint = f"check that series out: {branch}, then git checkout patchmgr/{record.on}"
+        return PatchmgrError("other-commit", message, (hint,))
+    hints = (
+        f"check out the pin: git -C {root} checkout {record.pin.commit}",
+        "or bring the series onto another state: patchmgr rebase --onto REF",
+    )
+    return PatchmgrError("other-commit", f"{place} the pin {shown(record.pin.ref)}", hints)

@@ -32,7 +32,8 @@ def edited_files(desk: Desk, only: Sequence[str] = ()) -> dict[str, Entry | None
         if entry != desk.ground.entry(desk.state, path):
             found[path] = entry
     for path in filter(None, only):
-        is_known = path in found or path in desk.state or desk.ground.pin.entry(path) is not None
+        is_known = path in found or desk.ground.pin.entry(path) is not None
+        is_known = is_known or any(path in state for state in desk.states)
         if not is_known and not any(is_in(p, (path,)) for p in candidates - {path}):
             raise PatchmgrError("usage", f"there is no file {shown(path)} in {checkout.root}")
     return found

@@ -15,7 +15,7 @@ from patchmgr.engines.picking import file_name, pick
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.decisions import DECISIONS, write_decisions
 from patchmgr.formats.header_edits import HeaderEdit, check_fields, edited_header
-from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.series_files import renamed
 from patchmgr.formats.series_settings import with_renamed
 from patchmgr.formats.shown import shown
@@ -64,9 +64,9 @@ def _checked(desk: Desk, patch: Patch, header: bytes) -> Patch:
     """Return the patch with a new header; keep what a person wrote where it cannot be one."""
     if header and not header.endswith(b"\n"):
         header += b"\n"
-    strip = next(line.strip for line in desk.file.lines if line.name == patch.name)
+    line = next(line for line in desk.file.lines if line.name == patch.name)
     try:
-        new = parse_patch(header + patch.raw[len(patch.header) :], name=patch.name, strip=strip)
+        new = parse_listed(header + patch.raw[len(patch.header) :], line)
         problem = None if new.files == patch.files else "it would change what the patch does"
     except PatchmgrError as fault:
         problem = fault.message

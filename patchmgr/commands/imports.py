@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from patchmgr.commands.carrying import Wishes
@@ -16,8 +16,9 @@ from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.needs import check_promise, missing_on
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.mailbox import slug
-from patchmgr.formats.patch_files import parse_patch
-from patchmgr.formats.series_files import parse_series, renamed, with_ended_lines, write_series
+from patchmgr.formats.patch_files import parse_listed, parse_patch
+from patchmgr.formats.series_files import with_ended_lines, write_series
+from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.plumbing.git_upstream import GitUpstream
@@ -37,13 +38,15 @@ class Imported:
 class Sources:
     """What a person named: files and folders, a range of a repository, or a stack in one.
 
-    `strip` is their -pN, None where each source says it itself.
+    `strip` is their -pN, None where each source says it itself; `is_reversed` takes the contrary
+    of each.
     """
 
     paths: Sequence[Path] = ()
     git: tuple[Path, str] | None = None
     stack: tuple[Path, str | None] | None = None
     strip: int | None = None
+    is_reversed: bool = False
 
     def read(self, session: Session) -> list[Found | SeriesLine]:
         """Return the patches in their order, and the comments of a series file."""
@@ -53,7 +56,14 @@ class Sources:
             found += read_range(*self.git, session.say)
         if self.stack is not None:
             found += read_stack(*self.stack, session.say)
-        return found
+        return [_reversed(item) for item in found] if self.is_reversed else found
+
+
+def _reversed(item: Found | SeriesLine) -> Found | SeriesLine:
+    """Return the contrary of a patch; one of a series file has its -R there."""
+    if isinstance(item, SeriesLine) or item.line is None:
+        return item if isinstance(item, SeriesLine) else replace(item, is_reversed=True)
+    raise PatchmgrError("usage", f"-R is for files; {shown(item.label)} is in a series file")
 
 
 def import_patches(
@@ -96,18 +106,9 @@ def _named(
             raise PatchmgrError("bad-patch", f"{item.label} has no diff in it")
         name = _name(item, draft, names)
         names.add(name)
-        lines.append(_line(item, name))
-        patches.append(parse_patch(item.raw, name=name, strip=item.strip))
+        lines.append(item.listed(name))
+        patches.append(parse_listed(item.raw, lines[-1]))
     return tuple(lines), tuple(patches)
-
-
-def _line(item: Found, name: str) -> SeriesLine:
-    """Return the line of a series file for a patch; what stood behind another name stays."""
-    if item.line is None or item.line.name is None:
-        option = "" if item.strip == 1 else f" -p{item.strip}"
-        raw = f"{name}{option}\n".encode("utf-8", "surrogateescape")
-        return parse_series(raw).lines[0]
-    return renamed(SeriesFile((item.line,)), item.line.name, name).lines[0]
 
 
 def _name(item: Found, draft: Patch, taken: Collection[str]) -> str:

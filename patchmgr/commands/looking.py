@@ -105,11 +105,12 @@ class Reach:
     """From where to where changes are looked at: before one pushed patch, behind another.
 
     Without a first one they begin behind the top, without a last one they end with the checkout
-    as it is.
+    as it is. What is reversed leads back.
     """
 
     since: str | None = None
     until: str | None = None
+    is_reversed: bool = False
 
 
 def changes(
@@ -132,7 +133,7 @@ def changes(
             old, new = (_only(desk, state, old, new, paths) for state in (old, new))
         if desk.ground.is_same(old, new):
             return b""
-        return diffs_of(desk, (old, new))[0]
+        return diffs_of(desk, (new, old) if reach.is_reversed else (old, new))[0]
 
 
 def _check(desk: Desk, reach: Reach) -> None:

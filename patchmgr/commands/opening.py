@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from patchmgr.commands.desk import Desk, check_pin, diff_digest
+from patchmgr.commands.desk import NO_DIFF, Desk, check_pin, diff_digest
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.places import pushed_targets
 from patchmgr.commands.session import Session, Side, require_pin
@@ -77,19 +77,32 @@ def _opened(
     pin = require_pin(side, record.pin)
     lenders = [side.store] if checkout is None else [side.store, checkout.clone.git_dir]
     with Workbench(lenders) as bench:
-        tree = bench.tree(pin.commit)
-        ground = Ground(tree, bench, GitTextMerge(bench))
+        floor = _floor(session, record, pin, bench)
+        ground = Ground(bench.tree(floor), bench, GitTextMerge(bench))
         file = session.workspace.series_file(name)
         patches = {patch.name: patch for patch in session.workspace.patches(name)}
         if isinstance(side, GitUpstream):
-            side.try_fetch_objects(needed_blobs([tree], touched_paths(tuple(patches.values()))))
+            paths = touched_paths(tuple(patches.values()))
+            side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths))
         selected = frozenset(select or (applied.selected if applied is not None else ()))
         hidden = _hidden(session, record, side, bench, file, tuple(patches.values()), selected, pin)
         desk = Desk(
             session, record, side, pin, file, patches, hidden, selected, bench, ground,
-            checkout, head, applied, (), ({},),
+            checkout, head, applied, (), ({},), floor,
         )  # fmt: skip
         yield _with_pushed(desk)
+
+
+def _floor(session: Session, record: SeriesRecord, pin: Resolved, bench: Workbench) -> str:
+    """Return the commit that a series is written on: its pin, or the head of the one below."""
+    if record.on is None:
+        return pin.commit
+    from patchmgr.commands.carrying import Wishes
+    from patchmgr.commands.prepared import floor, prepare
+
+    with Outlook(session) as outlook:
+        ready = prepare(session, record)
+        return floor(session, ready, bench, outlook, wishes=Wishes())
 
 
 def _applied(checkout: Checkout, head: str) -> Record | None:
@@ -98,10 +111,16 @@ def _applied(checkout: Checkout, head: str) -> Record | None:
     if record is not None and record.pushed is not None:
         stands = [standing(checkout, file) for file in record.files]
         is_out = stands and all(each is Standing.ORIGINAL for each in stands)
-        return None if is_out else record
+        return None if is_out and not _has_empty_top(record) else record
     if record is None:
         return None
     return record_in_force(checkout, head, set(checkout.clone.changed_paths()))
+
+
+def _has_empty_top(record: Record) -> bool:
+    """Say whether the top patch has no diff yet: a person may make one that takes all back."""
+    pushed = record.pushed or ()
+    return bool(pushed) and pushed[-1].digest == NO_DIFF
 
 
 def _refuse_other(checkout: Checkout | None, applied: Record) -> None:

@@ -34,6 +34,8 @@ _IDENTITY = re.compile(r"(.*) <(.*)> (\d+ [+-]\d{4})")
 class Refreshed:
     """What `refresh` did to a patch; `others` are later ones whose positions or context moved.
 
+    A patch that says the same may be `is_rewritten` all the same.
+
     `paths` are the files with edits that went in, `untracked` those that git does not know and
     that are not in.
     """
@@ -44,6 +46,7 @@ class Refreshed:
     paths: tuple[str, ...]
     others: tuple[tuple[str, Sameness], ...]
     untracked: tuple[str, ...]
+    is_rewritten: bool
 
 
 def new_patch(
@@ -102,9 +105,12 @@ def refresh(
     *,
     patch: str | None,
     allows_empty: bool,
+    rewrites: bool,
     cwd: Path,
 ) -> Refreshed:
     """Put edits of the checkout into the top patch, or into one below it.
+
+    What `rewrites` gives the patch git's diff even if that says the same.
 
     Raises PatchmgrError "overlap" where a patch above it changes the same lines, and "empty"
     where nothing would be left of the patch.
@@ -121,7 +127,9 @@ def refresh(
         edits = edited_files(desk, paths_of(desk, given, cwd))
         state = {**desk.state, **edits}
         states = _states_with(desk, name, state)
-        raws = _raws(desk, name, states, allows_empty=allows_empty)
+        _refuse_empty(desk, name, states, allows_empty=allows_empty)
+        anew = (name,) if rewrites else ()
+        raws = rewritten(desk, desk.series(desk.names), states, fresh=(name,), anew=anew)
         revision = Revision(desk.names, states[-1], raws, kept=frozenset(edits), settles=True)
         make(desk, revision, is_dry_run=asked.is_dry_run)
         return _told(desk, name, raws, tuple(edits))
@@ -168,9 +176,7 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
     )
 
 
-def _raws(
-    desk: Desk, name: str, states: Sequence[State], *, allows_empty: bool
-) -> dict[str, bytes]:
+def _refuse_empty(desk: Desk, name: str, states: Sequence[State], *, allows_empty: bool) -> None:
     at = desk.names.index(name)
     is_empty = desk.ground.is_same(states[at], states[at + 1])
     if is_empty and desk.patches[name].files and not allows_empty:
@@ -179,7 +185,6 @@ def _raws(
             f"nothing would be left of {name}",
             (f"take it away: patchmgr drop {name}", "or keep it: patchmgr refresh --allow-empty"),
         )
-    return rewritten(desk, desk.series(desk.names), states, fresh=(name,))
 
 
 def _told(desk: Desk, name: str, raws: dict[str, bytes], paths: tuple[str, ...]) -> Refreshed:
@@ -189,4 +194,5 @@ def _told(desk: Desk, name: str, raws: dict[str, bytes], paths: tuple[str, ...])
     }
     others = tuple((each, same) for each, same in how.items() if each != name)
     same = how.get(name, Sameness.IDENTICAL)
-    return Refreshed(desk.name, name, same, paths, others, untracked_files(desk, paths))
+    untracked = untracked_files(desk, paths)
+    return Refreshed(desk.name, name, same, paths, others, untracked, name in raws)

@@ -9,7 +9,7 @@ from patchmgr.commands.desk import Desk, check_pin, diff_digest
 from patchmgr.commands.session import move_store_refs
 from patchmgr.commands.targets import remember_target, series_digest
 from patchmgr.engines.layers import State
-from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.series_files import with_one_stripped, write_series
 from patchmgr.model.ids import blob_id
 from patchmgr.model.patch import Patch
@@ -107,7 +107,10 @@ def _step(desk: Desk, revision: Revision, change: Change) -> CheckoutStep:
 
 
 def _edits(desk: Desk, revision: Revision, leaving: Collection[str]) -> Iterator[Edit]:
-    """Yield what a person made of the files that a refresh takes in, or a forced pop gives up."""
+    """Yield what a person made of the files that a refresh takes in, or a forced pop gives up.
+
+    So too of rejects that mean nothing any more: most often they are deleted.
+    """
     ground, paths = desk.ground, set(revision.kept)
     if revision.discards:
         paths |= ground.between("", desk.state, revision.state).files.keys()
@@ -116,6 +119,8 @@ def _edits(desk: Desk, revision: Revision, leaving: Collection[str]) -> Iterator
         before = desk.content(path, desk.state)
         if as_content(found) != before:
             yield Edit(path, before, found)
+    for path in desk.rejects if revision.forced is None else ():
+        yield Edit(path, None, found_file(desk.need_checkout(), path))
 
 
 def _move(desk: Desk, revision: Revision, path: str, leaving: Collection[str]) -> Move:
@@ -162,5 +167,5 @@ def _patch(desk: Desk, revision: Revision, name: str) -> Patch:
     raw = revision.raws.get(name)
     if raw is None:
         return desk.patches[name]
-    strips = {line.name: line.strip for line in _series_file(desk, revision).lines}
-    return parse_patch(raw, name=name, strip=strips[name])
+    lines = {line.name: line for line in _series_file(desk, revision).lines}
+    return parse_listed(raw, lines[name])

@@ -24,10 +24,12 @@ def rewritten(
     states: Sequence[State],
     *,
     fresh: Collection[str] = (),
+    anew: Collection[str] = (),
 ) -> dict[str, bytes]:
     """Return the new files of the patches that do not lead from state to state as they are.
 
     Those of `fresh` are compared with what git makes of their states: positions count, too.
+    Those of `anew` among them have git's diff even if it says the same.
     """
     ground = desk.ground
     stale = [
@@ -43,7 +45,8 @@ def rewritten(
         patch = patches[number]
         raw = with_diff(patch, diffs[number])
         new = parse_patch(raw, name=patch.name)
-        if patch_sameness(patch, new) is not Sameness.IDENTICAL:
+        is_other = patch_sameness(patch, new) is not Sameness.IDENTICAL
+        if is_other or (patch.name in anew and raw != patch.raw):
             found[patch.name] = raw
     return found
 
@@ -57,7 +60,7 @@ def diffs_of(desk: Desk, states: Sequence[State]) -> list[bytes]:
         Draft(_NOBODY, b"state\n", {path: after for path, (_, after) in layer.files.items()})
         for layer in layers
     ]
-    commits = write_commits(desk.bench, desk.pin.commit, drafts)
+    commits = write_commits(desk.bench, desk.floor, drafts)
     found = commit_diffs(desk.bench.git_dir, list(commits[1:]))
     return [found[commit] for commit in commits[1:]]
 

@@ -11,9 +11,9 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.gbp_tags import read_tags
 from patchmgr.formats.mboxes import is_talk, split_mbox
 from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name
-from patchmgr.formats.series_files import parse_series, with_ended_lines
+from patchmgr.formats.series_files import parse_series, renamed, with_ended_lines
 from patchmgr.formats.shown import shown
-from patchmgr.model.series import SeriesLine
+from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.plumbing.ranges import commit_mail, range_patches
 from patchmgr.plumbing.stacks import find_stack
 
@@ -38,6 +38,16 @@ class Found:
     wish: str | None = None
     line: SeriesLine | None = None
     strip: int = 1
+    is_reversed: bool = False
+
+    def listed(self, name: str) -> SeriesLine:
+        """Return the line of a series file for the patch under a name."""
+        if self.line is not None and self.line.name is not None:
+            return renamed(SeriesFile((self.line,)), self.line.name, name).lines[0]
+        strip = "" if self.strip == 1 else f" -p{self.strip}"
+        back = " -R" if self.is_reversed else ""
+        raw = f"{name}{strip}{back}\n".encode("utf-8", "surrogateescape")
+        return parse_series(raw).lines[0]
 
 
 @dataclass(frozen=True, slots=True)

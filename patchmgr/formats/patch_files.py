@@ -14,11 +14,13 @@ from patchmgr.formats.hunks import is_hunk_head
 from patchmgr.formats.mailbox import read_header
 from patchmgr.formats.plain_sections import NOISE, read_plain_section, skip_noise
 from patchmgr.formats.reader import PatchReader, split_lines, unmangled_lines
+from patchmgr.formats.reversal import reversed_patch
 from patchmgr.formats.section_order import clash
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import FilePatch, Patch
+from patchmgr.model.series import SeriesLine
 
-__all__ = ["apply_binary", "apply_delta", "parse_patch"]
+__all__ = ["apply_binary", "apply_delta", "parse_listed", "parse_patch"]
 
 MAX_PATCH = 256 * 1024 * 1024
 
@@ -55,6 +57,13 @@ def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
         is_mailbox=text.is_mailbox,
         fields=text.fields,
     )
+
+
+def parse_listed(raw: bytes, line: SeriesLine) -> Patch:
+    """Read a patch file as its line in a series file says: -pN, and -R for the contrary."""
+    assert line.name is not None
+    patch = parse_patch(raw, name=line.name, strip=line.strip)
+    return reversed_patch(patch) if line.is_reversed else patch
 
 
 def _offsets(raw: bytes, start: int, end: int) -> tuple[int, int]:

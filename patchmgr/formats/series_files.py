@@ -64,13 +64,13 @@ def without(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
 
 def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
-    """Return the series with these patches read with -p1, as canonical ones are.
+    """Return the series with these patches read as canonical ones are: -p1, no -R.
 
     Guards and comments behind their names stay.
     """
     return SeriesFile(
         tuple(
-            _plain_line(line) if line.name in names and line.strip != 1 else line
+            _plain_line(line) if line.name in names and not line.is_usual else line
             for line in series.lines
         )
     )
@@ -145,10 +145,10 @@ def _guarded(line: SeriesLine, guards: Sequence[Guard]) -> SeriesLine:
 
 
 def with_one_stripped(series: SeriesFile, names: Collection[str]) -> SeriesFile:
-    """Return the series without the `-pN` of these patches: rewritten ones have `a/` and `b/`."""
+    """Return the series with these patches read with -p1 and as they say, as rewritten ones are."""
     return SeriesFile(
         tuple(
-            _with_one_stripped(line) if line.name in names and line.strip != 1 else line
+            _with_one_stripped(line) if line.name in names and not line.is_usual else line
             for line in series.lines
         )
     )
@@ -160,7 +160,7 @@ def _with_one_stripped(line: SeriesLine) -> SeriesLine:
     at = 0
     while option := _OPTION.match(match[3], at):
         at = option.end()
-    return replace(line, raw=match[1] + match[2] + match[3][at:], strip=1)
+    return replace(line, raw=match[1] + match[2] + match[3][at:], strip=1, is_reversed=False)
 
 
 def reordered(series: SeriesFile, names: Sequence[str]) -> SeriesFile:
@@ -185,20 +185,20 @@ def _parse_line(raw: bytes, number: int) -> SeriesLine:
     name = check_path(decode_path(match[2]), what=what)
     if name in _OWN_FILES:
         raise _fault(number, f"{name} is no patch")
-    strip, rest = _options(match[3], number)
-    return SeriesLine(raw, name, strip, _guards(rest))
+    line, at = SeriesLine(raw, name), 0
+    while option := _OPTION.match(match[3], at):
+        line, at = _with_option(line, option[1], number), option.end()
+    return replace(line, guards=_guards(match[3][at:]))
 
 
-def _options(rest: bytes, number: int) -> tuple[int, bytes]:
-    """Return the number of directories to strip, and what is behind the options."""
-    strip, at = 1, 0
-    while match := _OPTION.match(rest, at):
-        value = _STRIP.fullmatch(match[1])
-        if value is None:
-            hint = "only -pN may follow a name, and a comment that begins with #"
-            raise _fault(number, f"the option {shown(match[1])} is unknown", hint)
-        strip, at = int(value[1]), match.end()
-    return strip, rest[at:]
+def _with_option(line: SeriesLine, option: bytes, number: int) -> SeriesLine:
+    if option == b"-R":
+        return replace(line, is_reversed=True)
+    value = _STRIP.fullmatch(option)
+    if value is None:
+        hint = "only -pN and -R may follow a name, and a comment that begins with #"
+        raise _fault(number, f"the option {shown(option)} is unknown", hint)
+    return replace(line, strip=int(value[1]))
 
 
 def _guards(rest: bytes) -> tuple[Guard, ...]:
@@ -223,7 +223,7 @@ def _plain_line(line: SeriesLine) -> SeriesLine:
     rest = match[3]
     while option := _OPTION.match(rest):
         rest = rest[option.end() :]
-    return replace(line, raw=match[1] + match[2] + rest, strip=1)
+    return replace(line, raw=match[1] + match[2] + rest, strip=1, is_reversed=False)
 
 
 def _with_end(line: SeriesLine, place: SeriesLine) -> SeriesLine:

@@ -12,6 +12,7 @@ from patchmgr.render.machine import document
 
 if TYPE_CHECKING:
     from patchmgr.commands.arranging import Arranged
+    from patchmgr.commands.crossing import Crossed
     from patchmgr.commands.guarding import Guarded
     from patchmgr.commands.heading import Headed
     from patchmgr.commands.listing import Listing
@@ -63,6 +64,8 @@ def refreshed_text(done: Refreshed, *, is_dry_run: bool) -> str:
     lines = [f"{verb} {clean(done.patch)}: {_HOW[done.sameness]}"]
     if done.sameness is Sameness.IDENTICAL:
         lines = [f"{clean(done.patch)}: {_HOW[done.sameness]}"]
+        if done.is_rewritten:
+            lines = [f"{verb} {clean(done.patch)}: another form, the same change"]
     lines += [f"  {clean(path)}" for path in done.paths]
     lines += [f"  {clean(name)} behind it: {_HOW[same]}" for name, same in done.others]
     if done.untracked:
@@ -85,6 +88,7 @@ def refreshed_document(done: Refreshed, *, is_dry_run: bool) -> str:
         paths=list(done.paths),
         others=[{"name": name, "change": same.value} for name, same in done.others],
         untracked=list(done.untracked),
+        rewritten=done.is_rewritten,
     )
 
 
@@ -112,6 +116,19 @@ def arranged_document(done: Arranged, command: str, *, is_dry_run: bool) -> str:
         pushed=list(done.pushed),
         rewritten=list(done.rewritten),
         dropped=list(done.gone),
+    )
+
+
+def crossed_text(done: Crossed, *, is_dry_run: bool) -> str:
+    """Return which patch went where."""
+    verb = "Would move" if is_dry_run else "Moved"
+    return f"{verb} {clean(done.patch)} from {clean(done.source)} to {clean(done.target)}\n"
+
+
+def crossed_document(done: Crossed, *, is_dry_run: bool) -> str:
+    """Return which patch went where as JSON."""
+    return document(
+        "move", dry_run=is_dry_run, patch=done.patch, source=done.source, target=done.target
     )
 
 

@@ -69,7 +69,7 @@ class _Stream(io.TextIOWrapper):
         self.flush()
         buffer = self.buffer
         assert isinstance(buffer, io.BytesIO)
-        return buffer.getvalue().decode("utf-8")
+        return buffer.getvalue().decode("utf-8", "backslashreplace")
 
 
 Run = Callable[..., Answer]

@@ -170,6 +170,20 @@ def test_patches_become_one(
     proved(desk, tree)
 
 
+def test_a_series_with_a_patch_that_does_not_apply_is_arranged_up_to_it(desk: Hands) -> None:
+    desk.run("goto", "two")
+    broken = desk.folder / "four.patch"
+    broken.write_bytes(broken.read_bytes().replace(b" line 9\n", b" line nine\n"))
+    desk.run("move", "two", "--before", "one")
+    desk.run("split", "three", "x", "--file", "new")
+    desk.run("fold", "x", "--into", "three")
+    for line in (("move", "four", "--before", "three"), ("fold", "four"), ("split", "4", "y")):
+        part = ("--file", "pkg") if line[0] == "split" else ()
+        assert "four.patch does not apply" in one_line(desk.run(*line, *part, code=1))
+    desk.run("drop", "four")
+    assert desk.order() == ["two.patch", "one.patch", "three.patch"]
+
+
 def test_a_folded_patch_keeps_both_texts_and_one_author(desk: Hands) -> None:
     desk.run("edit", "two", "-m", "Why two: größer.", "--author", "B <b@example.org>")
     desk.run("fold", "two", "--into", "one")
@@ -196,13 +210,33 @@ def test_a_diff_becomes_a_part_of_a_patch(desk: Hands, into: str, strip: int) ->
     assert "does not apply" in one_line(desk.run("fold", "--diff", diff, "-p", str(strip), code=1))
 
 
-def test_a_diff_that_a_later_patch_has_is_not_folded_in(desk: Hands) -> None:
+def test_a_fold_leaves_patches_alone_that_are_not_pushed(desk: Hands) -> None:
     desk.run("goto", "two")
+    before = desk.raw("three.patch")
+    desk.run("fold", "--diff", desk.folder / "three.patch")
+    assert desk.raw("three.patch") == before
+    assert b"+three\n" in desk.raw("two.patch")
+
+
+def test_a_diff_that_a_pushed_patch_has_is_not_folded_in_below_it(desk: Hands) -> None:
     before = desk.look()
-    refused = desk.run("fold", "--diff", desk.folder / "three.patch", code=1)
+    refused = desk.run("fold", "--diff", desk.folder / "three.patch", "--into", "two", code=1)
     assert "nothing would be left of three.patch" in refused.err
     assert "patchmgr drop three.patch" in refused.err
     assert desk.look() == before
+
+
+def test_the_paths_of_a_diff_are_those_of_the_current_folder(desk: Hands) -> None:
+    import os
+    import sys
+
+    diff = b"--- a/b.py\n+++ b/b.py\n@@ -20,3 +20,3 @@\n line 19\n-line 20\n+folded\n line 21\n"
+    subprocess.run(
+        [sys.executable, "-m", "patchmgr", "fold", "--diff", "-"],
+        input=diff, cwd=desk.root / "pkg", check=True, capture_output=True, env=os.environ,
+    )  # fmt: skip
+    assert b"+++ b/pkg/b.py\n" in desk.raw("four.patch")
+    assert "folded\n" in desk.text("pkg/b.py")
 
 
 def test_a_diff_comes_from_standard_input(desk: Hands) -> None:

@@ -114,9 +114,11 @@ FILES: Sequence[tuple[str, str]] = (
 
 
 def spoiled() -> Iterator[Any]:
-    """Yield each file with each way to spoil it."""
+    """Yield each file with each way to spoil it, or where time is short with a third of them."""
     for at, (file, state) in enumerate(FILES):
         for number, name in enumerate(SPOILS):
+            if not LONG and (at + number) % 3:
+                continue
             yield pytest.param(file, state, name, at + number, id=f"{file}: {name}")
 
 

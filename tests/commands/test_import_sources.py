@@ -18,6 +18,8 @@ from tests.commands.importing import (
 )
 from tests.commands.scenes import Stage, picture, text
 
+BACK_A = EDIT_A.replace("-line 0\n+zero\n", "-zero\n+line 0\n")
+
 
 def test_a_package_root_leads_to_its_patches(empty: Stage) -> None:
     put(empty, "pkg/debian/patches/a.patch", EDIT_A)
@@ -42,6 +44,29 @@ def test_names_of_a_series_file_stay_without_a_suffix(empty: Stage) -> None:
     (folder / "series").write_text("fix #+sym\n")
     take(empty, folder)
     assert order(empty) == "fix\nfix.patch #+sym\n"
+
+
+def test_a_series_file_may_reverse_a_patch(empty: Stage) -> None:
+    put(empty, "q/back", BACK_A)
+    folder = put(empty, "q/series", "back -p1 -R # taken back\n").parent
+    take(empty, folder)
+    assert order(empty) == "back -p1 -R # taken back\n"
+    assert "-R is for files" in refuses(empty, "-R", folder, code=2)
+
+
+@pytest.mark.parametrize("form", ["quilt", "mbox", "git", "gbp", "stgit", "diff"])
+def test_a_reversed_patch_leaves_as_what_it_does(empty: Stage, form: str) -> None:
+    take(empty, "-R", put(empty, "back.diff", BACK_A))
+    out = empty.folder / "out"
+    empty.run("export", "s", "--as", form, "--out", out)
+    if form == "quilt":
+        assert (out / "back.diff").read_text() == BACK_A
+        assert (out / "series").read_text() == "back.diff -R\n"
+        return
+    files = [out] if out.is_file() else sorted(out.iterdir())
+    written = "".join(file.read_text() for file in files)
+    assert "\n-line 0\n+zero\n" in written
+    assert "-R" not in written
 
 
 def test_folders_to_take_off_the_paths(empty: Stage) -> None:

@@ -59,6 +59,7 @@ def test_files_of_a_patch_have_a_sign_and_edits_are_the_tops(
             id="two-patches-of-a-path",
         ),
         pytest.param(("pkg/b.py",), [], id="no-edits"),
+        pytest.param(("-R",), [b"+new", b"-edit", b"+line 50"], id="what-takes-edits-back"),
     ],
 )
 def test_changes_are_printed_as_a_patch_would_have_them(

@@ -240,6 +240,20 @@ def test_a_forced_push_leaves_rejects_and_refresh_waits_for_them(three: Hands) -
     three.run("push")
 
 
+@pytest.mark.parametrize("verb", ["refresh", "pop"])
+def test_rejects_that_were_deleted_by_hand_are_no_hindrance_for_undo(
+    three: Hands, verb: str
+) -> None:
+    forced(three)
+    three.run("undo")
+    before = three.look()
+    three.run("redo")
+    three.write({"pkg/b.py.rej": None})
+    three.run(verb)
+    three.run("undo", "-n", "3")  # the command, the deletion by hand, the forced push
+    assert three.look() == before
+
+
 def test_a_forced_patch_goes_out_with_its_rejects(three: Hands) -> None:
     forced(three)
     three.run("pop")

@@ -272,6 +272,18 @@ def test_an_edit_of_a_file_that_the_commit_changed_is_refused(two: Hands) -> Non
     assert message.startswith(f"pkg/b.py in {two.root} is not that of the pin")
 
 
+def test_a_patch_may_take_back_all_that_is_below_it(desk: Hands) -> None:
+    desk.patch("one", {"new": "new\n"})
+    desk.run("new", "back")
+    desk.write({"new": None})
+    assert desk.applied() == ["one.patch", "back.patch"]
+    desk.run("refresh")
+    assert b"deleted file mode" in desk.raw("back.patch")
+    desk.run("goto", "0")
+    desk.run("push", "-a")
+    assert not (desk.root / "new").exists()
+
+
 def test_a_file_that_a_patch_deleted_may_be_named(desk: Hands) -> None:
     desk.patch("gone", {"pkg/b.py": None})
     done = desk.run("refresh", "pkg/b.py")
@@ -279,3 +291,53 @@ def test_a_file_that_a_patch_deleted_may_be_named(desk: Hands) -> None:
     desk.write({"pkg/b.py": "back\n"})
     desk.run("refresh", "pkg/b.py")
     assert b"+back\n" in desk.raw("gone.patch")
+
+
+def test_a_file_that_comes_and_goes_among_the_pushed_patches_may_be_named(desk: Hands) -> None:
+    desk.patch("makes", {"new": "new\n", "pkg/a.py": text(l10="one\n")})
+    desk.patch("deletes", {"new": None})
+    desk.write({"pkg/a.py": text(l10="two\n")})
+    desk.run("refresh", "--patch", "makes", "new", "pkg/a.py")
+    assert b"+two\n" in desk.raw("makes.patch")
+    assert b"+new\n" in desk.raw("makes.patch")
+
+
+def test_a_patch_of_another_form_is_written_anew_only_where_that_is_asked_for(desk: Hands) -> None:
+    hunk = "@@ -1,4 +1,4 @@\n-line 0\n+zero\n line 1\n line 2\n line 3\n"
+    source = desk.stage.folder / "plain.diff"
+    source.write_text(f"Why it is so.\n\nIndex: pkg/a.py\n--- pkg/a.py.orig\n+++ pkg/a.py\n{hunk}")
+    desk.run("import", source, "-p", "0", "--series", "w")
+    desk.run("push")
+    before = desk.raw("plain.diff")
+    assert desk.run("refresh").out == "plain.diff: nothing to refresh\n"
+    assert desk.raw("plain.diff") == before
+    done = desk.run("refresh", "--rewrite")
+    assert done.out == "Refreshed plain.diff: another form, the same change\n"
+    assert desk.raw("plain.diff").startswith(b"Why it is so.\n\ndiff --git a/pkg/a.py b/pkg/a.py\n")
+    assert (desk.folder / "series").read_text() == "plain.diff\n"
+    assert desk.run("refresh", "--rewrite", "--json").json["rewritten"] is False
+
+
+def test_a_reversed_patch_is_pushed_and_written_the_right_way_round(desk: Hands) -> None:
+    source = desk.stage.folder / "back.diff"
+    hunk = "@@ -1,4 +1,4 @@\n-zero\n+line 0\n line 1\n line 2\n line 3\n"
+    source.write_text(f"--- a/pkg/a.py\n+++ b/pkg/a.py\n{hunk}")
+    desk.run("import", "-R", source, "--series", "w")
+    assert (desk.folder / "series").read_text() == "back.diff -R\n"
+    assert desk.raw("back.diff") == source.read_bytes()
+    desk.run("push")
+    assert desk.text("pkg/a.py").startswith("zero\n")
+    assert desk.run("files").out == "~ pkg/a.py\n"
+    assert desk.run("refresh").out == "back.diff: nothing to refresh\n"
+    desk.write({"pkg/a.py": desk.text("pkg/a.py").replace("line 1\n", "one\n")})
+    desk.run("refresh")
+    assert diff_of(desk.raw("back.diff")) == [b"-line 0", b"-line 1", b"+zero", b"+one"]
+    assert (desk.folder / "series").read_text() == "back.diff\n"
+    desk.run("pop")
+    assert desk.text("pkg/a.py") == text()
+
+
+def test_a_pushed_patch_that_is_reversed_by_hand_is_another_one(desk: Hands) -> None:
+    desk.patch("one", {"pkg/a.py": text(l10="one\n")})
+    (desk.folder / "series").write_text("one.patch -R\n")
+    assert "one.patch was changed since it was pushed" in desk.run("refresh", code=1).err

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Scene
-from tests.commands.scenes import one_line, text
+from tests.commands.scenes import one_line, picture, text
 
 LOW = {"l3": "low one\n", "l4": "low two\n"}
 
@@ -156,6 +156,56 @@ def test_the_upper_series_is_applied_with_the_lower_one(stack: Stack) -> None:
     assert "has changed since" in stack.run("verify", "high", "--to", clone, code=4).out
     stack.run("unapply", "high", "--to", clone)
     assert stack.upstream.git("status", "--porcelain") == ""
+
+
+def test_the_upper_series_is_written_on_a_checkout_of_the_lower_one(stack: Stack) -> None:
+    clone = stack.upstream.root
+    refused = stack.run("push", "--series", "high", "--to", clone, code=1)
+    assert one_line(refused).endswith("the series low, which high stands on")
+    stack.run("branch", "low", "--repo", clone)
+    stack.upstream.git("checkout", "--quiet", "patchmgr/low")
+    stack.run("push", "--series", "high", "--to", clone)
+    assert (clone / "a.py").read_text() == text(l3="high\n", l4="low two\n")
+    (clone / "a.py").write_text(text(l3="higher\n", l4="low two\n"))
+    stack.run("refresh", "--to", clone)
+    patch = (stack.scene.root / "series/high/high-on-low.patch").read_text()
+    assert "\n-low one\n+higher\n" in patch
+    head = stack.run("branch", "high", "--repo", clone, "--json").json["head"]
+    assert stack.upstream.git("show", f"{head}:a.py").splitlines()[3] == "higher"
+
+
+def test_a_patch_goes_to_the_series_below_and_back(stack: Stack) -> None:
+    head = stack.run("branch", "high", "--json").json["head"]
+    before = picture(stack.scene.root)
+    dry = stack.run("move", "high-on-low", "--into", "low", "--dry-run")
+    assert (dry.out, picture(stack.scene.root)) == (
+        "Would move high-on-low.patch from high to low\n",
+        before,
+    )
+    stack.run("move", "high-on-low", "--into", "low")
+    assert stack.run("branch", "high", "--json").json["head"] == head
+    assert stack.run("branch", "low", "--json").json["commits"] == 2
+    told = stack.run("move", "high-on-low", "--into", "high", "--json").json
+    assert (told["source"], told["target"]) == ("low", "high")
+    assert picture(stack.scene.root) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            ["high-elsewhere", "--into", "low"],
+            "high-on-low.patch is before high-elsewhere.patch in high",
+        ),
+        (["low", "--into", "low", "--series", "low"], "neither of low and low stands on the other"),
+        (["low", "--into", "nobody"], "there is no series nobody"),
+        (["low", "--into", "high", "--before", "1"], "--into goes without --before and --after"),
+    ],
+)
+def test_what_cannot_go_over_stays(stack: Stack, arguments: list[str], problem: str) -> None:
+    before = picture(stack.scene.root)
+    assert one_line(stack.run("move", *arguments, code=2)) == problem
+    assert picture(stack.scene.root) == before
 
 
 def test_two_patches_of_one_name_cannot_be_applied_together(stack: Stack) -> None:

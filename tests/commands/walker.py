@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import zlib
@@ -30,22 +31,22 @@ class Walker:
     lines: set[bytes] = field(default_factory=set)
     written: int = 0
     named: int = 0
-    codes: dict[str, set[int]] = field(default_factory=dict)
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[tuple[str, bool]] = field(default_factory=Counter)
     _kept: set[Path] = field(default_factory=set)
     _known: set[bytes] = field(default_factory=set)
 
     def step(self) -> None:
         """Edit something, or run a command; then look whether every line is still somewhere."""
-        if self.luck.random() < 0.4:
+        if self.luck.random() < 0.3:
             self.edit()
             return
-        line = self.command()
+        line = ("refresh", ".") if self.luck.random() < 0.2 else self.command()
+        if line == ("refresh", "."):
+            self.clear_rejects()
         if line[0] == "undo" and len(self.done()) < int(line[2] if line[2:] else 1):
             return  # that would take back what was there before the walk
         answer = self.run(*line)
-        self.codes.setdefault(line[0], set()).add(answer.code)
-        self.counts[line[0]] += 1
+        self.counts[line[0], answer.code == 0] += 1
         lost = self.lines - self.found()
         assert not lost, f"{' '.join(line)} lost {sorted(lost)[:3]}"
 
@@ -73,6 +74,10 @@ class Walker:
     def command(self) -> tuple[str, ...]:
         """Return a command line that a person may think of, sensible or not."""
         order = self.desk.order()
+        if not order:
+            return ("new", f"p{self.named}")
+        if self.luck.random() < 0.5 and not self.pushed():
+            return self.luck.choice((("push",), ("push", "-a"), ("goto", "1"), ("new", "top")))
         pick = [self.luck.choice(order) if order else "none" for _ in range(3)]
         self.named += 1
         name, path = f"p{self.named}", self.luck.choice(FILES)
@@ -80,10 +85,11 @@ class Walker:
             (
                 ("new", name),
                 ("new", name, "-m", f"written {name}"),
-                ("push",), ("push", "-a"), ("push", "2"), ("push", "--force"),
+                ("push",), ("push", "-a"), ("push", "2"),
+                ("push", "--force") if self.luck.random() < 0.3 else ("push",),
                 ("pop",), ("pop", "-a"), ("pop", "2"), ("pop", "--force"),
                 ("goto", pick[0]), ("goto", str(self.luck.randrange(5))),
-                ("refresh",), ("refresh",), ("refresh", "."), ("refresh", path),
+                ("refresh",), ("refresh", path),
                 ("refresh", "--patch", pick[0]), ("refresh", ".", "-p", pick[0]),
                 ("refresh", "--allow-empty"),
                 ("edit", pick[0], "--subject", f"Subject {name}"),
@@ -100,6 +106,11 @@ class Walker:
             )
         )  # fmt: skip
 
+    def pushed(self) -> bool:
+        """Say whether a patch is pushed."""
+        record = self.desk.root / ".git/patchmgr/applied.json"
+        return record.exists() and bool(json.loads(record.read_bytes()).get("pushed"))
+
     def found(self) -> set[bytes]:
         """Return all lines that are in the checkout, in a patch, or kept by the log."""
         places = [self.desk.root / path for path in FILES]
@@ -115,10 +126,14 @@ class Walker:
                 self._known.update(_lines(zlib.decompress(path.read_bytes())))
         return now | self._known
 
-    def settle(self) -> None:
-        """Take what is edited into a patch, so that the log has all of it."""
+    def clear_rejects(self) -> None:
+        """Delete the files with rejects, as a person does who has put the hunks in by hand."""
         for path in self.desk.root.rglob("*.rej"):
             path.unlink()
+
+    def settle(self) -> None:
+        """Take what is edited into a patch, so that the log has all of it."""
+        self.clear_rejects()
         if self.run("refresh", ".").code:
             self.run("new", "the-last")
             last = self.run("refresh", ".")
@@ -141,7 +156,8 @@ class Walker:
         left = len(self.done())
         while left:
             count = min(left, self.luck.randrange(1, 40))
-            assert self.run("undo", "-n", str(count)).code == 0
+            answer = self.run("undo", "-n", str(count))
+            assert answer.code == 0, answer.err
             left -= count
         assert self.desk.look() == look
 

@@ -17,7 +17,9 @@ from patchmgr.formats.series_files import (
     reordered,
     set_aside,
     with_appended,
+    with_one_stripped,
     without,
+    without_strip,
     write_series,
 )
 from patchmgr.model.series import Guard
@@ -65,7 +67,7 @@ BAD = {
     "itself": (b"series\n", "bad-series", "series is no patch"),
     "its settings": (b"series.toml\n", "bad-series", "series.toml is no patch"),
     "twice": (b"x\n# x\nx # again\n", "bad-series", "line 3: x is there already, in line 1"),
-    "reversed": (b"x -R\n", "bad-series", "the option -R is unknown"),
+    "half reversed": (b"x -r\n", "bad-series", "the option -r is unknown"),
     "strip of words": (b"x -pab\n", "bad-series", "the option -pab is unknown"),
     "strip too large": (b"x -p1000\n", "bad-series", "the option -p1000 is unknown"),
     "two names": (b"x y\n", "bad-series", "the option y is unknown"),
@@ -208,3 +210,23 @@ def test_patches_are_set_aside_as_comments() -> None:
     assert set_aside(series, [], "x") == series
     with pytest.raises(PatchmgrError):
         set_aside(series, ["c.patch"], "x")
+
+
+@pytest.mark.parametrize(
+    ("raw", "strip", "is_reversed", "usual"),
+    [
+        pytest.param(b"x # -R\n", 1, False, b"x # -R\n", id="in-a-comment"),
+        pytest.param(b"x -R # why\n", 1, True, b"x # why\n", id="reversed"),
+        pytest.param(b"x -p0 -R #+a\r\n", 0, True, b"x #+a\r\n", id="behind-a-strip"),
+        pytest.param(b"x -R -p2\n", 2, True, b"x\n", id="before-a-strip"),
+    ],
+)
+def test_a_line_may_say_that_a_patch_is_reversed(
+    raw: bytes, strip: int, is_reversed: bool, usual: bytes
+) -> None:
+    series = parse_series(raw)
+    (line,) = series.lines
+    assert (line.strip, line.is_reversed) == (strip, is_reversed)
+    for plain in (with_one_stripped(series, {"x"}), without_strip(series, {"x"})):
+        assert write_series(plain) == usual
+        assert plain.lines[0].is_usual

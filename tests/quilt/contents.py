@@ -13,7 +13,7 @@ from tests.quilt.wording import Labels, quilt_diff
 
 _FORMS = ("p:uU:cC:fz", ["no-timestamps", "no-index", "diffstat", "sort", "backup",
           "strip-trailing-whitespace", "diff-algorithm="])  # fmt: skip
-_NOT_CANONICAL = ("-U", "-c", "-C", "--backup", "--strip-trailing-whitespace", "--diffstat")
+_NOT_CANONICAL = ("-U", "-c", "-C", "--strip-trailing-whitespace", "--diffstat")
 
 
 def add(project: Project, words: Sequence[str]) -> int:
@@ -55,9 +55,14 @@ def refresh(project: Project, words: Sequence[str]) -> int:
     if fork is not None:
         name = _forked(project, name, fork)
         return 0 if refresh_patch(project, name) else 1
+    if "--backup" in options:
+        project.folders.back_up(name)
+    if "-f" not in options and _later(project, name).intersection(project.notes.watched(name)):
+        shown = project.shown(name)
+        raise Stop(f"More recent patches modify files in patch {shown}. Enforce refresh with -f.")
     text = refresh_patch(project, name)
     project.say(text)
-    return int(text.startswith(("Nothing", "More")))
+    return int(text.startswith("Nothing"))
 
 
 def _with_fork(words: Sequence[str]) -> tuple[list[str], str | None]:
@@ -92,16 +97,14 @@ def refresh_patch(project: Project, name: str) -> str:
     paths = project.known(project.notes.watched(name))
     if not paths:
         return f"Nothing in patch {shown}"
-    answer = project.folders.desk("refresh", "--patch", name, "--allow-empty", *paths)
-    if answer.kind == "overlap":
-        return f"More recent patches modify files in patch {shown}. Enforce refresh with -f."
+    answer = project.folders.desk("refresh", "--patch", name, "--allow-empty", "--rewrite", *paths)
     document = project.must(answer).json
     files = project.paths(name)
     project.notes.files[name] = files
     if not files:
         return f"Nothing in patch {shown}"
     stored = project.folders.patches / project.folders.outside(name)
-    is_same = document["change"] == "byte-identical" and stored.exists()
+    is_same = not document["rewritten"] and stored.exists()
     return f"Patch {shown} is unchanged" if is_same else f"Refreshed patch {shown}"
 
 
@@ -109,7 +112,7 @@ def diff(project: Project, words: Sequence[str]) -> int:
     """Print what a patch does, or what its files have that it does not."""
     short, long = _FORMS
     options = Options(words, short + "P:R", [*long, "combine=", "snapshot", "diff=", "color="])
-    options.refuse(*_NOT_CANONICAL, "-R", "--snapshot", "--diff")
+    options.refuse(*_NOT_CANONICAL, "--snapshot", "--diff")
     project.look()
     name = project.find_pushed(options.given.get("-P"))
     reach, names = _reach(project, name, options)
@@ -120,6 +123,7 @@ def diff(project: Project, words: Sequence[str]) -> int:
     if shadowed and not reach:
         watched = [path for path in watched if path not in later]
     paths = project.known([path for path in watched if not asked or path in asked])
+    reach += ["--reverse"] if "-R" in options else []
     if paths:
         answer = project.must(project.folders.desk("changes", *reach, *paths))
         raw = answer.json["diff"].encode("utf-8", "surrogateescape")
@@ -157,7 +161,7 @@ def _reach(project: Project, name: str, options: Options) -> tuple[list[str], li
 def _labels(project: Project, name: str, options: Options) -> Labels:
     form = options.given.get("-p")
     if form is None:
-        form = project.strip(name)
+        form = str(project.line(name).strip)
     return Labels(form, project.folders.root.name, "--no-index" not in options)
 
 
@@ -183,7 +187,7 @@ def fold(project: Project, words: Sequence[str]) -> int:
     name = project.need_top()
     raw = sys.stdin.buffer.read()
     strip = options.given.get("-p", "1")
-    project.must(project.folders.desk("fold", "--diff", "-", "-p", strip, stdin=raw))
+    project.must(project.folders.desk("fold", "--diff", "-", "-p", strip, stdin=raw, is_here=True))
     project.watch(name)
     for path in _named_in(raw, int(strip)) if "-q" not in options else ():
         project.say(f"patching file {path}")
@@ -199,9 +203,13 @@ def _named_in(raw: bytes, strip: int) -> list[str]:
 def edit(project: Project, words: Sequence[str]) -> int:
     """Add files and open them in the editor."""
     add(project, words)
+    name = project.need_top()
     for given in words:
         path = project.path(given)
         subprocess.run(f"{os.environ['EDITOR']} {path}", shell=True, cwd=project.folders.root)
+        if path in project.notes.added.get(name, ()) and not project.known([path]):
+            project.notes.added[name].remove(path)
+            project.say(f"File {path} removed from patch {project.shown(name)}")
     return 0
 
 

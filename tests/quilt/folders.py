@@ -11,60 +11,19 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from patchmgr import cli
+from tests.quilt.values import Answer, Notes, noted, write, written
 
 SERIES = "quilt"
 _ENTRY = re.compile(rb"(?m)^([ \t]*)([^\s#]\S*)")
 _SUFFIXES = (".patch", ".diff")
 _DATE = "1000000000 +0000"
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What patchmgr printed, and how it ended."""
-
-    code: int
-    out: bytes
-    error: str
-
-    @property
-    def json(self) -> Any:
-        """Return the JSON document that was printed."""
-        return json.loads(self.out)
-
-    @property
-    def kind(self) -> str:
-        """Return the kind of the error, empty where there is none."""
-        return str(self.json.get("error", {}).get("kind", "")) if self.code else ""
-
-    @property
-    def message(self) -> str:
-        """Return the message of the error, empty where there is none."""
-        return str(self.json.get("error", {}).get("message", "")) if self.code else ""
-
-
-@dataclass
-class Notes:
-    """What the shim remembers: names without a suffix, and files by patch.
-
-    `added` are those that quilt was told of, `files` those of a pushed patch.
-    """
-
-    bare: list[str] = field(default_factory=list)
-    added: dict[str, list[str]] = field(default_factory=dict)
-    files: dict[str, list[str]] = field(default_factory=dict)
-
-    def watched(self, name: str) -> list[str]:
-        """Return the files of a pushed patch."""
-        both = [*self.files.get(name, ()), *self.added.get(name, ())]
-        return list(dict.fromkeys(both))
 
 
 class Folders:
@@ -79,9 +38,11 @@ class Folders:
         self.cwd = cwd
         self.root = next(around, cwd)
         self.control = self.root / control
-        self.patches = self.root / _noted(self.control / ".quilt_patches", known)
+        self.patches = self.root / noted(self.control / ".quilt_patches", known)
         series = os.environ.get("QUILT_SERIES") or "series"
-        self.series = self.patches / _noted(self.control / ".quilt_series", series)
+        name = noted(self.control / ".quilt_series", series)
+        places = (self.root / name, self.patches / name)
+        self.series = next((place for place in places if place.is_file()), places[1])
         self.hidden = self.control / "patchmgr"
         self.workspace = self.hidden / "workspace"
         self.folder = self.workspace / "series" / SERIES
@@ -109,15 +70,19 @@ class Folders:
         (self.hidden / "notes.json").write_text(json.dumps(vars(self.notes)))
 
     def patchmgr(
-        self, *words: str, stdin: bytes = b"", env: dict[str, str] | None = None
+        self,
+        *words: str,
+        stdin: bytes = b"",
+        env: dict[str, str] | None = None,
+        is_here: bool = False,
     ) -> Answer:
-        """Run a command of patchmgr in this process."""
+        """Run a command of patchmgr in this process, at the top or in the current folder."""
         os.environ.update(self._environment(), **(env or {}))
         out, error = io.TextIOWrapper(io.BytesIO()), io.TextIOWrapper(io.BytesIO())
         kept = sys.argv, sys.stdin, sys.stdout, sys.stderr
         sys.argv = ["patchmgr", "-C", str(self.workspace), *words]
         sys.stdin, sys.stdout, sys.stderr = io.TextIOWrapper(io.BytesIO(stdin)), out, error
-        os.chdir(self.root)
+        os.chdir(self.cwd if is_here else self.root)
         try:
             cli.main()
         except SystemExit as end:
@@ -125,11 +90,18 @@ class Folders:
         finally:
             sys.argv, sys.stdin, sys.stdout, sys.stderr = kept
             os.chdir(self.cwd)
-        return Answer(code, _written(out), _written(error).decode())
+        return Answer(code, written(out), written(error).decode())
 
-    def desk(self, *words: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Answer:
+    def desk(
+        self,
+        *words: str,
+        stdin: bytes = b"",
+        env: dict[str, str] | None = None,
+        is_here: bool = False,
+    ) -> Answer:
         """Run an authoring command on the checkout; it answers with JSON."""
-        return self.patchmgr(*words, "--to", str(self.root), "--json", stdin=stdin, env=env)
+        where = ("--to", str(self.root), "--json")
+        return self.patchmgr(*words, *where, stdin=stdin, env=env, is_here=is_here)
 
     def git(self, *words: str, index: str = "index", data: bytes = b"", good: int = 0) -> bytes:
         """Run git on the hidden repository."""
@@ -167,9 +139,10 @@ class Folders:
         (self.root / ".git").unlink(missing_ok=True)
         self.git("init", "-q")
         (self.hidden / "git" / "info").mkdir(exist_ok=True)
-        outside = (self.control, self.patches, self.root / ".git")
+        outside = (self.control, self.patches, self.series, self.root / ".git")
         lines = [f"/{os.path.relpath(place, self.root)}\n" for place in outside]
-        (self.hidden / "git" / "info" / "exclude").write_text("".join(lines))
+        text = "".join([*lines, "*.rej\n"])
+        (self.hidden / "git" / "info" / "exclude").write_text(text)
         (self.root / ".git").write_text(f"gitdir: {self.hidden / 'git'}\n")
         self.git("update-ref", "HEAD", self._commit(self._tree(())))
         self.git("read-tree", "HEAD")
@@ -244,6 +217,13 @@ class Folders:
             self.notes.bare.append(name)
         return self.inside(name)
 
+    def back_up(self, name: str) -> None:
+        """Keep the file of a patch as quilt has it now, beside it."""
+        place = self.patches / self.outside(name)
+        beside = place.with_name(f"{place.name}~")
+        beside.unlink(missing_ok=True)
+        shutil.copy2(place, beside)
+
     def _take_in(self) -> None:
         if not self.series.is_file():
             return
@@ -252,42 +232,22 @@ class Folders:
         for name in names:
             self.name_bare(name)
         changed = _ENTRY.sub(lambda m: m[1] + os.fsencode(self.inside(os.fsdecode(m[2]))), raw)
-        _write(self.folder / "series", changed)
+        write(self.folder / "series", changed)
         for name in names:
-            source = self.patches / name
+            source, place = self.patches / name, self.folder / self.inside(name)
             if source.is_file():
-                _write(self.folder / self.inside(name), source.read_bytes())
+                write(place, source.read_bytes())
+            elif not place.is_file():
+                write(place, b"")
 
     def _bring_out(self) -> None:
         raw = (self.folder / "series").read_bytes()
         names = [os.fsdecode(found[2]) for found in _ENTRY.finditer(raw)]
         if names or self.series.exists():
             changed = _ENTRY.sub(lambda m: m[1] + os.fsencode(self.outside(os.fsdecode(m[2]))), raw)
-            _write(self.series, changed)
+            write(self.series, changed)
         for name in names:
             content = (self.folder / name).read_bytes() if (self.folder / name).is_file() else b""
             place = self.patches / self.outside(name)
             if place.exists() or b"\n--- " in content or b"\ndiff --git " in content:
-                _write(place, content)
-
-
-def _noted(place: Path, otherwise: str) -> str:
-    return place.read_text().strip() if place.is_file() else otherwise
-
-
-def _written(stream: io.TextIOWrapper) -> bytes:
-    stream.flush()
-    buffer = stream.buffer
-    assert isinstance(buffer, io.BytesIO)
-    return buffer.getvalue()
-
-
-def _write(place: Path, content: bytes) -> None:
-    """Write a file beside and put it in its place; a link stays, other names keep the old one."""
-    place = place.resolve()
-    if place.is_file() and place.read_bytes() == content:
-        return
-    place.parent.mkdir(parents=True, exist_ok=True)
-    new = place.with_name(f"{place.name}.new")
-    new.write_bytes(content)
-    new.replace(place)
+                write(place, content)

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.quilt.folders import SERIES
 from tests.quilt.project import Options, Project, Stop
 from tests.quilt.stacking import pop_patch, tell_top
 
@@ -88,7 +89,6 @@ def fork(project: Project, words: Sequence[str]) -> int:
 def import_(project: Project, words: Sequence[str]) -> int:
     """Put patch files behind the top."""
     options = Options(words, "p:RP:fd:")
-    options.refuse("-R")
     if options.given.get("-d", "n") != "n":
         raise Stop("patchmgr has nothing for -d o and -d a")
     project.look()
@@ -134,8 +134,9 @@ def _drop(project: Project, name: str) -> None:
 
 def _bring(project: Project, source: Path, name: str, place: int, options: Options) -> None:
     folders = project.folders
-    strip = ["-p", options.given["-p"]] if "-p" in options else []
-    done = folders.patchmgr("import", str(source), *strip, "--series", "quilt", "--json")
+    how = ["-p", options.given["-p"]] if "-p" in options else []
+    how += ["-R"] if "-R" in options else []
+    done = folders.patchmgr("import", str(source), *how, "--series", SERIES, "--json")
     made = project.must(done).json["patches"][0]["name"]
     folders.name_bare(name)
     if made != folders.inside(name):
@@ -151,7 +152,7 @@ def header(project: Project, words: Sequence[str]) -> int:
     options = Options(
         words, "are", ["backup", "strip-diffstat", "strip-trailing-whitespace", "dep3"]
     )
-    options.refuse("--backup", "--strip-diffstat", "--strip-trailing-whitespace", "--dep3")
+    options.refuse("--strip-diffstat", "--strip-trailing-whitespace", "--dep3")
     project.look()
     name = project.find(options.rest[0]) if options.rest else project.need_top()
     if not {"-a", "-r", "-e"} & options.given.keys():
@@ -160,6 +161,8 @@ def header(project: Project, words: Sequence[str]) -> int:
     if "-e" in options:
         project.must(project.folders.desk("edit", name))
         return 0
+    if "--backup" in options:
+        project.folders.back_up(name)
     sign, words_ = (">>", "Appended text to") if "-a" in options else (">", "Replaced")
     with tempfile.NamedTemporaryFile() as text:
         text.write(sys.stdin.buffer.read())

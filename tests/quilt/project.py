@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import getopt
 import os
-import re
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.patch_files import parse_listed
+from patchmgr.formats.series_files import parse_series
 from patchmgr.model.patch import Patch
-from tests.quilt.folders import Answer, Folders
+from patchmgr.model.series import SeriesLine
+from tests.quilt.folders import Folders
+from tests.quilt.values import Answer
 
 
 class Stop(Exception):
@@ -57,7 +59,12 @@ class Project:
         self.left = self._listed("unapplied")
 
     def _listed(self, verb: str) -> list[str]:
-        rows = self.must(self.folders.desk(verb)).json["patches"]
+        answer = self.folders.desk(verb)
+        if answer.kind == "changed-patch" and "another order" in answer.message:
+            raise Stop(
+                "The series file no longer matches the applied patches. Please run 'quilt pop -a'."
+            )
+        rows = self.must(answer).json["patches"]
         return [row["name"] for row in rows]
 
     @property
@@ -128,16 +135,12 @@ class Project:
 
     def patch(self, name: str) -> Patch:
         """Return a patch file, as patchmgr reads it."""
-        raw = (self.folders.folder / name).read_bytes()
-        strip = self.strip(name)
-        return parse_patch(raw, name=name, strip=int(strip))
+        return parse_listed((self.folders.folder / name).read_bytes(), self.line(name))
 
-    def strip(self, name: str) -> str:
-        """Return how many folders the series file takes off the paths of a patch."""
-        raw = (self.folders.folder / "series").read_text(errors="surrogateescape")
-        line = next(line for line in raw.splitlines() if line.split(" ")[0].strip() == name)
-        found = re.search(r"\s-p(\d+)", line)
-        return found[1] if found else "1"
+    def line(self, name: str) -> SeriesLine:
+        """Return the line of a patch in the series file."""
+        series = parse_series((self.folders.folder / "series").read_bytes())
+        return next(line for line in series.lines if line.name == name)
 
     def watch(self, name: str) -> None:
         """Remember the files of a pushed patch."""

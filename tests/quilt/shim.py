@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tests.quilt import contents, keeping, stacking
+from tests.quilt import contents, keeping, stacking, unpacking
 from tests.quilt.folders import Folders
 from tests.quilt.project import Project, Stop
 
@@ -43,6 +43,8 @@ _BEGIN = ("new", "import", "add", "edit")
 def run(words: Sequence[str]) -> int:
     """Run one command of quilt's and return its exit code."""
     name, *rest = words or ("",)
+    if name == "setup" and "-h" not in rest:
+        return unpacking.setup(rest, Path.cwd())
     if name not in VERBS:
         raise Stop(f"patchmgr has nothing for quilt {name}")
     verb, ours = VERBS[name]

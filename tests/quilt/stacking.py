@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.quilt.folders import Answer
 from tests.quilt.project import Options, Project, Stop
-from tests.quilt.wording import failures
+from tests.quilt.values import Answer
+from tests.quilt.wording import failures, no_file
 
 
 def new(project: Project, words: Sequence[str]) -> int:
@@ -75,7 +75,9 @@ def _push(project: Project, name: str, options: Options) -> None:
     if is_clean or is_forced:
         project.notes.files[name] = paths
     if not paths:
-        project.say(f"Patch {project.shown(name)} appears to be empty; applied")
+        is_there = (project.folders.patches / project.folders.outside(name)).exists()
+        how = "appears to be empty; applied" if is_there else "does not exist; applied empty patch"
+        project.say(f"Patch {project.shown(name)} {how}")
     for path in paths:
         if not is_quiet:
             project.say(f"patching file {path}")
@@ -94,7 +96,11 @@ def _tell_failures(project: Project, name: str, path: str, message: str, options
     rejected = place.read_bytes() if is_forced and place.exists() else None
     if path not in _rejected(project, name, message) and rejected is None:
         return
-    change = next(file for file in project.patch(name).files if file.path == path)
+    patch = project.patch(name)
+    change = next(file for file in patch.files if file.path == path)
+    if message.endswith(f": {path}: the file is not there") and not is_forced:
+        project.say(no_file(change, patch.raw.decode(errors="surrogateescape")))
+        return
     found = failures(change, message, rejected)
     for line in found.lines(is_quiet="-q" in options, is_forced=is_forced):
         project.say(line)

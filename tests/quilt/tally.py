@@ -40,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why lines fail; `kind` is `on purpose`, `quilt` (real quilt fails, too) or `open`."""
+    """Why lines fail; `kind` is `on purpose`, `open`, or `quilt` where quilt fails, too."""
 
     kind: str
     why: str
@@ -100,8 +100,9 @@ def _table(lines: Sequence[Line]) -> Iterator[str]:
     yield "| quilt's command | lines | pass | share | and all lines that look at its work |"
     yield "|---|--:|--:|--:|--:|"
     for verb in (*BAR, None):
-        own = [line for line in lines if line.verb == verb or (verb is None and line.is_counted)]
-        also = [line for line in careful if line.verb == verb or (verb is None and line.is_counted)]
+        wanted = BAR if verb is None else (verb,)
+        own = [line for line in lines if line.verb in wanted]
+        also = [line for line in careful if line.verb in wanted]
         count, passed = len(own), sum(line.is_passed for line in own)
         name = "**all**" if verb is None else f"`{verb}`"
         both = sum(line.is_passed for line in also)

@@ -94,3 +94,22 @@ def failures(change: FilePatch, message: str, rejected: bytes | None) -> Failure
     else:
         hunks = tuple(enumerate(starts, 1))[:1]
     return Failures(change.path, len(starts), hunks)
+
+
+def no_file(change: FilePatch, text: str) -> str:
+    """Return what `patch` says of a file that is not there."""
+    named = re.compile(rf"(?m)^--- .*{re.escape(change.path)}.*\n\+\+\+ .*$").search(text)
+    lines = named[0].split("\n") if named is not None else []
+    rule = "--------------------------"
+    noun = "hunk" if len(change.hunks) == 1 else "hunks"
+    count = len(change.hunks)
+    return "\n".join(
+        [
+            "The text leading up to this was:",
+            rule,
+            *(f"|{line}" for line in lines),
+            rule,
+            "No file to patch.  Skipping patch.",
+            f"{count} out of {count} {noun} ignored",
+        ]
+    )

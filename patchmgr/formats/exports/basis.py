@@ -38,7 +38,7 @@ class Basis:
 
 def is_mail(item: Item) -> bool:
     """Say whether git am takes the patch as it is."""
-    return item.patch.is_mailbox and item.line.strip == 1
+    return item.patch.is_mailbox and item.line.is_usual
 
 
 def moves_files(file: FilePatch) -> bool:
@@ -49,7 +49,7 @@ def moves_files(file: FilePatch) -> bool:
 def series_lines(pinned: Pinned, parcels: Sequence[Parcel]) -> bytes:
     """Return a series file of the exported patches: its comments stay where they are.
 
-    A patch that is rewritten needs no -pN any more.
+    A patch that is rewritten needs no -pN and no -R any more.
     """
     names = {p.item.patch.name for p in parcels}
     lines = [line for line in pinned.lines if line.name is None or line.name in names]

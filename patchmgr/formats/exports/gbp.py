@@ -34,7 +34,7 @@ class Gbp(Basis):
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
         """Keep what dpkg-source reads and what names an author."""
         return tuple(
-            item.line.strip == 1
+            item.line.is_usual
             and item.patch.author is not None
             and not any(moves_files(file) for file in item.patch.files)
             for item in items

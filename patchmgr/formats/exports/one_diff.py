@@ -19,7 +19,7 @@ class OneDiff(Basis):
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
         """Keep a single patch that has no header: it is such a diff already."""
         only = items[0] if len(items) == 1 else None
-        is_it = only is not None and only.line.strip == 1 and not only.patch.header.strip()
+        is_it = only is not None and only.line.is_usual and not only.patch.header.strip()
         return (is_it,) * len(items)
 
     def rewritten(self, item: Item, diff: bytes) -> bytes:

@@ -115,8 +115,9 @@ def _package(pinned: Pinned) -> PackagePatch | None:
 def _came_as(item: Item) -> PackagePatch | None:
     """Return what a patch-package's file name says, if the diff says so, too."""
     name = read_name(item.patch.name)
-    is_so = name is not None and names_folder(item.patch.diff, name.folder)
-    return name if is_so else None
+    if name is None or item.line.is_reversed:
+        return None
+    return name if names_folder(item.patch.diff, name.folder) else None
 
 
 def _title(item: Item) -> str:

@@ -20,7 +20,10 @@ class StGit(Basis):
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
         """Keep what is no mail: StGit would take a mail's header for text."""
-        return tuple(not i.patch.is_mailbox and i.line.strip in (0, 1) for i in items)
+        return tuple(
+            not i.patch.is_mailbox and i.line.strip in (0, 1) and not i.line.is_reversed
+            for i in items
+        )
 
     def rewritten(self, item: Item, diff: bytes) -> bytes:
         """Return a patch as `stg export` writes it, with its date."""
