@@ -23,7 +23,7 @@ from pathlib import Path
 PAGE = Path(__file__).with_name("tutorial.md")
 SHOWN = "/home/you"
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
-_DAILY = re.compile(r"\d+ releases? behind \S+")
+_DAILY = re.compile(r"\d+ releases? behind \S+|\d{4}-\d\d-\d\d \d\d:\d\d")
 _MARK = "---- end of output:"
 _ENDS = re.compile(rf"^{_MARK} (\d+)\n", re.MULTILINE)
 
