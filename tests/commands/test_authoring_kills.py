@@ -11,10 +11,9 @@ import pytest
 from tests.commands.conftest import invoke
 from tests.commands.desks import Hands, hands
 from tests.commands.scenes import Stage, text
-from tests.commands.test_kills import Killed, killing, restorer
+from tests.commands.test_kills import LONG, Killed, killing, restorer
 
 Look = tuple[object, ...]
-LONG = "PATCHMGR_LONG"
 # How many operations before the first that shows are looked at, and every which of them: all
 # where there is time.
 READING, STEP = (40, 1) if os.environ.get(LONG) else (6, 5)
