@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from patchmgr.commands.session import Session, move_store_refs
 from patchmgr.commands.targets import settled
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
 from patchmgr.model.operation import KeptFile, Operation, OperationKind, TurnedTarget
@@ -290,4 +290,4 @@ def _replacement(
 
 
 def _record(raw: bytes) -> Record:
-    return read_record(json.loads(raw))
+    return read_record(parse_json(raw))

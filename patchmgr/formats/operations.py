@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.paths import check_path
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.operation import (
@@ -59,7 +60,7 @@ def read_operation(raw: bytes, *, name: str) -> Operation:
     The log may have come with a workspace of somebody else, so nothing in it is believed.
     """
     try:
-        document = json.loads(raw)
+        document = parse_json(raw)
         if document["format"] != FORMAT:
             raise ValueError("format")
         return Operation(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import is_full_id
 
@@ -31,7 +31,7 @@ def read_stack(raw: bytes) -> Stack:
     """Read either form; raise "bad-stack" for anything else."""
     try:
         text = raw.decode()
-        stack = _from_json(json.loads(text)) if text.startswith("{") else _from_lines(text)
+        stack = _from_json(parse_json(text)) if text.startswith("{") else _from_lines(text)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
         message = f"StGit's record of the stack cannot be read: {shown(str(fault))}"
         raise PatchmgrError("bad-stack", message) from fault

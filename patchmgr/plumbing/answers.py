@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from patchmgr import __version__
+from patchmgr.formats.json_text import parse_json
 from patchmgr.plumbing.stores import cache_folder
 
 _DAY = 24 * 60 * 60
@@ -38,7 +39,7 @@ class Answers:
         """Return the answer in a list, None where none is known."""
         path = self._path(question)
         try:
-            found = json.loads(path.read_bytes())
+            found = parse_json(path.read_bytes())
             os.utime(path)
         except (OSError, ValueError, RecursionError):
             return None

@@ -6,7 +6,6 @@ file runs either; nothing that is installed is imported.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.wheel_records import digests, parse_record
 
 _ASK = """\
@@ -75,7 +75,7 @@ def ask_environment(python: str) -> Environment:
         done = subprocess.run(
             [found, "-I", "-S", "-c", _ASK], capture_output=True, check=True, timeout=_PATIENCE
         )
-        answer = json.loads(done.stdout)
+        answer = parse_json(done.stdout)
         sites = [Path(path) for path in answer["sites"] if path]
         prefix, stdlib = Path(answer["prefix"]), Path(answer["stdlib"])
         if answer["is_venv"] and _INHERITS.search((prefix / "pyvenv.cfg").read_text()):
@@ -172,7 +172,7 @@ def _refuse_editable(info: Path, package: str, record: Mapping[str, str]) -> Non
     """Refuse an installation whose files are somebody's checkout."""
     place = ""
     try:
-        origin = json.loads((info / "direct_url.json").read_bytes())
+        origin = parse_json((info / "direct_url.json").read_bytes())
         is_editable = bool(origin.get("dir_info", {}).get("editable"))
         place = str(origin.get("url", "")).removeprefix("file://")
     except (OSError, ValueError, AttributeError):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.operations import read_operation, write_operation
 from patchmgr.model.operation import (
     KeptFile,
@@ -199,7 +200,7 @@ class OperationLog:
         raw = self.contents.read(sha256)
         if not raw.startswith(_RECORD_START):
             return frozenset()
-        files = json.loads(raw)["files"]
+        files = parse_json(raw)["files"]
         return frozenset(file["before"]["sha256"] for file in files if file["before"])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.json_text import parse_json
 
 _LONGEST = 64 * 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -61,7 +61,7 @@ def read_json(root: Path, path: str, *, limit: int = _LONGEST) -> Any:
     """
     raw = read_plain(root, path, limit=limit)
     try:
-        return None if raw is None else json.loads(raw)
+        return None if raw is None else parse_json(raw)
     except (ValueError, RecursionError) as fault:
         raise PatchmgrError("broken-workspace", f"{path} is no JSON") from fault
 

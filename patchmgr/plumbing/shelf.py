@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.json_text import parse_json
 from patchmgr.plumbing.outputs import write_output
 from patchmgr.plumbing.stores import cache_folder
 
@@ -40,7 +41,7 @@ class Shelf:
         self._known: dict[str, Any] = {}
         self._asked: dict[str, Any] = {}
         with suppress(OSError, ValueError, RecursionError):
-            found = json.loads(self._path.read_bytes())
+            found = parse_json(self._path.read_bytes())
             self._known = found if isinstance(found, dict) else {}
 
     def get(self, key: str) -> Any:

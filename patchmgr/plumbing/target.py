@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.json_text import parse_json
 from patchmgr.plumbing.applied import Record, read_record, record_document, state_of
 from patchmgr.plumbing.durable import held, sync_folder, unwritable, write_synced
 from patchmgr.plumbing.journal import is_decided
@@ -60,7 +61,7 @@ class Target:
         if not path.exists():
             return None
         try:
-            record = read_record(json.loads(path.read_bytes()))
+            record = read_record(parse_json(path.read_bytes()))
             check_inside(*(file.path for file in record.files), *record.rejects)
             return record
         except _BROKEN as fault:
@@ -119,7 +120,7 @@ class Target:
         """Return the journal; a package may have brought it, so nothing in it is believed."""
         path = self._folder / _JOURNAL
         try:
-            journal: dict[str, Any] = json.loads(path.read_bytes())
+            journal: dict[str, Any] = parse_json(path.read_bytes())
             rows = [(name, beside) for name, beside, _, _ in journal["files"]]
             check_inside(*journal["made"], *(name for row in rows for name in row))
             _ = journal["phase"], journal["record"], journal["head"], journal["index"].keys()
@@ -148,13 +149,13 @@ class Target:
 
     def finish(self, token: str) -> None:
         """Make the change that was prepared under the token."""
-        journal = json.loads((self._folder / _JOURNAL).read_bytes())
+        journal = parse_json((self._folder / _JOURNAL).read_bytes())
         if journal.get("token") == token:
             self._finish_now(journal)
 
     def abandon(self) -> None:
         """Drop the change that was prepared."""
-        self._drop(json.loads((self._folder / _JOURNAL).read_bytes()))
+        self._drop(parse_json((self._folder / _JOURNAL).read_bytes()))
 
     def _stage_or_drop(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
         try:
