@@ -15,7 +15,7 @@ from patchmgr.formats.series_files import parse_series, renamed, with_ended_line
 from patchmgr.formats.shown import shown
 from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.plumbing.ranges import commit_mail, range_patches
-from patchmgr.plumbing.stacks import find_stack
+from patchmgr.plumbing.stgit_stacks import find_stack
 
 SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")
 LARGEST_PATCH = 1 << 30
