@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from patchmgr.engines.needs import Views, check_upstreams, has_conditions
 from patchmgr.errors import USAGE_KINDS, PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import is_full_id
+from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.git_upstream import TAGS, GitUpstream
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 
@@ -33,7 +33,7 @@ class End:
     tags: Path | None = None
 
 
-class Outlook:
+class Outlook(Closing):
     """What one run sees of upstreams; a state is looked up once."""
 
     def __init__(self, session: Session) -> None:
@@ -41,16 +41,7 @@ class Outlook:
         self._states: dict[tuple[str, str], State] = {}
         self._readers: list[ObjectReader] = []
 
-    def __enter__(self) -> Outlook:
-        """Return the outlook itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """End the processes."""
         for reader in self._readers:
             reader.close()

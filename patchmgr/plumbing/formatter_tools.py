@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 
 from patchmgr.model.ids import blob_id
+from patchmgr.plumbing.closing import Closing
 
 PATIENCE = 10.0  # seconds for one file
 MOST_FAILURES = 3  # that took all the time, after which a tool is given up
@@ -31,7 +31,7 @@ _SETTINGS = {
 }
 
 
-class Toolbox:
+class Toolbox(Closing):
     """The formatters that are installed; none runs before it is asked for."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
@@ -41,19 +41,6 @@ class Toolbox:
         self._hung: Counter[str] = Counter()
         self._missed: dict[str, set[str]] = {}
         self._made: dict[tuple[str, bytes, str, str], bytes | None] = {}
-
-    def __enter__(self) -> Toolbox:
-        """Return the toolbox itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Delete what the tools left."""
-        self.close()
 
     def close(self) -> None:
         """Delete what the tools left."""

@@ -6,11 +6,11 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import door
+from patchmgr.plumbing.closing import Closing
 
 TREE_MODE = "40000"
 
@@ -24,26 +24,13 @@ class Found:
     content: bytes
 
 
-class ObjectReader:
+class ObjectReader(Closing):
     """Reads objects by name; the process starts with the first read."""
 
     def __init__(self, git_dir: Path) -> None:
         self._git_dir = git_dir
         self._process: subprocess.Popen[bytes] | None = None
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}
-
-    def __enter__(self) -> ObjectReader:
-        """Return the reader itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End the process."""
-        self.close()
 
     def close(self) -> None:
         """End the process; a later read starts a new one."""

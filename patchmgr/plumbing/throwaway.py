@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import door
+from patchmgr.plumbing.closing import Closing
 
 TIMED_OUT = -1
 _GRACE = 5.0
@@ -29,7 +29,7 @@ class Ended:
     seconds: float
 
 
-class ThrowAway:
+class ThrowAway(Closing):
     """A checkout that borrows the objects of a repository; leaving the context deletes it."""
 
     def __init__(self, lender: Path) -> None:
@@ -42,16 +42,7 @@ class ThrowAway:
         alternates.parent.mkdir(exist_ok=True)
         alternates.write_text(f"{(lender / 'objects').resolve()}\n", errors="surrogateescape")
 
-    def __enter__(self) -> ThrowAway:
-        """Return the checkout itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Delete it."""
         shutil.rmtree(self._folder, ignore_errors=True)
 

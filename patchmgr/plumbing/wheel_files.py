@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 from patchmgr.errors import PatchmgrError
@@ -25,6 +24,7 @@ from patchmgr.formats.wheel_records import (
     write_record,
 )
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR
+from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.work_tree import WorkFile
 
@@ -35,7 +35,7 @@ _LARGEST = 1 << 30
 _HEADER = 30
 
 
-class Wheel:
+class Wheel(Closing):
     """A wheel that is open for reading."""
 
     def __init__(self, path: Path) -> None:
@@ -53,16 +53,7 @@ class Wheel:
         self.rows = parse_record(self._archive.read(f"{self.info}/RECORD"))
         self.record = digests(self.rows)
 
-    def __enter__(self) -> Wheel:
-        """Return the wheel itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Close the file."""
         self._archive.close()
 

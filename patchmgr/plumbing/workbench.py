@@ -9,9 +9,9 @@ import tempfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 
 from patchmgr.model.ids import blob_id
+from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 
 _CONFIG = """\
@@ -31,7 +31,7 @@ _CONFIG = """\
 """
 
 
-class Workbench:
+class Workbench(Closing):
     """A bare repository that borrows the objects of others and keeps its own apart.
 
     Blobs that a run makes are held in memory; `write_loose` and `fast_import` put what git
@@ -55,16 +55,7 @@ class Workbench:
         self._made: dict[str, bytes] = {}
         self._written: set[str] = set()
 
-    def __enter__(self) -> Workbench:
-        """Return the bench itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """End the processes and delete the bench."""
         self.reader.close()
         shutil.rmtree(self.git_dir, ignore_errors=True)
