@@ -23,6 +23,7 @@ from patchmgr.formats.recorded import (
 )
 from patchmgr.formats.series_files import parse_series
 from patchmgr.formats.series_settings import parse_settings
+from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.recorded import Recorded
 from patchmgr.model.series import SeriesFile
@@ -113,12 +114,24 @@ class Workspace:
         return parse_settings(self.read(path), series=name)
 
     def patches(self, name: str) -> tuple[Patch, ...]:
-        """Return the patches of a series in order, parsed."""
+        """Return the patches of a series in order, parsed.
+
+        Raises PatchmgrError "broken-workspace" where the series names a file that is not there.
+        """
         return tuple(
-            parse_listed(self.read(f"series/{name}/{line.name}"), line)
+            parse_listed(self._listed(name, line.name), line)
             for line in self.series_file(name).lines
             if line.name is not None
         )
+
+    def _listed(self, series: str, name: str) -> bytes:
+        path = f"series/{series}/{name}"
+        content = read_plain(self.root, path, limit=_LARGEST)
+        if content is None:
+            hint = f"put the file back, or delete its line in series/{series}/series"
+            message = f"{shown(path)} is not there, and the series names it"
+            raise PatchmgrError("broken-workspace", message, (hint,))
+        return content
 
     def conflicts(self) -> tuple[str, ...]:
         """Return the ids of the conflicts on record, sorted."""

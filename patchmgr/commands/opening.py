@@ -172,11 +172,21 @@ def _with_pushed(desk: Desk) -> Desk:
             raise _changed(desk, f"{shown(patch.name)} {what} since it was pushed")
     if order != list(names):
         raise _changed(desk, "the series has another order than when its patches were pushed")
+    below = _below(desk, names)
+    if below:
+        raise _changed(desk, f"{shown(below[0])} is below a pushed patch and is not pushed")
     hidden = {name: why for name, why in desk.hidden.items() if name not in names}
     states = _states(desk, applied.pushed)
     desk = replace(desk, hidden=hidden, pushed=applied.pushed, states=states)
     check_pin(desk, desk.state)
     return desk
+
+
+def _below(desk: Desk, pushed: Sequence[str]) -> list[str]:
+    """Return the patches that belong below the last pushed one, and are not in."""
+    order = desk.file.names()
+    end = order.index(pushed[-1]) if pushed else 0
+    return [name for name in order[:end] if name not in pushed and name not in desk.hidden]
 
 
 def _states(desk: Desk, pushed: Sequence[PushedPatch]) -> tuple[State, ...]:

@@ -334,6 +334,26 @@ def test_a_pushed_patch_that_changed_since_is_told(
     assert desk.checkout.git("status", "--porcelain") == ""
 
 
+def test_a_patch_that_was_put_below_pushed_ones_is_told(desk: Hands) -> None:
+    desk.run("push")
+    (desk.folder / "series").write_text("fork-two.patch\nfork-one.patch\n")
+    told = "fork-two.patch is below a pushed patch and is not pushed"
+    for verb in ("push", "pop", "refresh", "applied"):
+        assert one_line(desk.run(verb, code=1)) == told
+    (desk.folder / "series").write_text("fork-two.patch # never\nfork-one.patch\n")
+    desk.stage.run("unapply", "s", "--to", desk.root)
+    assert desk.checkout.git("status", "--porcelain") == ""
+
+
+def test_a_patch_file_that_is_gone_is_named_with_the_way_out(desk: Hands) -> None:
+    (desk.folder / "fork-two.patch").unlink()
+    said = desk.run("push", code=1).err
+    assert "series/s/fork-two.patch is not there, and the series names it" in said
+    assert "delete its line in series/s/series" in said
+    (desk.folder / "series").write_text("fork-one.patch\n")
+    desk.run("push")
+
+
 def test_a_header_may_change_under_a_pushed_patch(desk: Hands) -> None:
     desk.run("push")
     patch = desk.folder / "fork-one.patch"

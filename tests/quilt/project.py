@@ -44,6 +44,10 @@ class Options:
                 raise Stop(f"patchmgr has nothing for {name}")
 
 
+def _is_of_another_order(message: str) -> bool:
+    return "another order" in message or "below a pushed patch" in message
+
+
 class Project:
     """A project of quilt's, as patchmgr sees it."""
 
@@ -60,7 +64,7 @@ class Project:
 
     def _listed(self, verb: str) -> list[str]:
         answer = self.folders.desk(verb)
-        if answer.kind == "changed-patch" and "another order" in answer.message:
+        if answer.kind == "changed-patch" and _is_of_another_order(answer.message):
             raise Stop(
                 "The series file no longer matches the applied patches. Please run 'quilt pop -a'."
             )
