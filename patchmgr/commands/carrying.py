@@ -20,7 +20,7 @@ from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
 from patchmgr.engines.relocation_files import ChangedFiles, is_of
 from patchmgr.engines.sightings import explain, explained_paths
 from patchmgr.model.decision import Decision
-from patchmgr.model.outcome import PatchOutcome
+from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.ports import History, Step
 from patchmgr.model.progress import Progress
@@ -76,6 +76,12 @@ class Carried:
         """Return the outcome of each patch."""
         return tuple(judged.outcome for judged in self.judged)
 
+    @property
+    def has_conflicts(self) -> bool:
+        """Say whether something is left for a person."""
+        left = (Verdict.CONFLICT, Verdict.BLOCKED)
+        return any(outcome.verdict in left for outcome in self.outcomes)
+
     def drafts(self) -> tuple[Draft, ...]:
         """Return the commits to write, one a carried patch."""
         return tuple(
@@ -108,6 +114,7 @@ def carry(
     recall: Resolutions | None = None,
     formatters: Toolbox | None = None,
     on_patch: Callable[[str], None] = lambda patch: None,
+    on_carried: Callable[[Carried], None] = lambda carried: None,
     blocked: Causes | None = None,
 ) -> Carried:
     """Fold the series over both sides and, where a history is given, explain the verdicts.
@@ -116,7 +123,8 @@ def carry(
     Without `views`, conditions in the headers of the patches are not looked at. `decisions` are
     a person's about patches of the series, `recall` knows conflicts that were solved before, and
     `formatters` are used as upstream's settings say.
-    `on_patch` hears of every patch before it is tried. `blocked` has the paths that the series
+    `on_patch` hears of every patch before it is tried, `on_carried` of what will be written before
+    it is explained: only causes and warnings come after. `blocked` has the paths that the series
     below left in conflict, with their causes.
     """
     items = tuple(replace(item, decisions=decisions) for item in items)
@@ -169,6 +177,7 @@ def carry(
             stops_at_conflict=wishes.stops_at_conflict,
             blocked=blocked or (),
         )
+        on_carried(Carried(judged, changes))
         if history is not None:
             start = {path: base.entry(path) for path in explained_paths(judged)}
             judged = explain(judged, history, start, blobs=bench, text=text)

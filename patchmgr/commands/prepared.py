@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
@@ -19,14 +19,15 @@ from patchmgr.commands.session import (
 )
 from patchmgr.commands.stacks import require_one_pin
 from patchmgr.commands.touched import needed_blobs, touched_paths
+from patchmgr.commands.written import Writing
 from patchmgr.engines.blocking import Causes
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.series import SeriesFile
-from patchmgr.model.upstream import Pin, SeriesRecord
-from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import StoredTree
@@ -68,11 +69,13 @@ def prepare(session: Session, record: SeriesRecord) -> Ready:
 class Footing:
     """What a series is carried onto: a commit, and the paths that the one below left in conflict.
 
-    Where the series below has conflicts, the commit holds what of it could be carried.
+    Where the series below has conflicts, the commit holds what of it could be carried. `diffs` has
+    by commit those of the series' patches that are written anew, if they were wanted.
     """
 
     commit: str
     blocked: Causes = field(default_factory=dict)
+    diffs: Mapping[str, bytes] = field(default_factory=dict)
 
 
 Footings = dict[str, Footing]
@@ -89,6 +92,7 @@ def carry_onto(
     memory: Memory,
     formatters: Toolbox,
     footings: Footings | None = None,
+    wants_diffs: bool = False,
 ) -> SeriesOutcome:
     """Carry a series onto a state, with the commits that this makes in the bench.
 
@@ -113,34 +117,39 @@ def carry_onto(
     start = floor(session, ready, bench, outlook, wishes=replace(wishes, left_out={}))
     history = history_between(side, base, target)
     items = items_of(ready.patches, ready.series_file, wishes.selected)
-    carried = carry(
-        bench,
-        record.name,
-        items,
-        bench.tree(start),
-        bench.tree(footing.commit),
-        author=ready.author,
-        wishes=wishes,
-        progress=session.progress,
-        history=history,
-        bring=side.try_fetch_objects if isinstance(side, GitUpstream) else lambda blobs: None,
-        views=outlook.views(
-            record.upstream,
-            side,
+    with Writing(bench, footing.commit, wants_diffs=wants_diffs) as writing:
+        carried = carry(
             bench,
-            patches=ready.patches,
-            base=End(base, ends[0]),
-            onto=End(target, ends[1]),
-        ),
-        decisions=decisions,
-        recall=memory,
-        formatters=formatters,
-        on_patch=lambda patch: memory.enter(f"{record.name}/{patch}"),
-        blocked=footing.blocked,
-    )
-    pin = make_pin(side, target)
-    outcome, top = _write_commits(bench, record, pin, carried, history.count(), footing.commit)
-    footings[record.name] = Footing(top, carried.blocked)
+            record.name,
+            items,
+            bench.tree(start),
+            bench.tree(footing.commit),
+            author=ready.author,
+            wishes=wishes,
+            progress=session.progress,
+            history=history,
+            bring=side.try_fetch_objects if isinstance(side, GitUpstream) else lambda blobs: None,
+            views=outlook.views(
+                record.upstream,
+                side,
+                bench,
+                patches=ready.patches,
+                base=End(base, ends[0]),
+                onto=End(target, ends[1]),
+            ),
+            decisions=decisions,
+            recall=memory,
+            formatters=formatters,
+            on_patch=lambda patch: memory.enter(f"{record.name}/{patch}"),
+            on_carried=writing.start,
+            blocked=footing.blocked,
+        )
+        written = writing.written()
+    outcome = SeriesOutcome(
+        record.name, record.upstream, record.pin, make_pin(side, target), history.count(),
+        written.head, written.tree, carried.outcomes, written.commits,
+    )  # fmt: skip
+    footings[record.name] = Footing(written.top, carried.blocked, written.diffs)
     return outcome
 
 
@@ -203,22 +212,3 @@ def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
             hint = "correct the patch, or its Ensures"
             problem = f"Patch {shown(outcome.name)} {outcome.reason}"
             raise PatchmgrError("bad-predicate", problem, (hint,))
-
-
-def _write_commits(
-    bench: Workbench, record: SeriesRecord, onto: Pin, carried: Carried, count: int, parent: str
-) -> tuple[SeriesOutcome, str]:
-    """Write the commits of a series; return its outcome, and the last commit of all."""
-    outcomes = carried.outcomes
-    outcome = SeriesOutcome(
-        record.name, record.upstream, record.pin, onto, count, None, onto.tree, outcomes,
-        (None,) * len(outcomes),
-    )  # fmt: skip
-    if outcome.has_conflicts:
-        draft = Draft(outcomes[0].author, b"carried\n", carried.changes)
-        commits = write_commits(bench, parent, [draft])
-        return replace(outcome, tree=bench.reader.tree_of(commits[0])), commits[0]
-    written = iter(write_commits(bench, parent, carried.drafts()))
-    ids = tuple(next(written) if o.is_carried else None for o in outcomes)
-    head = next((commit for commit in reversed(ids) if commit is not None), parent)
-    return replace(outcome, head=head, tree=bench.reader.tree_of(head), commits=ids), head

@@ -214,9 +214,10 @@ class _Run:
             memory=self.memory,
             formatters=self.formatters,
             footings=footings,
+            wants_diffs=True,
         )
         if not outcome.has_conflicts:
-            plan_files(bench, ready, outcome, self.change)
+            plan_files(footings[name].diffs, ready, outcome, self.change)
             if not self.asked.is_dry_run:
                 plan_branch(ready.side, bench, name, outcome, self.change)
         return outcome

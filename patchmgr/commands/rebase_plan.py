@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from patchmgr.commands.carrying import Wishes
@@ -13,7 +14,6 @@ from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import set_aside, without, without_strip, write_series
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.stores import adopt_pack, references
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Change, RefPlan
@@ -31,11 +31,15 @@ class Asked:
     is_dry_run: bool
 
 
-def plan_files(bench: Workbench, ready: Ready, outcome: SeriesOutcome, change: Change) -> None:
-    """Plan the patch files and the series file for after the rebase."""
+def plan_files(
+    diffs: Mapping[str, bytes], ready: Ready, outcome: SeriesOutcome, change: Change
+) -> None:
+    """Plan the patch files and the series file for after the rebase.
+
+    `diffs` are by commit those of the patches that are written anew.
+    """
     pairs = list(zip(ready.patches, outcome.patches, outcome.commits, strict=True))
     rewritten = {c: p for p, o, c in pairs if c is not None and not o.reuses_diff}
-    diffs = commit_diffs(bench.git_dir, list(rewritten))
     folder = f"series/{outcome.name}"
     for patch, result, commit in pairs:
         if commit in rewritten:

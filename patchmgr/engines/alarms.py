@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
-from patchmgr.engines.comparison import Comparison, runs_of
+from patchmgr.engines.comparison import Comparison
 from patchmgr.engines.ladder import CONFLICT, Answer, Collided, Merged, Sides
 from patchmgr.engines.likely import Likeness, find_likeness
 from patchmgr.engines.placement import split_lines
+from patchmgr.engines.runs import runs_of
 from patchmgr.model.outcome import How, Resemblance, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, Kept, TextMerge

@@ -29,7 +29,7 @@ from patchmgr.engines.languages.words import (
 )
 from patchmgr.engines.name_counts import NameCounts
 from patchmgr.engines.placement import split_lines
-from patchmgr.model.patch import Hunk
+from patchmgr.engines.runs import Run
 
 LONGEST_LINE = 500  # what is longer is generated, or no code
 NEAR = 6  # lines
@@ -48,47 +48,6 @@ _BOUND = re.compile(
 
 if TYPE_CHECKING:
     from patchmgr.engines.symbols import SymbolIndex
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run of changed lines of a hunk: the line of base where it starts, and both sides."""
-
-    start: int
-    removed: tuple[bytes, ...]
-    added: tuple[bytes, ...]
-
-    @property
-    def end(self) -> int:
-        """Return the line of base behind the run."""
-        return self.start + len(self.removed)
-
-    def gap(self, block: Block) -> int:
-        """Return how many lines of base are between the run and a block."""
-        return max(0, block.old_start - self.end, self.start - block.old_end)
-
-    @property
-    def says_something(self) -> bool:
-        """Say whether the run adds more than blank lines and imports."""
-        return any(not is_blank(line) and not is_import(line) for line in self.added)
-
-
-def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
-    """Yield the runs of changed lines of a hunk that starts at a line of base (from 0)."""
-    line = start = position
-    removed: list[bytes] = []
-    added: list[bytes] = []
-    for text in (*hunk.lines, b" "):
-        if text[:1] == b" ":
-            if removed or added:
-                yield Run(start, tuple(removed), tuple(added))
-            removed, added = [], []
-            start = line + 1
-        elif text[:1] == b"-":
-            removed.append(text[1:])
-        else:
-            added.append(text[1:])
-        line += text[:1] != b"+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,11 +181,17 @@ class Comparison:
         weights = {word: self.weight(word) for word in dict.fromkeys(words)}
         return Sayings(tuple(words), Counter(words), weights)
 
+    def has_news_near(self, runs: Sequence[Run]) -> bool:
+        """Say whether upstream brought a line near one of the runs: quicker than `is_beside`."""
+        return any(_is_near(run, block) for block in self.blocks for run in runs)
+
     def is_beside(self, run: Run, block: Block) -> bool:
         """Say whether a block is near a run, in the same symbol and the same suite."""
-        if block.new_start == block.new_end or run.gap(block) > NEAR:
-            return False
-        return self._is_same_suite(run, block) and self._is_same_symbol(run, block)
+        return (
+            _is_near(run, block)
+            and self._is_same_suite(run, block)
+            and self._is_same_symbol(run, block)
+        )
 
     def _is_same_suite(self, run: Run, block: Block) -> bool:
         """Say whether nothing between the two is indented less than the run is."""
@@ -292,6 +257,10 @@ class Comparison:
         new = ours.names() - base.names()
         called = {name for name in new if re.split(r"\.|::", name)[-1] in said}
         return tuple(line for line in self.brought if ours.at(line.number + 1) in called)
+
+
+def _is_near(run: Run, block: Block) -> bool:
+    return block.new_start != block.new_end and run.gap(block) <= NEAR
 
 
 def _kept(old: Sequence[str], new: Sequence[str]) -> frozenset[int]:

@@ -49,6 +49,11 @@ class _Files:
         """Say whether the path is a file or a folder."""
         return self.tree.entry(path) is not None or self.tree.is_directory(path)
 
+    def blob(self, path: str) -> str | None:
+        """Return the id of a file's content, None where there is no such file."""
+        entry = self.tree.entry(path)
+        return None if entry is None else entry.blob
+
     def read(self, path: str) -> bytes | None:
         """Return a file's content, None where there is no such file.
 
@@ -90,8 +95,8 @@ def check_merged(
     suspects = [path for path in texts if is_worth_a_look(texts[path], merges[path])]
     asked = suspect_all([(texts[path], merges[path], path) for path in suspects])
     touched = {path for patch in judged for result in patch.files for path in _paths(result)}
-    doubtful = _modules({*upstream_paths, *touched, *changes}, fork.tree, merged)
-    ours = doubtful | _modules(changes, old.tree, merged)
+    doubtful = _Modules(_modules({*upstream_paths, *touched, *changes}, fork.tree, merged))
+    ours = _Modules(doubtful.places | _modules(changes, old.tree, merged))
     told = {
         path: _lost(path, text, after, [fork, upstream], ours if path in texts else doubtful)
         for path, text in merges.items()
@@ -112,8 +117,10 @@ def _merged_texts(
         if content is None:
             continue
         merges[path] = _decoded(content)
+        if len({side.blob(path) for side in (*sides, after)} - {None}) < 4:
+            continue
         before = [side.read(path) for side in sides]
-        if None not in before and len({*before, content}) == 4:
+        if None not in before:
             texts[path] = Texts(*(_decoded(side or b"") for side in before))
     return merges, texts
 
@@ -133,6 +140,19 @@ def _with_warnings(
 def _paths(result: FileResult) -> tuple[str, ...]:
     change = result.step.change
     return tuple(path for path in (change.old_path, change.new_path) if path is not None)
+
+
+class _Modules:
+    """The modules that differ between two states, by their places."""
+
+    def __init__(self, places: Collection[str]) -> None:
+        self.places = frozenset(places)
+        self._names = frozenset(place.rpartition("/")[2] for place in places)
+
+    def may_have(self, module: str, name: str) -> bool:
+        """Say whether an import can be of one of them, as far as the last names tell."""
+        is_named = name in self._names or module.rpartition(".")[2] in self._names
+        return is_named or module.startswith(".")
 
 
 def _modules(paths: Collection[str], one: Overlay, other: Overlay) -> frozenset[str]:
@@ -169,16 +189,18 @@ def _names_of(package: str | None, names: str, whole: str) -> Iterator[tuple[str
 
 
 def _lost(
-    path: str, text: str, after: _Files, sides: Sequence[_Files], modules: Collection[str]
+    path: str, text: str, after: _Files, sides: Sequence[_Files], modules: _Modules
 ) -> tuple[str, ...]:
     """Return what is to be said of the imports of a file from some modules."""
     is_doubtful = any(
-        is_among(modules, path, module, name) and not resolves(path, module, name, after)
+        modules.may_have(module, name)
+        and is_among(modules.places, path, module, name)
+        and not resolves(path, module, name, after)
         for module, name in _named_imports(text)
     )
     if not is_doubtful:
         return ()
-    lost = unresolved_imports(path, text, after, sides=sides, doubtful=modules)
+    lost = unresolved_imports(path, text, after, sides=sides, doubtful=modules.places)
     return tuple(f"`{statement}` finds nothing any more" for statement in lost)
 
 

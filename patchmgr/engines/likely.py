@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from patchmgr.engines.comparison import Brought, Comparison, Run, Sayings, runs_of
+from patchmgr.engines.comparison import Brought, Comparison, Sayings
 from patchmgr.engines.guards import Guard, find_guards
 from patchmgr.engines.languages.words import all_words, parts_of
+from patchmgr.engines.runs import Run, runs_of
 from patchmgr.model.patch import Hunk
 
 LIKE_IN_CONFLICT = 0.6  # share of what a colliding hunk says that upstream says, too
@@ -50,7 +51,7 @@ def find_likeness(
     beside a guard of the same kind: it may well be needed.
     """
     runs = [run for run in runs_of(hunk, position) if run.says_something]
-    if not runs:
+    if not runs or (is_clean and not comparison.has_news_near(runs)):
         return None
     wanted = comparison.sayings(runs)
     if is_clean:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import compress
 from operator import ne
 
-_NAME = re.compile(rb"\w+")
+_NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_BLANKED = bytes(c if c in _NAME else 32 for c in range(256))
 
 
 class NameCounts:
@@ -27,9 +27,9 @@ class NameCounts:
             names = self._names.copy()
             for line in changed:
                 more = now[line] - before[line]
-                for name in _NAME.findall(line):
+                for name in line.translate(_BLANKED).split():
                     names[name] += more
         else:
-            names = Counter(_NAME.findall(b"".join(lines)))
+            names = Counter(b"".join(lines).translate(_BLANKED).split())
         self._lines, self._names = now, names
         return names

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from patchmgr.engines.comparison import Run, runs_of
 from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.relocation_units import Outline, Unit
+from patchmgr.engines.runs import Run, runs_of
 from patchmgr.model.patch import Hunk
 
 CONTEXT = 3

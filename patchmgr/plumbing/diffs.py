@@ -19,11 +19,17 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 def commit_diffs(
-    git_dir: Path, commits: Sequence[str], *, finds_renames: bool = True, folder: str = ""
+    git_dir: Path,
+    commits: Sequence[str],
+    *,
+    finds_renames: bool = True,
+    folder: str = "",
+    scratch: Path | None = None,
 ) -> dict[str, bytes]:
     """Return commit id to its diff against its parent, for all commits in one process.
 
-    A `folder` stands before each path, behind `a/` and `b/`.
+    A `folder` stands before each path, behind `a/` and `b/`. What git prints goes by a file in
+    `scratch`, where that is given.
     """
     if not commits:
         return {}
@@ -33,7 +39,7 @@ def commit_diffs(
     if folder:
         arguments += [f"--src-prefix=a/{folder}/", f"--dst-prefix=b/{folder}/"]
     data = "".join(f"{commit}\n" for commit in commits).encode()
-    printed = b"\n" + door.output(arguments, git_dir=git_dir, data=data)
+    printed = b"\n" + door.output(arguments, git_dir=git_dir, data=data, scratch=scratch)
     found: dict[str, bytes] = {}
     for commit in reversed(commits):
         printed, end, diff = printed.rpartition(b"\n" + commit.encode() + b"\n")

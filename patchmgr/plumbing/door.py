@@ -64,11 +64,18 @@ def clean_environment(
     """
     kept = _KEPT + (_KEPT_FOR_NETWORK if for_network else ())
     environment = {name: os.environ[name] for name in kept if name in os.environ}
+    environment["PATH"] = search_path()
     environment.update(_PINNED)
     if not for_network:
         environment["GIT_CONFIG_GLOBAL"] = os.devnull
     environment.update(extra or {})
     return environment
+
+
+def search_path() -> str:
+    """Return the absolute folders of PATH: a relative one may be anybody's."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(filter(os.path.isabs, folders))
 
 
 def command(arguments: Sequence[str], git_dir: Path | None = None) -> list[str]:
@@ -90,27 +97,48 @@ def run(
     good: Collection[int] = (0,),
     env: Mapping[str, str] | None = None,
     for_network: bool = False,
+    scratch: Path | None = None,
 ) -> tuple[int, bytes]:
     """Run git to its end and return exit code and output.
+
+    Input and output go by files in the folder `scratch`, where one is given: nobody has to stand
+    by and hand them on.
 
     Raises PatchmgrError "git" with command, code and stderr where the exit code is not good.
     """
     line = command(arguments, git_dir)
+    environment = clean_environment(env, for_network=for_network)
     try:
-        done = subprocess.run(
-            line,
-            input=data,
-            capture_output=True,
-            cwd=cwd,
-            env=clean_environment(env, for_network=for_network),
-            check=False,
-        )
+        if scratch is None:
+            done = subprocess.run(
+                line, input=data, capture_output=True, cwd=cwd, env=environment, check=False
+            )
+        else:
+            done = _by_files(line, data, scratch, environment)
     except FileNotFoundError as fault:
         raise PatchmgrError("git", "git is not on PATH", ("install git 2.39 or newer",)) from fault
     # Git ends with 128 for an unknown name and for a broken disk alike.
     if done.returncode not in good or (done.returncode and _OF_THE_SYSTEM.search(done.stderr)):
         raise failure(arguments, done.returncode, done.stderr)
     return done.returncode, done.stdout
+
+
+def _by_files(
+    line: Sequence[str], data: bytes, scratch: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes]:
+    import tempfile
+
+    with (
+        tempfile.TemporaryFile(dir=scratch) as given,
+        tempfile.TemporaryFile(dir=scratch) as printed,
+    ):
+        given.write(data)
+        given.seek(0)
+        done = subprocess.run(
+            line, stdin=given, stdout=printed, stderr=subprocess.PIPE, env=environment, check=False
+        )
+        printed.seek(0)
+        return subprocess.CompletedProcess(line, done.returncode, printed.read(), done.stderr)
 
 
 def output(
@@ -120,9 +148,10 @@ def output(
     cwd: Path | None = None,
     data: bytes = b"",
     env: Mapping[str, str] | None = None,
+    scratch: Path | None = None,
 ) -> bytes:
     """Run git and return its output; every exit code but 0 raises."""
-    return run(arguments, git_dir=git_dir, cwd=cwd, data=data, env=env)[1]
+    return run(arguments, git_dir=git_dir, cwd=cwd, data=data, env=env, scratch=scratch)[1]
 
 
 def attended(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:

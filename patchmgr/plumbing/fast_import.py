@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import GITLINK, Entry
@@ -34,9 +36,28 @@ def write_commits(bench: Workbench, parent: str | None, drafts: Sequence[Draft])
 
     Returns the commit ids. The objects are one pack in the bench.
     """
+    return commits_writer(bench, parent, drafts)()
+
+
+def commits_writer(
+    bench: Workbench, parent: str | None, drafts: Sequence[Draft]
+) -> Callable[[], tuple[str, ...]]:
+    """Return what writes these commits and returns their ids; it does not use the bench."""
     if not drafts:
-        return ()
-    marks = bench.git_dir / "marks"
+        return lambda: ()
+    return partial(_import, bench.git_dir, _stream(bench, parent, drafts), len(drafts))
+
+
+def _import(git_dir: Path, stream: bytes, count: int) -> tuple[str, ...]:
+    marks = git_dir / "marks"
+    arguments = ["fast-import", "--quiet", "--done", "--force", f"--export-marks={marks}"]
+    door.run([*arguments, "--date-format=raw"], git_dir=git_dir, data=stream, scratch=git_dir)
+    lines = [line.split() for line in marks.read_text().splitlines()]
+    ids = {int(mark[1:]): commit for mark, commit in lines}
+    return tuple(ids[number] for number in range(1, count + 1))
+
+
+def _stream(bench: Workbench, parent: str | None, drafts: Sequence[Draft]) -> bytes:
     stream: list[bytes] = []
     named: dict[str, int] = {}
     for draft in drafts:
@@ -49,11 +70,7 @@ def write_commits(bench: Workbench, parent: str | None, drafts: Sequence[Draft])
         origin = parent.encode() if parent and number == 1 else b":%d" % (number - 1)
         stream.append(_commit(draft, number, origin if number > 1 or parent else None, named))
     stream.append(b"done\n")
-    arguments = ["fast-import", "--quiet", "--done", "--force", f"--export-marks={marks}"]
-    door.run([*arguments, "--date-format=raw"], git_dir=bench.git_dir, data=b"".join(stream))
-    lines = [line.split() for line in marks.read_text().splitlines()]
-    ids = {int(mark[1:]): commit for mark, commit in lines}
-    return tuple(ids[number] for number in range(1, len(drafts) + 1))
+    return b"".join(stream)
 
 
 def _counted(content: bytes) -> bytes:

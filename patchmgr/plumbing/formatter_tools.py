@@ -16,6 +16,7 @@ from pathlib import Path
 
 from patchmgr.model.ids import blob_id
 from patchmgr.plumbing.closing import Closing
+from patchmgr.plumbing.door import search_path
 
 PATIENCE = 10.0  # seconds for one file
 MOST_FAILURES = 3  # that took all the time, after which a tool is given up
@@ -52,7 +53,7 @@ class Toolbox(Closing):
         """Return the program of that name: beside the running interpreter, or on PATH."""
         if tool not in self._paths:
             beside = str(Path(sys.executable).parent)
-            found = shutil.which(tool, path=os.pathsep.join((beside, *_search_path())))
+            found = shutil.which(tool, path=os.pathsep.join((beside, search_path())))
             self._paths[tool] = None if found is None else Path(found)
         return self._paths[tool]
 
@@ -133,16 +134,10 @@ def _limit() -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def _search_path() -> list[str]:
-    """Return the absolute folders of PATH: a relative one may be anybody's."""
-    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return [folder for folder in folders if os.path.isabs(folder)]
-
-
 def _environment(home: str) -> dict[str, str]:
     """Return an environment that has nothing of the user's but what finds programs."""
     return {
-        "PATH": os.pathsep.join(_search_path()),
+        "PATH": search_path(),
         "HOME": home,
         "XDG_CONFIG_HOME": home,
         "XDG_CACHE_HOME": home,

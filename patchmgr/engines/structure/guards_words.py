@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from patchmgr.engines.structure.sides import Texts
 
-_WORD = re.compile(r"[^\W\d]\w*")
-_DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]", re.MULTILINE)
-_DEFINED = re.compile(
-    r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)(.*?:)[ \t]*(?:#[^\n]*)?$",
+_NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_BLANKED = bytes(c if c in _NAME or c >= 128 else 32 for c in range(256))
+_HEAD = re.compile(
+    r"(?:def|class)[ \t]+(\w+)(.*?:)[ \t]*(?:#[^\n]*)?$",
     re.MULTILINE | re.DOTALL,
 )
-_CALL = re.compile(r"\b(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)")
+_ARGUMENTS = re.compile(r"[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)")
+_ASYNC = re.compile(r"[ \t]*(?:async[ \t]+)?")
 
 
 def is_worth_a_look(texts: Texts, merged: str) -> bool:
@@ -42,23 +43,32 @@ def _growth(old: Counter[str], new: Counter[str]) -> dict[str, int]:
     return {line: new[line] - old[line] for line, _ in old.items() ^ new.items()}
 
 
-def _words(growth: Mapping[str, int]) -> Counter[str]:
+def _split(text: str) -> list[bytes]:
+    """Return what is between the characters that no name has, numbers among it.
+
+    This is several times as fast as a regular expression.
+    """
+    return text.encode("utf-8", "surrogateescape").translate(_BLANKED).split()
+
+
+def _words(growth: Mapping[str, int]) -> Counter[bytes]:
     """Return how many more of a word there are, given lines."""
-    found: Counter[str] = Counter()
+    found: Counter[bytes] = Counter()
     for line, count in growth.items():
-        for word in _WORD.findall(line):
-            found[word] += count
+        for word in _split(line):
+            if not word[:1].isdigit():
+                found[word] += count
     return found
 
 
 def _is_word_suspect(
-    base: str, upstream: Counter[str], fork: Counter[str], both: Counter[str]
+    base: str, upstream: Counter[bytes], fork: Counter[bytes], both: Counter[bytes]
 ) -> bool:
     """Say whether a word of the merge is wiped out by a side, brought by both, or left alone.
 
     Given are how many more of a word each text has than the base; all others are as they were.
     """
-    old = Counter(_WORD.findall(base))
+    old = Counter(_split(base))
     for word in upstream.keys() | fork.keys() | both.keys():
         was, held = old[word], old[word] + both[word]
         fewest = was + min(upstream[word], fork[word])
@@ -70,28 +80,37 @@ def _is_word_suspect(
 
 
 def _is_called_otherwise(texts: Texts) -> bool:
-    heads = [_heads(side) for side in (texts.base, texts.upstream, texts.fork)]
-    changed = [{name for name, _ in heads[0] ^ side} for side in heads[1:]]
-    if not any(changed):
-        return False
-    calls = set(_CALL.findall(texts.base))
+    base, upstream, fork = (set(_heads(side)) for side in (texts.base, texts.upstream, texts.fork))
     return any(
-        not names.isdisjoint(name for name, _ in {*_CALL.findall(side)} - calls)
-        for names, side in zip(changed, (texts.fork, texts.upstream), strict=True)
-        if names
+        not set(_calls(name, side)) <= set(_calls(name, texts.base))
+        for changed, side in ((base ^ upstream, texts.fork), (base ^ fork, texts.upstream))
+        for name in {name for name, _ in changed}
     )
 
 
-def _heads(text: str) -> set[tuple[str, str]]:
-    """Return name and head of all definitions."""
-    found: set[tuple[str, str]] = set()
-    end = 0
-    for start in _DEFINES.finditer(text):
-        match = _DEFINED.match(text, start.start()) if start.start() >= end else None
-        if match is not None:
-            found.add((match[1], match[2]))
-            end = match.end()
-    return found
+def _heads(text: str) -> Iterator[tuple[str, str]]:
+    """Yield name and head of all definitions."""
+    for keyword in ("def ", "class ", "def\t", "class\t"):
+        for at in _places(keyword, text):
+            start = text.rfind("\n", 0, at) + 1
+            match = _HEAD.match(text, at) if _ASYNC.fullmatch(text, start, at) else None
+            if match is not None:
+                yield match[1], match[2]
+
+
+def _calls(name: str, text: str) -> Iterator[str]:
+    """Yield the arguments with which a name is called."""
+    for at in _places(name, text):
+        match = _ARGUMENTS.match(text, at + len(name))
+        if match is not None and not text[max(at - 1, 0) : at].isidentifier():
+            yield match[1]
+
+
+def _places(part: str, text: str) -> Iterator[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
 
 
 def _is_line_back(

@@ -62,7 +62,7 @@ def edited(chance: random.Random, lines: list[str]) -> list[str]:
 
 
 def counted(text: str) -> Counter[str]:
-    return Counter(re.findall(r"[^\W\d]\w*", text))
+    return Counter(re.findall(r"\b[^\W\d]\w*", text))
 
 
 def is_word_suspect(base: str, upstream: str, fork: str, merged: str) -> bool:

@@ -1,0 +1,43 @@
+"""Work of git that goes on in a thread while this one computes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from patchmgr.plumbing.closing import Closing
+
+T = TypeVar("T")
+
+
+class Ahead(Closing, Generic[T]):
+    """A function under way; `result` waits for it, and leaving the context does, too.
+
+    The function waits for git and does little else: two threads do not compute at a time. It
+    shares nothing with the thread that starts it.
+    """
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self._done: list[T] = []
+        self._fault: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._done.append(self._work())
+        except BaseException as fault:  # told to who asks for the result
+            self._fault = fault
+
+    def result(self) -> T:
+        """Return what the function returns; raise what it raises."""
+        self._thread.join()
+        if self._fault is not None:
+            raise self._fault
+        return self._done[0]
+
+    def close(self) -> None:
+        """Wait for the function; what it raises is nobody's any more."""
+        self._thread.join()
