@@ -194,9 +194,10 @@ def applied(to: To = None, series: OfSeries = None, json: Json = False) -> None:
 
     Example: patchmgr applied
     """
-    from patchmgr.commands.listing import Mark
+    from patchmgr.commands.listing import pushed_listing
 
-    found = _list(to, series, [], json=json).of(Mark.PUSHED, Mark.TOP)
+    session, target = open_at(to, wants_json=json)
+    found = pushed_listing(session, target, series)
     if not found.rows and not json:
         say(f"No patch of {found.series} is pushed.")
     _show_list(found, "applied", json=json)

@@ -59,6 +59,14 @@ def listing(
         return Listing(desk.name, target, rows_of(desk))
 
 
+def pushed_listing(session: Session, to: Path | None, series: str | None) -> Listing:
+    """Return the pushed patches, lowest first, wherever the series file has them by now."""
+    with desk_of(session, to, series, is_dry_run=True, only_reads=True, at_any_place=True) as desk:
+        target = desk.checkout.root if desk.checkout is not None and desk.applied else None
+        rows = {row.name: row for row in rows_of(desk)}
+        return Listing(desk.name, target, tuple(rows[name] for name in desk.names))
+
+
 def rows_of(desk: Desk) -> tuple[Row, ...]:
     """Return a row a patch."""
     guards = {line.name: " ".join(map(str, line.guards)) for line in desk.file.lines}
@@ -102,7 +110,7 @@ def neighbour(found: Listing, given: str | None, *, step: int) -> str:
 
 def shown_patch(session: Session, given: str | None, to: Path | None, series: str | None) -> Patch:
     """Return a patch of a series, the top unless it is named."""
-    with desk_of(session, to, series, is_dry_run=True, only_reads=True) as desk:
+    with desk_of(session, to, series, is_dry_run=True, only_reads=True, at_any_place=True) as desk:
         if given is not None:
             return desk.patches[pick(given, desk.file.names())]
         if desk.top is None:

@@ -48,7 +48,7 @@ class Files:
 
 def files_of(session: Session, given: str | None, to: Path | None, series: str | None) -> Files:
     """Return the files of a patch, the top unless it is named; edits count as the top's."""
-    with desk_of(session, to, series, is_dry_run=True, only_reads=True) as desk:
+    with desk_of(session, to, series, is_dry_run=True, only_reads=True, at_any_place=True) as desk:
         name = _named(desk, given)
         patch = desk.patches[name]
         edits = edited_files(desk) if name == desk.top else {}
@@ -123,7 +123,7 @@ def changes(
     cwd: Path,
 ) -> bytes:
     """Return the diff between two states of a checkout, as a patch would have it."""
-    with desk_of(session, to, series, is_dry_run=True, only_reads=True) as desk:
+    with desk_of(session, to, series, is_dry_run=True, only_reads=True, at_any_place=True) as desk:
         desk.need_checkout()
         paths = paths_of(desk, given, cwd)
         _check(desk, reach)

@@ -40,10 +40,12 @@ def desk_of(
     select: Sequence[str] = (),
     is_dry_run: bool,
     only_reads: bool = False,
+    at_any_place: bool = False,
 ) -> Iterator[Desk]:
     """Open the desk of a command and hold workspace and checkout, the latter unless it is dry.
 
-    A command that only reads holds neither.
+    A command that only reads holds neither. The pushed patches must be the lower end of the series,
+    or, for what only looks at them or takes them out, `at_any_place` of it.
 
     Raises PatchmgrError "other-series" where another series is in the checkout, and
     "changed-patch" where a pushed patch is not what it was when it was pushed.
@@ -52,14 +54,14 @@ def desk_of(
         targets = (to,) if to is not None else pushed_targets(session.workspace, series)
         if len(targets) != 1:
             with _opened(session, None, series, select) as desk:
-                yield desk
+                yield _with_pushed(desk, at_any_place=at_any_place)
             return
         checkout = Checkout(open_clone(targets[0]))
         with (
             settled(session, checkout, is_dry_run=is_dry_run),
             _opened(session, checkout, series, select) as desk,
         ):
-            yield desk
+            yield _with_pushed(desk, at_any_place=at_any_place)
 
 
 @contextmanager
@@ -86,11 +88,10 @@ def _opened(
             side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths))
         selected = frozenset(select or (applied.selected if applied is not None else ()))
         hidden = _hidden(session, record, side, bench, file, tuple(patches.values()), selected, pin)
-        desk = Desk(
+        yield Desk(
             session, record, side, pin, file, patches, hidden, selected, bench, ground,
             checkout, head, applied, (), ({},), floor,
         )  # fmt: skip
-        yield _with_pushed(desk)
 
 
 def _floor(session: Session, record: SeriesRecord, pin: Resolved, bench: Workbench) -> str:
@@ -156,7 +157,7 @@ def _hidden(
     return hidden
 
 
-def _with_pushed(desk: Desk) -> Desk:
+def _with_pushed(desk: Desk, *, at_any_place: bool) -> Desk:
     """Add what is pushed, proved against the patches as they are now."""
     applied = desk.applied
     if applied is None or desk.checkout is None or applied.series != desk.name:
@@ -164,17 +165,13 @@ def _with_pushed(desk: Desk) -> Desk:
     if applied.pushed is None:
         return _adopted(desk, desk.checkout, applied)
     names = tuple(patch.name for patch in applied.pushed)
-    order = [name for name in desk.file.names() if name in names]
     for patch in applied.pushed:
         found = desk.patches.get(patch.name)
         if found is None or diff_digest(found) != patch.digest:
             what = "is not in the series any more" if found is None else "was changed"
             raise _changed(desk, f"{shown(patch.name)} {what} since it was pushed")
-    if order != list(names):
-        raise _changed(desk, "the series has another order than when its patches were pushed")
-    below = _below(desk, names)
-    if below:
-        raise _changed(desk, f"{shown(below[0])} is below a pushed patch and is not pushed")
+    if not at_any_place:
+        _refuse_other_places(desk, names)
     hidden = {name: why for name, why in desk.hidden.items() if name not in names}
     states = _states(desk, applied.pushed)
     desk = replace(desk, hidden=hidden, pushed=applied.pushed, states=states)
@@ -182,11 +179,18 @@ def _with_pushed(desk: Desk) -> Desk:
     return desk
 
 
-def _below(desk: Desk, pushed: Sequence[str]) -> list[str]:
-    """Return the patches that belong below the last pushed one, and are not in."""
+def _refuse_other_places(desk: Desk, pushed: Sequence[str]) -> None:
+    """Refuse pushed patches that are not the lower end of the series, in its order."""
+    hints = ("take them out with: patchmgr pop -a", "then put them in again: patchmgr push -a")
     order = desk.file.names()
+    if [name for name in order if name in pushed] != list(pushed):
+        message = "the series has another order than when its patches were pushed"
+        raise PatchmgrError("changed-patch", message, hints)
     end = order.index(pushed[-1]) if pushed else 0
-    return [name for name in order[:end] if name not in pushed and name not in desk.hidden]
+    for name in order[:end]:
+        if name not in pushed and name not in desk.hidden:
+            message = f"{shown(name)} is below a pushed patch and is not pushed"
+            raise PatchmgrError("changed-patch", message, hints)
 
 
 def _states(desk: Desk, pushed: Sequence[PushedPatch]) -> tuple[State, ...]:

@@ -62,9 +62,16 @@ def push(session: Session, given: str | None, asked: Asked, *, all_: bool) -> Pu
         return _push(desk, wanted, asked)
 
 
-def _desk(session: Session, asked: Asked) -> AbstractContextManager[Desk]:
+def _desk(
+    session: Session, asked: Asked, *, at_any_place: bool = False
+) -> AbstractContextManager[Desk]:
     return desk_of(
-        session, asked.to, asked.series, select=asked.select, is_dry_run=asked.is_dry_run
+        session,
+        asked.to,
+        asked.series,
+        select=asked.select,
+        is_dry_run=asked.is_dry_run,
+        at_any_place=at_any_place,
     )
 
 
@@ -120,7 +127,7 @@ def refuse_forced(desk: Desk) -> None:
 
 def pop(session: Session, given: str | None, asked: Asked, *, all_: bool) -> Pushed:
     """Pop the top patch, so many, all above a named one, or all."""
-    with _desk(session, asked) as desk:
+    with _desk(session, asked, at_any_place=True) as desk:
         names = desk.names
         if not names:
             raise PatchmgrError("no-patch", f"no patch of {desk.name} is pushed")

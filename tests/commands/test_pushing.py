@@ -338,10 +338,23 @@ def test_a_patch_that_was_put_below_pushed_ones_is_told(desk: Hands) -> None:
     desk.run("push")
     (desk.folder / "series").write_text("fork-two.patch\nfork-one.patch\n")
     told = "fork-two.patch is below a pushed patch and is not pushed"
-    for verb in ("push", "pop", "refresh", "applied"):
+    for verb in ("push", "refresh", "unapplied"):
         assert one_line(desk.run(verb, code=1)) == told
-    (desk.folder / "series").write_text("fork-two.patch # never\nfork-one.patch\n")
-    desk.stage.run("unapply", "s", "--to", desk.root)
+    assert desk.run("applied").out.startswith("> fork-one.patch")
+    assert desk.run("pop").out == "Popped fork-one.patch\nNo patch is pushed\n"
+    assert desk.checkout.git("status", "--porcelain") == ""
+
+
+def test_patches_that_were_put_in_another_order_can_be_popped(desk: Hands) -> None:
+    desk.run("push", "-a")
+    (desk.folder / "series").write_text("fork-two.patch\nfork-one.patch\n")
+    told = "the series has another order than when its patches were pushed"
+    assert one_line(desk.run("unapplied", code=1)) == told
+    assert [row["name"] for row in desk.run("applied", "--json").json["patches"]] == [
+        "fork-one.patch", "fork-two.patch",
+    ]  # fmt: skip
+    assert desk.run("pop").out == "Popped fork-two.patch\nTop is fork-one.patch\n"
+    assert desk.run("pop").out == "Popped fork-one.patch\nNo patch is pushed\n"
     assert desk.checkout.git("status", "--porcelain") == ""
 
 

@@ -57,10 +57,10 @@ class Project:
         self.pushed: list[str] = []
         self.left: list[str] = []
 
-    def look(self) -> None:
+    def look(self, *, only_pushed: bool = False) -> None:
         """Ask where the series stands."""
         self.pushed = self._listed("applied")
-        self.left = self._listed("unapplied")
+        self.left = [] if only_pushed else self._listed("unapplied")
 
     def _listed(self, verb: str) -> list[str]:
         answer = self.folders.desk(verb)

@@ -126,7 +126,7 @@ def pop(project: Project, words: Sequence[str]) -> int:
     options = Options(words, "afRqv", ["refresh"])
     if "-f" in options and "--refresh" in options:
         raise Stop("Options -f and --refresh are mutually exclusive")
-    project.look()
+    project.look(only_pushed=True)
     going = _going(project, options)
     if not going:
         raise Stop("No patch removed", 2)
