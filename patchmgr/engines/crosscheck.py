@@ -1,8 +1,8 @@
 """What came through without a conflict, and yet a person should look at.
 
-A file that both sides changed, and whose merge has names that are bound nowhere, or defines
-something twice; an import that resolves on the side that a patch is written against, or upstream,
-and not in the merged tree.
+A file that both sides changed, and whose merge has names that are bound nowhere, defines
+something twice, or has a new line of a kind that the other side replaced everywhere; an import
+that resolves on the side that a patch is written against, or upstream, and not in the merged tree.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.structure.guards_imports import is_among, resolves, unresolved_imports
+from patchmgr.engines.structure.guards_lines import growths, outdated_lines
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
@@ -90,9 +91,14 @@ def check_merged(
     sides = [Overlay(base), Overlay(onto), _written_against(judged, base), merged]
     old, upstream, fork, after = (_Files(side, blobs) for side in sides)
     last = _last_patches(judged)
-    carried = sorted(path for path in changes if path.endswith(_PYTHON) and path in last)
+    carried = sorted(path for path in changes if path in last)
     merges, texts = _merged_texts(carried, (old, upstream, fork), after)
-    suspects = [path for path in texts if is_worth_a_look(texts[path], merges[path])]
+    counted = {path: growths(texts[path], merges[path]) for path in texts}
+    suspects = [
+        path
+        for path in texts
+        if path.endswith(_PYTHON) and is_worth_a_look(texts[path], counted[path])
+    ]
     asked = suspect_all([(texts[path], merges[path], path) for path in suspects])
     touched = {path for patch in judged for result in patch.files for path in _paths(result)}
     doubtful = _Modules(_modules({*upstream_paths, *touched, *changes}, fork.tree, merged))
@@ -100,7 +106,10 @@ def check_merged(
     told = {
         path: _lost(path, text, after, [fork, upstream], ours if path in texts else doubtful)
         for path, text in merges.items()
+        if path.endswith(_PYTHON)
     }
+    for path in texts:
+        told[path] = (*told.get(path, ()), *outdated_lines(texts[path], counted[path]))
     for path, sentences in zip(suspects, asked(), strict=True):
         told[path] += sentences
     return _with_warnings(judged, told, last)
@@ -109,17 +118,16 @@ def check_merged(
 def _merged_texts(
     paths: Sequence[str], sides: Sequence[_Files], after: _Files
 ) -> tuple[dict[str, str], dict[str, Texts]]:
-    """Return the merged files, and the sides of those that both sides changed."""
+    """Return the merged files that are Python, or that both sides changed, and those sides."""
     merges: dict[str, str] = {}
     texts: dict[str, Texts] = {}
     for path in paths:
-        content = after.read(path)
-        if content is None:
+        is_both = len({side.blob(path) for side in (*sides, after)} - {None}) == 4
+        content = after.read(path) if is_both or path.endswith(_PYTHON) else None
+        if content is None or b"\0" in content:
             continue
         merges[path] = _decoded(content)
-        if len({side.blob(path) for side in (*sides, after)} - {None}) < 4:
-            continue
-        before = [side.read(path) for side in sides]
+        before = [side.read(path) for side in sides] if is_both else [None]
         if None not in before:
             texts[path] = Texts(*(_decoded(side or b"") for side in before))
     return merges, texts

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from patchmgr.engines.formatting import merge_formatted
 from patchmgr.engines.memory import Replayed, Resolutions, replay
+from patchmgr.engines.structure.guards_lines import growths, outdated_lines
 from patchmgr.engines.structure.sides import Solution, Texts
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How
@@ -103,10 +104,11 @@ def solve_text(
 def _warnings(
     sides: tuple[bytes, bytes, bytes], merged: bytes, path: str, suspect: Suspect | None
 ) -> tuple[str, ...]:
-    if suspect is None or len({*sides, merged}) < 4:
+    if suspect is None or len({*sides, merged}) < 4 or any(b"\0" in side for side in sides):
         return ()
     base, upstream, fork, text = (t.decode("utf-8", "surrogateescape") for t in (*sides, merged))
-    return suspect(Texts(base, upstream, fork), text, path)
+    texts = Texts(base, upstream, fork)
+    return (*suspect(texts, text, path), *outdated_lines(texts, growths(texts, text)))
 
 
 def solve_marked(

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from patchmgr.engines.structure.guards_lines import Growths, bare
+
 if TYPE_CHECKING:
     from patchmgr.engines.structure.sides import Texts
 
@@ -20,27 +22,18 @@ _ARGUMENTS = re.compile(r"[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)")
 _ASYNC = re.compile(r"[ \t]*(?:async[ \t]+)?")
 
 
-def is_worth_a_look(texts: Texts, merged: str) -> bool:
+def is_worth_a_look(texts: Texts, counted: Growths) -> bool:
     """Say whether a check of names, definitions and statements could find anything.
 
     It could where the merge has a word that one side wiped out, where both sides bring in the
     same word, where a name is left alone that both sides use, where one side changes the head of
     a definition that the other one names in new lines, or where a line is back that one removed.
     """
-    base, *others = (
-        Counter(side.split("\n")) for side in (texts.base, texts.upstream, texts.fork, merged)
-    )
-    upstream, fork, both = (_growth(base, side) for side in others)
     return (
-        _is_line_back(upstream, fork, both)
-        or _is_word_suspect(texts.base, *map(_words, (upstream, fork, both)))
+        _is_line_back(counted)
+        or _is_word_suspect(texts.base, counted)
         or _is_called_otherwise(texts)
     )
-
-
-def _growth(old: Counter[str], new: Counter[str]) -> dict[str, int]:
-    """Return how many more of a line the new text has, for the lines that it has not as often."""
-    return {line: new[line] - old[line] for line, _ in old.items() ^ new.items()}
 
 
 def _split(text: str) -> list[bytes]:
@@ -61,13 +54,9 @@ def _words(growth: Mapping[str, int]) -> Counter[bytes]:
     return found
 
 
-def _is_word_suspect(
-    base: str, upstream: Counter[bytes], fork: Counter[bytes], both: Counter[bytes]
-) -> bool:
-    """Say whether a word of the merge is wiped out by a side, brought by both, or left alone.
-
-    Given are how many more of a word each text has than the base; all others are as they were.
-    """
+def _is_word_suspect(base: str, counted: Growths) -> bool:
+    """Say whether a word of the merge is wiped out by a side, brought by both, or left alone."""
+    upstream, fork, both = map(_words, (counted.upstream, counted.fork, counted.merged))
     old = Counter(_split(base))
     for word in upstream.keys() | fork.keys() | both.keys():
         was, held = old[word], old[word] + both[word]
@@ -113,15 +102,9 @@ def _places(part: str, text: str) -> Iterator[int]:
         at = text.find(part, at + 1)
 
 
-def _is_line_back(
-    upstream: Mapping[str, int], fork: Mapping[str, int], both: Mapping[str, int]
-) -> bool:
+def _is_line_back(counted: Growths) -> bool:
     """Say whether the merge has a line more often than the sides explain, white space aside."""
-    more: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
-    for found, growth in zip(more, (upstream, fork, both), strict=True):
-        for line, count in growth.items():
-            found[line.strip()] += count
-    ours, theirs, merged = more
+    ours, theirs, merged = map(bare, (counted.upstream, counted.fork, counted.merged))
     return any(
         merged[line] > max(ours[line] + theirs[line], min(ours[line], theirs[line]))
         for line in ours.keys() | theirs.keys()

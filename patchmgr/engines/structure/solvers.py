@@ -5,6 +5,7 @@ from __future__ import annotations
 from patchmgr.engines.structure.cxx import merge_cxx
 from patchmgr.engines.structure.data import merge_data
 from patchmgr.engines.structure.guards import suspicions
+from patchmgr.engines.structure.guards_lines import growths
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.python import merge_python
 from patchmgr.engines.structure.sides import Solution, Texts
@@ -25,6 +26,6 @@ def merge_structure(texts: Texts, path: str, marked: bytes) -> Solution | None:
 
 def suspect(texts: Texts, merged: str, path: str) -> tuple[str, ...]:
     """Return what a person should look at in a merge that is clean as text, as sentences."""
-    if not path.endswith(_PYTHON) or not is_worth_a_look(texts, merged):
+    if not path.endswith(_PYTHON) or not is_worth_a_look(texts, growths(texts, merged)):
         return ()
     return suspicions(texts.base, texts.upstream, texts.fork, merged, path)

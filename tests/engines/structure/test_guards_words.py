@@ -8,8 +8,14 @@ from collections import Counter
 
 import pytest
 
-from patchmgr.engines.structure.guards_words import is_worth_a_look
+from patchmgr.engines.structure import guards_words
+from patchmgr.engines.structure.guards_lines import growths
 from patchmgr.engines.structure.sides import Texts
+
+
+def is_worth_a_look(texts: Texts, merged: str) -> bool:
+    return guards_words.is_worth_a_look(texts, growths(texts, merged))
+
 
 BASE = "import os\n\n\ndef run(plant):\n    plant.start()\n    plant.stop()\n"
 
@@ -33,6 +39,10 @@ BASE = "import os\n\n\ndef run(plant):\n    plant.start()\n    plant.stop()\n"
             BASE.replace("run(plant)", "run(plant, level)"), BASE + "run(1)\n",
             BASE.replace("run(plant)", "run(plant, level)") + "run(1)\n", True,
             id="called-otherwise",
+        ),
+        pytest.param(
+            BASE + "def broken(\n", BASE.replace("os\n", "os, re\n"),
+            BASE.replace("os\n", "os, re\n") + "def broken(\n", False, id="a-head-without-an-end",
         ),
         pytest.param(
             BASE.replace("    plant.stop()\n", ""), BASE.replace("    plant.start()\n", "")

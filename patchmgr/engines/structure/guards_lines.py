@@ -1,0 +1,76 @@
+"""What a merge that is clean as text has of lines that one side did away with."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from patchmgr.engines.structure.sides import Texts
+
+FEWEST_GONE = 2
+FEWEST_WORDS = 2
+SHORTEST = 12  # characters
+LONGEST_SHOWN = 80  # characters
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Growths:
+    """How many more of a line a text has than the base, for the lines that it has not as often."""
+
+    upstream: Mapping[str, int]
+    fork: Mapping[str, int]
+    merged: Mapping[str, int]
+
+
+def growths(texts: Texts, merged: str) -> Growths:
+    """Count the lines of the sides and of their merge against those of the base."""
+    base, upstream, fork, both = (
+        Counter(side.split("\n")) for side in (texts.base, texts.upstream, texts.fork, merged)
+    )
+    return Growths(_growth(base, upstream), _growth(base, fork), _growth(base, both))
+
+
+def _growth(old: Counter[str], new: Counter[str]) -> dict[str, int]:
+    return {line: new[line] - old[line] for line, _ in old.items() ^ new.items()}
+
+
+def bare(growth: Mapping[str, int]) -> Counter[str]:
+    """Return how many more of a line there are, white space at its ends aside."""
+    found: Counter[str] = Counter()
+    for line, count in growth.items():
+        found[line.strip()] += count
+    return found
+
+
+def outdated_lines(texts: Texts, counted: Growths) -> tuple[str, ...]:
+    """Return what is to be said of new lines like those that the other side replaced everywhere.
+
+    Who writes a thing once more has not seen that it is written in another way by now. One line
+    that went is no habit: there must be two, or one twice.
+    """
+    upstream, fork, merged = map(bare, (counted.upstream, counted.fork, counted.merged))
+    told: list[str] = []
+    for who, gone, new in (("upstream", upstream, fork), ("the patch", fork, upstream)):
+        doubtful = [n for n, count in new.items() if count > 0 > gone[n] and _is_telling(n)]
+        if not doubtful:
+            continue
+        base = Counter(line.strip() for line in texts.base.split("\n"))
+        old = [n for n in doubtful if gone[n] == -base[n] and base[n] + merged[n] > 0]
+        if sum(base[n] for n in old) >= FEWEST_GONE:
+            told.append(_sentence(old, who))
+    return tuple(told)
+
+
+def _is_telling(line: str) -> bool:
+    return len(line) >= SHORTEST and len(_WORD.findall(line)) >= FEWEST_WORDS
+
+
+def _sentence(lines: list[str], who: str) -> str:
+    first = lines[0] if len(lines[0]) <= LONGEST_SHOWN else f"{lines[0][:LONGEST_SHOWN]}…"
+    more = f" (and {len(lines) - 1} more such lines)" if len(lines) > 1 else ""
+    return f"`{first}`{more} is new, though {who} replaced all that was there of it."

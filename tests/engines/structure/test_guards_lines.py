@@ -1,0 +1,68 @@
+"""New lines of a kind that the other side replaced everywhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.structure.guards_lines import growths, outdated_lines
+from patchmgr.engines.structure.sides import Texts
+
+OLD, NEW = "  Arguments args{scale};\n", "  Arguments args{scale, {}, {}};\n"
+OTHER = "  return Result{args, bias};\n"
+
+
+def base(line: str, *, end: str = "") -> str:
+    return "".join(f"struct S{n} {{\n{line}}};\n" for n in range(2)) + "// more\n" * 4 + end
+
+
+def told(upstream: str, fork: str, merged: str, *, old: str = base(OLD)) -> tuple[str, ...]:
+    texts = Texts(old, upstream, fork)
+    return outdated_lines(texts, growths(texts, merged))
+
+
+def test_a_new_copy_of_what_upstream_replaced_everywhere_is_told() -> None:
+    more = f"struct S2 {{\n{OLD}}};\n"
+    said = "`Arguments args{scale};` is new, though upstream replaced all that was there of it."
+    assert told(base(NEW), base(OLD, end=more), base(NEW, end=more)) == (said,)
+
+
+def test_it_is_told_of_the_patch_as_well_and_at_another_indentation() -> None:
+    more = f"struct S2 {{\n    {OLD}}};\n"
+    said = "`Arguments args{scale};` is new, though the patch replaced all that was there of it."
+    assert told(base(OLD, end=more), base(NEW), base(NEW, end=more)) == (said,)
+
+
+def test_two_lines_that_went_once_are_told_together() -> None:
+    old, new = OLD + OTHER, "  return make(scale);\n"
+    said = (
+        "`Arguments args{scale};` (and 1 more such lines) is new,"
+        " though upstream replaced all that was there of it."
+    )
+    assert told("a\n" + new, old + "b\n" + old, new + "b\n" + old, old=old) == (said,)
+
+
+@pytest.mark.parametrize(
+    ("upstream", "fork", "merged"),
+    [
+        pytest.param(NEW + OLD, OLD * 3, NEW + OLD * 2, id="upstream-still-has-one"),
+        pytest.param(NEW * 2, OLD * 2 + "x\n", NEW * 2 + "x\n", id="nobody-brings-one"),
+        pytest.param(NEW * 2, OLD * 3, NEW * 2, id="the-merge-has-none"),
+    ],
+)
+def test_nothing_is_told_where(upstream: str, fork: str, merged: str) -> None:
+    assert told(upstream, fork, merged, old=OLD * 2) == ()
+
+
+@pytest.mark.parametrize("line", ["  }\n", "  return x\n", "    ...........;\n"])
+def test_a_line_that_says_little_is_not_told(line: str) -> None:
+    assert told("new\n", line * 3, "new\n" + line, old=line * 2) == ()
+
+
+def test_one_line_that_went_is_no_habit() -> None:
+    assert told("new\n", OLD * 2, "new\n" + OLD, old=OLD) == ()
+
+
+def test_a_long_line_is_cut() -> None:
+    line = f"call({'argument, ' * 20})\n"
+    [said] = told("new\n", line * 3, "new\n" + line, old=line * 2)
+    assert "…`" in said and len(said) < 170
