@@ -272,4 +272,4 @@ def test_unknown_series_and_patches_that_do_not_fit_are_one_line(stage: Stage) -
     message = one_line(branch(stage, code=1))
     assert message.startswith("fork-one.patch does not apply: pkg/a.py: hunk 1 at line 28")
     patch.unlink()
-    assert "series/s/fork-one.patch cannot be read" in one_line(branch(stage, code=1))
+    assert "series/s/fork-one.patch is not there" in one_line(branch(stage, code=1))

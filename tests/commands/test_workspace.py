@@ -464,7 +464,7 @@ def test_a_broken_lock_is_an_error_in_one_line(stage: Stage, content: bytes, wor
     [
         pytest.param(b"../x\n", "line 1", id="outside"),
         pytest.param(b"fork-one.patch\nfork-one.patch\n", "line 2", id="twice"),
-        pytest.param(b"none.patch\n", "series/s/none.patch cannot be read", id="missing"),
+        pytest.param(b"none.patch\n", "series/s/none.patch is not there", id="missing"),
         pytest.param(b"fork-one.patch --odd\n", "line 1", id="option"),
         pytest.param(None, "series/s/series cannot be read", id="no-file"),
         pytest.param("fifo", "is no plain file", id="fifo"),
