@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from patchmgr.engines.structure.python_comments import merge_lead, merge_lines
 from patchmgr.engines.structure.python_import_names import aliases_of, is_sorted
@@ -40,6 +41,7 @@ from patchmgr.engines.structure.python_tree import (
 )
 from patchmgr.engines.structure.python_wrapping import with_clause, wrapping_of
 
+T = TypeVar("T")
 _CONDITIONS = frozenset({"If", "elif", "While"})
 
 
@@ -122,7 +124,7 @@ class BodyMerge:
         chosen = _chosen(base.text, upstream.text, fork.text)
         if chosen is not None:
             return (base, upstream, fork)[chosen]
-        chosen = _layout(base.text, upstream.text, fork.text)
+        chosen = _layout(base, upstream, fork, _is_same)
         if chosen is not None:
             self.rules.add("layout")
             return self._in_parts(base, upstream, fork) or (base, upstream, fork)[chosen]
@@ -147,7 +149,8 @@ class BodyMerge:
 
     def _import(self, base: Statement, upstream: Statement, fork: Statement) -> Statement:
         self.rules.add("imports")
-        merged = merge_imports((base,), (upstream,), (fork,))
+        bare = [(replace(s, lead=""),) for s in (base, upstream, fork)]  # leads are merged apart
+        merged = merge_imports(*bare)
         if len(merged) > 1:
             raise Unsure
         if not merged:
@@ -205,7 +208,7 @@ class BodyMerge:
     def _code(self, base: str, upstream: str, fork: str, kind: str) -> str:
         chosen = _chosen(base, upstream, fork)
         if chosen is None:
-            chosen = _layout(base, upstream, fork)
+            chosen = _layout(base, upstream, fork, is_same_code)
             self.rules.add("layout" if chosen is not None else "disjoint")
         if chosen is not None:
             return (base, upstream, fork)[chosen]
@@ -230,11 +233,11 @@ def _chosen(base: str, upstream: str, fork: str) -> int | None:
     return 1 if base == fork else None
 
 
-def _layout(base: str, upstream: str, fork: str) -> int | None:
+def _layout(base: T, upstream: T, fork: T, is_same: Callable[[T, T], bool]) -> int | None:
     """Return the side that edits where the other one only reformats, None where both edit."""
-    if is_same_code(upstream, fork) or is_same_code(base, fork):
+    if is_same(upstream, fork) or is_same(base, fork):
         return 1
-    return 2 if is_same_code(base, upstream) else None
+    return 2 if is_same(base, upstream) else None
 
 
 def _is_same(one: Statement, other: Statement) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from patchmgr.engines.structure.python_leads import Leads
-from patchmgr.engines.structure.python_lists import with_commas
+from patchmgr.engines.structure.python_leads import Leads, end_remark
+from patchmgr.engines.structure.python_lists import bare_code, with_commas
+from patchmgr.engines.structure.python_nodes import Frame
 from patchmgr.engines.structure.python_tree import Statement, Unsure
 
 if TYPE_CHECKING:
@@ -57,10 +58,7 @@ def _parsed(
 ) -> tuple[cst.Module, cst.ImportFrom, Sequence[cst.ImportAlias]]:
     import libcst
 
-    try:
-        module = libcst.parse_module(statement.text.lstrip())
-    except libcst.ParserSyntaxError as error:
-        raise Unsure from error
+    module = Frame("", "").module(statement.text.lstrip())
     line = module.body[0]
     node = line.body[0] if isinstance(line, libcst.SimpleStatementLine) else None
     if not isinstance(node, libcst.ImportFrom) or isinstance(node.names, libcst.ImportStar):
@@ -76,6 +74,9 @@ def _rewritten(
 ) -> Statement:
     import libcst
 
+    assert not isinstance(node.names, libcst.ImportStar)
+    if end_remark(node) and bare_code(node.names[-1]) != bare_code(names[-1]):
+        raise Unsure
     changed = module.deep_replace(node, node.with_changes(names=names))
     assert isinstance(changed, libcst.Module)
     indent = statement.text[: len(statement.text) - len(statement.text.lstrip())]

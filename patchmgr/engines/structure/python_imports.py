@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from patchmgr.engines.structure.python_import_names import aliases_of, with_names_of, with_only
-from patchmgr.engines.structure.python_tokens import has_comment
+from patchmgr.engines.structure.python_tokens import comments_of, has_comment
 from patchmgr.engines.structure.python_tree import Statement, Unsure
 
 Run = Sequence[Statement]
@@ -35,7 +35,13 @@ def merge_imports(base: Run, upstream: Run, fork: Run) -> Run:
             merged = _inserted(merged, new, fork[:number])
     if _is_sorted(upstream) and _is_sorted(fork):
         merged.sort(key=_order)
+    if not _remarks(fork) - _remarks(base) <= _remarks(merged):
+        raise Unsure
     return merged
+
+
+def _remarks(run: Run) -> frozenset[str]:
+    return frozenset(remark.strip() for s in run for remark in comments_of(s.whole))
 
 
 def names_of(run: Run) -> frozenset[Name]:

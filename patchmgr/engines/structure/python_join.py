@@ -29,8 +29,6 @@ def join_statements(upstream: Run, fork: Run) -> tuple[str, Run]:
     if any(_is_similar(a, b) for a in upstream for b in fork):
         raise Unsure
     if all(s.key[0] == "def" for s in (*upstream, *fork)):
-        if {s.key for s in upstream} & {s.key for s in fork}:
-            raise Unsure
         return "members", [*fork, *upstream]
     if _main_of(upstream) or _main_of(fork):
         return _main_last(upstream, fork)

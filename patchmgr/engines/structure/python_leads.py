@@ -1,4 +1,4 @@
-"""Comments between the items of a list: they belong to the item behind them."""
+"""Comments between the items of a list, which belong to the item behind them, and at its end."""
 
 from __future__ import annotations
 
@@ -48,8 +48,32 @@ class Leads:
         self._lines[_name(node)] = lines
 
 
-def _said(lines: tuple[Any, ...]) -> list[str]:
-    return [line.comment.value for line in lines if line.comment]
+def check_end(base: Any, upstream: Any, fork: Any) -> None:
+    """Refuse a comment that the closing bracket has, where another item gets before it."""
+    old = _end(base)
+    for mine, other in ((_end(upstream), _end(fork)), (_end(fork), _end(upstream))):
+        if mine[1] != old[1] and other[0] != old[0]:
+            raise Unsure
+
+
+def _end(node: Any) -> tuple[str, str]:
+    """Return the last item of a list and the comment behind it, empty where there is none."""
+    from patchmgr.engines.structure.python_lists import bare_code
+
+    items: Any = getattr(node, "elements", getattr(node, "names", ()))
+    last = [*items][-1:] if isinstance(items, list | tuple) else []
+    return "".join(map(bare_code, last)), end_remark(node)
+
+
+def end_remark(node: Any) -> str:
+    """Return the comment behind the last item, where the bracket has it; else nothing."""
+    from patchmgr.engines.structure.python_lists import remark_of
+
+    brackets = getattr(node, "rpar", None)
+    outer = brackets[:1] if isinstance(brackets, list | tuple) else [brackets]
+    inner = [getattr(node, name, None) for name in ("rbracket", "rbrace")]
+    spaces = [getattr(bracket, "whitespace_before", None) for bracket in (*inner, *outer)]
+    return next(filter(None, map(remark_of, spaces)), "")
 
 
 def _name(node: Any) -> str:

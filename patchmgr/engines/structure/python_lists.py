@@ -119,7 +119,7 @@ def _merge_item(merge: Merge) -> Merge:
 
 def _merged_comma(base: Any, upstream: Any, fork: Any) -> Any:
     """Return upstream's comma, the fork's where only the fork changes the comment behind it."""
-    said = [_comment_text(comma) for comma in (base, upstream, fork)]
+    said = [remark_of(_after(comma)) for comma in (base, upstream, fork)]
     if said[2] in (said[0], said[1]):
         return upstream
     if said[0] != said[1]:
@@ -127,8 +127,9 @@ def _merged_comma(base: Any, upstream: Any, fork: Any) -> Any:
     return fork
 
 
-def _comment_text(comma: Any) -> str:
-    comment = _comment(_after(comma))
+def remark_of(space: Any) -> str:
+    """Return the comment that ends the line before white space, empty where there is none."""
+    comment = _comment(space)
     return comment.value if comment is not None else ""
 
 
@@ -234,9 +235,6 @@ def _with_comma(node: Any, comma: Any, model: Any) -> Any:
     import libcst
 
     old, new = _after(node.comma), _after(comma)
-    lines = [line for space in (old, new) for line in getattr(space, "empty_lines", ())]
-    if any(line.comment for line in lines):
-        raise Unsure
     comment = _comment(old)
     if comment is not None or _comment(new) is not None:
         if not isinstance(new, libcst.ParenthesizedWhitespace):
@@ -246,6 +244,8 @@ def _with_comma(node: Any, comma: Any, model: Any) -> Any:
     changes = {"comma": comma}
     for name in ("whitespace_after_arg", "whitespace_after_param"):
         if hasattr(node, name) and hasattr(model, name):
+            if remark_of(getattr(node, name)) or remark_of(getattr(model, name)):
+                raise Unsure
             changes[name] = getattr(model, name)
     return node.with_changes(**changes)
 

@@ -6,8 +6,9 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from patchmgr.engines.structure.python_leads import check_end
 from patchmgr.engines.structure.python_lists import code_of, merge_list
-from patchmgr.engines.structure.python_tokens import has_comment, is_same_code
+from patchmgr.engines.structure.python_tokens import is_same_code
 from patchmgr.engines.structure.python_tree import Unsure
 
 if TYPE_CHECKING:
@@ -77,8 +78,6 @@ def merge_code(base: str, upstream: str, fork: str, kind: str) -> str:
 
 def merge_node(base: Any, upstream: Any, fork: Any) -> Any:
     """Merge three nodes of one type, the unchanged side yielding in each part."""
-    import libcst
-
     codes = code_of(base), code_of(upstream), code_of(fork)
     if codes[0] == codes[1] or codes[1] == codes[2]:
         return fork
@@ -90,12 +89,9 @@ def merge_node(base: Any, upstream: Any, fork: Any) -> Any:
         return fork
     if not type(base) is type(upstream) is type(fork):
         raise Unsure
-    if isinstance(base, libcst.BaseParenthesizableWhitespace | libcst.TrailingWhitespace):
-        if any(has_comment(code) for code in codes):
-            raise Unsure
-        return upstream
-    if isinstance(base, libcst.Name | libcst.BaseString | libcst.BaseNumber):
+    if isinstance(base, _whole_nodes()):
         raise Unsure
+    check_end(base, upstream, fork)
     names = [field.name for field in dataclasses.fields(base)]
     return upstream.with_changes(
         **{
@@ -103,6 +99,14 @@ def merge_node(base: Any, upstream: Any, fork: Any) -> Any:
             for name in names
         }
     )
+
+
+def _whole_nodes() -> tuple[type, ...]:
+    """Return the types of what has no parts; white space that differs has comments."""
+    import libcst
+
+    spaces = libcst.BaseParenthesizableWhitespace, libcst.TrailingWhitespace
+    return *spaces, libcst.Name, libcst.BaseString, libcst.BaseNumber
 
 
 def _merge_field(base: Any, upstream: Any, fork: Any) -> Any:

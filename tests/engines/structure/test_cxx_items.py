@@ -108,6 +108,7 @@ COMMUTE = [
     pytest.param("// What this is.\nint a1;", "// What this is.\nint b1;", False, id="one remark"),
     pytest.param("} // namespace", "int b;", False, id="a piece"),
     pytest.param("int a1; // one", "int b1; // one", True, id="a short remark"),
+    pytest.param("a1 < b1;", "c1 < d1;", True, id="a comparison like an open template"),
 ]
 
 
@@ -131,6 +132,26 @@ def test_insertions_commute_where_neither_is_about_the_other(
 )
 def test_insertions_begin_where_a_statement_does(before: str, expected: bool) -> None:
     inserted = Insertions(split("int a1;"), split("int b1;"), split(before), ())
+
+    assert commute_in_cxx(inserted) is expected
+
+
+@pytest.mark.parametrize(
+    ("before", "fork", "upstream", "expected"),
+    [
+        pytest.param("std::set<int> x = {", "1, f(2, 3),", "4,", True, id="a set"),
+        pytest.param("std::set<int> x = { // of", "1,", "1,", False, id="one member"),
+        pytest.param("f(); std::map<A, B> x = {", "{a, 1},", "{b, 2},", True, id="a map"),
+        pytest.param("std::vector<int> x = {", "1,", "4,", False, id="a vector"),
+        pytest.param("std::set<int> x = {", "f(1,", "4,", False, id="an open bracket"),
+        pytest.param("std::set<int> x = {", "1};", "4,", False, id="more than members"),
+        pytest.param("std::set<int> x = {", "// none\n", "4,", False, id="no member"),
+    ],
+)
+def test_members_commute_in_what_has_no_order(
+    before: str, fork: str, upstream: str, expected: bool
+) -> None:
+    inserted = Insertions(split(fork), split(upstream), split(before), ())
 
     assert commute_in_cxx(inserted) is expected
 

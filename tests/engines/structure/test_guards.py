@@ -1,6 +1,7 @@
 import pytest
 
 from patchmgr.engines.structure.guards import broken_rules, suspicions
+from patchmgr.engines.structure.guards_text import facts_of, unused_imports
 
 BASE = "import os\n\n\ndef open_shop(door):\n    return os.path.join(door, 'shop')\n"
 
@@ -134,3 +135,31 @@ def test_an_import_that_is_there_twice_is_suspicious_but_not_broken() -> None:
         "`re` is imported once more than on either side.",
     )
     assert broken_rules(*texts, merged, "a.py") == ()
+
+
+def test_a_local_variable_that_both_sides_bring_in_is_suspicious() -> None:
+    base = "def f(a):\n    b(a)\n    c(a)\n"
+    upstream = base.replace("    b(a)\n", "    scale = 1\n    b(a)\n    print(scale)\n")
+    fork = base.replace("    c(a)\n", "    scale = 2\n    c(a)\n    print(scale, 3)\n")
+    merged = upstream.replace("    c(a)\n", "    scale = 2\n    c(a)\n    print(scale, 3)\n")
+    assert suspicions(base, upstream, fork, merged, "a.py") == (
+        "Both sides assign to a new `scale`.",
+    )
+
+
+def test_an_attribute_that_is_set_is_a_name_that_is_bound() -> None:
+    facts = facts_of("self.size = 1\nfor x in y: pass\n")
+    assert facts is not None
+    assert set(facts.bound) == {"size", "x"}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        pytest.param("import a, b.c\nfrom d import e as f, g\na.x\n__all__ = ['g']\n", {"b", "f"},
+                     id="some"),
+        pytest.param("import (\n", set(), id="does not parse"),
+    ],
+)  # fmt: skip
+def test_imports_that_nothing_uses(text: str, names: set[str]) -> None:
+    assert unused_imports(text) == names

@@ -32,6 +32,7 @@ METHOD = "class Shop:\n    def sell(self, item): ...\n    def run(self):\n      
         pytest.param("def sell(*a, **b): ...\nsell(1, c=2)\n", set(), id="takes all"),
         pytest.param(METHOD + "self.sell(1)\n", set(), id="method fits"),
         pytest.param(METHOD + "other.sell()\n", set(), id="method of another"),
+        pytest.param(METHOD + "sell()\n", set(), id="a function of its name"),
         pytest.param(
             METHOD + "self.sell()\n",
             {"`sell` is called without `item`, which it needs."},

@@ -4,13 +4,19 @@ import pytest
 
 from patchmgr.engines.structure.guards_imports import unresolved_imports
 
+LINKS = ("shop/cart.pyi",)  # a file that cannot be read
+
 
 @dataclass(frozen=True)
 class Files:
     files: dict[str, str]
 
     def exists(self, path: str) -> bool:
-        return path in self.files or any(name.startswith(f"{path}/") for name in self.files)
+        return (
+            path in LINKS
+            or path in self.files
+            or any(name.startswith(f"{path}/") for name in self.files)
+        )
 
     def read(self, path: str) -> bytes | None:
         text = self.files.get(path)
@@ -65,6 +71,18 @@ FORK = Files(
         ),
         pytest.param(
             "from shop.cart import Cart\n", {"shop/cart.py": "class (\n"}, (), id="not parsed"
+        ),
+        pytest.param(
+            "from shop.cart import Cart\n",
+            {"shop/cart.py": "x = 1\nclass CartOf: ...\nclass Cart: ...\n"},
+            (),
+            id="below a longer name",
+        ),
+        pytest.param(
+            "from shop.cart import Cart\n",
+            {"shop/cart.py": "@made\ndef make(\n    a,\n):\n    with a:\n        global Cart\n"},
+            (),
+            id="global in a block",
         ),
         pytest.param("from (\n", {"shop/cart.py": None}, (), id="text does not parse"),
         pytest.param("from ....shop import cart\n", {}, (), id="above the tree"),

@@ -41,6 +41,11 @@ BASE = "import os\n\n\ndef run(plant):\n    plant.start()\n    plant.stop()\n"
             id="called-otherwise",
         ),
         pytest.param(
+            BASE.replace("run(plant)", "run(plant, level)"), BASE + "again = run\nrerun(1)\n",
+            BASE.replace("run(plant)", "run(plant, level)") + "again = run\nrerun(1)\n", False,
+            id="named-and-not-called",
+        ),
+        pytest.param(
             BASE + "def broken(\n", BASE.replace("os\n", "os, re\n"),
             BASE.replace("os\n", "os, re\n") + "def broken(\n", False, id="a-head-without-an-end",
         ),

@@ -121,3 +121,10 @@ def test_a_solution_names_its_rules() -> None:
     solution = merge_python(texts, "a.py")
     assert solution is not None
     assert solution.rules == ("imports",)
+
+
+def test_a_last_line_without_an_end_keeps_none() -> None:
+    texts = Texts("from a import c, b", "from a import c, b, d", "from a import c, b, e")
+    solution = merge_python(texts, "a.py")
+    assert solution is not None
+    assert solution.text == "from a import c, b, d, e"

@@ -1,0 +1,102 @@
+"""Sequences, statements and imports: how they are matched and merged."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.structure.python_imports import merge_imports
+from patchmgr.engines.structure.python_likeness import are_about_one
+from patchmgr.engines.structure.python_names import acted_on
+from patchmgr.engines.structure.python_sequence import (
+    LARGEST_TABLE,
+    Edit,
+    How,
+    matched,
+    merge_sequences,
+    refuse_deletion,
+)
+from patchmgr.engines.structure.python_tree import Statement, Unsure, block_of
+from patchmgr.engines.structure.python_wrapping import wrapping_of
+
+
+def statements(text: str) -> tuple[Statement, ...]:
+    block = block_of(text)
+    assert block is not None
+    return block.statements
+
+
+def alike(one: str, other: str) -> float:
+    return 9.0 if one == other else 0.0
+
+
+def told(base: list[str], upstream: list[str], fork: list[str]) -> list[str]:
+    """Return what is between the sides where their edits do not stand alone."""
+    return ["|".join("".join(side) for side in (base, upstream, fork))]
+
+
+HOW: How[str] = How(
+    alike,
+    lambda one, other: one == other,
+    lambda base, upstream, fork: base,
+    lambda upstream, fork: [*fork, *upstream],
+    told,  # type: ignore[arg-type]
+    refuse_deletion,
+)
+
+
+@pytest.mark.parametrize(
+    ("base", "upstream", "fork", "merged"),
+    [
+        pytest.param("abcd", "aXbcd", "abcYd", "aXbcYd", id="apart"),
+        pytest.param("abcd", "aXbcd", "aYbcd", "aYXbcd", id="at one place"),
+        pytest.param("abcd", "XcY", "aZ", "abcd|XcY|aZ", id="two edits in one"),
+        pytest.param("abcd", "abXd", "abcd", "abXd", id="replaced by one side"),
+    ],
+)
+def test_edits_are_told_apart(base: str, upstream: str, fork: str, merged: str) -> None:
+    assert "".join(merge_sequences(list(base), list(upstream), list(fork), HOW)) == merged
+
+
+def test_a_deletion_is_refused_and_a_replacement_is_not() -> None:
+    refuse_deletion(Edit(0, 1, ("new",), ("old",)))
+    with pytest.raises(Unsure):
+        refuse_deletion(Edit(0, 1, (), ("old",)))
+
+
+def test_too_many_items_are_not_compared() -> None:
+    count = int(LARGEST_TABLE**0.5) + 1
+    one, other = ([f"{side}{n}" for n in range(count)] for side in "ab")
+    with pytest.raises(Unsure):
+        matched(one, other, alike)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are"),
+    [
+        pytest.param("f(1)", "f(2)", True, id="call"),
+        pytest.param("f(1)", "g(1)", False, id="another call"),
+        pytest.param("'a'", "'b'", True, id="docstring"),
+        pytest.param("f(1)", "'b'", False, id="call and docstring"),
+        pytest.param("a = 1", "a = 2", True, id="assignment"),
+        pytest.param("for a in b: pass", "for a in b: pass", False, id="loop"),
+    ],
+)
+def test_statements_about_one_thing(one: str, other: str, are: bool) -> None:
+    assert are_about_one(*statements(f"{one}\n{other}\n")) is are
+
+
+def test_methods_that_are_called_for_their_effect() -> None:
+    text = "async def f():\n    await q.put(1)\n    q.clear()\n    x = q.get()\n    g()\n"
+    assert acted_on(statements(text)) == {"q": {"put", "clear"}}
+
+
+def test_imports_in_no_order_stay_where_they_are() -> None:
+    texts = [f"import z\nimport b\n{more}" for more in ("", "import a\n", "import c\n")]
+    merged = merge_imports(*map(statements, texts))
+    assert "".join(s.text for s in merged) == "import z\nimport b\nimport c\nimport a\n"
+
+
+def test_what_the_other_side_deletes_is_not_wrapped() -> None:
+    wrapping = statements("if c:\n    one(a)\n")
+    assert wrapping_of(statements("one(a)\n"), wrapping, ()) is None
+    assert wrapping_of(statements("one(a)\n"), wrapping, statements("one(b)\n")) is not None
