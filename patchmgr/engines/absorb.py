@@ -14,10 +14,17 @@ from dataclasses import replace
 
 from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.arrivals import Traffic, traffic
-from patchmgr.engines.atoms import Folded, PatchAtoms, bare, interests, patch_atoms
+from patchmgr.engines.atoms import Folded, bare, interests, patch_atoms
 from patchmgr.engines.conflict_ids import conflict_regions
-from patchmgr.engines.landing import FEWEST_FOUND, FEWEST_LINES, Landing, find_landings, is_ours
-from patchmgr.engines.presence import Count, Fate, View
+from patchmgr.engines.landing import (
+    FEWEST_FOUND,
+    FEWEST_LINES,
+    Landing,
+    find_landings,
+    is_consistent,
+    is_ours,
+)
+from patchmgr.engines.presence import Count, Fate
 from patchmgr.engines.proof import is_short, proved_hunks
 from patchmgr.engines.replaced import with_replaced
 from patchmgr.engines.reversals import is_kept, relanding, restored, reversal
@@ -27,7 +34,6 @@ from patchmgr.model.outcome import How, Wording
 from patchmgr.model.ports import Blobs, Step, TextMerge
 from patchmgr.model.snapshot import Entry
 
-MOST_LANDINGS = 9
 FEWEST_IN_TARGET = 0.9
 
 
@@ -66,12 +72,12 @@ def _each(search: Search) -> dict[int, Absorption]:
     seen = traffic(search)
     landings = find_landings(search, seen)
     found: dict[int, Absorption] = {}
-    for patch, atoms in enumerate(search.series):
+    for patch in range(len(search.series)):
         absorption = None
         if patch in landings:
             absorption = _landed(search, seen, patch, landings)
         elif seen.came[patch]:
-            absorption = _in_target(search, atoms, seen.came[patch], search.view(patch, search.end))
+            absorption = _in_target(search, patch, seen.came[patch])
         if absorption is None and patch not in landings:
             absorption = _without_effect(search, patch)
         if absorption is not None:
@@ -82,26 +88,20 @@ def _each(search: Search) -> dict[int, Absorption]:
 def _landed(
     search: Search, seen: Traffic, patch: int, landed_by: Mapping[int, Sequence[Landing]]
 ) -> Absorption | None:
-    """Follow the best landing of a patch to the target."""
+    """Follow the best landing of a patch to the target.
+
+    A patch that was in with others, none of whose lines are left, is needed again where the target
+    has what it takes away.
+    """
     landings = landed_by[patch]
     best = max(landing.count.found for landing in landings)
-    chosen = next(landing for landing in landings if landing.count.found >= 0.8 * best)
-    together = _landed_together(landed_by, chosen)
-    for _ in range(MOST_LANDINGS):
-        back = reversal(search, seen, together, chosen)
-        if back is not None and is_kept(search, patch, chosen, back):
-            back = None
-        if back is None and search.series[patch].is_telling:
-            back = reversal(search, seen, [patch], chosen)
-        if back is None:
-            break
-        again = relanding(search, seen, together, chosen, back)
-        if again is None:
-            step, since = (search.timelines.steps[n] for n in (chosen.number, back))
-            return Absorption(frozenset(), step, Event.REVERTED, is_whole=False, since=since)
-        view = search.view(chosen.last, again)
-        count = view.count_patch(search.series[patch])
-        chosen = replace(chosen, number=again, view=view, count=count)
+    first = next(landing for landing in landings if landing.count.found >= 0.8 * best)
+    together = _landed_together(landed_by, first)
+    chosen = _followed(search, seen, patch, together, first)
+    if isinstance(chosen, Absorption):
+        return chosen
+    if not chosen.count.total and not is_consistent(search, search.end, patch, chosen.last + 1):
+        return None
     event = _event(search, patch, chosen)
     proved = proved_hunks(search, patch, chosen)
     if event is Event.EVOLVED:
@@ -121,17 +121,44 @@ def _landed(
     )
 
 
+def _followed(
+    search: Search, seen: Traffic, patch: int, together: Sequence[int], chosen: Landing
+) -> Landing | Absorption:
+    """Return the landing that lasts up to the target, or that the last one was reverted."""
+    while True:
+        back = reversal(search, seen, together, chosen)
+        if back is not None and is_kept(search, patch, chosen, back):
+            back = None
+        if back is None and search.series[patch].is_telling:
+            back = reversal(search, seen, [patch], chosen)
+        if back is None:
+            return chosen
+        again = relanding(search, seen, together, chosen, back)
+        if again is None:
+            step, since = (search.timelines.steps[n] for n in (chosen.number, back))
+            return Absorption(frozenset(), step, Event.REVERTED, is_whole=False, since=since)
+        view = search.view(chosen.last, again)
+        count = view.count_patch(search.series[patch])
+        chosen = replace(chosen, number=again, view=view, count=count)
+
+
 def _wordings(search: Search, patch: int, landing: Landing) -> Iterator[Wording]:
     """Yield both texts of each place that the landing has in other words."""
     version = search.version(landing.number)
     for number, hunk in enumerate(search.series[patch].hunks):
         landed, end = version[hunk.path], search.states[hunk.path][landing.last + 1]
-        if not landing.count.reworded and not is_short(search, hunk, landed, end):
-            continue
-        merge = search.alone(patch, number, landed)
-        if isinstance(merge, Conflicted) and merge.marked is not None:
-            for _, theirs, ours in conflict_regions(merge.marked):
-                yield Wording(hunk.path, theirs, ours)
+        if landing.count.reworded or is_short(search, hunk, landed, end):
+            yield from _in_other_words(search, patch, number, landed)
+
+
+def _in_other_words(
+    search: Search, patch: int, number: int, there: Entry | None
+) -> Iterator[Wording]:
+    """Yield both texts of each place of a hunk where an upstream file has something else."""
+    merge = search.alone(patch, number, there)
+    if isinstance(merge, Conflicted) and merge.marked is not None:
+        for _, theirs, ours in conflict_regions(merge.marked):
+            yield Wording(search.series[patch].hunks[number].path, theirs, ours)
 
 
 def _landed_together(
@@ -187,14 +214,13 @@ def _how(
     return How.EXACT
 
 
-def _in_target(
-    search: Search, atoms: PatchAtoms, came: Mapping[int, int], view: View
-) -> Absorption | None:
+def _in_target(search: Search, patch: int, came: Mapping[int, int]) -> Absorption | None:
     """Judge a patch that no one commit landed by what the target has of it, hunk by hunk.
 
     A hunk may be there in other words where the commit that brought most of the patch is mostly
     this series'.
     """
+    atoms, view = search.series[patch], search.view(patch, search.end)
     counts = [view.count(hunk) for hunk in atoms.hunks]
     number = max(came, key=lambda n: (came[n], -n))
     step = search.timelines.steps[number]
@@ -203,7 +229,14 @@ def _in_target(
     if not here or not atoms.is_telling:
         return None
     is_whole = len(here) == len(counts)
-    return Absorption(here, step, Event.LANDED, is_whole=is_whole, how=How.EXACT)
+    short = [n for n in sorted(here) if counts[n].found < counts[n].total]
+    wordings = tuple(
+        wording
+        for n in short
+        for wording in _in_other_words(search, patch, n, search.target[atoms.hunks[n].path])
+    )
+    how = How.HISTORY if short else How.EXACT
+    return Absorption(here, step, Event.LANDED, is_whole=is_whole, how=how, wordings=wordings)
 
 
 def _without_effect(search: Search, patch: int) -> Absorption | None:

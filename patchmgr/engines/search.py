@@ -162,17 +162,16 @@ class Search:
 
     def alone(self, patch: int, hunk: int, entry: Entry | None) -> Merge | None:
         """Merge a hunk alone, by its number in the patch, into a file; None where there is none."""
-        for step in self.folded[patch].steps:
-            hunks = step.change.hunks
-            if hunk < len(hunks):
-                sides = (step.base, entry)
-                if any(side is None or side.mode not in FILE_MODES for side in sides):
-                    return None
-                base, ours = (self.blobs.read(side.blob) for side in sides if side is not None)
-                theirs = apply_one(base, hunks[hunk], step.positions[hunk])
-                return self.text.merge(base, ours, theirs)
-            hunk -= max(1, len(hunks))
-        return None
+        steps = self.folded[patch].steps
+        numbered = [(s, n) for s in steps for n in range(max(1, len(s.change.hunks)))]
+        step, number = numbered[hunk]
+        sides = (step.base, entry)
+        has_text = all(side is not None and side.mode in FILE_MODES for side in sides)
+        if not step.change.hunks or not has_text:
+            return None
+        base, ours = (self.blobs.read(side.blob) for side in sides if side is not None)
+        theirs = apply_one(base, step.change.hunks[number], step.positions[number])
+        return self.text.merge(base, ours, theirs)
 
     def lines(self, entry: Entry | None) -> frozenset[bytes]:
         """Return the lines of a file without white space."""

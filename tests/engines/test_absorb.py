@@ -97,6 +97,27 @@ SINGLE = [
         id="target-beyond-the-last-step",
     ),
     pytest.param(
+        tale(a(BOTH), *on_a(*[BOTH, BASE] * 12)), "reverted c22 by c23", id="reverted-many-times"
+    ),
+    pytest.param(
+        tale(a(BOTH), *on_a(*[BOTH, BASE] * 12, BOTH)), "landed c24 exact", id="landed-many-times"
+    ),
+    pytest.param(
+        tale(a(swap(BASE, ("stay_10", "if"))), jump={"a": swap(OTHER, ("stay_10", "if"))}),
+        "-",
+        id="says-nothing-and-came-with-no-step",
+    ),
+    pytest.param(
+        tale(a(swap(FIRST, ("stay_20", "stay_10"))), *on_a(swap(FIRST, ("stay_20", "")))),
+        "landed c0 history",
+        id="landed-with-a-line-gone-that-the-patch-replaces-by-a-common-one",
+    ),
+    pytest.param(
+        tale(a(BOTH), *on_a(swap(FIRST, ("stay_20", "")))),
+        "landed c0 exact hunks 0",
+        id="landed-in-part-and-deleted-the-place-of-the-rest",
+    ),
+    pytest.param(
         tale(a(BOTH), *on_a(BOTH, BOTH.replace(b"ours_two", b"theirs_two"))),
         "evolved c0 by c1 history",
         id="evolved",
@@ -462,6 +483,31 @@ OTHER_TWICE = swap(TWICE, ("stay_10", "other_10"))
 DOUBLED = swap(BASE, ("stay_05", "stay_05 stay_28"))
 SERIES = [
     pytest.param(
+        tale([{"n": b""}, {"n": b"}\n"}], ("Work", {"n": b"}\n"}), base={}),
+        ["-", "landed c0 exact"],
+        id="a-file-without-lines-that-came-with-another-patch",
+    ),
+    pytest.param(
+        tale(
+            [{"n": b""}, {"n": b"}\n"}, {"n": b"}\n}\n"}],
+            *[("Work", {"n": b"}\n" * count}) for count in (1, 2)],
+            base={},
+        ),
+        ["-", "landed c0 exact", "landed c0 range"],
+        id="a-line-that-says-nothing-beside-one-that-landed",
+    ),
+    pytest.param(
+        tale([{"a": None}, {"a": b"if\n"}, {"a": None}], ("Work", {"a": None})),
+        ["landed c0 exact", "-", "landed c0 exact"],
+        id="a-file-that-is-made-and-deleted",
+    ),
+    pytest.param(
+        tale([{"n": b""}, {"n": None}, {"n": b"}\n"}], *[("Work", {"n": n}) for n in (b"", b"}\n")],
+             base={}),
+        ["-", "-", "landed c1 exact"],
+        id="a-file-that-is-made-twice",
+    ),
+    pytest.param(
         tale(a(FIRST, BOTH), *on_a(BOTH)), ["landed c0 exact"] * 2, id="squash-of-two"
     ),
     pytest.param(
@@ -712,3 +758,14 @@ def test_a_later_wording_comes_with_both_texts() -> None:
 
 def test_a_landing_as_it_is_has_no_other_wording() -> None:
     assert tale(a(BOTH), *on_a(BOTH)).absorbed()[0].wordings == ()
+
+
+def test_a_hunk_says_whose_lines_it_takes_away() -> None:
+    ours: list[Changes | Patch] = [{"a": FIRST, "b": FIRST}, {"a": LATE}]
+    told = tale(ours, *on_a(LATE), base={"a": BASE, "b": BASE})
+    assert told.verdicts() == ["-", "landed c0 exact"]
+    (found,) = told.absorbed().values()
+    assert found.undoes == {0: {"p0"}}
+    assert found.without_undoing({"p1"}) == found
+    left = found.without_undoing({"p0"})
+    assert (left.hunks, left.is_whole) == (found.hunks - {0}, False)

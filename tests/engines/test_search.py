@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import pytest
 
 from patchmgr.engines.search import Timelines
+from patchmgr.model.merge import Clean
 from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.model.ports import Step
 from patchmgr.model.snapshot import REGULAR, Entry
-from tests.engines.series import File, link, moved, patch_of, text
+from tests.engines.series import File, binary, edited, link, moved, patch_of, text
 from tests.engines.tales import Changes, Tale, swap
 
 BASE = text("stay_one stay_two stay_three stay_four stay_five")
@@ -192,3 +193,17 @@ def test_a_version_is_read_as_lines(file: File | None, lines: set[bytes], raw: s
     search = Tale({"a": BASE}, [{"a": OURS}], [("W", {"a": file})]).search()
     assert search.lines(search.target["a"]) == lines
     assert search.raw_lines(search.target["a"]) == raw
+
+
+def test_hunks_are_numbered_through_all_files_of_a_patch() -> None:
+    two = swap(OURS, ("stay_five", "stay_five ours_five"))
+    patch = patch_of("p", binary("b", b"\0old", b"\0new"), edited("a", BASE, two, context=0))
+    search = Tale({"a": BASE, "b": b"\0old"}, [patch], []).search()
+    entry = search.states["a"][0]
+    merges = [search.alone(0, number, entry) for number in range(3)]
+    alone = swap(BASE, ("stay_five", "stay_five ours_five"))
+    assert merges == [None, Clean(OURS), Clean(alone)]
+    assert search.alone(0, 1, None) is None
+    assert [search.is_in(0, number, search.states["a"][1]) for number in range(3)] == [
+        False, True, True,
+    ]  # fmt: skip
