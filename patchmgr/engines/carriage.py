@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -34,8 +35,10 @@ def carry_files(
     """
     leaving = {home for step in steps for home in _left(step.change, side)}
     stuck: set[str] = set()
+    paths = Counter(step.change.path for step in steps)
+    twice = frozenset(path for path, count in paths.items() if count > 1)
     while True:
-        work = Work(patch, steps, side, tools, leaving - stuck)
+        work = Work(patch, steps, side, tools, leaving - stuck, twice)
         results = tuple(_carry_file(work, step) for step in steps)
         collided = (r.step.change for r in results if r.conflict is not None)
         more = {home for change in collided for home in _left(change, side)}
@@ -62,7 +65,7 @@ def _carry_file(work: Work, step: FileStep) -> FileResult:
 
 def _replacement(work: Work, path: str) -> tuple[FileStep, FileStep] | None:
     """Return the deletion and creation of one path, as diffs show a change of type."""
-    same = [s for s in work.steps if s.change.path == path]
+    same = [s for s in work.steps if s.change.path == path] if path in work.twice else []
     old = next((s for s in same if s.change.new_path is None), None)
     new = next((s for s in same if s.change.old_path is None), None)
     is_pair = old is not None and new is not None and work.side.home(path) == path
@@ -223,10 +226,8 @@ def _merge_change(
 def _obstacle(work: Work, step: FileStep, home: str, target: str) -> str | None:
     """Return why the file cannot be changed at its home or moved to its target."""
     source, files = step.change.old_path, work.side.files
-    others = {
-        p for s in work.steps if s is not step for p in (s.change.old_path, s.change.new_path)
-    }
-    if home != source and home in others:
+    others = (s.change for s in work.steps if s is not step)
+    if home != source and any(home in (change.old_path, change.new_path) for change in others):
         return f"upstream moved the file to {home}, which the patch changes as well"
     if home == target:
         return None

@@ -159,8 +159,10 @@ def look(
     views: dict[str, PathView] = {}
     merges: list[tuple[str, bytes, bytes, bytes]] = []
     for path in paths:
-        sides = tuple(_content(side(path), blobs) for side in (start, upstream, end))
-        old, theirs, new = sides
+        entries = start(path), upstream(path), end(path)
+        if entries[0] == entries[2]:
+            continue
+        old, theirs, new = (_content(entry, blobs) for entry in entries)
         if old == new:
             continue
         if old is None or theirs is None or new is None or b"\0" in old[:8000]:

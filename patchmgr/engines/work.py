@@ -88,7 +88,8 @@ class NewSide:
 class Work:
     """One patch to carry; `leaving` are the paths of the new side that it gives up.
 
-    `taken` are homes that hunks of it were moved to.
+    `twice` are the paths that more than one of its files has: deleted and created. `taken` are
+    homes that hunks of it were moved to.
     """
 
     patch: str
@@ -96,6 +97,7 @@ class Work:
     side: NewSide
     tools: Tools
     leaving: Collection[str]
+    twice: Collection[str]
     taken: set[str] = field(default_factory=set)
 
     def merge(self, sides: Sides) -> Merged | Collided:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from patchmgr.model.ports import History, Step
@@ -12,6 +12,8 @@ from patchmgr.plumbing import door
 
 _RECORD = "\x01"
 _ABSENT = "000000"
+# git looks through all paths that it is given for each entry of each tree.
+_FEW_PATHS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,13 @@ class GitHistory:
             "--no-abbrev", "--no-renames", "--no-color", f"--format=tformat:{_RECORD}%H%n%an%n%s",
             "--stdin",
         ]  # fmt: skip
-        lines = [f"^{self.base}", self.target, "--", *paths]
+        asked = paths if len(paths) <= _FEW_PATHS else ()
+        lines = [f"^{self.base}", self.target, "--", *asked]
         data = door.raw("".join(line + "\n" for line in lines))
         printed = door.output(arguments, git_dir=self.git_dir, data=data)
         records = door.text(printed).split("\x00" + _RECORD)
-        return tuple(_step(record.removeprefix(_RECORD)) for record in records if record)
+        steps = (_step(record.removeprefix(_RECORD)) for record in records if record)
+        return tuple(steps if asked else _touching(steps, frozenset(paths)))
 
     def count(self) -> int:
         """Return the number of commits in the target that are not in the base."""
@@ -121,6 +125,26 @@ def _step(record: str) -> Step:
     commit, author, rest = record.split("\n", 2)
     subject, _, raw = rest.partition("\x00")
     return Step(commit, subject, author, dict(_changes(raw.lstrip("\n"))))
+
+
+def _touching(steps: Iterable[Step], paths: frozenset[str]) -> Iterator[Step]:
+    """Yield the steps that change any of the paths, or something below one, with those changes."""
+    for step in steps:
+        changes = {
+            path: entry
+            for path, entry in step.changes.items()
+            if path in paths or any(folder in paths for folder in _folders(path))
+        }
+        if changes:
+            yield replace(step, changes=changes)
+
+
+def _folders(path: str) -> Iterator[str]:
+    """Yield each folder that a path is in."""
+    at = path.find("/")
+    while at >= 0:
+        yield path[:at]
+        at = path.find("/", at + 1)
 
 
 def _changes(raw: str) -> Iterator[tuple[str, Entry | None]]:
