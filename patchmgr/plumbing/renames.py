@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from patchmgr.formats.paths import refusal
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import door
@@ -21,14 +22,16 @@ def find_renames(
     """Return old path to new path for those of the paths that upstream moved (50 % alike).
 
     Git compares a tree of the vanished paths with a tree of all that is new in onto, less
-    what the store does not hold: no content that the series does not need is asked for.
+    what the store does not hold: no content that the series does not need is asked for. No file
+    moves to a path that a patch may not have.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]
     if not gone:
         return {}
     _, added = changed_paths(bench.git_dir, base.id, onto.id)
     old = {p: e for p in gone if (e := base.entry(p)) is not None and e.mode in FILE_MODES}
-    new = {p: e for p in added if (e := onto.entry(p)) is not None and e.mode in FILE_MODES}
+    fit = (path for path in added if refusal(path) is None)
+    new = {p: e for p in fit if (e := onto.entry(p)) is not None and e.mode in FILE_MODES}
     present = present_blobs(bench, [e.blob for e in (*old.values(), *new.values())])
     old, new = _only(old, present), _only(new, present)
     if not old or not new:

@@ -1,0 +1,78 @@
+"""Two processes at once: the second is told so at once, and a dead one is in nobody's way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.commands.every import ROWS, Place, Row, make_place
+from tests.commands.scenes import Stage, one_line, picture
+
+# A process without site-packages is there in a moment.
+_HOLDER = """
+import fcntl, sys
+files = [open(name, "w") for name in sys.argv[1:]]
+for file in files:
+    fcntl.flock(file, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
+# These change neither the workspace nor the checkout's files: refs move by compare-and-swap.
+FREE = ("init", "export", "branch", "merge-driver", "upstream fetch")
+WRITING = [row for row in ROWS if row.writes and not row.line.startswith(FREE)]
+
+
+@contextmanager
+def holder(place: Place) -> Iterator[subprocess.Popen[str]]:
+    """Run a process that holds workspace and checkout until it ends."""
+    folders = (place.stage.root / ".patchmgr", place.checkout.root / ".git/patchmgr")
+    for folder in folders:
+        folder.mkdir(exist_ok=True)
+    line = [sys.executable, "-S", "-c", _HOLDER, *(str(folder / "lock") for folder in folders)]
+    with subprocess.Popen(
+        line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None and process.stdout.readline() == "held\n"
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("state", [*dict.fromkeys(row.state for row in WRITING)])
+def test_every_writing_command_is_told_who_is_at_work(stage: Stage, state: str) -> None:
+    place = make_place(stage, state)
+    rows = [row for row in WRITING if row.state == state]
+    lines = [" ".join(place.words(row.line)) for row in rows]
+    with holder(place):
+        before = picture(stage.root), picture(place.checkout.root)
+        for line in lines:
+            answer = place.run(Row(line))
+            assert answer.code == 1, f"{line}: {answer.out}"
+            assert "is at work in" in one_line(answer), line
+            assert (picture(stage.root), picture(place.checkout.root)) == before, line
+
+
+@pytest.mark.parametrize(
+    "row", [Row("series guard fork-two.patch +sym"), Row("push --to {checkout}")]
+)
+def test_a_holder_that_was_killed_is_in_nobody_s_way(stage: Stage, row: Row) -> None:
+    place = make_place(stage, "plain")
+    with holder(place) as process:
+        assert place.run(row).code == 1
+        process.kill()
+        process.wait()
+        assert place.run(row).code == 0
+
+
+def test_what_only_reads_does_not_wait(stage: Stage) -> None:
+    place = make_place(stage, "pushed")
+    rows = [row for row in ROWS if row.state == "pushed" and not row.writes]
+    assert len(rows) > 3
+    with holder(place):
+        for row in (*rows, Row("status"), Row("series show s")):
+            assert place.run(row).code == row.code, row.line
