@@ -58,8 +58,8 @@ def _part(side: Overlay, patch: Patch, change: FilePatch, blobs: Blobs) -> Rejec
         else:
             kept.append(hunk)
     applied = apply_hunks(content, kept)
-    if not isinstance(applied, Rejected):
-        side.set(change.path, Entry(entry.mode or REGULAR, blobs.add(applied.content)))
+    assert not isinstance(applied, Rejected)  # each was tried on top of the others
+    side.set(change.path, Entry(entry.mode or REGULAR, blobs.add(applied.content)))
     return RejectedHunks(change, tuple(left))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from urllib.parse import urlsplit
 
 from patchmgr.model.check import Problem
@@ -74,11 +75,7 @@ def _blank_end(file: FilePatch) -> int | None:
     if not file.hunks or file.new_path is None:
         return None
     hunk = file.hunks[-1]
-    after = 0
-    for line in reversed(hunk.lines):
-        if line[:1] != b" ":
-            break
-        after += 1
+    after = len(list(takewhile(lambda line: line[:1] == b" ", reversed(hunk.lines))))
     # Git shows three lines of context unless the file ends.
     if after >= 3:
         return None

@@ -205,8 +205,7 @@ def _names(words: Sequence[str]) -> Iterator[str]:
     if words[:1] == ["defined"]:
         words = words[1:]
     elif "getenv" in words:
-        yield "getenv"
-        return
+        words = ["getenv"]
     depth = 0
     for index, word in enumerate(words):
         if word == "(" and index and _WORD.fullmatch(words[index - 1]):

@@ -201,8 +201,6 @@ class Off:
         self.folds += len(left) < len(node.values)
         if len(left) == 1:
             return left[0]
-        if not left:
-            return ast.Constant(value=not absorbing)
         is_same = all(a is b for a, b in zip(left, node.values, strict=False))
         return node if is_same and len(left) == len(node.values) else ast.BoolOp(node.op, left)
 

@@ -100,11 +100,17 @@ def _of_project(text: str) -> Iterator[str]:
         document: Mapping[str, Any] = toml_text.loads(text)
     except (ValueError, RecursionError):
         return
-    project = document.get("project", {})
-    tables = [project.get("dependencies", []), document.get("build-system", {}).get("requires", [])]
-    tables += list(project.get("optional-dependencies", {}).values())
-    for table in tables:
-        yield from (line for line in table if isinstance(line, str))
+    project = _table(document, "project")
+    asked = [project.get("dependencies"), _table(document, "build-system").get("requires")]
+    asked += _table(project, "optional-dependencies").values()
+    for lines in asked:
+        if isinstance(lines, list):
+            yield from (line for line in lines if isinstance(line, str))
+
+
+def _table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = values.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def _variables(

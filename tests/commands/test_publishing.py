@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -196,3 +197,26 @@ def test_a_report_has_its_page(stage: Stage, tmp_path: Path) -> None:
     found = stage.run("report", "s", "--json").json["series"][0]
     assert sum(part["files"] for part in found["subsystems"]) == found["total"]["files"]
     assert [r["path"] for r in found["risks"] if r["kind"] == "binary"] == ["bytes"]
+
+
+def test_a_tag_tells_the_verdicts_and_the_gates(scene: Scene) -> None:
+    _, onto = build(scene)
+    scene.rebase("s", "--onto", onto)
+    (scene.root / "series/s/series.toml").write_text("[check]\nsign-off = true\n")
+    scene.run("-C", scene.root, "check", "s", code=4)
+    scene.run("-C", scene.root, "branch", "s", "--tag", "one")
+    (store,) = Path(os.environ["XDG_CACHE_HOME"]).glob("patchmgr/stores/upstream-*.git")
+    message = Repository(store, is_there=True).git("cat-file", "tag", "one")
+    assert "1 absorbed, 2 unchanged\n  absorbed: fix-five.patch\n" in message
+    assert "failed: sign-off (2 problems)" in message
+
+
+def test_a_variable_that_nobody_reads_upstream_is_a_risk(scene: Scene) -> None:
+    base = scene.upstream.commit({"a.py": "import os\nos.environ['OLD']\n"}, "start")
+    scene.upstream.git("checkout", "--quiet", "-b", "fork")
+    scene.upstream.commit({"b.py": "import os\nos.environ['OLD'], os.environ['NEW']\n"}, "read")
+    scene.series("s", base, scene.upstream.patches("main..fork"))
+    for _ in range(2):  # the second time the answer is known
+        report = scene.run("-C", scene.root, "report", "s", "--json").json["series"][0]
+        found = [risk for risk in report["risks"] if "variable" in risk["kind"]]
+        assert [(risk["path"], risk["what"]) for risk in found] == [("b.py", "NEW")]

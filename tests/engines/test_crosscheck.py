@@ -10,6 +10,7 @@ from patchmgr.engines.crosscheck import Question, check_merged
 from patchmgr.engines.rebase import Item, rebase_series
 from patchmgr.engines.structure.solvers import suspect
 from patchmgr.engines.work import Tools
+from patchmgr.errors import PatchmgrError
 from patchmgr.model.patch import Author
 from tests.engines.ports import MemoryBlobs, PlainMerge
 from tests.engines.series import Files, Upstream, difference
@@ -27,9 +28,11 @@ def at_once(questions: Sequence[Question]) -> Callable[[], Sequence[tuple[str, .
     return lambda: [suspect(*question) for question in questions]
 
 
-def warned(base: Files, ours: Files, upstream: Files) -> list[str]:
+def warned(
+    base: Files, ours: Files, upstream: Files, *, blobs: MemoryBlobs | None = None
+) -> list[str]:
     """Return the warnings of a series of one patch."""
-    blobs = MemoryBlobs()
+    blobs = blobs or MemoryBlobs()
     old, new = Upstream(blobs, base), Upstream(blobs, upstream)
     tools = Tools(blobs, PlainMerge(), lambda *_: None, NOBODY)
     patch = difference("p", base, ours)
@@ -104,3 +107,32 @@ def test_suspicious_merges_are_told(
     found = warned(base, ours, upstream)
     assert len(found) == len(expected)
     assert all(line.startswith(start) for line, start in zip(found, expected, strict=True))
+
+
+class Partial(MemoryBlobs):
+    """Blobs of which one is not at hand."""
+
+    def read(self, blob: str) -> bytes:
+        content = super().read(blob)
+        if content == LARGE:
+            raise PatchmgrError("missing-object", "it is not at hand")
+        return content
+
+
+LARGE = b"data = 'large'\n"
+
+
+@pytest.mark.parametrize(
+    ("blobs", "said"),
+    [
+        pytest.param(Partial(), [], id="not-at-hand"),
+        pytest.param(
+            MemoryBlobs(), ["a.py: `from large import thing` finds nothing any more"], id="at-hand"
+        ),
+    ],
+)
+def test_a_file_that_is_not_at_hand_may_hold_anything(blobs: MemoryBlobs, said: list[str]) -> None:
+    base: Files = {"a.py": module(), "large.py": b"thing = 1\n"}
+    ours: Files = {**base, "a.py": module(bottom="from large import thing\n")}
+    upstream: Files = {"a.py": module(top="# important\nimportance = 1\n"), "large.py": LARGE}
+    assert warned(base, ours, upstream, blobs=blobs) == said

@@ -9,6 +9,7 @@ import pytest
 from patchmgr.engines.formatting import STABLE, merge_formatted, stability
 from patchmgr.engines.solving import LAYOUT, Solved, Unsolved, solve_text
 from patchmgr.engines.structure.sides import Solution, Texts
+from patchmgr.model.merge import Clean, Merge
 from patchmgr.model.outcome import How
 from patchmgr.model.ports import Style
 from tests.engines.ports import PlainMerge
@@ -207,3 +208,48 @@ def test_a_structural_merge_of_layout_alone_is_one_of_format(
     rules: tuple[str, ...], how: How
 ) -> None:
     assert solve(None, rules) == Solved(b"structured\n", how, rules=rules)
+
+
+class Saying(PlainMerge):
+    """A text merge that always says the same."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+        return Clean(self._content)
+
+
+@pytest.mark.parametrize(
+    ("upstream", "content"),
+    [
+        pytest.param(NEW, MERGED + b"e = 5\n", id="a-line-of-nobody"),
+        pytest.param(NEW + b"e = 5\n", MERGED, id="a-line-lost"),
+        pytest.param(
+            NEW, MERGED.replace(b"a = 1\nb = 20\n", b"b = 20\na = 1\n"), id="another-order"
+        ),
+    ],
+)
+def test_a_text_merge_is_not_believed(upstream: bytes, content: bytes) -> None:
+    tools = {"formatter": Fake(tight), "text": Saying(content)}
+    assert merge_formatted(BASE, upstream, FORK, path="a.py", **tools) is None  # type: ignore[arg-type]
+
+
+class FailsOn(Fake):
+    """A formatter that fails on one text."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(tight)
+        self._content = content
+
+    def styles(self, path: str) -> Sequence[Style]:
+        (style,) = super().styles(path)
+        return [lambda content: None if content == self._content else style(content)]
+
+
+def test_a_merge_that_cannot_be_formatted_is_refused() -> None:
+    found = [
+        merge_formatted(BASE, NEW, FORK, path="a.py", formatter=FailsOn(text), text=PlainMerge())
+        for text in (b"", MERGED)
+    ]
+    assert found == [MERGED, None]

@@ -26,6 +26,8 @@ from patchmgr.engines.formatting_proof import is_same_cxx, is_same_python, notat
         pytest.param("if a:\n  b\nc\n", "if a:\n    b\n    c\n", False, id="indented"),
         pytest.param("x = (\n", "x = (\n\n", False, id="no-python"),
         pytest.param("x = 1\n", "x = (\n", False, id="no-python-any-more"),
+        pytest.param("def f(): ...\n", "def f():\n    ...\n", True, id="a-body-that-is-no-text"),
+        pytest.param("x = a" + "+a" * 1500, "x = a" + " + a" * 1500, False, id="too-long"),
         pytest.param("x = (" * 300, "x = ( " * 300, False, id="too-deep"),
     ],
 )  # fmt: skip
@@ -61,3 +63,14 @@ def test_cxx(one: str, other: str, is_same: bool) -> None:
 )
 def test_the_language_is_told_by_the_name(path: str, is_known: bool) -> None:
     assert (notation_of(path) is not None) is is_known
+
+
+@pytest.mark.parametrize(
+    ("merged", "is_sound"),
+    [(b"def f(a, b): ...\n", True), (b"def f(a, a): ...\n", False), (b"return\n", False)],
+)
+def test_a_merge_that_does_not_compile_is_not_sound(merged: bytes, is_sound: bool) -> None:
+    notation = notation_of("a.py")
+    assert notation is not None
+    sides = (b"def f(a): ...\n", b"def f(a, b): ...\n", b"def f(a): ...\n")
+    assert notation.is_sound(merged, *sides) is is_sound

@@ -500,3 +500,11 @@ def test_a_member_that_upstream_put_elsewhere_is_not_added_again() -> None:
     merged = merge_file(sides(base, ours, more, context=0), blobs=BLOBS, text=PlainMerge())
     after = listed(*names, "two", edits="A b c d e f g h i j k l")
     assert merged == Merged(entry(after), (CARRIED_TEXT, ABSORBED_SUPERSET))
+
+
+def test_a_member_whose_word_is_elsewhere_is_added() -> None:
+    names = [f"n{number}" for number in range(9)]
+    base, theirs = listed(*names), listed("two", *names)
+    given_sides = sides(base, listed(*names, edits=f"{LAST} two"), theirs)
+    merged = merge_file(given_sides, blobs=BLOBS, text=PlainMerge())
+    assert merged == Merged(entry(listed("two", *names, edits=f"{LAST} two")), (CARRIED_TEXT,))

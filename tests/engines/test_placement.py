@@ -217,6 +217,13 @@ def test_one_hunk_is_applied_where_told() -> None:
             id="only-the-second-of-two-goes-on",
         ),
         pytest.param(text("a b"), [at(0, b"+n\n")], text("a n c"), False, id="insert-and-more"),
+        pytest.param(
+            text("a a b"),
+            [at(1, b"-a\n"), at(3, b"-b\n", b"+c\n")],
+            text("a c"),
+            True,
+            id="either-of-two-and-another",
+        ),
     ],
 )
 def test_a_result_is_that_of_the_hunks_as_they_stand(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.rebase import patch_verdict
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.outcome import HunkOutcome, Verdict
+from patchmgr.model.outcome import How, HunkOutcome, Verdict
 from patchmgr.model.patch import Author, FilePatch, Patch
 from patchmgr.model.ports import Step
 from tests.engines.series import (
@@ -540,3 +540,16 @@ def test_renames_keep_every_file(
         kept = sorted([*base.values(), *copies], key=repr)
         assert sorted(result.files.values(), key=repr) == kept
         assert result.verdicts == ["unchanged"]
+
+
+def test_a_rename_that_upstream_has_is_found_where_it_is() -> None:
+    step = Step("c1", "Land", "", {})
+    landed = Absorption(frozenset({0}), step, Event.LANDED, is_whole=True, how=How.EXACT)
+    old, new = text("a b c d e f g h"), text("a b c d e f g h i")
+    result = Run({"f": old}, {"g": old}).rebase(
+        patch_of("p1", moved("f", "g", old, old)),
+        patch_of("p2", edited("g", old, new)),
+        known={"p1": landed},
+    )
+    assert result.verdicts == ["absorbed", "unchanged"]
+    assert result.files == {"g": new}

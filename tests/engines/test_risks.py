@@ -34,3 +34,86 @@ def pins(language: str, after: bytes) -> list[str]:
 )
 def test_a_line_that_pins_a_build_is_named(language: str, line: str, is_pin: bool) -> None:
     assert pins(language, line.encode()) == ([line.strip()] if is_pin else [])
+
+
+def change(path: str, before: bytes | None, after: bytes | None) -> FileChange:
+    return FileChange(
+        path=path, renamed_from=None, old_mode=None, new_mode="100644", before=before, after=after
+    )
+
+
+def file(path: str, language: str = "Text", *, is_binary: bool = False) -> FileFootprint:
+    return FileFootprint(
+        path, None, Kind.NEW, is_binary, language, Area.CODE, Build.NEITHER, 1, 0, ("a.patch",)
+    )
+
+
+PROJECT = b"""
+[build-system]
+requires = ["hatchling"]
+[project]
+dependencies = ["Old_Name>1", "new[extra]>=2"]
+optional-dependencies = {more = ["third", 4]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "risks"),
+    [
+        pytest.param("a/conftest.py", b"", b"", ["runs by being there: new"], id="runs"),
+        pytest.param("a.pth", b"", b"", ["runs by being there: new"], id="paths"),
+        pytest.param(
+            ".github/workflows/a.yml", b"", b"", ["runs by being there: new"], id="workflow"
+        ),
+        pytest.param("a/b.py", b"", b"", [], id="nothing"),
+        pytest.param("setup.py", b"", None, ["runs by being there: new"], id="deleted"),
+        pytest.param(
+            "requirements-dev.txt",
+            b"old-name\n",
+            b"Old.Name>2\n# new\n-r x\nnew  # why\n",
+            ["new dependency: new"],
+            id="requirements",
+        ),
+        pytest.param(
+            "pyproject.toml",
+            b"x = (",
+            PROJECT,
+            [
+                "new dependency: Old_Name>1",
+                "new dependency: hatchling",
+                "new dependency: new[extra]>=2",
+                "new dependency: third",
+            ],
+            id="project",
+        ),
+        pytest.param("pyproject.toml", PROJECT, b"x = (", [], id="broken project"),
+        pytest.param("pyproject.toml", b"", b"project = 1\nbuild-system = 2\n", [], id="no tables"),
+        pytest.param("pyproject.toml", b"", b"[project]\ndependencies = 3\n", [], id="no list"),
+    ],
+)
+def test_what_runs_and_what_is_needed_is_named(
+    path: str, before: bytes, after: bytes | None, risks: list[str]
+) -> None:
+    found = find_risks([change(path, before, after)], [file(path)], lambda words: frozenset())
+    assert [f"{risk.kind.value}: {risk.what}" for risk in found] == risks
+
+
+def test_a_binary_is_named_and_not_read() -> None:
+    pin = b"GIT_TAG abc"
+    (risk,) = find_risks(
+        [change("x", None, pin)], [file("x", "CMake", is_binary=True)], lambda words: frozenset()
+    )
+    assert risk.kind is RiskKind.BINARY
+
+
+def test_variables_that_nobody_read_before_are_named_once() -> None:
+    texts = {
+        "a.py": ("Python", b'os.getenv("KNOWN"); os.environ["NEW"]\n'),
+        "b.cc": ("C++", b'std::getenv("NEW"); getenv(name); getenv( "OTHER" );\n'),
+        "c.md": ("Markdown", b'getenv("TOLD")\n'),
+        "d.py": ("Python", None),
+    }
+    changes = [change(path, b"", after) for path, (_, after) in texts.items()]
+    files = [file(path, language) for path, (language, _) in texts.items()]
+    found = find_risks(changes, files, lambda words: frozenset({"KNOWN"}))
+    assert [(risk.path, risk.what) for risk in found] == [("a.py", "NEW"), ("b.cc", "OTHER")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from patchmgr.engines.ladder import CONFLICT, STRUCTURAL, Collided, Merged, Sides
 from patchmgr.engines.memory import Resolutions
 from patchmgr.engines.rungs import further
@@ -10,7 +12,7 @@ from patchmgr.engines.structure.solvers import merge_structure
 from patchmgr.model.merge import Conflicted
 from patchmgr.model.snapshot import REGULAR, Entry
 from tests.engines.ports import MemoryBlobs, PlainMerge
-from tests.engines.test_memory import KNOWN
+from tests.engines.test_memory import KNOWN, Known
 
 # The first region is on record, the second one is solved by what imports are.
 GAP = "".join(f"\nvalue_{n} = {n}\n" for n in range(6)) + "\n"
@@ -72,3 +74,40 @@ def test_texts_are_alike_where_something_was_replayed() -> None:
     assert isinstance(left, Collided)
     further(sides, left, "a.py", blobs=blobs, text=PlainMerge(), recall=None, structure=look)
     assert all(side.startswith("h\nboth\n") for side in seen[0].sides())
+
+
+def test_what_upstream_has_already_is_a_persons_to_say() -> None:
+    blobs = MemoryBlobs()
+    sides, texts = sides_of(blobs)
+    merge = PlainMerge().merge(*texts)
+    assert isinstance(merge, Conflicted)
+    collided = Collided("why", merge.marked, (CONFLICT,), texts)
+
+    def yields(texts: Texts, path: str, marked: bytes) -> Solution | None:
+        return Solution(texts.upstream, ("layout",))
+
+    found, rules = further(
+        sides, collided, "a.py", blobs=blobs, text=PlainMerge(), recall=None, structure=yields
+    )
+    assert (found, rules) == (collided, ())
+
+
+@pytest.mark.parametrize(
+    ("path", "is_replayed"), [("a.py", False), ("a.txt", True)], ids=["python", "text"]
+)
+def test_a_resolution_that_breaks_the_file_is_not_replayed(path: str, is_replayed: bool) -> None:
+    blobs = MemoryBlobs()
+    texts = (b"b\n", b"o\n", b"t\n")
+    base, ours, theirs = (Entry(REGULAR, blobs.add(side)) for side in texts)
+    merge = PlainMerge().merge(*texts)
+    assert isinstance(merge, Conflicted)
+    collided = Collided("why", merge.marked, (CONFLICT,), texts)
+    found, _ = further(
+        Sides(base, ours, theirs),
+        collided,
+        path,
+        blobs=blobs,
+        text=PlainMerge(),
+        recall=Known({texts: b"(\n"}),
+    )
+    assert isinstance(found, Merged) is is_replayed

@@ -1,0 +1,184 @@
+"""Gates of changed C++ and CUDA: what a condition asks, and what is left with all gates off."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines import gating_cxx
+from patchmgr.engines import gating_reasons as reasons
+from patchmgr.engines.gating import Texts
+from patchmgr.engines.gating_cxx import cxx_sites
+from patchmgr.engines.gating_cxx_off import CxxOff, words_of
+from patchmgr.engines.gating_cxx_tests import CxxTests
+from patchmgr.engines.gating_names import Kinds
+from patchmgr.engines.languages.cxx_words import read_source
+from patchmgr.model.gating import ChangedSite, Reach
+
+KINDS = Kinds.of({})
+TESTS = CxxTests(KINDS)
+
+
+def sites(before: str, after: str) -> tuple[ChangedSite, ...]:
+    return cxx_sites(Texts("a.cu", before.encode(), after.encode()), KINDS)
+
+
+def in_function(body: str) -> str:
+    return f"void f() {{\n{body}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("test", "truth"),
+    [
+        pytest.param("is_sm120", False, id="a gate"),
+        pytest.param("(is_sm120)", False, id="in brackets"),
+        pytest.param("!(is_sm120)", True, id="negated in brackets"),
+        pytest.param("n", None, id="no gate"),
+        pytest.param('std::getenv("A")', False, id="a variable that is not set"),
+        pytest.param('getenv("A") != nullptr', False, id="a variable that is set"),
+        pytest.param("get_sm_version() == 120", False, id="one version"),
+        pytest.param("get_sm_version() == 0", None, id="no version"),
+        pytest.param("get_sm_version() == n", None, id="a version that is not written"),
+        pytest.param("f(n) == 120", None, id="an answer about something"),
+        pytest.param("get_sm_version() >= 120", None, id="a lower bound"),
+        pytest.param("is_sm120()", False, id="a call without arguments"),
+        pytest.param("is_sm120(n)", None, id="a call with arguments"),
+        pytest.param("defined(SM120)", False, id="a macro"),
+        pytest.param("n && is_sm120", False, id="a harmless question before"),
+        pytest.param("f(n) && is_sm120", None, id="a question with an effect before"),
+        pytest.param("n + 1 && is_sm120", None, id="a sum before"),
+        pytest.param("is_sm120 || is_sm121", False, id="two gates"),
+    ],
+)
+def test_a_condition_is_true_or_false_where_that_is_sure(test: str, truth: bool | None) -> None:
+    assert TESTS.truth(words_of(test)) is truth
+
+
+@pytest.mark.parametrize(
+    ("test", "gates"),
+    [
+        pytest.param("(is_sm120 && n)", ["is_sm120"], id="in brackets"),
+        pytest.param("!(n || is_sm120)", ["not is_sm120"], id="negated in brackets"),
+        pytest.param('getenv("A") == n', ['getenv("A") == n'], id="a variable"),
+        pytest.param("f(is_sm120)", [], id="an argument"),
+        pytest.param("(n", [], id="an open bracket"),
+    ],
+)
+def test_a_condition_names_its_gates(test: str, gates: list[str]) -> None:
+    assert [gate.text for gate in TESTS.gates(words_of(test))] == gates
+
+
+@pytest.mark.parametrize(
+    ("source", "left"),
+    [
+        pytest.param("for (;;) if (is_sm120) n(); a();", "for ( ; ; ) ; a ( ) ;", id="a body"),
+        pytest.param("if (n) a(); else b();", "if ( n ) a ( ) ; else b ( ) ;", id="an else"),
+        pytest.param("if (n) a(); else if (is_sm120) b();", "if ( n ) a ( ) ;", id="a dead else"),
+        pytest.param(
+            "if (n) for (;;) while (m) a(); b();",
+            "if ( n ) for ( ; ; ) while ( m ) a ( ) ; b ( ) ;",
+            id="loops",
+        ),
+        pytest.param(
+            "#ifdef SM120\na\n#elif N\nb\n#else\nc\n#endif\n",
+            "#if N b #else c #endif",
+            id="the first part of an #if",
+        ),
+        pytest.param(
+            "#if N\na\n#elif !defined(SM120)\nb\n#else\nc\n#endif\n",
+            "#if N a #elif !defined(SM120) b #endif",
+            id="parts behind a true one",
+        ),
+    ],
+)
+def test_what_is_left_with_all_gates_off(source: str, left: str) -> None:
+    kept = CxxOff(read_source(source.encode()), TESTS).kept()
+    assert " ".join(word.text for word in kept) == left
+
+
+UNREAD = [
+    pytest.param("f(]\n", id="brackets that do not match"),
+    pytest.param("f(\n", id="an open bracket"),
+    pytest.param("#endif\n", id="an #endif alone"),
+    pytest.param("#if A\n", id="an open #if"),
+    pytest.param("if (n)", id="an if without a body"),
+    pytest.param("if (n) a", id="a statement without an end"),
+    pytest.param("if (n) for a;", id="a loop without brackets"),
+    pytest.param("if (n) if LIKELY (m) a;", id="an if without brackets in another one"),
+    pytest.param("if (n) do a(); while (m);", id="a do"),
+    pytest.param("if (n)\n#if A\na();\n#endif\n", id="a directive as a body"),
+]
+
+
+@pytest.mark.parametrize("source", UNREAD)
+def test_a_text_that_is_not_clear_is_shared(source: str) -> None:
+    (site,) = sites("", source.rstrip("\n").replace("\n", " \n"))[:1]
+    assert (site.reach, site.why, site.gates) == (Reach.SHARED, reasons.UNREAD, ())
+
+
+def test_a_generated_text_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gating_cxx, "_LONGEST", 3)
+    assert [site.why for site in sites("a;\n", "a;\nb;\n")] == [reasons.UNREAD]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "answer"),
+    [
+        pytest.param(
+            in_function("a();\n"),
+            in_function("#ifdef SM120\nif (is_sm121) do b(); while (n);\n#endif\na();\n"),
+            (Reach.INERT, ["SM120", "is_sm121"]),
+            id="an unclear statement in dead code",
+        ),
+        pytest.param(
+            in_function("a();\n"),
+            in_function("if (!is_sm120)\n  a();\nelse\n  b();\n"),
+            (Reach.INERT, ["not is_sm120", "not not is_sm120"]),
+            id="an else of those with the gate",
+        ),
+        pytest.param(
+            in_function("a();\n"),
+            in_function("if (!is_sm120)\n  b();\na();\n"),
+            (Reach.SHARED, ["not is_sm120"]),
+            id="those without the gate",
+        ),
+        pytest.param(
+            in_function("#define A f(1)\na();\n"),
+            in_function("#define A \\\n  f(2)\na();\n"),
+            (Reach.SHARED, []),
+            id="a macro",
+        ),
+        pytest.param(
+            in_function("a();\nif (is_sm120) b();\n"),
+            in_function("a();\n"),
+            (Reach.INERT, ["is_sm120"]),
+            id="a statement behind a gate that goes",
+        ),
+        pytest.param(
+            in_function("a();\n"), in_function("a();\n  // b\n"), None, id="a comment that comes"
+        ),
+        pytest.param(
+            in_function("a();\n  // b\n"), in_function("a();\n"), None, id="a comment that goes"
+        ),
+    ],
+)
+def test_a_change_reaches_whom_its_gates_let_in(
+    before: str, after: str, answer: tuple[Reach, list[str]] | None
+) -> None:
+    found = sites(before, after)
+    if answer is None:
+        assert found == ()
+        return
+    gates = dict.fromkeys(gate.text for site in found for gate in site.gates)
+    assert (found[-1].reach, list(gates)) == answer
+
+
+def test_a_directive_within_a_statement_stands_alone() -> None:
+    before = in_function("f(a,\n#ifdef N\nb\n#else\nc\n#endif\n);\n")
+    (site,) = sites(before, before.replace("b\n", "d\n"))
+    assert (site.text, site.reach) == ("d", Reach.SHARED)
+
+
+def test_a_function_that_is_new_is_added() -> None:
+    before = in_function("a();\n")
+    (site, *_) = sites(before, f"{before}void g() {{\nb();\n}}\n")
+    assert (site.symbol, site.reach) == ("g", Reach.ADDED)

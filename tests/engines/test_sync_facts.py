@@ -1,0 +1,117 @@
+"""What was kept of rebases, read as values; and what is counted of upstream's symbols."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from patchmgr.engines.gating import Texts
+from patchmgr.engines.gating_names import Kinds
+from patchmgr.engines.hotspots import hotspots
+from patchmgr.engines.review import Judge
+from patchmgr.engines.sync_facts import carried_of, solved_of
+from patchmgr.model.footprint import Area, Kind, PatchFile, PatchFootprint, Touch
+
+Row = dict[str, Any]
+
+
+def hunk(how: str | None = None, verdict: str = "carried", symbol: str | None = None) -> Row:
+    return {"path": "f", "new_path": "f", "how": how, "verdict": verdict, "symbol": symbol}
+
+
+def patch(verdict: str, *hunks: Row, **more: Any) -> Row:
+    plain: Row = {"reason": None, "conflicts": [], "cause": [], "evidence": []}
+    return {
+        "name": "p",
+        "subject": "Do p",
+        "verdict": verdict,
+        "hunks": list(hunks),
+        **plain,
+        **more,
+    }
+
+
+def row(*patches: Row, solutions: Row | None = None) -> Row:
+    return {"outcome": {"name": "s", "patches": list(patches)}, "solutions": solutions or {}}
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict", "how"),
+    [
+        pytest.param([row(patch("unchanged", hunk()))], "unchanged", (), id="one"),
+        pytest.param(
+            [row(patch("modified", hunk("text"))), row(patch("unchanged", hunk("identical")))],
+            "modified", ("identical", "text"), id="first changed",
+        ),
+        pytest.param(
+            [row(patch("partial", hunk("text"))), row(patch("unchanged"))],
+            "partial", ("text",), id="first in part",
+        ),
+        pytest.param(
+            [row(patch("unchanged")), row(patch("modified", hunk("text")))],
+            "modified", ("text",), id="then changed",
+        ),
+        pytest.param(
+            [row(patch("conflict", hunk("text"))), row(patch("unchanged", hunk("moved")))],
+            "conflict", ("text",), id="the first loss stays",
+        ),
+    ],
+)  # fmt: skip
+def test_several_syncs_are_one_fact(rows: list[Row], verdict: str, how: tuple[str, ...]) -> None:
+    (carried,) = carried_of(rows)
+    assert (carried.verdict, carried.how) == (verdict, how)
+
+
+def conflict(proposal: str | None) -> Row:
+    return {"path": "f", "new_path": "f", "reason": "both changed it", "proposal": proposal}
+
+
+@pytest.mark.parametrize(
+    ("proposal", "words"),
+    [(None, "open: both changed it"), ("absorbed", "open: both changed it; proposed: absorbed")],
+)
+def test_a_conflict_is_open(proposal: str | None, words: str) -> None:
+    rows = [row(patch("conflict", hunk(verdict="conflict"), conflicts=[conflict(proposal)]))]
+    (solved,) = solved_of(rows)
+    assert (solved.solution, solved.is_open) == (words, True)
+
+
+def told(solution: str, *, path: str = "f", seen: str = "other/p") -> Row:
+    return {"solution": solution, "path": path, "seen": seen}
+
+
+@pytest.mark.parametrize(
+    ("hows", "solutions", "words"),
+    [
+        pytest.param(["structural"], {}, "merged by structure, both changes are in", id="rule"),
+        pytest.param(["other"], {}, "other", id="another way"),
+        pytest.param(["recorded"], {}, "solved as a person did before", id="by hand"),
+        pytest.param(["recorded", "moved"], {"a": told("took both"), "b": told("no", path="g")},
+                     "took both; re-homed to where upstream moved the code", id="as told"),
+        pytest.param(["recorded"], {"a": told("took both", path="g", seen="s/p")}, "took both",
+                     id="as seen"),
+    ],
+)  # fmt: skip
+def test_a_solution_is_told_in_words(hows: list[str], solutions: Row, words: str) -> None:
+    rows = [row(patch("modified", *map(hunk, hows)), solutions=solutions)]
+    (solved,) = solved_of(rows)
+    assert (solved.solution, solved.is_open) == (words, False)
+
+
+def test_only_symbols_that_upstream_has_are_hotspots() -> None:
+    touches = tuple(Touch(name, not old, old, 1, 0) for name, old in (("A.f", True), ("g", False)))
+    touched = PatchFile("a.py", None, Kind.EDITED, False, True, "Python", Area.CODE, 2, 0, touches)
+    changes = [("c1", "a.py", "class A:"), ("c2", "a.py", "    def f(self):"), ("c3", "b.py", "")]
+    (found,) = hotspots([PatchFootprint("p", "Do p", (touched,))], changes, {"a.py": "b.py"})
+    assert (found.path, found.symbol, found.commits, found.file_commits) == ("b.py", "A.f", 1, 2)
+
+
+@pytest.mark.parametrize(("path", "gate"), [("a.py", "is_sm120()"), ("a.cu", "is_sm120()")])
+def test_a_file_is_judged_in_its_language(path: str, gate: str) -> None:
+    texts = {
+        "a.py": (b"def f():\n    g()\n", b"def f():\n    if is_sm120():\n        n()\n    g()\n"),
+        "a.cu": (b"void f() {\ng();\n}\n", b"void f() {\nif (is_sm120()) n();\ng();\n}\n"),
+    }
+    (site,) = Judge(Kinds.of({}), {})(Texts(path, *texts[path]))
+    assert [found.text for found in site.gates] == [gate]

@@ -1,0 +1,55 @@
+"""Entries of the log of operations: a round trip, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.operations import read_operation, write_operation
+from patchmgr.model.operation import (
+    KeptFile,
+    Operation,
+    OperationKind,
+    Turned,
+    TurnedFile,
+    TurnedRef,
+    TurnedTarget,
+)
+
+SHA, COMMIT = "a" * 64, "b" * 40
+FILE = TurnedFile("f", KeptFile("100644", SHA, 0o644), None)
+OPERATION = Operation(
+    3, 1700000000, "pop", next(iter(OperationKind)), (1, 2),
+    (Turned("series/s/series", None, SHA),),
+    (TurnedTarget("/checkout", (FILE, TurnedFile("g", None, KeptFile("120000", SHA))), SHA, None),),
+    (TurnedRef("store", "refs/heads/patchmgr/s", None, COMMIT),),
+)  # fmt: skip
+RAW = write_operation(OPERATION)
+
+
+def test_an_entry_is_read_as_it_was_written() -> None:
+    assert read_operation(RAW, name="3.json") == OPERATION
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param('"format":1', '"format":2', id="format"),
+        pytest.param('"100644"', '"160000"', id="mode"),
+        pytest.param(f'"100644","{SHA}"', '"100644",null', id="no content"),
+        pytest.param(f'"{SHA}"', '"a"', id="no digest"),
+        pytest.param('"f"', '"../f"', id="path"),
+        pytest.param("refs/heads/patchmgr/s", "refs/heads/main", id="branch"),
+        pytest.param(COMMIT, "main", id="no commit"),
+        pytest.param('"number":3', '"other":3', id="no number"),
+        pytest.param("{", "[" * 9, id="no JSON"),
+    ],
+)
+def test_a_broken_entry_is_refused(old: str, new: str) -> None:
+    text = json.dumps(json.loads(RAW), separators=(",", ":"))
+    assert old in text
+    broken = text.replace(old, new)
+    with pytest.raises(PatchmgrError, match=r"3\.json cannot be read"):
+        read_operation(broken.encode(), name="3.json")

@@ -1,0 +1,100 @@
+"""The file series.toml: what is read, what is refused, and a patch's new name in it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.series_settings import MAX_SETTINGS, parse_settings, with_renamed
+from patchmgr.model.settings import CheckCommand, Claim
+
+
+def test_every_setting_is_read() -> None:
+    raw = b"""
+        off = ["trial"]
+        [gates]
+        capability = ["is_new", "is_old"]
+        option = ["with_.*"]
+        [groups]
+        trial = ["one.patch"]
+        [subsystems]
+        core = ["src/**"]
+        [check]
+        python = ["3.12", "3.9"]
+        sign-off = true
+        without = ["links"]
+        [check.commands.tests]
+        run = ["make", "test"]
+        timeout = 60
+        needs = ["make"]
+        [claims]
+        "a.py::f" = "upstream"
+    """
+    found = parse_settings(raw, series="s")
+    assert found.labels == {"capability": ("is_new", "is_old"), "option": ("with_.*",)}
+    assert found.groups == {"trial": ("one.patch",)}
+    assert found.off == {"trial"}
+    assert found.subsystems == {"core": ("src/**",)}
+    assert (found.python, found.needs_sign_off) == (((3, 9), (3, 12)), True)
+    assert found.left_out == {"links"}
+    assert found.commands == (CheckCommand("tests", ("make", "test"), 60, ("make",)),)
+    assert found.claims == (Claim("a.py", "f", None),)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        pytest.param("#" * MAX_SETTINGS + "\n", "is larger than", id="large"),
+        pytest.param("x =", "is no TOML", id="no TOML"),
+        pytest.param("groups = 1", "groups must be a table", id="no table"),
+        pytest.param("off = 1", "off must be a list of texts", id="no list"),
+        pytest.param('off = [""]', "off must be a list of texts", id="an empty text"),
+        pytest.param('off = ["a\\u0000"]', "off must be a list of texts", id="a zero byte"),
+        pytest.param("check.sign-off = 1", "sign-off must be true or false", id="no flag"),
+        pytest.param('check.python = ["4"]', "has 4, which is no version", id="no version"),
+        pytest.param('check.without = ["x"]', "names x; gates:", id="no gate"),
+        pytest.param('gates.x = ["a"]', "gates.x is no kind", id="no kind"),
+        pytest.param('gates.model = ["("]', "gates.model is no expression", id="no expression"),
+        pytest.param('check.commands."../x".run = ["a"]', "is no good name", id="no name"),
+        pytest.param("check.commands.x = {}", "x.run is missing", id="no command"),
+        pytest.param(
+            'check.commands.x = {run = ["a"], timeout = 0}',
+            "timeout must be a number of seconds",
+            id="no time",
+        ),
+        pytest.param(
+            'check.commands.x = {run = ["a"], timeout = true}',
+            "timeout must be a number of seconds",
+            id="no number",
+        ),
+        pytest.param('claims.a = "b"', 'claims.a must be "upstream"', id="no claim"),
+    ],
+)
+def test_what_is_wrong_is_named(text: str, problem: str) -> None:
+    with pytest.raises(PatchmgrError, match=re.escape(problem)) as caught:
+        parse_settings(text.encode(), series="s")
+    assert caught.value.kind == "bad-settings"
+
+
+@pytest.mark.parametrize(
+    ("raw", "renamed"),
+    [
+        pytest.param(
+            b"[groups]\ng = ['a.patch', \"b.patch\"]  # a\n",
+            b"[groups]\ng = ['new.patch', \"b.patch\"]  # a\n",
+            id="member",
+        ),
+        pytest.param(b"[groups]\ng = ['a']\n", b"[groups]\ng = ['new']\n", id="without its end"),
+        pytest.param(b"[groups]\ng = ['b.patch']\n", None, id="no member"),
+        pytest.param(
+            b"[groups]\ng = ['a\\u002epatch', \"\\u0061\"]\n", None, id="written otherwise"
+        ),
+        pytest.param(b"[subsystems]\ng = ['a.patch']\n", None, id="another table"),
+        pytest.param(b"[groups]\n'a' = ['a']\n'new' = ['b']\n", None, id="a group of that name"),
+    ],
+)
+def test_a_new_name_of_a_patch_changes_its_groups_alone(raw: bytes, renamed: bytes | None) -> None:
+    found = with_renamed(raw, "a.patch", "new.patch", series="s")
+    assert found == (raw if renamed is None else renamed)

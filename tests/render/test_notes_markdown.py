@@ -1,0 +1,127 @@
+"""The note on a sync as Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, Solved, SyncNote
+from patchmgr.model.upstream import Pin
+from patchmgr.render.notes_markdown import note_markdown
+
+OLD, NEW, HEAD = ("a" * 40, "b" * 40, "c" * 40)
+CAME = Arrival("d" * 40, "Fix it (#12)", 12)
+NOTE = SyncNote(
+    series="s",
+    base=Pin("v1", OLD, OLD),
+    onto=Pin(NEW, NEW, NEW),
+    upstream_commits=3,
+    unit="commit",
+    head=HEAD,
+    old_head=OLD,
+    is_dry_run=False,
+    is_complete=True,
+    patches=(Carried("a.patch", "Do a", "modified", ("text",)),),
+    solved=(),
+    dropped=(),
+    brought=(),
+    subsystems_by="folders",
+    identical=(),
+    changed=(),
+    gates=(),
+    preview=None,
+    fallback=None,
+)
+
+
+def test_a_short_note_says_where_from_and_where_to() -> None:
+    assert note_markdown(NOTE) == (
+        "## Sync of `s`\n\n"
+        f"3 upstream commits came in: from `v1` (`{OLD}`) to `{NEW}`\n\nHead `{HEAD}`\n\n"
+        "1 patch: 1 modified.\n\n- modified: `a.patch`\n\n"
+        "### Gates\n\nNo check of this state is on record. Run: `patchmgr check`\n\n"
+        f"### Tags\n\n- The old head is `{OLD}`\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        pytest.param(
+            replace(NOTE, is_dry_run=True, head=None, old_head=None),
+            "## What a sync would do to `s`",
+            id="dry run",
+        ),
+        pytest.param(
+            replace(NOTE, is_complete=False),
+            "hunk by hunk, are not in this workspace",
+            id="incomplete",
+        ),
+        pytest.param(
+            replace(
+                NOTE,
+                solved=(
+                    Solved("a.patch", "a.py", "b.py", ("f", "g"), "both are in", False, (CAME,)),
+                ),
+            ),
+            "- `a.py` → `b.py` in `f` `g` (`a.patch`): **both are in**; "
+            "collided with #12 Fix it (`dddddddddddd`)",
+            id="solved",
+        ),
+        pytest.param(
+            replace(NOTE, solved=(Solved("a.patch", "a.py", "a.py", (), "by hand", False),)),
+            "- `a.py` (`a.patch`): **by hand**\n",
+            id="solved without more",
+        ),
+        pytest.param(
+            replace(NOTE, dropped=(Dropped("a.patch", "Do a", False, ("exact",), (CAME,)),)),
+            "- `a.patch` (in part) Do a (exact): #12 Fix it (`dddddddddddd`)",
+            id="in part",
+        ),
+        pytest.param(
+            replace(NOTE, dropped=(Dropped("a.patch", "", True, (), ()),)),
+            "- `a.patch`\n",
+            id="whole",
+        ),
+        pytest.param(
+            replace(NOTE, brought=(Brought("core", (replace(CAME, pull=None),)),)),
+            "- **core**: 1 commit\n  - Fix it (#&#8203;12) (`dddddddddddd`)",
+            id="brought",
+        ),
+        pytest.param(
+            replace(NOTE, identical=(("a.py", "Python"), ("b.cu", "CUDA"), ("c.py", "Python"))),
+            "- CUDA, 1 file: `b.cu`\n- Python, 2 files: `a.py` `c.py`",
+            id="kernels first",
+        ),
+        pytest.param(
+            replace(NOTE, warnings=("look at it",)), "### To look at\n\n- look at it", id="warning"
+        ),
+        pytest.param(
+            replace(NOTE, gates=(GateLine("python", "failed", 2, "why"),)),
+            "| python | failed | 2 | why |",
+            id="gates",
+        ),
+        pytest.param(
+            replace(NOTE, preview="one", fallback="old"),
+            f"- Preview tag `one` at `{HEAD}`\n- Fallback tag `old` at the old head",
+            id="tags",
+        ),
+    ],
+)
+def test_each_fact_has_its_words(note: SyncNote, said: str) -> None:
+    assert said in note_markdown(note)
+
+
+def test_a_dry_run_promises_no_gates_and_no_tags() -> None:
+    text = note_markdown(replace(NOTE, is_dry_run=True, head=None, old_head=None))
+    assert "###" not in text
+
+
+def test_long_lists_are_folded_and_cut() -> None:
+    long = replace(NOTE, brought=tuple(Brought(f"part {n}", (CAME,) * 9) for n in range(9)))
+    text = note_markdown(long)
+    assert "<summary>90 lines</summary>" in text
+    short = note_markdown(long, limit=2000)
+    assert len(short) <= 2000
+    assert "more lines are left out here: no room." in short

@@ -1,0 +1,120 @@
+"""What `diff`, `why` and `status --of` answer."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from patchmgr.commands.recognise import Recognised
+from patchmgr.commands.why import Origin
+from patchmgr.model.comparison import ComparedPatch, ComparedSeries, Sameness
+from patchmgr.render.publishing import (
+    compared_document,
+    compared_text,
+    origin_document,
+    origin_text,
+    recognised_document,
+    recognised_text,
+)
+
+OLD, NEW = "a" * 40, "b" * 40
+COMPARED = ComparedSeries(
+    "s",
+    ("one", OLD),
+    ("two", NEW),
+    (
+        ComparedPatch("fix \x1b[31m it", Sameness.CHANGED, OLD, NEW, ("a.py",), ("-old", "+new")),
+        ComparedPatch("add it", Sameness.ADDED, None, NEW),
+    ),
+    ("same.py",),
+    ("a.py",),
+    (("held.py", "sha256:1"),),
+)
+
+
+def test_two_states_are_compared_patch_by_patch() -> None:
+    assert compared_text(COMPARED, shows_lines=True, colour=False) == (
+        "s: one (aaaaaaaaaaaa) to two (bbbbbbbbbbbb)\n"
+        "  changed         fix \\u001b[31m it\n"
+        "      -old\n"
+        "      +new\n"
+        "  added           add it\n"
+        "2 patches: 1 changed, 1 added\n"
+        "1 file byte-identical, 1 not\n"
+        "  other  a.py\n"
+        "  held   held.py sha256:1\n"
+    )
+
+
+def test_lines_and_colours_are_shown_where_they_are_asked_for() -> None:
+    text = compared_text(COMPARED, shows_lines=False, colour=True)
+    assert "-old" not in text
+    assert "\x1b[33mchanged" in text
+    none = ComparedSeries("s", ("one", OLD), ("two", NEW), (), (), ())
+    assert "0 patches: none\n" in compared_text(none, shows_lines=True, colour=False)
+
+
+def test_a_comparison_is_a_document() -> None:
+    found = json.loads(compared_document(COMPARED, is_dry_run=True))
+    assert found["start"] == {"name": "one", "head": OLD}
+    assert [patch["sameness"] for patch in found["patches"]] == ["changed", "added"]
+    assert found["claims"] == [{"place": "held.py", "digest": "sha256:1"}]
+
+
+@pytest.mark.parametrize(
+    ("origin", "text"),
+    [
+        pytest.param(
+            Origin("a.py", 3, "x = 1", None, None, "", ""),
+            "a.py:3\n    x = 1\nupstream's own line\n",
+            id="upstream's",
+        ),
+        pytest.param(
+            Origin("a.py", 3, "x = 1", "A.f", "p.patch", "fix it", "Why."),
+            "a.py:3 in A.f\n    x = 1\np.patch  fix it\n  Why.\n",
+            id="a patch's",
+        ),
+        pytest.param(
+            Origin("a.py", 3, "x = 1", None, "p.patch", "fix it", ""),
+            "a.py:3\n    x = 1\np.patch  fix it\n",
+            id="without a reason",
+        ),
+    ],
+)
+def test_the_patch_of_a_line_is_named(origin: Origin, text: str) -> None:
+    assert origin_text(origin) == text
+    assert json.loads(origin_document(origin))["patch"] == origin.patch
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        pytest.param(
+            Recognised(OLD, None, NEW, None, False, None, (), (), None, None),
+            f"commit {OLD}\nno commit of a series\n",
+            id="of nobody",
+        ),
+        pytest.param(
+            Recognised(OLD, "s", NEW, "v1", True, 1, ("fix it",), ("one",), "1.0", None),
+            f"commit {OLD}\nseries s on v1 ({NEW})\nthe branch of the series as it is now\n"
+            "built by patchmgr 1.0, digest \ntag one\n1 patch\n  fix it\n",
+            id="now",
+        ),
+        pytest.param(
+            Recognised(OLD, "s", NEW, None, False, 1, ("fix it",), (), None, None),
+            f"commit {OLD}\nseries s on {NEW}\nthe branch of the series as it is now, "
+            "up to patch 1\n1 patch\n  fix it\n",
+            id="a part of it",
+        ),
+        pytest.param(
+            Recognised(OLD, None, NEW, None, False, None, ("a", "b"), (), None, None),
+            f"commit {OLD}\nseries unknown here on {NEW}\nanother state of the series than "
+            "the present one\n2 patches\n  a\n  b\n",
+            id="another state",
+        ),
+    ],
+)
+def test_a_commit_is_recognised(found: Recognised, text: str) -> None:
+    assert recognised_text(found) == text
+    assert json.loads(recognised_document(found))["of"]["series"] == found.series

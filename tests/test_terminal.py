@@ -1,0 +1,102 @@
+"""What is said while a command works: bars on a terminal, a line elsewhere, colour on request."""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+
+import pytest
+
+from patchmgr.terminal import StderrProgress, say, stderr_progress, wants_colour
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def ticks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a second go by whenever somebody asks for the time."""
+    times = iter(range(1, 99))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(times)))
+
+
+@pytest.mark.usefixtures("ticks")
+@pytest.mark.parametrize(
+    ("total", "shown"),
+    [
+        pytest.param(200, "work [############............]  50%", id="known"),
+        pytest.param(None, "work 100", id="unknown"),
+        pytest.param(50, "work [########################] 100%", id="more-than-was-said"),
+    ],
+)
+def test_a_bar_is_drawn_over_itself_and_goes(
+    capsys: pytest.CaptureFixture[str], total: int | None, shown: str
+) -> None:
+    progress = StderrProgress(shows_bar=True)
+    progress.start("work", total)
+    progress.advance(100)
+    progress.done()
+    assert capsys.readouterr().err == f"\r\x1b[K{shown}\r\x1b[K"
+
+
+def test_a_bar_is_not_drawn_for_every_byte(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: 7.0)
+    progress = StderrProgress(shows_bar=True)
+    progress.start("work", 9)
+    for _ in range(9):
+        progress.advance(1)
+    assert capsys.readouterr().err.count("work") == 1
+
+
+@pytest.mark.parametrize(
+    ("total", "said"),
+    [(2_500_000, "work (2.5 MB)\n"), (999, ""), (None, "")],
+    ids=["large", "small", "unknown"],
+)
+def test_elsewhere_only_large_work_is_announced(
+    capsys: pytest.CaptureFixture[str], total: int | None, said: str
+) -> None:
+    progress = StderrProgress(shows_bar=False)
+    progress.start("work", total)
+    progress.advance(1)
+    progress.done()
+    assert capsys.readouterr().err == said
+
+
+def test_messages_are_cleaned(capsys: pytest.CaptureFixture[str]) -> None:
+    say("a\x1b[2Jb")
+    assert "\x1b" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("stream", "variables", "shows_bar", "is_coloured"),
+    [
+        pytest.param(Screen(), {}, True, True, id="terminal"),
+        pytest.param(
+            Screen(), {"TERM": "dumb", "NO_COLOR": "1"}, False, False, id="plain-terminal"
+        ),
+        pytest.param(io.StringIO(), {}, False, False, id="pipe"),
+    ],
+)
+def test_bars_and_colour_are_for_terminals(
+    monkeypatch: pytest.MonkeyPatch,
+    stream: io.StringIO,
+    variables: dict[str, str],
+    shows_bar: bool,
+    is_coloured: bool,
+) -> None:
+    for name in ("TERM", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert wants_colour() is is_coloured
+    stderr_progress().start("work", 9)
+    stderr_progress().done()
+    assert stream.getvalue() == ("\r\x1b[K" if shows_bar else "")
