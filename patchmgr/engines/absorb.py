@@ -29,7 +29,7 @@ from patchmgr.engines.proof import is_short, proved_hunks
 from patchmgr.engines.replaced import with_replaced
 from patchmgr.engines.reversals import is_kept, relanding, restored, reversal
 from patchmgr.engines.search import Search, Timelines, states_of
-from patchmgr.model.merge import Conflicted
+from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.outcome import How, Wording
 from patchmgr.model.ports import Blobs, Step, TextMerge
 from patchmgr.model.snapshot import Entry
@@ -108,7 +108,7 @@ def _landed(
         proved -= restored(search, patch, chosen)
     if not proved:
         return None
-    wordings = tuple(_wordings(search, patch, chosen))
+    wordings = tuple(_wordings(search, patch, chosen, proved))
     is_exact = event is Event.LANDED and not wordings
     return Absorption(
         hunks=proved,
@@ -142,13 +142,31 @@ def _followed(
         chosen = replace(chosen, number=again, view=view, count=count)
 
 
-def _wordings(search: Search, patch: int, landing: Landing) -> Iterator[Wording]:
-    """Yield both texts of each place that the landing has in other words."""
+def _wordings(
+    search: Search, patch: int, landing: Landing, proved: Collection[int]
+) -> Iterator[Wording]:
+    """Yield both texts of each place that the landing has in other words.
+
+    Of a hunk that goes with its patch, though the landing does without it, there is one text.
+    """
     version = search.version(landing.number)
     for number, hunk in enumerate(search.series[patch].hunks):
         landed, end = version[hunk.path], search.states[hunk.path][landing.last + 1]
         if landing.count.reworded or is_short(search, hunk, landed, end):
             yield from _in_other_words(search, patch, number, landed)
+        if number in proved and _is_without(search, patch, number, landing):
+            added = b"".join(line[1:] for line in search.hunk(patch, number) if line[:1] == b"+")
+            yield Wording(hunk.path, b"", added)
+
+
+def _is_without(search: Search, patch: int, number: int, landing: Landing) -> bool:
+    """Say whether nothing of a hunk landed, though it fits there and the series keeps it."""
+    hunk = search.series[patch].hunks[number]
+    end = search.states[hunk.path][landing.last + 1]
+    if landing.view.count(hunk).found or hunk.added.isdisjoint(search.lines(end)):
+        return False
+    landed = search.version(landing.number)[hunk.path]
+    return isinstance(search.alone(patch, number, landed), Clean)
 
 
 def _in_other_words(

@@ -7,7 +7,14 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 from patchmgr.engines.comparison import Comparison
-from patchmgr.engines.ladder import CONFLICT, Answer, Collided, Merged, Sides
+from patchmgr.engines.ladder import (
+    ABSORBED_REWORDED,
+    CONFLICT,
+    Answer,
+    Collided,
+    Merged,
+    Sides,
+)
 from patchmgr.engines.likely import Likeness, find_likeness
 from patchmgr.engines.placement import split_lines
 from patchmgr.engines.runs import runs_of
@@ -102,6 +109,17 @@ def _judged(
 def _is_open(answer: Answer) -> bool:
     """Say whether a hunk is carried by a merge of texts, or is in conflict."""
     return answer[0] is not Verdict.ABSORBED and answer[1] in (None, How.TEXT, How.MOVED)
+
+
+def landed_whole(merged: Merged | Collided, sides: Sides, alarms: Sequence[Alarm]) -> Merged | None:
+    """Return upstream's file where it has each hunk, at least in a later wording; else None."""
+    whole = {alarm.hunk for alarm in alarms if alarm.likeness.is_whole}
+    answers = tuple(
+        ABSORBED_REWORDED if n in whole and answer == CONFLICT else answer
+        for n, answer in enumerate(merged.answers)
+    )
+    is_all = whole and all(answer[0] is Verdict.ABSORBED for answer in answers)
+    return Merged(sides.ours, answers) if is_all else None
 
 
 def _spot(sides: Sides, number: int, likeness: Likeness) -> Spot:

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from patchmgr.engines.alarms import Alarm, raise_alarms
+from patchmgr.engines.alarms import Alarm, landed_whole, raise_alarms
 from patchmgr.engines.collisions import collision, with_alarms
 from patchmgr.engines.doubt import doubt
 from patchmgr.engines.fold import FileStep, left_path
 from patchmgr.engines.headers import with_header
 from patchmgr.engines.ladder import (
     ABSORBED_EXACT,
+    ABSORBED_REWORDED,
     CARRIED_IDENTICAL,
     CONFLICT,
     DECIDED,
@@ -139,7 +140,10 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     answers = with_header(sides, change, merged.answers, moves=(home, target))
     untouched = ours == step.base and home == source
     changes = {home: None, target: merged.entry}
-    return FileResult(step, target, answers, changes, is_untouched=untouched, rules=rules)
+    return FileResult(
+        step, target, answers, changes, is_untouched=untouched, rules=rules,
+        alarms=tuple(a for a in alarms if merged.answers[a.hunk] == ABSORBED_REWORDED),
+    )  # fmt: skip
 
 
 def _follow(
@@ -205,6 +209,9 @@ def _merge_change(
             home, sides, merged,
             blobs=tools.blobs, text=tools.text, names=tools.names, kept=tools.kept,
         )  # fmt: skip
+        landed = landed_whole(merged, sides, alarms)
+        if landed is not None:
+            return landed, alarms, ()
     has_more = tools.formatter is not None or tools.structure is not None
     if isinstance(merged, Merged) or alarms or is_solved or not has_more:
         return merged, alarms, ()

@@ -6,13 +6,14 @@ into the same symbol. This is no proof: it asks a person to decide.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from patchmgr.engines.comparison import Brought, Comparison, Sayings
 from patchmgr.engines.guards import Guard, find_guards
-from patchmgr.engines.languages.words import all_words, parts_of
+from patchmgr.engines.languages.words import all_words, is_code, parts_of
 from patchmgr.engines.runs import Run, runs_of
 from patchmgr.model.patch import Hunk
 
@@ -31,15 +32,23 @@ RARE = 0.5
 WINDOW = 1.5  # how much longer upstream's words may be
 SMALLEST_WINDOW = 12
 MOST_CONFIDENT = 0.99
+FEWEST_WHOLE = 12  # words that must all be there to say the same
+TELLING_WHOLE = 2.0  # what they must say
+LONGER_WHOLE = 2.0  # how much longer upstream's words may be
+_NEGATION = re.compile(rb"(?<!is )\bnot\b(?! in\b)|!(?!=)")
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """Upstream's lines (from 0, end exclusive) that seem to do what a hunk does."""
+    """Upstream's lines (from 0, end exclusive) that seem to do what a hunk does.
+
+    `is_whole` says that they have each of its words, in its order, and a few more.
+    """
 
     confidence: float
     start: int
     end: int
+    is_whole: bool = False
 
 
 def find_likeness(
@@ -64,7 +73,35 @@ def find_likeness(
             _moved_with_surroundings(comparison, hunk, runs, wanted),
         ]
     best = max((f for f in found if f is not None), key=lambda f: f.confidence, default=None)
-    return None if best is None else _from_its_start(comparison, best)
+    if best is None:
+        return None
+    best = _from_its_start(comparison, best)
+    is_whole = not is_clean and _is_said_whole(comparison, runs, wanted, best)
+    return replace(best, is_whole=is_whole)
+
+
+def _is_said_whole(
+    comparison: Comparison, runs: Sequence[Run], wanted: Sayings, found: Likeness
+) -> bool:
+    """Say whether upstream's lines are what runs only add, in a later wording.
+
+    Names must be the same: another one is a decision. So must be what turns a condition round.
+    """
+    if any(run.removed for run in runs) or wanted.telling < TELLING_WHOLE:
+        return False
+    if not is_code(comparison.language):
+        return False
+    ours = comparison.ours[found.start : found.end]
+    added = [line for run in runs for line in run.added]
+    words, there = (all_words(lines, comparison.language) for lines in (added, ours))
+    if not FEWEST_WHOLE <= len(words) <= len(there) <= LONGER_WHOLE * len(words):
+        return False
+    rest = iter(there)
+    return all(word in rest for word in words) and _negations(added) == _negations(ours)
+
+
+def _negations(lines: Sequence[bytes]) -> int:
+    return sum(len(_NEGATION.findall(line)) for line in lines)
 
 
 def _from_its_start(comparison: Comparison, likeness: Likeness) -> Likeness:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from patchmgr.engines.atoms import Folded, Interest, PatchAtoms, is_telling, normal_lines
+from patchmgr.engines.fold import FileStep
 from patchmgr.engines.placement import apply_one
 from patchmgr.engines.presence import View, look
 from patchmgr.model.merge import Clean, Merge
@@ -160,11 +161,18 @@ class Search:
         merge = self.alone(patch, hunk, entry)
         return entry is not None and merge == Clean(self.blobs.read(entry.blob))
 
+    def hunk(self, patch: int, hunk: int) -> tuple[bytes, ...]:
+        """Return the lines of a hunk, by its number in the patch, with their signs."""
+        step, number = self._numbered(patch)[hunk]
+        return tuple(step.change.hunks[number].lines) if step.change.hunks else ()
+
+    def _numbered(self, patch: int) -> list[tuple[FileStep, int]]:
+        steps = self.folded[patch].steps
+        return [(s, n) for s in steps for n in range(max(1, len(s.change.hunks)))]
+
     def alone(self, patch: int, hunk: int, entry: Entry | None) -> Merge | None:
         """Merge a hunk alone, by its number in the patch, into a file; None where there is none."""
-        steps = self.folded[patch].steps
-        numbered = [(s, n) for s in steps for n in range(max(1, len(s.change.hunks)))]
-        step, number = numbered[hunk]
+        step, number = self._numbered(patch)[hunk]
         sides = (step.base, entry)
         has_text = all(side is not None and side.mode in FILE_MODES for side in sides)
         if not step.change.hunks or not has_text:

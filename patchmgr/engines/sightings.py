@@ -20,11 +20,12 @@ from patchmgr.engines.cause import (
     with_below,
 )
 from patchmgr.engines.comparison import Comparison
-from patchmgr.engines.ladder import ABSORBED_EXACT, Answer
+from patchmgr.engines.ladder import ABSORBED_EXACT, ABSORBED_REWORDED, Answer
 from patchmgr.engines.likely import find_likeness
+from patchmgr.engines.placement import split_lines
 from patchmgr.engines.rebase import FileResult, Judged
 from patchmgr.model.decision import Decision
-from patchmgr.model.outcome import How, HunkOutcome, Likely, Sighting, Verdict
+from patchmgr.model.outcome import How, HunkOutcome, Likely, Sighting, Verdict, Wording
 from patchmgr.model.ports import Blobs, History, Step, TextMerge
 from patchmgr.model.snapshot import Entry
 
@@ -90,11 +91,13 @@ def _explain_patch(
     evidence: list[Sighting] = []
     cause: list[Sighting] = []
     likely: list[Likely] = []
+    wordings = list(patch.outcome.superseded)
     hunks = list(patch.outcome.hunks)
     at = 0
     for result in patch.files:
         versions = versions_of(result, steps, start)
         likely += _likely(result, versions, tools)
+        wordings += _wordings(result, tools)
         for index, answer in enumerate(result.answers):
             step = _explaining_step(patch, result, index, versions, tools)
             if step is not None:
@@ -109,6 +112,7 @@ def _explain_patch(
         evidence=_decided(_joined(evidence), patch.decision),
         cause=_joined(cause),
         likely=_joined_likely(likely),
+        superseded=tuple(wordings),
     )
     return replace(patch, outcome=outcome)
 
@@ -122,11 +126,27 @@ def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tupl
 
 def _likely(result: FileResult, versions: Sequence[Version], tools: _Tools) -> Iterator[Likely]:
     """Yield the step that brought each text that resembles a hunk of a file."""
-    for alarm in result.alarms:
+    for alarm in _alarms(result, is_landed=False):
         step = turning_point(versions, each(_is_alike(result, alarm, versions[0], tools)))
         if step is not None:
             pull, confidence = pull_number(step.subject), alarm.likeness.confidence
             yield Likely(step.commit, step.subject, pull, confidence, (result.home,))
+
+
+def _alarms(result: FileResult, *, is_landed: bool) -> Iterator[Alarm]:
+    """Yield the alarms of hunks that landed in other words for sure, or of the others."""
+    answers = result.answers
+    return (a for a in result.alarms if (answers[a.hunk] == ABSORBED_REWORDED) is is_landed)
+
+
+def _wordings(result: FileResult, tools: _Tools) -> Iterator[Wording]:
+    """Yield both texts of each hunk that landed in other words."""
+    content = tools.text_of(result.changes.get(result.home))
+    lines = split_lines(content or b"")
+    for alarm in _alarms(result, is_landed=True):
+        likeness, hunk = alarm.likeness, result.step.change.hunks[alarm.hunk]
+        added = b"".join(line[1:] for line in hunk.lines if line[:1] == b"+")
+        yield Wording(result.home, b"".join(lines[likeness.start : likeness.end]), added)
 
 
 def _is_alike(result: FileResult, alarm: Alarm, start: Version, tools: _Tools) -> Claim:
@@ -167,6 +187,9 @@ def _explaining_step(
     absorption = patch.absorption
     if absorption is not None and result.answers[index] == (Verdict.ABSORBED, absorption.how):
         return absorption.step
+    landed = next((a for a in _alarms(result, is_landed=True) if a.hunk == index), None)
+    if landed is not None:
+        return turning_point(versions, each(_is_alike(result, landed, versions[0], tools)))
     claims = _claims(result, index, versions[0], tools)
     return None if claims is None else turning_point(versions, claims)
 

@@ -85,7 +85,7 @@ def _wordings(patch: PatchOutcome) -> Iterator[str]:
     for wording in patch.superseded:
         yield f"--- {clean(patch.name)}  {clean(wording.path)}  (superseded)"
         for sign, text in (("upstream", wording.upstream), ("patch", wording.patch)):
-            yield f"@@ {sign} @@"
+            yield f"@@ {sign} @@" if text else f"@@ {sign} has nothing of it @@"
             lines = text.decode("utf-8", "surrogateescape").splitlines()
             yield from (clean(line, keep="\t") for line in lines)
 

@@ -85,7 +85,9 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
         elif event in _SINCE:
             yield f"{_SINCE[event]} since {commit[:12]}"
     if patch.superseded and patch.verdict is Verdict.ABSORBED:
-        yield "superseded: landed in other words (both texts with --show-conflicts)"
+        missing = sum(not wording.upstream for wording in patch.superseded)
+        without = f", without {missing} of its hunks" if missing else ""
+        yield f"superseded: landed in other words{without} (both texts with --show-conflicts)"
     if patch.verdict is Verdict.PARTIAL:
         left = [h for h in patch.hunks if h.verdict is not Verdict.ABSORBED]
         yield f"left of it: {len(left)} of {len(patch.hunks)} hunks"

@@ -750,10 +750,11 @@ def test_a_later_wording_comes_with_both_texts() -> None:
     told = tale(
         a(swap(BASE, MANY_05, ("stay_25", "stay_25 guard_it"))), *on_a(swap(BASE, OTHER_05))
     )
-    (wording,) = told.absorbed()[0].wordings
+    wording, without = told.absorbed()[0].wordings
     assert wording.path == "a"
     assert wording.upstream.split() == [b"theirs_1st", b"theirs_2nd"]
     assert wording.patch.split() == [b"ours_1st", b"ours_2nd"]
+    assert (without.upstream, without.patch.split()) == (b"", [b"guard_it"])
 
 
 def test_a_landing_as_it_is_has_no_other_wording() -> None:

@@ -282,14 +282,15 @@ def test_a_removal_is_needed_where_what_it_removes_landed_later_than_its_neighbo
     assert judged(told(story, Telling())).patches == ["absorbed", "absorbed", "unchanged"]
 
 
-@pytest.mark.xfail(
-    reason="a hunk goes with its patch that landed in other words, though it still fits"
-)
-def test_a_line_that_landed_nowhere_and_still_fits_is_carried() -> None:
+def test_a_line_that_goes_with_its_patch_is_named() -> None:
     story = Story(
         {"a": [6], "b": [6, 0, 0]},
         [{("b", 2): "ours"}, {("b", 2): "more", ("b", 0): "ours"}],
         [{("b", 2): "ours"}, {("b", 0): "ours"}],
     )
-    found = judged(told(story, Telling()))
-    assert b"b_2_more," in dict(found.files)["b"]
+    tale = told(story, Telling())
+    assert judged(tale).patches == ["absorbed", "absorbed"]
+    found = tale.absorbed()[1]
+    assert found.how is How.HISTORY
+    left = [wording.patch for wording in found.wordings if not wording.upstream]
+    assert len(left) == 1 and b"b_2_more," in left[0]

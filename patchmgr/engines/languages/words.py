@@ -50,6 +50,11 @@ def code_of(line: bytes, language: str) -> str:
     return text
 
 
+def is_code(language: str) -> bool:
+    """Say whether what is a comment in a language is known."""
+    return language in _HASH or language in _SLASHES
+
+
 def _before(pattern: re.Pattern[str], text: str) -> str:
     found = pattern.match(text)
     return text if found is None else found[0]
