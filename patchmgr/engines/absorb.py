@@ -14,14 +14,13 @@ from dataclasses import replace
 
 from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.arrivals import Traffic, traffic
-from patchmgr.engines.atoms import Folded, bare, interests, patch_atoms
+from patchmgr.engines.atoms import Folded, bare, interests, is_telling, patch_atoms
 from patchmgr.engines.conflict_ids import conflict_regions
 from patchmgr.engines.landing import (
     FEWEST_FOUND,
     FEWEST_LINES,
     Landing,
     find_landings,
-    is_consistent,
     is_ours,
 )
 from patchmgr.engines.presence import Count, Fate
@@ -90,8 +89,8 @@ def _landed(
 ) -> Absorption | None:
     """Follow the best landing of a patch to the target.
 
-    A patch that was in with others, none of whose lines are left, is needed again where the target
-    has what it takes away.
+    A patch that was in with others, none of whose lines are left, is needed again where an earlier
+    one, whose lines it takes away, landed only later.
     """
     landings = landed_by[patch]
     best = max(landing.count.found for landing in landings)
@@ -100,7 +99,7 @@ def _landed(
     chosen = _followed(search, seen, patch, together, first)
     if isinstance(chosen, Absorption):
         return chosen
-    if not chosen.count.total and not is_consistent(search, search.end, patch, chosen.last + 1):
+    if not chosen.count.total and _is_needed_again(search, patch, chosen, landed_by):
         return None
     event = _event(search, patch, chosen)
     proved = proved_hunks(search, patch, chosen)
@@ -119,6 +118,22 @@ def _landed(
         how=_how(search, patch, chosen, together, is_exact=is_exact),
         wordings=wordings,
     )
+
+
+def _is_needed_again(
+    search: Search, patch: int, chosen: Landing, landed_by: Mapping[int, Sequence[Landing]]
+) -> bool:
+    """Say whether the target has lines that a patch takes away, of one that did not land by then."""
+    for hunk in search.series[patch].hunks:
+        left = search.lines(search.states[hunk.path][chosen.last + 1])
+        back = (hunk.removed - left) & search.lines(search.target[hunk.path])
+        for earlier in range(patch):
+            landed = landed_by.get(earlier, ())
+            is_later = all(landing.number > chosen.number for landing in landed)
+            hunks = search.series[earlier].hunks if is_later else ()
+            if any(h.path == hunk.path and any(map(is_telling, h.added & back)) for h in hunks):
+                return True
+    return False
 
 
 def _followed(

@@ -242,7 +242,7 @@ def _kind(search: Search, traffic: Traffic, number: int, view: View, patch: int,
     atoms = search.series[patch]
     is_left = view.is_left(atoms)
     is_new = not is_left or number in traffic.came[patch]
-    if not is_new or not is_consistent(search, number, patch, end):
+    if not is_new or not _is_consistent(search, number, patch, end):
         return _Kind.OTHER
     if atoms.is_telling and view.is_settled(atoms):
         return _Kind.SETTLED
@@ -253,7 +253,7 @@ def _kind(search: Search, traffic: Traffic, number: int, view: View, patch: int,
     return _Kind.OTHER if atoms.is_telling else _Kind.MUTE
 
 
-def is_consistent(search: Search, number: int, patch: int, end: int) -> bool:
+def _is_consistent(search: Search, number: int, patch: int, end: int) -> bool:
     """Say whether what the patch removes, and no later one brings back, is absent in a step's tree.
 
     `end` is the number of the first patch that does not count as a later one.
