@@ -88,6 +88,20 @@ class Clone:
         output(["git", "add", "-Af", "--", ".", ":!.pc"], self.root, environment)
         return output(["git", "write-tree", "--missing-ok"], self.root, environment)
 
+    def tree_without(self, folder: str) -> str:
+        """Return the tree of the commit that is checked out, a folder left out."""
+        listed = self.git("ls-tree", "-z", "HEAD")
+        rows = [row for row in listed.split("\0") if row and row.partition("\t")[2] != folder]
+        made = subprocess.run(
+            ["git", "mktree", "-z", "--missing"],
+            cwd=self.root,
+            env=dict(self.environment),
+            input="".join(f"{row}\0" for row in rows).encode(),
+            capture_output=True,
+            check=True,
+        )
+        return made.stdout.decode().strip()
+
     def keep(self) -> None:
         """Remember the present state."""
         self._refs = self.git("for-each-ref", "--format=%(refname) %(objectname)")

@@ -51,7 +51,7 @@ def measure_page(section: Section, report: Report) -> None:
             shutil.copytree(place / PICTURES, PAGE.parent, dirs_exist_ok=True)
     print(text)
     if options.write:
-        _write(section, text)
+        write(section, text)
 
 
 def tell(line: str) -> None:
@@ -67,7 +67,7 @@ def program() -> tuple[str, ...]:
     raise SystemExit("install patchmgr into this Python first: pip install .")
 
 
-def _write(section: Section, text: str) -> None:
+def write(section: Section, text: str) -> None:
     """Put the text between the marks of the page."""
     before, _, rest = PAGE.read_text().partition(section.begin)
     _, _, after = rest.partition(section.end)

@@ -19,8 +19,8 @@ from benchmarks.clones import output
 from benchmarks.long_series import LongSeries
 from benchmarks.pages import PICTURES, Section, measure_page, program, tell
 from benchmarks.plots import plot, write_plot
-from benchmarks.stand_in import REPOSITORY, Entrant, StandIn
-from benchmarks.timing import Tool, measure, run_once, table
+from benchmarks.stand_in import ENGINE, REPLAY, REPOSITORY, Entrant, StandIn
+from benchmarks.timing import Measured, Tool, measure, run_once, table
 
 VERDICTS = ("unchanged", "modified", "partial", "absorbed", "conflict", "blocked", "skipped")
 NEWER_GIT = "PATCHMGR_BENCH_GIT"  # a git that has `replay`
@@ -57,11 +57,15 @@ def report(stand_in: StandIn, rounds: int) -> str:
 def machine(stand_in: StandIn, rounds: int, load: float) -> str:
     """Return what was measured on, without naming the machine."""
     versions = [f"Python {platform.python_version()}"]
-    for name in ("git", "quilt", "stg"):
+    programs = {"git": "git version", "quilt": "", "stg": "Stacked", "gbp": "gbp"}
+    newer = os.environ.get(NEWER_GIT)
+    if newer:
+        programs[newer] = "git version"
+    for name, beginning in programs.items():
         if shutil.which(name):
             said = output([name, "--version"], stand_in.place, stand_in.environment)
-            own = [line for line in said.splitlines() if name != "stg" or "Stacked" in line]
-            versions.append(own[0] if name != "quilt" else f"quilt {own[0]}")
+            own = next(line for line in said.splitlines() if line.startswith(beginning))
+            versions.append(own if beginning else f"{name} {own}")
     return (
         f"{os.cpu_count()} shared cores, {platform.system()}, {', '.join(versions)}. "
         f"{rounds} rounds after one that warms the caches, in alternating order. "
@@ -88,17 +92,29 @@ def clean_stretch(stand_in: StandIn, rounds: int) -> str:
         missing.append("StGit (not installed)")
     newer = os.environ.get(NEWER_GIT)
     if newer:
-        entrants.append(stand_in.git_replay(newer))
+        entrants += [stand_in.git_replay(newer), stand_in.engine()]
     else:
-        missing.append(f"`git replay` ({NEWER_GIT} names no git 2.44 or newer)")
-    if not shutil.which("gbp"):
+        missing.append(f"{REPLAY} ({NEWER_GIT} names no git 2.44 or newer)")
+    if shutil.which("gbp"):
+        entrants.append(stand_in.gbp_pq())
+    else:
         missing.append("`gbp pq` (not installed)")
     agreement = compare_trees(entrants)
     results = measure([entrant.tool for entrant in entrants], rounds, tell)
     return (
         f"### {stand_in.count} patches, a stretch without conflicts\n\n"
-        f"{table(results, '`git rebase`')}\n\n{agreement}\n\nNot measured: {', '.join(missing)}."
+        f"{table(results, '`git rebase`')}\n\n{agreement}{engine_alone(results)}"
+        + (f"\n\nNot measured: {', '.join(missing)}." if missing else "")
     )
+
+
+def engine_alone(results: Sequence[Measured]) -> str:
+    """Compare what comes after the imports with `git replay`, which starts in no time."""
+    medians = {measured.tool.name: measured.median for measured in results}
+    replay = medians.get(REPLAY)
+    if replay is None:
+        return ""
+    return f"\n\n{ENGINE}, takes {medians[ENGINE] / replay:.1f} times as long as {REPLAY}."
 
 
 def compare_trees(entrants: Sequence[Entrant]) -> str:
@@ -122,14 +138,14 @@ def far_stretch(stand_in: StandIn, rounds: int) -> str:
     """Say how far each tool comes where upstream has moved, and what patchmgr takes for it."""
     tool, verdicts = stand_in.far_dry_run()
     stops = stand_in.far_stops()
-    measured = measure([tool], rounds, tell)[0]
+    results = measure([tool, stand_in.text_only()], rounds, tell)
     lines = [f"- {name} stops at patch {count + 1}." for name, count in stops.items()]
     counts = ", ".join(f"{verdicts[word]} {word}" for word in VERDICTS if verdicts.get(word))
     return (
         "### The same patches, 212 upstream commits further\n\n"
         + "\n".join(lines)
-        + f"\n- {tool.name} gives all {stand_in.count} verdicts in one run: {counts}. "
-        f"Median {measured.median:.2f} s, largest process {measured.peak:.0f} MB."
+        + f"\n- {tool.name} gives all {stand_in.count} verdicts in one run: {counts}.\n\n"
+        f"{table(results, results[1].tool.name)}"
     )
 
 
@@ -168,10 +184,7 @@ def start_up(stand_in: StandIn, rounds: int) -> str:
     ]
     results = measure(tools, 3 * rounds, lambda line: None)
     status = measure([status_of(stand_in, 5)], rounds, tell)
-    return (
-        f"### Start\n\n{table(results, tools[1].name)}\n\n{table(status, status[0].tool.name)}\n\n"
-        "Not measured: `fetch` of a release (needs the package index)."
-    )
+    return f"### Start\n\n{table(results, tools[1].name)}\n\n{table(status, status[0].tool.name)}"
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,15 @@ TIP = "28be48fa944d8c58aeffd1ab1b56e27828c6b268"  # dev/b12x-integration
 CLEAN = "73dd2f33b7a5a8a237fe7296039cec246e4c68bd"
 FAR = "52a31ccecca203effd490a5b496dc5f8d9496654"
 SERIES = "fork"
+REPLAY = "`git replay`"
+ENGINE = "`patchmgr rebase`, once it is imported"
+_CONTROL = """\
+Source: bench
+Maintainer: Bench <bench@localhost>
+
+Package: bench
+Architecture: all
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +109,26 @@ class StandIn:
         tool = Tool("`patchmgr rebase`", command, folder, self.environment, restore)
         return Entrant(tool, lambda: self.tree_in_store(folder))
 
+    def engine(self) -> Entrant:
+        """Return the same, where only what comes after the imports counts."""
+        folder, restore = self.workspace()
+        runner = str(Path(__file__).with_name("after_imports.py"))
+        words = (str(self.place / "imported"), "rebase", SERIES, "--onto", CLEAN)
+
+        def told(printed: str) -> tuple[float, float]:
+            wall, processor = printed.split()[-2:]
+            return float(wall), float(processor)
+
+        tool = Tool(
+            ENGINE,
+            (sys.executable, "-I", runner, *words),
+            folder,
+            self.environment,
+            restore,
+            told=told,
+        )
+        return Entrant(tool, lambda: self.tree_in_store(folder))
+
     def tree_in_store(self, folder: Path, series: str = SERIES) -> str:
         """Return the tree that the branch of a series has in the store."""
         store = next((Path(self.environment["XDG_CACHE_HOME"]) / "patchmgr" / "stores").iterdir())
@@ -127,13 +157,16 @@ class StandIn:
         """Return `git replay` of the commits, by a git that has it; it only prints what moves."""
         clone = self.clone("replay", TIP)
         clone.keep()
-        command = (git, "replay", "--onto", CLEAN, f"{BASE}..work")
+        # From git 2.53 on it would move the refs itself, and print nothing.
+        command = (
+            git, "-c", "replay.refAction=print", "replay", "--onto", CLEAN, f"{BASE}..work",
+        )  # fmt: skip
 
         def tree() -> str:
             moved = clone.root.parent / "last-output"
             return clone.git("rev-parse", f"{moved.read_text().split()[2]}^{{tree}}")
 
-        tool = Tool("`git replay`", command, clone.root, self.environment, clone.restore)
+        tool = Tool(REPLAY, command, clone.root, self.environment, clone.restore)
         return Entrant(tool, tree)
 
     def quilt(self) -> Entrant:
@@ -146,6 +179,25 @@ class StandIn:
         command = ("quilt", "--quiltrc", "-", "push", "-a", "-q")
         tool = Tool("`quilt push -a`", command, clone.root, environment, clone.restore)
         return Entrant(tool, clone.work_tree)
+
+    def gbp_pq(self) -> Entrant:
+        """Return `gbp pq rebase` of a queue made of the series, where CLEAN is merged already."""
+        self.workspace()
+        clone = self.clone("gbp", BASE)
+        debian = clone.root / "debian"
+        patches = self.place / "kept" / "workspace" / "series" / SERIES
+        shutil.copytree(patches, debian / "patches")
+        (debian / "control").write_text(_CONTROL)
+        clone.git("add", "--force", "debian")
+        clone.git("commit", "--quiet", "--no-verify", "-m", "debian")
+        output(["gbp", "pq", "import"], clone.root, self.environment)
+        clone.git("checkout", "--quiet", "work")
+        clone.git("merge", "--quiet", "--no-edit", CLEAN)
+        clone.keep()
+        tool = Tool(
+            "`gbp pq rebase`", ("gbp", "pq", "rebase"), clone.root, self.environment, clone.restore
+        )
+        return Entrant(tool, lambda: clone.tree_without("debian"))
 
     def stgit(self, *, is_import: bool) -> Entrant:
         """Return StGit's import of the mails, or its rebase of a stack made of them."""
@@ -169,6 +221,13 @@ class StandIn:
         tool = Tool(name, command, folder, self.environment, restore, good=(0, 3))
         summary: dict[str, int] = json.loads(printed)["series"][0]["summary"]
         return tool, summary
+
+    def text_only(self) -> Tool:
+        """Return the way to the far target with text merges alone."""
+        folder, restore = self.workspace()
+        runner = str(Path(__file__).with_name("text_only.py"))
+        command = (sys.executable, "-I", runner, SERIES, FAR)
+        return Tool("text merges alone", command, folder, self.environment, restore)
 
     def far_stops(self) -> Mapping[str, int]:
         """Return how many patches git's tools carry onto the far target before they stop."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
-import time
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,8 @@ from pathlib import Path
 class Tool:
     """A command to time: `restore` puts its place back before each run.
 
-    `good` holds the exit codes of a run that did its work.
+    `good` holds the exit codes of a run that did its work. `told` finds wall and processor time in
+    what the command printed, where those of the whole process are not wanted.
     """
 
     name: str
@@ -24,6 +24,7 @@ class Tool:
     environment: Mapping[str, str]
     restore: Callable[[], None] = lambda: None
     good: tuple[int, ...] = (0,)
+    told: Callable[[str], tuple[float, float]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +62,21 @@ class Measured:
 def run_once(tool: Tool) -> Run:
     """Run the command to its end."""
     log = tool.folder.parent / "last-output"
-    with log.open("wb") as out:
-        start = time.perf_counter()
-        process = subprocess.Popen(
-            tool.command,
-            cwd=tool.folder,
-            env=dict(tool.environment),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in tool.good:
-        said = log.read_text(errors="replace")[-2000:]
-        raise SystemExit(f"{tool.name}: exit {process.returncode}\n{said}")
-    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    starter = (sys.executable, "-I", "-S", str(Path(__file__).with_name("starter.py")))
+    counted = subprocess.run(
+        [*starter, str(log), *tool.command],
+        cwd=tool.folder,
+        env=dict(tool.environment),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    code, seconds, processor, kilobytes = map(float, counted.stdout.split())
+    said = log.read_text(errors="replace")
+    if code not in tool.good:
+        raise SystemExit(f"{tool.name}: exit {code:.0f}\n{said[-2000:]}")
+    if tool.told is not None:
+        seconds, processor = tool.told(said)
+    return Run(seconds, processor, kilobytes / 1024)
 
 
 def measure(tools: Sequence[Tool], rounds: int, tell: Callable[[str], None]) -> list[Measured]:

@@ -1,0 +1,65 @@
+"""Carries a series with text merges alone, and tells the verdicts: what the rest is held against.
+
+    python text_only.py SERIES COMMIT
+
+It runs in a workspace, and does what `patchmgr rebase --dry-run` does, but for upstream's
+history, conflicts on record, formatters, structural merges, moved code and warnings. Moved files
+are followed, as git follows them.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from patchmgr.commands.carrying import Carried, items_of
+from patchmgr.commands.prepared import prepare
+from patchmgr.commands.session import Session
+from patchmgr.commands.touched import needed_blobs, touched_paths
+from patchmgr.commands.written import Writing
+from patchmgr.engines.rebase import Judged, Tools, rebase_series
+from patchmgr.model.progress import Quiet
+from patchmgr.plumbing.git_upstream import GitUpstream
+from patchmgr.plumbing.renames import find_renames
+from patchmgr.plumbing.text_merge import GitTextMerge
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.store import find_workspace
+
+
+def main() -> None:
+    """Carry the series and print how many patches have which verdict."""
+    gc.disable()  # the command line puts it off so far that it does not run either
+    name, commit = sys.argv[1:]
+    session = Session(find_workspace(Path.cwd()), Quiet(), print)
+    with session.writing():
+        judged = carried_as_text(session, name, commit)
+    counts = Counter(each.outcome.verdict.value for each in judged)
+    print(", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()))
+    gc.freeze()
+
+
+def carried_as_text(session: Session, name: str, commit: str) -> Sequence[Judged]:
+    """Return the patches as judged; the commits are written, too, and thrown away."""
+    ready = prepare(session, session.workspace.series_record(name))
+    side, patches = ready.side, ready.patches
+    assert isinstance(side, GitUpstream)
+    target = side.resolve(commit)
+    paths = touched_paths(patches)
+    with Workbench([side.store]) as bench:
+        base, onto = bench.tree(ready.base.commit), bench.tree(target.commit)
+        side.try_fetch_objects(needed_blobs((base, onto), paths))
+        tools = Tools(bench, GitTextMerge(bench), lambda path, text, line: None, ready.author)
+        items = items_of(patches, ready.series_file, ())
+        renames = find_renames(bench, base, onto, paths)
+        judged, changes = rebase_series(items, base, onto, renames, tools)
+        with Writing(bench, target.commit, wants_diffs=True) as writing:
+            writing.start(Carried(judged, changes))
+            writing.written()
+    return judged
+
+
+if __name__ == "__main__":
+    main()
