@@ -123,7 +123,7 @@ def _landed(
 def _is_needed_again(
     search: Search, patch: int, chosen: Landing, landed_by: Mapping[int, Sequence[Landing]]
 ) -> bool:
-    """Say whether the target has lines that a patch takes away, of one that did not land by then."""
+    """Say whether the target has lines that a patch takes away, of one that landed only later."""
     for hunk in search.series[patch].hunks:
         left = search.lines(search.states[hunk.path][chosen.last + 1])
         back = (hunk.removed - left) & search.lines(search.target[hunk.path])

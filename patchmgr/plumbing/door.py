@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import IO
 
 from patchmgr.errors import PatchmgrError
 
@@ -93,7 +95,7 @@ def run(
     *,
     git_dir: Path | None = None,
     cwd: Path | None = None,
-    data: bytes = b"",
+    data: bytes | IO[bytes] = b"",
     good: Collection[int] = (0,),
     env: Mapping[str, str] | None = None,
     for_network: bool = False,
@@ -102,7 +104,7 @@ def run(
     """Run git to its end and return exit code and output.
 
     Input and output go by files in the folder `scratch`, where one is given: nobody has to stand
-    by and hand them on.
+    by and hand them on. Then `data` may be an open file, read from where it is.
 
     Raises PatchmgrError "git" with command, code and stderr where the exit code is not good.
     """
@@ -110,6 +112,7 @@ def run(
     environment = clean_environment(env, for_network=for_network)
     try:
         if scratch is None:
+            assert isinstance(data, bytes)
             done = subprocess.run(
                 line, input=data, capture_output=True, cwd=cwd, env=environment, check=False
             )
@@ -124,16 +127,21 @@ def run(
 
 
 def _by_files(
-    line: Sequence[str], data: bytes, scratch: Path, environment: Mapping[str, str]
+    line: Sequence[str],
+    data: bytes | IO[bytes],
+    scratch: Path,
+    environment: Mapping[str, str],
 ) -> subprocess.CompletedProcess[bytes]:
     import tempfile
 
-    with (
-        tempfile.TemporaryFile(dir=scratch) as given,
-        tempfile.TemporaryFile(dir=scratch) as printed,
-    ):
-        given.write(data)
-        given.seek(0)
+    with ExitStack() as stack:
+        printed = stack.enter_context(tempfile.TemporaryFile(dir=scratch))
+        if isinstance(data, bytes):
+            given: IO[bytes] = stack.enter_context(tempfile.TemporaryFile(dir=scratch))
+            given.write(data)
+            given.seek(0)
+        else:
+            given = data
         done = subprocess.run(
             line, stdin=given, stdout=printed, stderr=subprocess.PIPE, env=environment, check=False
         )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import GITLINK, Entry
@@ -45,32 +48,39 @@ def commits_writer(
     """Return what writes these commits and returns their ids; it does not use the bench."""
     if not drafts:
         return lambda: ()
-    return partial(_import, bench.git_dir, _stream(bench, parent, drafts), len(drafts))
+    stream = tempfile.TemporaryFile(dir=bench.git_dir)  # noqa: SIM115 - _import closes it
+    try:
+        stream.writelines(_stream(bench, parent, drafts))
+        stream.seek(0)
+    except BaseException:
+        with suppress(OSError):  # what could not be written cannot be written now
+            stream.close()
+        raise
+    return partial(_import, bench.git_dir, stream, len(drafts))
 
 
-def _import(git_dir: Path, stream: bytes, count: int) -> tuple[str, ...]:
+def _import(git_dir: Path, stream: IO[bytes], count: int) -> tuple[str, ...]:
     marks = git_dir / "marks"
     arguments = ["fast-import", "--quiet", "--done", "--force", f"--export-marks={marks}"]
-    door.run([*arguments, "--date-format=raw"], git_dir=git_dir, data=stream, scratch=git_dir)
+    with stream:
+        door.run([*arguments, "--date-format=raw"], git_dir=git_dir, data=stream, scratch=git_dir)
     lines = [line.split() for line in marks.read_text().splitlines()]
     ids = {int(mark[1:]): commit for mark, commit in lines}
     return tuple(ids[number] for number in range(1, count + 1))
 
 
-def _stream(bench: Workbench, parent: str | None, drafts: Sequence[Draft]) -> bytes:
-    stream: list[bytes] = []
+def _stream(bench: Workbench, parent: str | None, drafts: Sequence[Draft]) -> Iterator[bytes]:
     named: dict[str, int] = {}
     for draft in drafts:
         for entry in draft.changes.values():
             if entry is not None and entry.blob not in named and bench.is_made(entry.blob):
                 named[entry.blob] = len(named) + len(drafts) + 1
-                stream.append(b"blob\nmark :%d\n" % named[entry.blob])
-                stream.append(_counted(bench.read(entry.blob)))
+                yield b"blob\nmark :%d\n" % named[entry.blob]
+                yield _counted(bench.read(entry.blob))
     for number, draft in enumerate(drafts, 1):
         origin = parent.encode() if parent and number == 1 else b":%d" % (number - 1)
-        stream.append(_commit(draft, number, origin if number > 1 or parent else None, named))
-    stream.append(b"done\n")
-    return b"".join(stream)
+        yield _commit(draft, number, origin if number > 1 or parent else None, named)
+    yield b"done\n"
 
 
 def _counted(content: bytes) -> bytes:

@@ -38,7 +38,7 @@ class GitTextMerge:
         self._kept = kept
         self._git: str | None = None
         self._spares_git = spares_git
-        self._known: dict[tuple[str, ...], Merge] = {}
+        self._known: dict[tuple[str, ...], Conflicted | str] = {}  # a clean one by its id
         self._id = lru_cache(_TEXTS)(blob_id)
         self._text = lru_cache(_TEXTS)(Text)
         self._changes = lru_cache(_PAIRS)(self._compare)
@@ -61,15 +61,23 @@ class GitTextMerge:
                 if merge is None:
                     missing[key] = number
                 else:
-                    self._known[key] = merge
+                    self._know(key, merge)
         if missing:
             merges = self._merge([texts[number] for number in missing.values()])
-            self._known.update(zip(missing, merges, strict=True))
+            for key, merge in zip(missing, merges, strict=True):
+                self._know(key, merge)
             self._keep(missing)
         return tuple(
-            self._known[keys[number]] if merge is None else merge
+            self._recall(keys[number]) if merge is None else merge
             for number, merge in enumerate(found)
         )
+
+    def _know(self, key: tuple[str, ...], merge: Merge) -> None:
+        self._known[key] = self._bench.add(merge.content) if isinstance(merge, Clean) else merge
+
+    def _recall(self, key: tuple[str, ...]) -> Merge:
+        known = self._known[key]
+        return Clean(self._bench.read(known)) if isinstance(known, str) else known
 
     def _without_git(self, key: tuple[str, ...], sides: tuple[bytes, bytes, bytes]) -> Merge | None:
         merged = self._merge_apart(*sides) if self._spares_git else None
@@ -82,7 +90,7 @@ class GitTextMerge:
         if self._kept is None:
             return
         for key in keys:
-            self._kept.put(self._question(key), _written_merge(self._known[key]))
+            self._kept.put(self._question(key), _written_merge(self._recall(key)))
 
     def _question(self, key: tuple[str, ...]) -> tuple[str, ...]:
         """Return what a merge depends on: the texts, and which git merges them."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from patchmgr.model.ids import blob_id
 from patchmgr.plumbing.closing import Closing
+from patchmgr.plumbing.made import Made
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 
 _CONFIG = """\
@@ -34,7 +35,7 @@ _CONFIG = """\
 class Workbench(Closing):
     """A bare repository that borrows the objects of others and keeps its own apart.
 
-    Blobs that a run makes are held in memory; `write_loose` and `fast_import` put what git
+    Blobs that a run makes are held apart; `write_loose` and `fast_import` put what git
     must see into the bench. Leaving the context deletes it.
     """
 
@@ -52,12 +53,13 @@ class Workbench(Closing):
         lines = [str((lender / "objects").resolve()) + "\n" for lender in self._lenders]
         (objects / "info" / "alternates").write_text("".join(lines), errors="surrogateescape")
         self.reader = ObjectReader(self.git_dir)
-        self._made: dict[str, bytes] = {}
+        self._made = Made(self.git_dir)
         self._written: set[str] = set()
 
     def close(self) -> None:
         """End the processes and delete the bench."""
         self.reader.close()
+        self._made.close()
         shutil.rmtree(self.git_dir, ignore_errors=True)
 
     def read(self, blob: str) -> bytes:
@@ -68,7 +70,7 @@ class Workbench(Closing):
     def add(self, content: bytes) -> str:
         """Keep a new content for the rest of the run and return its id."""
         name = blob_id(content)
-        self._made.setdefault(name, content)
+        self._made.add(name, content)
         return name
 
     def is_made(self, blob: str) -> bool:
