@@ -165,7 +165,9 @@ def carry(
         if history is not None:
             every = (*paths, *renames.values())
             history = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
-            items = _with_absorbed(bench, items, base, onto, renames, history, text, kept)
+            items = _with_absorbed(
+                bench, items, base, onto, renames, history, text, kept, structure.begin
+            )
             if len(history.steps(every)) >= FEWEST_KEPT:
                 tools = replace(tools, kept=kept)
         judged, changes = rebase_series(
@@ -218,8 +220,12 @@ def _with_absorbed(
     history: KnownHistory,
     text: GitTextMerge,
     before: Answers,
+    on_search: Callable[[], None],
 ) -> tuple[Item, ...]:
-    """Note on each patch what upstream has of it already."""
+    """Note on each patch what upstream has of it already.
+
+    `on_search` is called before a search of many steps that no run before has made.
+    """
     kept = [i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None)]
     paths = touched_paths([item.patch for item in kept])
     start = {path: base.entry(path) for path in paths}
@@ -234,7 +240,13 @@ def _with_absorbed(
         return find_absorbed(folded, start, target, renames, steps, blobs=bench, text=text)
 
     about = (folded, start, target, sorted(renames.items()))
-    found = find() if len(steps) < FEWEST_KEPT else absorbed_before(before, about, steps, find)
+
+    def find_anew() -> Mapping[int, Absorption]:
+        on_search()
+        return find()
+
+    few = len(steps) < FEWEST_KEPT
+    found = find() if few else absorbed_before(before, about, steps, find_anew)
     known = {
         id(item): replace(item, steps=folded[number].steps, absorption=found.get(number))
         for number, item in enumerate(kept)

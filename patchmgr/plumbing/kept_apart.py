@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import resource
 import select
@@ -99,8 +100,13 @@ class StructureApart:
             return None
         return (pickle.loads(answer),)
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        line = [sys.executable, "-I", "-c", _PROGRAM, *_search_path()]
+    def begin(self) -> None:
+        """Start the process before it is asked: it takes a while until it can answer."""
+        if self._process is None:
+            self._start(is_early=True)
+
+    def _start(self, *, is_early: bool = False) -> subprocess.Popen[bytes]:
+        line = [sys.executable, "-I", "-c", _PROGRAM.format(is_early), *_search_path()]
         self._process = subprocess.Popen(
             line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
@@ -122,7 +128,7 @@ class StructureApart:
 # The parent's own search path: a program that runs from a checkout finds itself there.
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; "
-    "from patchmgr.plumbing.kept_apart import answer_all; answer_all()"
+    "from patchmgr.plumbing.kept_apart import answer_all; answer_all({})"
 )
 
 
@@ -130,10 +136,15 @@ def _search_path() -> list[str]:
     return [entry for entry in sys.path if entry]
 
 
-def answer_all() -> None:
-    """Answer files from standard input until there are no more: the other process' whole life."""
+def answer_all(is_early: bool) -> None:
+    """Answer files from standard input until there are no more: the other process' whole life.
+
+    One that `is_early` has time to get ready before it is asked.
+    """
     from patchmgr.engines.structure.solvers import merge_structure, suspect
 
+    if is_early:
+        importlib.import_module("libcst")  # most questions need it
     asked: dict[str, Callable[..., object]] = {"merge": merge_structure, "suspect": suspect}
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     source, sink = sys.stdin.buffer, sys.stdout.buffer
