@@ -15,7 +15,6 @@ from patchmgr.model.snapshot import SYMLINK
 
 MAX_PATH = 4096
 
-_DRIVE = re.compile(r"[A-Za-z]:")
 # The code points that HFS+ ignores in file names: git's utf8.c, next_hfs_char.
 _HFS_IGNORED = dict.fromkeys(
     [*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF]
@@ -66,7 +65,7 @@ def _whole_refusal(text: str) -> str | None:
         return f"is longer than {MAX_PATH} bytes"
     if any(_is_control(char) for char in text):
         return "has a control character"
-    if text[0] in "/\\" or _DRIVE.match(text):
+    if text[0] in "/\\" or text[1:2] == ":":  # a drive, of any character
         return "is absolute"
     return "begins with a dash" if text[0] == "-" else None
 

@@ -53,6 +53,7 @@ BAD = [
     ("\\\\host\\share", "is absolute"),
     ("\\x", "is absolute"),
     ("C:/x", "is absolute"),
+    ("1:", "is absolute"),
     ("c:x", "is absolute"),
     ("..", "has a .. component"),
     ("../x", "has a .. component"),
