@@ -10,8 +10,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.long import examples
+
 # A loaded machine is no fault of the program: time is for benchmarks.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "patient",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=examples(200),
+)
 settings.load_profile("patient")
 
 MIRRORS = "PATCHMGR_MIRRORS"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from patchmgr.engines import differences
 from patchmgr.engines.differences import Block, changed_blocks, matched_lines
+from tests.long import examples
 
 
 def lines(words: str) -> list[bytes]:
@@ -56,7 +57,7 @@ def test_what_is_nested_too_deeply_is_still_matched(monkeypatch: pytest.MonkeyPa
 LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"d"]), max_size=12)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(LINES, LINES)
 def test_pairs_are_equal_and_increase(old: list[bytes], new: list[bytes]) -> None:
     pairs = matched_lines(old, new)

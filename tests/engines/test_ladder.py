@@ -41,6 +41,7 @@ from tests.engines.series import (
     submodule,
     text,
 )
+from tests.long import examples
 
 BASE = text("a b c d e f g h i j k l")
 EARLY = text("a B c d e f g h i j k l")
@@ -409,7 +410,7 @@ TEXTS = st.lists(st.sampled_from("ab"), max_size=6).map(lambda words: text(" ".j
 FILES = st.none() | TEXTS | TEXTS.map(executable) | st.sampled_from([link(b"a"), link(b"b")])
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(FILES, FILES, FILES, st.integers(0, 3))
 def test_the_ladder_never_drops_or_invents(
     base: File | None, ours: File | None, theirs: File | None, context: int

@@ -21,6 +21,7 @@ from patchmgr.engines.memory import (
 )
 from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
 from tests.engines.test_conflict_ids import INSERTS, ONE, OTHER, SWAPPED, marked
+from tests.long import examples
 
 HEAD, BETWEEN, TAIL = b"import a\nimport b\n\n", b"def f():\n    pass\n", b"end()\n"
 TWO = HEAD + ONE + BETWEEN + OTHER + TAIL
@@ -288,7 +289,7 @@ def test_a_whole_file_is_not_taken_for_a_region(
 LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"}\n", b"\n", b"x = 1\n"]), max_size=6)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.lists(st.tuples(LINES, LINES, LINES, LINES), min_size=1, max_size=3), LINES)
 def test_a_lesson_is_never_wrong_where_the_text_stayed(
     rows: list[tuple[list[bytes], list[bytes], list[bytes], list[bytes]]], end: list[bytes]

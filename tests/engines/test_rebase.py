@@ -34,6 +34,7 @@ from tests.engines.series import (
     replayed,
     text,
 )
+from tests.long import examples
 
 BASE = text("a b c d e f g h i j k l")
 EARLY = text("a B c d e f g h i j k l")
@@ -492,7 +493,7 @@ def test_patches_on_files_of_their_own_are_absorbed_one_by_one(
     assert result.files == states[-1]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(SERIES, STATES, RENAMES, st.integers(0, 3), st.booleans())
 def test_any_rebase_ends_well_or_says_why_not(
     states: Sequence[Files], onto: Files, renames: Mapping[str, str], context: int, stops: bool
@@ -503,7 +504,7 @@ def test_any_rebase_ends_well_or_says_why_not(
     _check(result, onto)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(SERIES, STATES, STATES, st.booleans(), st.data())
 def test_foreign_and_solved_patches_never_break(
     states: Sequence[Files], base: Files, onto: Files, has_empty: bool, data: st.DataObject
@@ -517,7 +518,7 @@ def test_foreign_and_solved_patches_never_break(
         _check(Run(base, onto).rebase(*patches, solved=solved), onto)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(STATES, STATES, st.permutations(["a", "b", "c", "e"]), st.booleans())
 def test_renames_keep_every_file(
     base: Files, extra: Files, names: Sequence[str], is_copy: bool

@@ -12,6 +12,7 @@ from patchmgr.engines.placement import Applied, apply_hunks
 from patchmgr.engines.relocation_runs import apply_runs, changes_of, hunks_of
 from patchmgr.engines.relocation_units import Outline
 from tests.engines.series import hunks_between, text
+from tests.long import examples
 
 BASE = b"""\
 import os
@@ -106,7 +107,7 @@ def test_added_lines_of_two_paragraphs_are_about_nothing() -> None:
 LINES = st.lists(st.sampled_from("abc"), max_size=12).map(lambda words: text(" ".join(words)))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(LINES, LINES)
 def test_runs_and_hunks_give_the_same_text(old: bytes, new: bytes) -> None:
     hunks = hunks_between(old, new)

@@ -30,6 +30,7 @@ from tests.engines.series import (
     patch_of,
     text,
 )
+from tests.long import examples
 
 Story = Sequence[tuple[str, Mapping[str, "File | None"]]]
 
@@ -387,7 +388,7 @@ STORY = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(WORDS, WORDS, STORY, st.booleans(), st.booleans())
 def test_what_explains_is_always_one_of_the_commits(
     old: bytes, new: bytes, changes: list[dict[str, File | None]], is_rename: bool, is_moved: bool
