@@ -103,7 +103,7 @@ def _landed(
         return None
     event = _event(search, patch, chosen)
     proved = proved_hunks(search, patch, chosen)
-    if event is Event.EVOLVED:
+    if event is not Event.LANDED:
         proved -= restored(search, patch, chosen)
     if not proved:
         return None

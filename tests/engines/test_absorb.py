@@ -67,6 +67,8 @@ def with_lines(content: bytes, words: str, *, after: str = "stay_28") -> bytes:
 MUCH = with_lines(BASE, " ".join(f"release_{n}x" for n in range(30)), after="stay_05")
 COPIED = ("stay_25", "stay_25 stay_20")
 OTHERWISE = ("stay_25", "stay_25 newer_way")
+SWAPPED = swap(BASE, ("stay_05", "ours_a"), ("stay_20", "ours_b"))
+
 SINGLE = [
     pytest.param(tale(a(BOTH), *on_a(BOTH)), "landed c0 exact", id="picked"),
     pytest.param(tale(a(BOTH), *on_a(OTHER)), "-", id="not-picked"),
@@ -95,6 +97,19 @@ SINGLE = [
         tale(a(BOTH), *on_a(BOTH), jump={"a": with_lines(BOTH, "more_one")}),
         "landed c0 exact",
         id="target-beyond-the-last-step",
+    ),
+    pytest.param(
+        tale(a(SWAPPED), *on_a(SWAPPED, swap(BASE, ("stay_20", "ours_b")), BASE)),
+        "-",
+        id="taken-back-in-two-commits",
+    ),
+    pytest.param(
+        tale(
+            a(SWAPPED),
+            *on_a(SWAPPED, swap(BASE, ("stay_20", "ours_b")), swap(BASE, ("stay_20", "theirs_b"))),
+        ),
+        "gone c0 by c1 history hunks 1",
+        id="taken-back-in-part-and-replaced-in-part",
     ),
     pytest.param(
         tale(a(BOTH), *on_a(*[BOTH, BASE] * 12)), "reverted c22 by c23", id="reverted-many-times"

@@ -12,17 +12,18 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 
-from tests.mutation.engines import EQUIVALENT, ROOT, TESTS, module_path
+from tests.mutation.engines import ROOT, TESTS, equivalents, module_path
 from tests.mutation.mutants import Mutant, mutants
 
-SECONDS = 60
-# Tables first; random tests only for mutants that no table notices.
-ROUNDS = (("-m", "not hypothesis"), ("-m", "hypothesis", "--hypothesis-seed=0"))
+SECONDS = 30
+# Tables alone: what only random tests notice, they may miss the next time.
+PLUGINS = ("-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin")
+CHOICE = ("-x", "-q", *PLUGINS, "-m", "not hypothesis")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -55,24 +56,25 @@ def _run(name: str, copies: SimpleQueue[Path], options: argparse.Namespace) -> i
     if _ends(name, source, copies) != "survived":
         raise SystemExit(f"{name}: the tests fail without a mutant")
     chosen = [m for m in mutants(source) if (options.only or "") in m.old_line]
+    rows: list[dict[str, str]] = []
     with ThreadPoolExecutor(options.workers) as pool:
-        ends = list(pool.map(lambda mutant: _ends(name, mutant.source, copies), chosen))
-    rows = list(_rows(name, chosen, ends))
-    (options.keep / f"{name}.json").write_text(json.dumps(rows, indent=1) + "\n")
-    for row in rows:
-        if row["end"] == "survived":
-            print(f"{name}: - {row['old']}\n{name}: + {row['new']}")
+        ends = pool.map(lambda mutant: _ends(name, mutant.source, copies), chosen)
+        for mutant, end in zip(chosen, ends, strict=True):
+            rows.append(_row(name, mutant, end))
+            if rows[-1]["end"] == "survived":
+                print(f"{name}: - {mutant.old_line}\n{name}: + {mutant.new_line}", flush=True)
+    results = options.keep / f"{name}{'-part' if options.only else ''}.json"
+    results.write_text(json.dumps(rows, indent=1) + "\n")
     counts = Counter(row["end"] for row in rows)
     print(f"{name}: {len(rows)} mutants, {dict(counts)}", flush=True)
     return 1 if counts["survived"] else 0
 
 
-def _rows(name: str, chosen: Sequence[Mutant], ends: Sequence[str]) -> Iterator[dict[str, str]]:
-    for mutant, end in zip(chosen, ends, strict=True):
-        change = (mutant.old_line, mutant.new_line)
-        if end == "survived" and change in EQUIVALENT.get(name, {}):
-            end = "equivalent"
-        yield {"end": end, "old": mutant.old_line, "new": mutant.new_line}
+def _row(name: str, mutant: Mutant, end: str) -> dict[str, str]:
+    change = (name, mutant.old_line, mutant.new_line)
+    if end == "survived" and change in equivalents():
+        end = "equivalent"
+    return {"end": end, "old": mutant.old_line, "new": mutant.new_line}
 
 
 def _ends(name: str, source: str, copies: SimpleQueue[Path]) -> str:
@@ -83,26 +85,25 @@ def _ends(name: str, source: str, copies: SimpleQueue[Path]) -> str:
         module.write_text(source)
         for cached in (module.parent / "__pycache__").glob(f"{name}.*"):
             cached.unlink()  # may have the time and the size of the mutant
-        return next((end for r in ROUNDS if (end := _tested(name, copy, r))), "survived")
+        return _tested(name, copy)
     finally:
         shutil.copy(ROOT / module_path(name), copy / module_path(name))
         copies.put(copy)
 
 
-def _tested(name: str, copy: Path, choice: Sequence[str]) -> str | None:
-    """Say how the tests noticed the mutant, None where they passed."""
-    shutil.rmtree(copy / ".hypothesis", ignore_errors=True)
-    line = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *choice]
+def _tested(name: str, copy: Path) -> str:
+    """Say how the tests noticed a mutant, or that they did not."""
     files = [f"tests/engines/test_{test}.py" for test in TESTS[name]]
+    line = [sys.executable, "-m", "pytest", *CHOICE, *files]
     quiet = subprocess.DEVNULL
-    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     try:
         done = subprocess.run(
-            [*line, *files], cwd=copy, env=environment, stdout=quiet, stderr=quiet, timeout=SECONDS
+            line, cwd=copy, env=alone, stdout=quiet, stderr=quiet, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         return "timeout"
-    return None if done.returncode == 0 else "killed"
+    return "survived" if done.returncode == 0 else "killed"
 
 
 if __name__ == "__main__":

@@ -50,7 +50,13 @@ def meaning(source: str) -> str | None:
 
 
 class _Meaning(ast.NodeTransformer):
-    """Takes away what nobody evaluates."""
+    """Takes away what nobody evaluates, and how arguments may be passed."""
+
+    def visit_arguments(self, node: ast.arguments) -> ast.AST:
+        node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+        node.defaults += [default for default in node.kw_defaults if default is not None]
+        node.posonlyargs, node.kwonlyargs, node.kw_defaults = [], [], []
+        return self.generic_visit(node)
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None
@@ -63,6 +69,10 @@ class _Meaning(ast.NodeTransformer):
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         node.annotation = ast.Constant(None)
         return self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        is_type = isinstance(node.value, ast.Subscript) and isinstance(node.value.slice, ast.Tuple)
+        return None if is_type else self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         if isinstance(node.value, ast.Constant):

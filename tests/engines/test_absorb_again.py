@@ -1,0 +1,112 @@
+"""A patch that takes away what an earlier one of the series brings, and is in as a whole or not."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from tests.engines.series import difference
+from tests.engines.tales import Tale, swap
+from tests.engines.test_absorb import BASE, FIRST, a, on_a, tale
+
+AT_08 = ("stay_08", "stay_08 more_1st more_2nd")
+AT_12 = ("stay_12", "stay_12 ours_1st ours_2nd ours_3rd")
+AT_20 = ("stay_20", "stay_20 ours_5th ours_6th ours_7th")
+AT_25 = ("stay_25", "stay_25 last_one last_two")
+GONE = ("again_x", "")
+PIECES = " ".join(f"piece_{number}" for number in range(10))
+MANY = swap(BASE, ("stay_05", f"stay_05 again_x {PIECES}"))
+SHORT = swap(BASE, ("stay_05", "stay_05 again_x ours_one ours_two"))
+NEVER = swap(BASE, ("stay_05", "stay_05 again_x never_1 never_2"))
+STATES = [BASE, MANY, swap(MANY, AT_12), swap(MANY, AT_12, GONE)]
+BACK = ("stay_28", "stay_28 again_x")
+
+
+def folder(path: str) -> str:
+    """Return a path that is a text of its own each time."""
+    return "/".join(["folder", path])
+
+
+@pytest.mark.parametrize(
+    ("told", "verdicts"),
+    [
+        pytest.param(
+            tale(
+                a(
+                    MANY,
+                    swap(MANY, AT_12),
+                    swap(MANY, AT_12, GONE),
+                    swap(MANY, AT_12, GONE, ("stay_05", "stay_05 again_x"), AT_20),
+                ),
+                *on_a(swap(BASE, ("stay_05", "stay_05 again_x"), AT_12, AT_20)),
+            ),
+            ["-", *["landed c0 range"] * 3],
+            id="it-comes-back-in-the-same-landing",
+        ),
+        pytest.param(
+            tale(
+                a(swap(BASE, AT_25), swap(SHORT, AT_25), swap(FIRST, AT_25)),
+                *on_a(FIRST, swap(FIRST, BACK)),
+            ),
+            ["-", "landed c0 range", "landed c0 range"],
+            id="upstream-has-it-again-elsewhere",
+        ),
+        pytest.param(
+            tale(
+                a(swap(BASE, AT_25), swap(SHORT, AT_25), swap(FIRST, AT_25)),
+                *on_a(FIRST, swap(FIRST, AT_25)),
+            ),
+            ["landed c1 range", "landed c0 range", "landed c0 range"],
+            id="another-patch-landed-later",
+        ),
+        pytest.param(
+            tale(
+                [dict.fromkeys("Ab", NEVER), {"a": SHORT}, {"a": FIRST}],
+                *on_a(FIRST, swap(FIRST, BACK)),
+                base=dict.fromkeys("Aab", BASE),
+            ),
+            ["-", "landed c0 range", "landed c0 range"],
+            id="a-patch-that-is-not-in-brings-it-to-other-files",
+        ),
+        pytest.param(
+            tale(
+                a(SHORT, swap(SHORT, AT_12), swap(FIRST, AT_12), swap(FIRST, AT_12, AT_20)),
+                *on_a(SHORT, swap(FIRST, AT_12, AT_20), swap(FIRST, AT_12, AT_20, BACK)),
+            ),
+            ["evolved c0 by c1 history", *["landed c1 range"] * 3],
+            id="what-brings-it-landed-before",
+        ),
+        pytest.param(
+            tale(
+                a(
+                    swap(BASE, AT_08),
+                    swap(MANY, AT_08),
+                    swap(MANY, AT_08, AT_12),
+                    swap(MANY, AT_08, AT_12, GONE),
+                    swap(MANY, AT_08, AT_12, GONE, AT_20),
+                    swap(MANY, AT_08, AT_12, GONE, AT_20, ("stay_05", "stay_05 again_x"), AT_25),
+                ),
+                *on_a(swap(BASE, ("stay_05", "stay_05 again_x"), AT_08, AT_12, AT_20, AT_25)),
+            ),
+            ["landed c0 range", "-", *["landed c0 range"] * 4],
+            id="it-comes-back-two-patches-later",
+        ),
+        pytest.param(
+            Tale(
+                {folder("a"): BASE},
+                [
+                    difference(f"p{number}", {folder("a"): old}, {folder("a"): new})
+                    for number, (old, new) in enumerate(pairwise(STATES))
+                ],
+                [("Work", {folder("a"): state}) for state in (swap(BASE, AT_12), STATES[2])],
+            ),
+            ["landed c1 exact", "landed c0 range", "-"],
+            id="what-brings-it-landed-later",
+        ),
+    ],
+)
+def test_a_removal_is_needed_again_where_what_it_removes_landed_later(
+    told: Tale, verdicts: list[str]
+) -> None:
+    assert told.verdicts() == verdicts

@@ -1,0 +1,198 @@
+"""What of a patch upstream has, in the cases where one line or one commit more decides."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.absorption import Event
+from tests.engines.tales import Changes, Tale, swap
+from tests.engines.test_absorb import (
+    BASE,
+    BOTH,
+    COPIED,
+    FIRST,
+    FOUR,
+    LATE,
+    MUCH,
+    OTHERWISE,
+    REPLACED,
+    a,
+    on_a,
+    tale,
+)
+
+PIECES = [f"piece_{number:02}" for number in range(15)]
+THIRD = swap(BOTH, ("stay_12", "stay_12 ours_5th ours_6th"))
+MUTE_20 = ("stay_20", "stay_20 }")
+COMMON = swap(BASE, ("stay_20", "stay_20 stay_03"))
+MUTE = swap(FIRST, MUTE_20)
+OTHER_TWO = BOTH.replace(b"ours_two", b"theirs_two")
+BESIDE = ("stay_10", "ours_10")
+TEN = swap(BASE, BESIDE)
+BACK = swap(BASE, ("stay_20", "stay_20 later_one later_two"))
+
+
+def inserted(*words: str) -> bytes:
+    return swap(BASE, ("stay_05", " ".join(["stay_05", *words])))
+
+
+def by_releases(theirs: int, count: int = 20) -> Tale:
+    """Return lines that came with five releases, the last ones in other words."""
+    pieces = [f"piece_{number:02}" for number in range(count)]
+    words = [*pieces[: count - theirs], *(f"other_{number}" for number in range(theirs))]
+    steps: list[tuple[str, Changes]] = []
+    for release in range(1, 6):
+        beside = (f"release_{n}_{line}" for n in range(release) for line in range(count))
+        content = swap(
+            inserted(*words[: count // 5 * release]), ("stay_28", " ".join(["stay_28", *beside]))
+        )
+        steps.append(("Release", {"a": content}))
+    return tale(a(inserted(*pieces)), *steps)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "verdict"),
+    [
+        pytest.param(0, "landed c0 exact", id="all"),
+        pytest.param(1, "landed c0 history", id="all-but-one-line"),
+        pytest.param(2, "-", id="nine-in-ten"),
+        pytest.param(8, "-", id="most"),
+    ],
+)
+def test_what_came_in_pieces_is_there_if_hardly_a_line_is_another(
+    theirs: int, verdict: str
+) -> None:
+    assert by_releases(theirs).verdicts() == [verdict]
+
+
+def test_a_large_patch_is_judged_as_a_small_one() -> None:
+    large = inserted(*(f"piece_{number}" for number in range(300)))
+    assert tale(a(large), *on_a(large)).verdicts() == ["landed c0 exact"]
+    assert by_releases(0, 300).verdicts() == ["landed c0 exact"]
+
+
+def test_what_came_in_pieces_names_its_other_words() -> None:
+    (wording,) = by_releases(1).absorbed()[0].wordings
+    assert (wording.path, wording.patch, wording.upstream) == ("a", b"piece_19", b"other_0")
+
+
+@pytest.mark.parametrize(
+    ("told", "verdicts"),
+    [
+        pytest.param(
+            tale(a(FIRST, BOTH, THIRD), *on_a(THIRD), ("Revert one", {"a": BOTH})),
+            ["landed c0 exact", "landed c0 exact", "reverted c0 by c1"],
+            id="a-third-of-a-squash-reverted",
+        ),
+        pytest.param(
+            tale(
+                a(FIRST, MUTE, swap(MUTE, BESIDE)),
+                *on_a(swap(MUTE, BESIDE)),
+                ("Revert one", {"a": swap(FIRST, BESIDE)}),
+            ),
+            ["landed c0 exact", "gone c0 by c1 history", "landed c0 exact"],
+            id="lines-that-say-nothing-are-not-reverted-alone",
+        ),
+        pytest.param(
+            tale(
+                a(inserted(*PIECES[:10])),
+                *on_a(inserted(*PIECES[:6], "o_1", "o_2", "o_3", "o_4"), inserted(*PIECES[:10])),
+            ),
+            ["landed c1 exact"],
+            id="the-landing-with-most-of-it",
+        ),
+        pytest.param(
+            tale(
+                a(inserted("ours_1", "ours_2", "ours_3")), *on_a(inserted("ours_1", "ours_2", "x"))
+            ),
+            ["-"],
+            id="two-of-three-lines-are-too-few",
+        ),
+        pytest.param(
+            tale(a(TEN, swap(MUCH, COPIED, BESIDE)), *on_a(swap(MUCH, OTHERWISE, BESIDE))),
+            ["landed c0 exact", "landed c0 history"],
+            id="other-words-in-the-second-patch",
+        ),
+        pytest.param(
+            tale(a(FIRST, BOTH), *on_a(BOTH.replace(b"ours_late", b"\tours_ late"))),
+            ["landed c0 exact", "landed c0 whitespace"],
+            id="other-white-space-in-the-second-patch",
+        ),
+        pytest.param(
+            tale(a(LATE, BACK), *on_a(BACK)),
+            ["landed c0 range"] * 2,
+            id="a-line-that-the-second-patch-brings-back",
+        ),
+        pytest.param(
+            tale(
+                [{"b": FIRST}, {"b": REPLACED}, {"a": LATE}],
+                ("All", {"a": LATE, "b": REPLACED}),
+                base={"a": BASE, "b": BASE},
+            ),
+            ["landed c0 range", "landed c0 range", "landed c0 exact"],
+            id="a-range-in-another-file",
+        ),
+        pytest.param(
+            tale(a(FOUR, swap(FOUR, MUTE_20)), *on_a(FOUR, swap(FOUR, MUTE_20), FOUR)),
+            ["landed c0 exact", "reverted c1 by c2"],
+            id="a-commit-of-its-own-reverted",
+        ),
+        pytest.param(
+            tale(
+                a(swap(inserted(*PIECES[:5]), ("stay_20", " ".join(["stay_20", *PIECES[5:15]])))),
+                *on_a(
+                    *(inserted(*PIECES[:n]) for n in (1, 2)), inserted(*PIECES[:3], "x_4", "x_5")
+                ),
+            ),
+            ["landed c0 history hunks 0"],
+            id="three-of-five-lines-in-pieces",
+        ),
+        pytest.param(
+            tale(a(BOTH), *on_a(BOTH, OTHER_TWO, BOTH)),
+            ["landed c0 exact"],
+            id="a-line-changed-and-changed-back",
+        ),
+        pytest.param(
+            tale(a(BOTH), *on_a(BOTH, BASE, BOTH, OTHER_TWO)),
+            ["evolved c2 by c3 history"],
+            id="changed-after-it-landed-again",
+        ),
+        pytest.param(
+            tale(
+                a(inserted(*PIECES[:10])),
+                *on_a(
+                    inserted(*PIECES[8:10]),
+                    inserted(*PIECES[:8], "x_1", "x_2"),
+                    inserted(*PIECES[:7], "other", "x_1", "x_2"),
+                ),
+            ),
+            ["evolved c1 by c2 history"],
+            id="changed-after-a-landing-that-took-lines-away",
+        ),
+        pytest.param(
+            tale(a(BOTH), *on_a(BOTH, OTHER_TWO, OTHER_TWO.replace(b"ours_one", b"theirs_one"))),
+            ["evolved c0 by c1 history"],
+            id="changed-by-two-alike",
+        ),
+        pytest.param(
+            tale(a(COMMON), *on_a(COMMON, swap(COMMON, BESIDE), TEN)),
+            ["-"],
+            id="a-line-that-stands-elsewhere-and-went-again",
+        ),
+    ],
+)
+def test_a_series_is_judged_by_all_its_landings(told: Tale, verdicts: list[str]) -> None:
+    assert told.verdicts() == verdicts
+
+
+def test_nothing_of_a_reverted_patch_is_there() -> None:
+    found = tale(a(BOTH), *on_a(BOTH, BASE)).absorbed()[0]
+    assert (found.event, found.hunks, found.is_whole) == (Event.REVERTED, frozenset(), False)
+
+
+def test_a_hunk_that_upstream_does_without_is_told_by_what_it_adds() -> None:
+    ours = swap(inserted(*PIECES, "ours_1st", "ours_2nd"), ("stay_25", "guard_it"))
+    told = tale(a(ours), *on_a(inserted(*PIECES, "theirs_1st", "theirs_2nd")))
+    assert told.verdicts() == ["landed c0 history"]
+    without = told.absorbed()[0].wordings[-1]
+    assert (without.path, without.upstream, without.patch) == ("a", b"", b"guard_it\n")

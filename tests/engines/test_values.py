@@ -1,0 +1,29 @@
+"""What engines hand over cannot be changed behind their back."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from patchmgr.engines.ladder import Collided, Merged, Sides
+from patchmgr.engines.rebase import Item, Judged
+from tests.engines.series import Run, patch_of
+
+PATCH = patch_of("p")
+VALUES = [
+    Sides(None, None, None),
+    Merged(None, ()),
+    Collided("", None, ()),
+    Item(PATCH),
+    Judged(Run({}, {}).rebase(PATCH).outcomes[0]),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_a_value_stays_as_it_was_made(value: Any) -> None:
+    for name in (field.name for field in dataclasses.fields(value)):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(value, name, None)
+    assert not hasattr(value, "__dict__")
