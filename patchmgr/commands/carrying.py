@@ -6,14 +6,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from patchmgr.commands.absorbing import FEWEST_KEPT, with_absorbed
 from patchmgr.commands.touched import touched_paths
-from patchmgr.engines.absorb import find_absorbed
-from patchmgr.engines.absorbed_before import absorbed_before
-from patchmgr.engines.absorption import Absorption
-from patchmgr.engines.atoms import Folded
 from patchmgr.engines.blocking import Causes, pass_on_causes
 from patchmgr.engines.crosscheck import check_merged
-from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.leaving_out import leave_out
 from patchmgr.engines.needs import Views, place_items
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
@@ -41,8 +37,6 @@ from patchmgr.plumbing.workbench import Workbench
 if TYPE_CHECKING:
     from patchmgr.engines.memory import Resolutions
     from patchmgr.engines.symbols import SymbolIndex
-
-FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less than asking
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +159,7 @@ def carry(
         if history is not None:
             every = (*paths, *renames.values())
             history = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
-            items = _with_absorbed(
+            items = with_absorbed(
                 bench, items, base, onto, renames, history, text, kept, structure.begin
             )
             if len(history.steps(every)) >= FEWEST_KEPT:
@@ -209,49 +203,6 @@ def _formatter(
     if formatters is None:
         return None
     return TreeFormatter(tree_reader(onto, bench, bring), formatters)
-
-
-def _with_absorbed(
-    bench: Workbench,
-    items: Sequence[Item],
-    base: StoredTree,
-    onto: StoredTree,
-    renames: Mapping[str, str],
-    history: KnownHistory,
-    text: GitTextMerge,
-    before: Answers,
-    on_search: Callable[[], None],
-) -> tuple[Item, ...]:
-    """Note on each patch what upstream has of it already.
-
-    `on_search` is called before a search of many steps that no run before has made.
-    """
-    kept = [i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None)]
-    paths = touched_paths([item.patch for item in kept])
-    start = {path: base.entry(path) for path in paths}
-    target = {path: onto.entry(renames.get(path, path)) for path in paths}
-    steps = history.steps(tuple(dict.fromkeys((*paths, *renames.values()))))
-    if not steps:
-        return tuple(items)
-    old = Overlay(base)
-    folded = [Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in kept]
-
-    def find() -> Mapping[int, Absorption]:
-        return find_absorbed(folded, start, target, renames, steps, blobs=bench, text=text)
-
-    about = (folded, start, target, sorted(renames.items()))
-
-    def find_anew() -> Mapping[int, Absorption]:
-        on_search()
-        return find()
-
-    few = len(steps) < FEWEST_KEPT
-    found = find() if few else absorbed_before(before, about, steps, find_anew)
-    known = {
-        id(item): replace(item, steps=folded[number].steps, absorption=found.get(number))
-        for number, item in enumerate(kept)
-    }
-    return tuple(known.get(id(item), item) for item in items)
 
 
 def _readable(

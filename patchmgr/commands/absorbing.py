@@ -1,0 +1,75 @@
+"""Note on the patches of a series what upstream has of them already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+
+from patchmgr.commands.touched import touched_paths
+from patchmgr.engines.absorb import find_absorbed
+from patchmgr.engines.absorbed_before import absorbed_before
+from patchmgr.engines.absorption import Absorption
+from patchmgr.engines.atoms import Folded
+from patchmgr.engines.fold import Overlay, step_patch
+from patchmgr.engines.rebase import Item
+from patchmgr.model.patch import Patch
+from patchmgr.plumbing.answers import Answers
+from patchmgr.plumbing.history import KnownHistory
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.text_merge import GitTextMerge
+from patchmgr.plumbing.workbench import Workbench
+
+FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less than asking
+
+
+def with_absorbed(
+    bench: Workbench,
+    items: Sequence[Item],
+    base: StoredTree,
+    onto: StoredTree,
+    renames: Mapping[str, str],
+    history: KnownHistory,
+    text: GitTextMerge,
+    before: Answers,
+    on_search: Callable[[], None],
+) -> tuple[Item, ...]:
+    """Note on each patch what upstream has of it already.
+
+    `on_search` is called before a search of many steps that no run before has made.
+    """
+    kept = [i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None)]
+    paths = touched_paths([item.patch for item in kept])
+    start = {path: base.entry(path) for path in paths}
+    target = {path: onto.entry(renames.get(path, path)) for path in paths}
+    steps = history.steps(tuple(dict.fromkeys((*paths, *renames.values()))))
+    if not steps:
+        return tuple(items)
+    old = Overlay(base)
+    every = [Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in kept]
+    changed = {path for step in steps for path in step.changes}
+    changed |= {path for path in paths if start[path] != target[path]}
+    asked = [n for n, each in enumerate(every) if _is_about(each.patch, changed, renames)]
+    folded = [every[n] for n in asked]
+
+    def find() -> Mapping[int, Absorption]:
+        return find_absorbed(folded, start, target, renames, steps, blobs=bench, text=text)
+
+    about = (folded, start, target, sorted(renames.items()))
+
+    def find_anew() -> Mapping[int, Absorption]:
+        on_search()
+        return find()
+
+    few = len(steps) < FEWEST_KEPT
+    found = find() if few else absorbed_before(before, about, steps, find_anew)
+    absorbed = {asked[number]: absorption for number, absorption in found.items()}
+    known = {
+        id(item): replace(item, steps=every[number].steps, absorption=absorbed.get(number))
+        for number, item in enumerate(kept)
+    }
+    return tuple(known.get(id(item), item) for item in items)
+
+
+def _is_about(patch: Patch, changed: Collection[str], renames: Mapping[str, str]) -> bool:
+    """Say whether upstream changed a path of a patch: nothing of it can have landed otherwise."""
+    return any(path in changed or renames.get(path) in changed for path in patch.paths())
