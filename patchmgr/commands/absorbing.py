@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from patchmgr.commands.touched import touched_paths
@@ -12,7 +12,6 @@ from patchmgr.engines.absorption import Absorption
 from patchmgr.engines.atoms import Folded
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.rebase import Item
-from patchmgr.model.patch import Patch
 from patchmgr.plumbing.answers import Answers
 from patchmgr.plumbing.history import KnownHistory
 from patchmgr.plumbing.objects import StoredTree
@@ -45,11 +44,7 @@ def with_absorbed(
     if not steps:
         return tuple(items)
     old = Overlay(base)
-    every = [Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in kept]
-    changed = {path for step in steps for path in step.changes}
-    changed |= {path for path in paths if start[path] != target[path]}
-    asked = [n for n, each in enumerate(every) if _is_about(each.patch, changed, renames)]
-    folded = [every[n] for n in asked]
+    folded = [Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in kept]
 
     def find() -> Mapping[int, Absorption]:
         return find_absorbed(folded, start, target, renames, steps, blobs=bench, text=text)
@@ -62,14 +57,8 @@ def with_absorbed(
 
     few = len(steps) < FEWEST_KEPT
     found = find() if few else absorbed_before(before, about, steps, find_anew)
-    absorbed = {asked[number]: absorption for number, absorption in found.items()}
     known = {
-        id(item): replace(item, steps=every[number].steps, absorption=absorbed.get(number))
+        id(item): replace(item, steps=folded[number].steps, absorption=found.get(number))
         for number, item in enumerate(kept)
     }
     return tuple(known.get(id(item), item) for item in items)
-
-
-def _is_about(patch: Patch, changed: Collection[str], renames: Mapping[str, str]) -> bool:
-    """Say whether upstream changed a path of a patch: nothing of it can have landed otherwise."""
-    return any(path in changed or renames.get(path) in changed for path in patch.paths())
