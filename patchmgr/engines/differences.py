@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import compress, count
+from operator import lt, ne
 
 LARGEST_GAP = 100_000  # pairs of lines that are compared where no line is singular
 DEEPEST = 30
 
 Lines = Sequence[bytes]
+Run = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +31,10 @@ def changed_blocks(old: Lines, new: Lines) -> tuple[Block, ...]:
     """Return the blocks that differ, in order."""
     blocks: list[Block] = []
     at_old = at_new = 0
-    for i, j in (*matched_lines(old, new), (len(old), len(new))):
+    for i, j, size in (*_runs(old, new, (0, 0), 0), (len(old), len(new), 0)):
         if i > at_old or j > at_new:
             blocks.append(Block(at_old, i, at_new, j))
-        at_old, at_new = i + 1, j + 1
+        at_old, at_new = i + size, j + size
     return tuple(blocks)
 
 
@@ -40,51 +43,61 @@ def matched_lines(old: Lines, new: Lines) -> tuple[tuple[int, int], ...]:
 
     Lines that both texts have once lead, as in a patience diff; between them the longest runs.
     """
-    return tuple(_matched(old, new, (0, 0), 0))
+    runs = _runs(old, new, (0, 0), 0)
+    return tuple((i + n, j + n) for i, j, size in runs for n in range(size))
 
 
-def _matched(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[tuple[int, int]]:
+def _runs(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[Run]:
+    """Yield the runs of equal lines, by where they start in both texts and how many they are."""
     head = _same_at_start(old, new)
     tail = _same_at_start(old[head:][::-1], new[head:][::-1])
-    yield from ((at[0] + n, at[1] + n) for n in range(head))
+    if head:
+        yield at[0], at[1], head
     ends = len(old) - tail, len(new) - tail
     yield from _between(
         old[head : ends[0]], new[head : ends[1]], (at[0] + head, at[1] + head), depth
     )
-    yield from ((at[0] + ends[0] + n, at[1] + ends[1] + n) for n in range(tail))
+    if tail:
+        yield at[0] + ends[0], at[1] + ends[1], tail
 
 
 def _same_at_start(old: Lines, new: Lines) -> int:
-    pairs = zip(old, new, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
+    return next(compress(count(), map(ne, old, new)), min(len(old), len(new)))
 
 
-def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[tuple[int, int]]:
+def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[Run]:
     anchors = _anchors(old, new) if depth < DEEPEST else []
     if not anchors:
         if len(old) * len(new) <= LARGEST_GAP:
-            yield from ((at[0] + i, at[1] + j) for i, j in _longest_runs(old, new))
+            matcher = SequenceMatcher(None, old, new, autojunk=False)
+            blocks = matcher.get_matching_blocks()
+            yield from ((at[0] + i, at[1] + j, size) for i, j, size in blocks if size)
         return
     done = (0, 0)
     for i, j in (*anchors, (len(old), len(new))):
         if i > done[0] and j > done[1]:
             start = at[0] + done[0], at[1] + done[1]
-            yield from _matched(old[done[0] : i], new[done[1] : j], start, depth + 1)
+            yield from _runs(old[done[0] : i], new[done[1] : j], start, depth + 1)
         if i < len(old):
-            yield at[0] + i, at[1] + j
+            yield at[0] + i, at[1] + j, 1
         done = i + 1, j + 1
 
 
-def _longest_runs(old: Lines, new: Lines) -> Iterator[tuple[int, int]]:
-    for i, j, size in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
-        yield from ((i + n, j + n) for n in range(size))
+def _singles(lines: Lines) -> dict[bytes, int]:
+    """Return the place of each line that is there once, in order."""
+    last = dict(zip(lines, count(), strict=False))  # in the order of first places, as is
+    times = Counter(lines).values()
+    return dict(compress(last.items(), map((1).__eq__, times)))
 
 
 def _anchors(old: Lines, new: Lines) -> list[tuple[int, int]]:
     """Return the longest increasing run of lines that both sides have exactly once."""
-    in_old, in_new = Counter(old), Counter(new)
-    places = {line: j for j, line in enumerate(new) if in_new[line] == 1}
-    pairs = [(i, places[x]) for i, x in enumerate(old) if in_old[x] == 1 and x in places]
+    mine, theirs = _singles(old), _singles(new)
+    shared = [*filter(theirs.__contains__, mine)]
+    places = [*map(theirs.__getitem__, shared)]
+    pairs = [*zip(map(mine.__getitem__, shared), places, strict=True)]
+    if not any(map(lt, places[1:], places)):
+        return pairs
     ends: list[int] = []
     last: list[int] = []
     before: list[int | None] = []
