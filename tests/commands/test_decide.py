@@ -357,3 +357,24 @@ def test_o_other_members_of_the_set(
         (evidence,) = patch["evidence"]
         assert evidence["pull"] == 7
         assert evidence["how"] in ("exact", "superset")
+
+
+def test_what_is_there_word_for_word_in_a_later_wording_is_absorbed(scene: Scene) -> None:
+    scene.upstream.commit({"f.py": source(), "b": "b\n"})
+    fork(scene, {"f.py": source(l4=MINE)})
+    scene.upstream.commit({"b": "c\n"}, "upstream: before (#6)")
+    later = (
+        "    basin = plant.drain(\n        plant.here('sieve', 9)\n    )\n"
+        "    if basin > 40 and plant.is_loud: plant.ring(basin, 'bell')\n"
+    )
+    more = "".join(f"    plant.stir('pot{n}', {n})\n" for n in range(9))
+    scene.upstream.commit({"f.py": source(l4=later, l11=more)}, "upstream: much more (#7)")
+    scene.upstream.commit({"b": "d\n"}, "upstream: after (#8)")
+    patch = onto(scene)
+    assert patch["verdict"] == "absorbed"
+    assert [(one["pull"], one["how"]) for one in patch["evidence"]] == [(7, "history")]
+    (wording,) = patch["superseded"]
+    assert wording["patch"] == MINE
+    assert "plant.is_loud" in wording["upstream"]
+    shown = scene.run("-C", scene.root, "rebase", "--onto", "upstream/main", "--dry-run")
+    assert "superseded: landed in other words (both texts with --show-conflicts)" in shown.out
