@@ -17,7 +17,7 @@ settings.register_profile(
     "patient",
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    max_examples=examples(200),
+    max_examples=examples(120),
 )
 settings.load_profile("patient")
 

@@ -16,7 +16,7 @@ from tests.commands.test_kills import LONG, Killed, killing, restorer
 Look = tuple[object, ...]
 # How many operations before the first that shows are looked at, and every which of them: all
 # where there is time.
-READING, STEP = (40, 1) if os.environ.get(LONG) else (6, 5)
+READING, STEP = (40, 1) if os.environ.get(LONG) else (6, 11)
 
 
 @pytest.fixture

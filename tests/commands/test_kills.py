@@ -24,7 +24,7 @@ _MOVING = ("replace", "rename", "unlink", "remove", "rmdir", "mkdir", "symlink",
 
 LONG = "PATCHMGR_LONG"
 # Every which operation a command is killed at: each where there is time.
-STEP = 1 if os.environ.get(LONG) else 5
+STEP = 1 if os.environ.get(LONG) else 7
 
 
 class Killed(BaseException):
@@ -107,7 +107,7 @@ def killed_everywhere(
 ) -> None:
     """Kill a command at each of its operations; `check` says whether all is old afterwards.
 
-    Every fifth operation will do where there is little time.
+    Every seventh operation will do where there is little time.
     """
     at = 1 - step
     is_old = False
