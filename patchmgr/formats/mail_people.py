@@ -51,8 +51,11 @@ def parse_person(text: str) -> tuple[str, str] | None:
 
 
 def written_person(name: str, email: str) -> str:
-    """Return name and address as the text of a `From:` header."""
-    if _SPECIAL.search(name):
+    """Return name and address as the text of a `From:` header.
+
+    Where there is no address at all, quotes are read as a part of the name, as by git's mailinfo.
+    """
+    if _SPECIAL.search(name) and "@" in name + email:
         name = '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'
     return f"{name} <{email}>"
 

@@ -136,3 +136,9 @@ def test_a_person_who_was_read_survives(person: tuple[str, str] | None) -> None:
 def test_any_text_is_a_person_or_none(text: str) -> None:
     person = parse_person(text)
     assert person is None or not set("<>\n") & set("".join(person))
+
+
+@pytest.mark.parametrize("name", ['Joe "D', "Joe\\D", "Joe, D", "J. D"])
+@pytest.mark.parametrize("email", ["", "joe@example.org"])
+def test_a_name_is_read_as_it_was_written(name: str, email: str) -> None:
+    assert parse_person(written_person(name, email)) == (name, email)
