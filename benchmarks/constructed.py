@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.clones import output
 
 FILES = 600
 BLOCKS = 24  # of five lines each, in a file of the long walk
@@ -31,6 +34,19 @@ class Constructed:
         for branch, commits in (("fork", self.fork), ("main", self.upstream)):
             for number, commit in enumerate(commits):
                 yield from _commit(branch, "" if number else "base", commit)
+
+
+def write_history(history: Constructed, root: Path, environment: Mapping[str, str]) -> None:
+    """Make a bare repository of a history."""
+    place = root.parent
+    output(
+        ["git", "init", "--quiet", "--bare", "--initial-branch=main", str(root)], place, environment
+    )
+    stream = place / "stream"
+    with stream.open("wb") as out:
+        out.writelines(history.stream())
+    output(["sh", "-c", f"git --git-dir={root} fast-import --quiet < {stream}"], place, environment)
+    stream.unlink()
 
 
 def _commit(branch: str, parent: str, commit: Commit) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.clones import output
-from benchmarks.constructed import Constructed
+from benchmarks.constructed import Constructed, write_history
 from benchmarks.pages import program
 from benchmarks.timing import Tool
 
@@ -26,13 +26,7 @@ class Ground:
     def fill(self, history: Constructed) -> None:
         """Make the history and a workspace that has fetched it and has its fork as a series."""
         self._place.mkdir(parents=True)
-        self._git("init", "--quiet", "--bare", "--initial-branch=main", str(self._upstream))
-        stream = self._place / "stream"
-        with stream.open("wb") as out:
-            out.writelines(history.stream())
-        line = f"git --git-dir={self._upstream} fast-import --quiet < {stream}"
-        output(["sh", "-c", line], self._place, self._environment)
-        stream.unlink()
+        write_history(history, self._upstream, self._environment)
         workspace, upstream = self._used / "workspace", self._upstream
         inside = f"-C {workspace}"
         for words in (

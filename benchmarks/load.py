@@ -15,7 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.clones import output, quiet_environment
-from benchmarks.constructed import Constructed, big_file, long_walk, many_paths
+from benchmarks.constructed import (
+    Constructed,
+    big_file,
+    long_walk,
+    many_paths,
+    write_history,
+)
 from benchmarks.pages import Section, program, tell, write
 from benchmarks.timing import Tool, run_once
 
@@ -81,13 +87,7 @@ class Yard:
 
     def fill(self, history: Constructed) -> None:
         """Make upstream's history and the fork's, and a workspace with an empty series."""
-        self._git("init", "--quiet", "--bare", "--initial-branch=main", str(self._upstream))
-        stream = self._place / "stream"
-        with stream.open("wb") as out:
-            out.writelines(history.stream())
-        line = ["sh", "-c", f"git --git-dir={self._upstream} fast-import --quiet < {stream}"]
-        output(line, self._place, self._environment)
-        stream.unlink()
+        write_history(history, self._upstream, self._environment)
         self._workspace.parent.mkdir()
         base = self._commit("base")
         for words in (

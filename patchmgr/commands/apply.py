@@ -21,7 +21,7 @@ from patchmgr.commands.targets import (
 from patchmgr.commands.targets import only_series as only_series
 from patchmgr.commands.touched import touched_paths
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.outcome import PatchOutcome, Verdict
+from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.recorded import Recalled
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
@@ -56,8 +56,7 @@ class Application:
     @property
     def has_conflicts(self) -> bool:
         """Say whether a patch could not be applied; then nothing was written."""
-        left = (Verdict.CONFLICT, Verdict.BLOCKED)
-        return any(patch.verdict in left for patch in self.patches)
+        return any(patch.is_left for patch in self.patches)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
 from patchmgr.engines.relocation_files import ChangedFiles, is_of
 from patchmgr.engines.sightings import explain, explained_paths
 from patchmgr.model.decision import Decision
-from patchmgr.model.outcome import PatchOutcome, Verdict
+from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.ports import History, Step
 from patchmgr.model.progress import Progress
@@ -73,8 +73,7 @@ class Carried:
     @property
     def has_conflicts(self) -> bool:
         """Say whether something is left for a person."""
-        left = (Verdict.CONFLICT, Verdict.BLOCKED)
-        return any(outcome.verdict in left for outcome in self.outcomes)
+        return any(outcome.is_left for outcome in self.outcomes)
 
     def drafts(self) -> tuple[Draft, ...]:
         """Return the commits to write, one a carried patch."""

@@ -170,8 +170,7 @@ def _wordings(
         if landing.count.reworded or is_short(search, hunk, landed, end):
             yield from _in_other_words(search, patch, number, landed)
         if number in proved and _is_without(search, patch, number, landing):
-            added = b"".join(line[1:] for line in search.hunk(patch, number) if line[:1] == b"+")
-            yield Wording(hunk.path, b"", added)
+            yield Wording(hunk.path, b"", search.hunk(patch, number).added_text())
 
 
 def _is_without(search: Search, patch: int, number: int, landing: Landing) -> bool:

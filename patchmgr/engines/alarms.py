@@ -137,7 +137,7 @@ def resemblances(sides: Sides, alarms: Sequence[Alarm], blobs: Blobs) -> tuple[R
     for alarm in alarms:
         start, end = alarm.likeness.start, alarm.likeness.end
         hunk = sides.hunks[alarm.hunk]
-        added = b"".join(line[1:] for line in hunk.lines if line[:1] == b"+")
         upstream = b"".join(ours[start:end])
+        added = hunk.added_text()
         found.append(Resemblance(alarm.likeness.confidence, start + 1, upstream, added))
     return tuple(found)

@@ -11,12 +11,12 @@ the diff may do what it likes: where only one side differs there, its text is th
 from __future__ import annotations
 
 from bisect import bisect
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress, count, pairwise
 from operator import lt, ne, sub
 
+from patchmgr.engines.differences import singles
 from patchmgr.engines.placement import split_lines
 
 _BINARY_LOOK = 8000  # bytes in which git looks for a NUL
@@ -30,9 +30,7 @@ class Text:
     def __init__(self, content: bytes) -> None:
         self.is_binary = b"\0" in content[:_BINARY_LOOK]
         self.lines = split_lines(content)
-        last = dict(zip(self.lines, count(), strict=False))  # in the order of first places, as is
-        times = Counter(self.lines).values()
-        self.single = dict(compress(last.items(), map((1).__eq__, times)))
+        self.single = singles(self.lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from patchmgr.engines.structure.guards_lines import growths, outdated_lines
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.outcome import Verdict
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 if TYPE_CHECKING:
@@ -237,6 +236,6 @@ def _last_patches(judged: Sequence[Judged]) -> dict[str, int]:
     for number, patch in enumerate(judged):
         if patch.outcome.is_carried:
             last |= dict.fromkeys(patch.outcome.changes or (), number)
-        elif patch.outcome.verdict in (Verdict.CONFLICT, Verdict.BLOCKED):
+        elif patch.outcome.is_left:
             stuck |= {result.home for result in patch.files}
     return {path: number for path, number in last.items() if path not in stuck}

@@ -14,7 +14,7 @@ LARGEST_GAP = 100_000  # pairs of lines that are compared where no line is singu
 DEEPEST = 30
 
 Lines = Sequence[bytes]
-Run = tuple[int, int, int]
+_Run = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def matched_lines(old: Lines, new: Lines) -> tuple[tuple[int, int], ...]:
     return tuple((i + n, j + n) for i, j, size in runs for n in range(size))
 
 
-def _runs(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[Run]:
+def _runs(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[_Run]:
     """Yield the runs of equal lines, by where they start in both texts and how many they are."""
     head = _same_at_start(old, new)
     tail = _same_at_start(old[head:][::-1], new[head:][::-1])
@@ -65,7 +65,7 @@ def _same_at_start(old: Lines, new: Lines) -> int:
     return next(compress(count(), map(ne, old, new)), min(len(old), len(new)))
 
 
-def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[Run]:
+def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[_Run]:
     anchors = _anchors(old, new) if depth < DEEPEST else []
     if not anchors:
         if len(old) * len(new) <= LARGEST_GAP:
@@ -83,7 +83,7 @@ def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterato
         done = i + 1, j + 1
 
 
-def _singles(lines: Lines) -> dict[bytes, int]:
+def singles(lines: Lines) -> dict[bytes, int]:
     """Return the place of each line that is there once, in order."""
     last = dict(zip(lines, count(), strict=False))  # in the order of first places, as is
     times = Counter(lines).values()
@@ -92,7 +92,7 @@ def _singles(lines: Lines) -> dict[bytes, int]:
 
 def _anchors(old: Lines, new: Lines) -> list[tuple[int, int]]:
     """Return the longest increasing run of lines that both sides have exactly once."""
-    mine, theirs = _singles(old), _singles(new)
+    mine, theirs = singles(old), singles(new)
     shared = [*filter(theirs.__contains__, mine)]
     places = [*map(theirs.__getitem__, shared)]
     pairs = [*zip(map(mine.__getitem__, shared), places, strict=True)]

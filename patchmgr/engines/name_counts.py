@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import compress
 from operator import ne
 
-_NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-_BLANKED = bytes(c if c in _NAME else 32 for c in range(256))
+NAMES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_BLANKED = bytes(c if c in NAMES else 32 for c in range(256))
 
 
 class NameCounts:

@@ -117,8 +117,7 @@ def _with_history(judged: Judged, item: Item) -> Judged:
 
 def _with_promise(judged: Judged, item: Item, run: _Run) -> Judged:
     """Make a conflict of a patch that came through, but whose promise the new side breaks."""
-    left = (Verdict.CONFLICT, Verdict.BLOCKED)
-    if item.promise is None or judged.outcome.verdict in left:
+    if item.promise is None or judged.outcome.is_left:
         return judged
     reason = item.promise(run.new)
     if reason is None:

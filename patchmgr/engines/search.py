@@ -11,6 +11,7 @@ from patchmgr.engines.fold import FileStep
 from patchmgr.engines.placement import apply_one
 from patchmgr.engines.presence import View, look
 from patchmgr.model.merge import Clean, Merge
+from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, Step, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
@@ -161,10 +162,10 @@ class Search:
         merge = self.alone(patch, hunk, entry)
         return entry is not None and merge == Clean(self.blobs.read(entry.blob))
 
-    def hunk(self, patch: int, hunk: int) -> tuple[bytes, ...]:
-        """Return the lines of a hunk, by its number in the patch, with their signs."""
+    def hunk(self, patch: int, hunk: int) -> Hunk:
+        """Return a hunk by its number in the patch: one that has lines."""
         step, number = self._numbered(patch)[hunk]
-        return tuple(step.change.hunks[number].lines) if step.change.hunks else ()
+        return step.change.hunks[number]
 
     def _numbered(self, patch: int) -> list[tuple[FileStep, int]]:
         steps = self.folded[patch].steps

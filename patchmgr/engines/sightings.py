@@ -145,8 +145,8 @@ def _wordings(result: FileResult, tools: _Tools) -> Iterator[Wording]:
     lines = split_lines(content or b"")
     for alarm in _alarms(result, is_landed=True):
         likeness, hunk = alarm.likeness, result.step.change.hunks[alarm.hunk]
-        added = b"".join(line[1:] for line in hunk.lines if line[:1] == b"+")
-        yield Wording(result.home, b"".join(lines[likeness.start : likeness.end]), added)
+        upstream = b"".join(lines[likeness.start : likeness.end])
+        yield Wording(result.home, upstream, hunk.added_text())
 
 
 def _is_alike(result: FileResult, alarm: Alarm, start: Version, tools: _Tools) -> Claim:

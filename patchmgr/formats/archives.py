@@ -22,6 +22,7 @@ from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 
 LIMITS = Limits()
 _MODES = {Kind.SYMLINK: SYMLINK}
+# What the readers of the standard library raise for archives that are broken, or not understood.
 _FAULTS = (
     tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, zlib.error, lzma.LZMAError,
     ValueError, NotImplementedError, RuntimeError, OverflowError,

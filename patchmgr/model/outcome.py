@@ -158,6 +158,11 @@ class PatchOutcome:
     finding: Finding | None = None
 
     @property
+    def is_left(self) -> bool:
+        """Say whether the patch is left for a person."""
+        return self.verdict in (Verdict.CONFLICT, Verdict.BLOCKED)
+
+    @property
     def is_carried(self) -> bool:
         """Say whether the patch has a commit on the new side."""
         return self.verdict in (Verdict.UNCHANGED, Verdict.MODIFIED, Verdict.PARTIAL)
@@ -184,8 +189,7 @@ class SeriesOutcome:
     @property
     def has_conflicts(self) -> bool:
         """Say whether something is left for a person."""
-        left = (Verdict.CONFLICT, Verdict.BLOCKED)
-        return any(patch.verdict in left for patch in self.patches)
+        return any(patch.is_left for patch in self.patches)
 
     def count(self, verdict: Verdict) -> int:
         """Count the patches with a verdict."""

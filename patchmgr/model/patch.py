@@ -38,6 +38,10 @@ class Hunk:
         """Count the added lines."""
         return [line[:1] for line in self.lines].count(b"+")
 
+    def added_text(self) -> bytes:
+        """Return the added lines as one text."""
+        return b"".join(line[1:] for line in self.lines if line[:1] == b"+")
+
     def removed(self) -> int:
         """Count the removed lines."""
         return [line[:1] for line in self.lines].count(b"-")

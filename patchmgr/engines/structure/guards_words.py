@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from patchmgr.engines.name_counts import NAMES
 from patchmgr.engines.structure.guards_lines import Growths, bare
 
 if TYPE_CHECKING:
     from patchmgr.engines.structure.sides import Texts
 
-_NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-_BLANKED = bytes(c if c in _NAME or c >= 128 else 32 for c in range(256))
+_BLANKED = bytes(c if c in NAMES or c >= 128 else 32 for c in range(256))
 _HEAD = re.compile(
     r"(?:def|class)[ \t]+(\w+)(.*?:)[ \t]*(?:#[^\n]*)?$",
     re.MULTILINE | re.DOTALL,
