@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -11,12 +10,13 @@ import pytest
 from tests.commands.conftest import invoke
 from tests.commands.desks import Hands, hands
 from tests.commands.scenes import Stage, text
-from tests.commands.test_kills import LONG, Killed, killing, restorer
+from tests.commands.test_kills import Killed, killing, restorer
+from tests.long import LONG
 
 Look = tuple[object, ...]
 # How many operations before the first that shows are looked at, and every which of them: all
 # where there is time.
-READING, STEP = (40, 1) if os.environ.get(LONG) else (6, 11)
+READING, STEP = (40, 1) if LONG else (6, 11)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ PATCHMGR_LONG=1 lets each of the operations fail in each way; otherwise a few of
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ from tests.commands.conftest import Answer, invoke
 from tests.commands.every import ROWS, Place, Row, make_place, restorer
 from tests.commands.faults import KINDS, Fault, failing
 from tests.commands.scenes import Picture, Stage, one_line, picture
+from tests.long import LONG
 
-LONG = bool(os.environ.get("PATCHMGR_LONG"))
 WRITING = [row for row in ROWS if row.writes]
 
 

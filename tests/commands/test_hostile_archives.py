@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
-import os
 import tarfile
 import warnings
 import zipfile
@@ -21,6 +20,7 @@ import pytest
 from tests.commands.scenes import picture
 from tests.commands.test_installs import house as house
 from tests.commands.wheels import DEMO, House, wheel_files
+from tests.long import LONG
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,6 @@ class Evil:
     kind: bytes = tarfile.REGTYPE
 
 
-LONG = bool(os.environ.get("PATCHMGR_LONG"))
 LINK, HARD, DEVICE, PIPE = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE
 # What both kinds of archive can have, below their top folder.
 MEMBERS: Mapping[str, Sequence[Evil]] = {

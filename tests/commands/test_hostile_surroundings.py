@@ -16,8 +16,8 @@ from tests.commands.conftest import Answer, invoke
 from tests.commands.every import ROWS, Place, Row, make_place
 from tests.commands.scenes import Stage
 from tests.conftest import Repository
+from tests.long import LONG
 
-LONG = bool(os.environ.get("PATCHMGR_LONG"))
 _HOOKS = (
     "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "prepare-commit-msg",
     "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-receive",

@@ -7,7 +7,6 @@ about a few.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -20,8 +19,8 @@ import pytest
 from tests.commands.conftest import Answer, invoke
 from tests.commands.scenes import Stage, picture, text
 from tests.conftest import Repository
+from tests.long import LONG
 
-LONG = bool(os.environ.get("PATCHMGR_LONG"))
 Entries = dict[bytes, tuple[bytes, str]]
 FILE, FOLDER, LINK, SUBMODULE = b"100644", b"40000", b"120000", b"160000"
 # What may not reach a terminal: controls, and marks that turn or hide text.

@@ -5,7 +5,6 @@ PATCHMGR_LONG=1 puts every hostile patch and every spoiled file before every com
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,8 +18,8 @@ from tests.commands.conftest import Answer
 from tests.commands.every import ROWS, Place, Row, make_place, restorer
 from tests.commands.hostile import PATCHES, SPOILS
 from tests.commands.scenes import Picture, Stage, picture
+from tests.long import LONG
 
-LONG = bool(os.environ.get("PATCHMGR_LONG"))
 PATIENCE = 30
 PLAIN = [row for row in ROWS if row.state == "plain"]
 SECRET = "the secret of somebody else"

@@ -19,12 +19,12 @@ from patchmgr.plumbing.work_tree import WorkTree
 from tests.commands.conftest import invoke
 from tests.commands.scenes import Picture, Stage, picture, plant, text
 from tests.conftest import Repository
+from tests.long import LONG
 
 _MOVING = ("replace", "rename", "unlink", "remove", "rmdir", "mkdir", "symlink", "link", "fchmod")
 
-LONG = "PATCHMGR_LONG"
 # Every which operation a command is killed at: each where there is time.
-STEP = 1 if os.environ.get(LONG) else 7
+STEP = 1 if LONG else 7
 
 
 class Killed(BaseException):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.commands.desks import hands
 from tests.commands.scenes import Stage
 from tests.commands.walker import Walker, start
+from tests.long import LONG
 
-LONG = "PATCHMGR_LONG"
 # Seeds of walks that once found a fault are kept.
 SHORT_WALKS = (1, 2)
 LONG_WALKS = (1, 2, 3)
@@ -33,7 +31,7 @@ def test_a_short_walk_loses_no_line(
     walk(stage, monkeypatch, seed=seed, commands=30)
 
 
-@pytest.mark.skipif(not os.environ.get(LONG), reason=f"{LONG} is not set: takes minutes")
+@pytest.mark.skipif(not LONG, reason="PATCHMGR_LONG is not set: takes minutes")
 @pytest.mark.parametrize("seed", LONG_WALKS)
 def test_a_walk_of_two_thousand_commands_loses_no_line(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, seed: int

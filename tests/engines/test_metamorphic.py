@@ -5,7 +5,6 @@ PATCHMGR_LONG=1 tells hundreds of stories in each way.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +17,9 @@ from patchmgr.model.outcome import How
 from patchmgr.model.patch import Patch
 from tests.engines.series import File, Files, Result, Run, difference
 from tests.engines.tales import Changes, Tale, changed
+from tests.long import LONG
 
-STORIES = 500 if os.environ.get("PATCHMGR_LONG") else 8
+STORIES = 500 if LONG else 8
 VARIANTS: Mapping[str, tuple[str, ...]] = {
     "old": ("{0}_old(", "    {0}_value,", ")"),
     "ours": ("{0}_ours_one(", "    {0}_ours_two,", "        {0}_ours_three,", ")"),
