@@ -7,8 +7,9 @@ import os
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.lock_files import parse_lock, write_lock

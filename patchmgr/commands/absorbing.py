@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from patchmgr.commands.touched import touched_paths
 from patchmgr.engines.absorb import find_absorbed

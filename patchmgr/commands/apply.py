@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
 from patchmgr.commands.memory import Memory
@@ -36,8 +38,7 @@ from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
+class Application(Struct, frozen=True):
     """What `apply` did; `is_new` is False where all was in place already.
 
     `commits` has the commit of each patch, None for those that got none. `replayed` are the
@@ -59,8 +60,7 @@ class Application:
         return any(patch.is_left for patch in self.patches)
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(Struct, frozen=True):
     """A checkout as a command finds it: `applied` is the record in force."""
 
     checkout: Checkout
@@ -75,8 +75,7 @@ class _Target:
         return self.applied.onto if self.applied and has_commits else self.head
 
 
-@dataclass(frozen=True, slots=True)
-class _Wish:
+class _Wish(Struct, frozen=True):
     """What is to be applied how."""
 
     record: SeriesRecord
@@ -84,7 +83,7 @@ class _Wish:
     wishes: Wishes
     makes_commits: bool
     is_dry_run: bool
-    session: Session = field(repr=False)
+    session: Session
 
 
 def apply_to_checkout(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.chain import chain_of, pushed_chain, restacked, revision_of
 from patchmgr.commands.desk import Desk
@@ -25,8 +27,7 @@ from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.model.series import SeriesLine
 
 
-@dataclass(frozen=True, slots=True)
-class Arranged:
+class Arranged(Struct, frozen=True):
     """What became of a series: its order, its pushed patches, and the rewritten ones."""
 
     series: str

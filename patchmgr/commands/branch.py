@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import Outlook
@@ -31,8 +32,7 @@ from patchmgr.plumbing.tags import tag_id, tag_object, write_tag
 from patchmgr.plumbing.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
+class Built(Struct, frozen=True):
     """A built branch: where, under which name, its head, and the number of commits.
 
     `fallback` is the tag that the head which it replaces has from now on.
@@ -125,8 +125,7 @@ def _old_head(session: Session, place: _Place, series: str, branch: str, head: s
         return reader.commit(old)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Where the branch goes: a store, or a user's clone."""
 
     git_dir: Path

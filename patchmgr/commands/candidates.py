@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.lock_files import parse_lock
@@ -32,8 +33,7 @@ def workspace_around(folder: Path) -> Path | None:
     return noted if (noted / LOCK).is_file() else None
 
 
-@dataclass(frozen=True)
-class Candidates:
+class Candidates(Struct, frozen=True, dict=True):
     """The names of one workspace; `about` are the series that the command line names already."""
 
     root: Path

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.commands.absorbing import FEWEST_KEPT, with_absorbed
 from patchmgr.commands.touched import touched_paths
@@ -39,8 +41,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.symbols import SymbolIndex
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
+class Wishes(Struct, frozen=True):
     """What a person asked of one run; `solved` is by series, then by patch and path.
 
     `names_symbols` asks for the symbol around each hunk, which takes time to find. `left_out`
@@ -54,8 +55,7 @@ class Wishes:
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(Struct, frozen=True):
     """The judged patches, and the files that differ from the new upstream (None: deleted).
 
     `blocked` has the paths that are left in conflict, with their causes where a history tells.

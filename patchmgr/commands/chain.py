@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from patchmgr.commands.desk import Desk
 from patchmgr.commands.revising import Revision
@@ -25,8 +26,7 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """The patches that are not hidden in series order, and the states that they make.
 
     It ends before the first patch that does not apply, which is the `fault`.

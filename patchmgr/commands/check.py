@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.commands.carrying import Carried, Wishes
 from patchmgr.commands.check_runs import run_commands
@@ -95,8 +96,7 @@ def text_gates(patches: Sequence[Patch], settings: SeriesSettings) -> list[Gate]
 _LEFT_OUT = "series.toml leaves it out"
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """A carried series at the gates."""
 
     ready: Ready

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from patchmgr.commands.carrying import Carried
 from patchmgr.commands.checked import FOLDER, check_folder
@@ -104,8 +105,7 @@ def _run_all(
         return [runner.gate(command) for command in commands]
 
 
-@dataclass(frozen=True, slots=True)
-class _Runner:
+class _Runner(Struct, frozen=True):
     """Runs commands on the states of a branch: the pin, and after each patch."""
 
     session: Session

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from patchmgr.commands.session import Session
 from patchmgr.commands.targets import series_digest
@@ -21,8 +22,7 @@ from patchmgr.store import PRIVATE, Workspace
 FOLDER = f"{PRIVATE}/checks"
 
 
-@dataclass(frozen=True, slots=True)
-class KeptGate:
+class KeptGate(Struct, frozen=True):
     """What is kept of a gate."""
 
     name: str
@@ -32,8 +32,7 @@ class KeptGate:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """What is kept of a check; it is about the series of that digest."""
 
     digest: str

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.lessons import folder_files
 from patchmgr.commands.memory import Additions, Memory
@@ -22,8 +24,7 @@ _NAME = re.compile(r"[0-9a-f]{4,12}")
 SIDES = ("ours", "theirs")
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """A conflict on record, or why its folder cannot be used."""
 
     id: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from patchmgr.commands.session import Session, move_store_refs
 from patchmgr.engines.picking import pick
@@ -13,8 +13,7 @@ from patchmgr.model.series import SeriesFile
 from patchmgr.store import Change
 
 
-@dataclass(frozen=True, slots=True)
-class Crossed:
+class Crossed(Struct, frozen=True):
     """A patch that has another series now."""
 
     patch: str

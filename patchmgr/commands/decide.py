@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.findings import Found, read_findings
 from patchmgr.commands.session import Session, move_store_refs
@@ -22,8 +24,7 @@ _PULL = re.compile(r"#?([0-9]{1,9})|.*/pull/([0-9]{1,9})(?:[/?#].*)?")
 _COMMIT = re.compile(r"(?:.*/commit/)?([0-9a-f]{7,40})")
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(Struct, frozen=True):
     """What `decide` did: the decisions that were added, and those that were taken away."""
 
     added: tuple[Decision, ...]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.commands.session import Session, Side
 from patchmgr.engines.layers import Ground, State
@@ -22,8 +23,7 @@ from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
+class Desk(Struct, frozen=True):
     """A series as a command finds it, and what of it is pushed.
 
     `states` are the files before the first pushed patch and behind each, as differences from

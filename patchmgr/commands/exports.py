@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import Outlook
@@ -24,8 +25,7 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import PRIVATE
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What a person wants exported: the form, where to, and as which package of npm."""
 
     form: str
@@ -36,8 +36,7 @@ class Asked:
     is_dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
+class Exported(Struct, frozen=True):
     """What an export wrote; `rewritten` and `skipped` (with the reason) are patches by name."""
 
     series: str
@@ -100,8 +99,7 @@ def _check_place(root: Path, place: Path) -> None:
 Made = tuple[tuple[Parcel, ...], tuple[tuple[str, str], ...], Mapping[str, bytes]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Export:
+class _Export(Struct, frozen=True):
     """One run."""
 
     session: Session

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.decision import Passage
@@ -17,8 +18,7 @@ from patchmgr.store import PRIVATE, Workspace
 _FILE = f"{PRIVATE}/findings.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A patch that a rebase left in conflict, or to a decision: onto which commit, and why.
 
     `commit` is the upstream commit that seems to have the patch, or that it collides with.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.commands.session import Session, move_store_refs
 from patchmgr.engines.picking import pick
@@ -14,8 +15,7 @@ from patchmgr.model.series import Guard, SeriesLine
 from patchmgr.store import Change
 
 
-@dataclass(frozen=True, slots=True)
-class Guarded:
+class Guarded(Struct, frozen=True):
     """Patches with their guards, and the groups of each that are off."""
 
     series: str

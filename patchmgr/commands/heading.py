@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.decide import read_decisions
 from patchmgr.commands.desk import Desk
@@ -24,8 +25,7 @@ from patchmgr.plumbing.editors import edited_text
 from patchmgr.store import PRIVATE
 
 
-@dataclass(frozen=True, slots=True)
-class Headed:
+class Headed(Struct, frozen=True):
     """A patch whose header or name was asked about; `is_changed` says that it is another now."""
 
     series: str

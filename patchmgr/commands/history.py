@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.session import Session, move_store_refs
 from patchmgr.commands.targets import settled
@@ -27,8 +28,7 @@ from patchmgr.plumbing.stores import ref_value
 from patchmgr.store import Change, RefPlan, Told
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """What an undo or redo did: the operations, newest change first, and what they touched.
 
     `targets` are checkouts with the number of files that changed in each.
@@ -40,8 +40,7 @@ class Turn:
     targets: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Logged:
+class Logged(Struct, frozen=True):
     """The log, oldest first; `undone` are the numbers of operations that were taken back."""
 
     operations: tuple[Operation, ...]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import End, Outlook
@@ -26,16 +28,14 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Change
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """A patch that came in, and the risky paths it touches: files that run by being there."""
 
     patch: Patch
     risks: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """What a person named: files and folders, a range of a repository, or a stack in one.
 
     `strip` is their -pN, None where each source says it itself; `is_reversed` takes the contrary

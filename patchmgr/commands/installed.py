@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.session import Session
 from patchmgr.commands.stacks import whole_series
@@ -38,8 +39,7 @@ _STANDINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(Struct, frozen=True):
     """Where a package is installed, as a person names it: an interpreter, or a folder.
 
     `package` is its name where the upstream of the series does not tell it.
@@ -55,8 +55,7 @@ class Where:
         return f"--python {self.python}" if self.python is not None else f"--site {self.site}"
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledState:
+class InstalledState(Struct, frozen=True):
     """What `verify` found of a package; `state` says it in a word."""
 
     series: str

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.findings import keep_findings
@@ -38,8 +40,7 @@ from patchmgr.plumbing.installation import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PackageApplication:
+class PackageApplication(Struct, frozen=True):
     """What `apply` did to an installed package; `is_new` is False where all was in place.
 
     `paths` are the package's files that differ from the wheel's, `outcome` is None where nothing

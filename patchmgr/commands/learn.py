@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.memory import Additions, Memory, of_lesson
 from patchmgr.commands.session import Session, move_store_refs
@@ -29,8 +31,7 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Change
 
 
-@dataclass(frozen=True, slots=True)
-class LearnedFile:
+class LearnedFile(Struct, frozen=True):
     """A file in conflict: the commit that solved it, what that teaches, and what it does not."""
 
     commit: str
@@ -39,8 +40,7 @@ class LearnedFile:
     missed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Learned:
+class Learned(Struct, frozen=True):
     """What was learned of how many merges, or of commits that were rebased."""
 
     merges: int

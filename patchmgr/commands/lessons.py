@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from patchmgr.commands.memory import Additions, Memory, of_conflict, of_lesson
 from patchmgr.commands.work_area import Unfinished, Waiting, original

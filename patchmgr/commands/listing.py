@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.desk import Desk
 from patchmgr.commands.opening import desk_of
@@ -24,8 +25,7 @@ class Mark(str, Enum):
     HIDDEN = "!"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A patch of a list: `number` is its place in the series from 1, `reason` why it is hidden."""
 
     name: str
@@ -36,8 +36,7 @@ class Row:
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """Patches of a series in order, and the checkout that they are pushed to, if there is one."""
 
     series: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.desk import Desk
 from patchmgr.commands.edits import edited_files, is_in, paths_of
@@ -28,8 +29,7 @@ class Sign(str, Enum):
     DELETED = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(Struct, frozen=True):
     """A file of a patch; `is_edited` says that it has edits that no patch has yet."""
 
     path: str
@@ -37,8 +37,7 @@ class Touched:
     is_edited: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
+class Files(Struct, frozen=True):
     """The files of one patch, those of its diff first and in the diff's order."""
 
     series: str
@@ -100,8 +99,7 @@ def _stated(patch: Patch) -> dict[str, Sign]:
     return signs
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """From where to where changes are looked at: before one pushed patch, behind another.
 
     Without a first one they begin behind the top, without a last one they end with the checkout

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from patchmgr.formats.paths import refusal
 from patchmgr.formats.recorded import CONFLICTS, MAX_PARTS, MAX_SIDE, fault, write_recorded

@@ -6,8 +6,10 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.merge_drivers import SECTION, Installation, install, installed
@@ -25,8 +27,7 @@ _SCRIPT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DriverChange:
+class DriverChange(Struct, frozen=True):
     """What a clone has of the driver from now on, and whether that is new."""
 
     git_dir: Path

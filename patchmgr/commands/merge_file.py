@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.memory import Memory
 from patchmgr.engines.solving import Solved, Unsolved, solve_text
@@ -21,8 +22,7 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Workspace, find_workspace
 
 
-@dataclass(frozen=True, slots=True)
-class MergedFile:
+class MergedFile(Struct, frozen=True):
     """The result of a merge, and the bytes to write for it.
 
     `notes` names formatters that are missing where a conflict is left.

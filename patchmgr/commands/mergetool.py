@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.rebase import require_unfinished
@@ -17,8 +18,7 @@ from patchmgr.plumbing.outputs import write_output
 from patchmgr.store import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True):
     """The files that are solved now, and those that are not, by name below the work area."""
 
     solved: tuple[str, ...]

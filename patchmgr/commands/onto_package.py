@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
 from patchmgr.commands.decide import read_decisions
@@ -39,19 +41,17 @@ _ROUNDS = 4
 _SIBLINGS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
+class Package(Struct, frozen=True):
     """A package as its files are: `record` maps path to hash, `read` gives a file's original."""
 
     name: str
     version: str
-    record: Mapping[str, str] = field(repr=False)
-    read: Callable[[str], WorkFile | None] = field(repr=False)
+    record: Mapping[str, str]
+    read: Callable[[str], WorkFile | None]
     maps: PathMap
 
 
-@dataclass(frozen=True, slots=True)
-class OnPackage:
+class OnPackage(Struct, frozen=True):
     """A series on a package: its files by their place in it (None: deleted).
 
     `unreachable` are patches with paths that the package does not have; `notes` say what could
@@ -80,8 +80,7 @@ def carry_onto_package(
         return _Run(asked, bench, outlook, formatters).carry()
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """What is to be carried from where to where."""
 
     session: Session

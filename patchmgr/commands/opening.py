@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from patchmgr.commands.desk import NO_DIFF, Desk, check_pin, diff_digest
 from patchmgr.commands.outlook import End, Outlook

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.installed import Where, find_installed, path_map
@@ -18,8 +19,7 @@ from patchmgr.plumbing.folders import check_ours, refresh_folder
 from patchmgr.plumbing.installation import Installation, original_reader
 
 
-@dataclass(frozen=True, slots=True)
-class Overlaid:
+class Overlaid(Struct, frozen=True):
     """What `overlay` made; `left` are files that no import finds, and so no overlay has."""
 
     application: PackageApplication

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.commands.session import Side, history_between, require_pin
 from patchmgr.errors import PatchmgrError
@@ -23,8 +24,7 @@ _TEXTS = (".py", ".pyi", ".txt", ".json", ".toml", ".yaml", ".yml", ".md", ".cfg
           ".h", ".hpp", ".cuh", ".cu", ".cpp", ".cc", ".c", ".inl", ".jinja", ".sh")  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Ends:
+class Ends(Struct, frozen=True):
     """The states to start from and to go to; None where the files themselves stand for it.
 
     `needs_all` says that the release could not be had: the installed files are the new side.

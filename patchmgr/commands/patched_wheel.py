@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.installed import path_map
@@ -19,8 +20,7 @@ from patchmgr.plumbing.wheel_files import Wheel
 _DIGEST = re.compile(r"[a-f][0-9a-f]{9}")  # a local part of digits alone would be a number
 
 
-@dataclass(frozen=True, slots=True)
-class PatchedWheel:
+class PatchedWheel(Struct, frozen=True):
     """What `wheel` made: the file is None where conflicts are left."""
 
     series: str

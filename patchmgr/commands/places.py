@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.targets import known_targets
 from patchmgr.errors import PatchmgrError
@@ -13,8 +14,7 @@ from patchmgr.plumbing.clones import find_top, open_clone
 from patchmgr.store import LOCK, PRIVATE, Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a workspace is looked for, and the checkout that is meant, None where none is."""
 
     start: Path

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
 from patchmgr.commands.decide import read_decisions
@@ -35,8 +37,7 @@ from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(Struct, frozen=True):
     """A series that is read and whose pin is there: what stays the same for every target.
 
     `below` is the series that it stands on, None where it stands on its pin.
@@ -65,8 +66,7 @@ def prepare(session: Session, record: SeriesRecord) -> Ready:
     return Ready(record, side, base, patches, series_file, nobody(side, record.pin), below)
 
 
-@dataclass(frozen=True, slots=True)
-class Footing:
+class Footing(Struct, frozen=True):
     """What a series is carried onto: a commit, and the paths that the one below left in conflict.
 
     Where the series below has conflicts, the commit holds what of it could be carried. `diffs` has

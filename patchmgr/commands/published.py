@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+
+from msgspec import Struct, to_builtins
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.durable import write_synced
@@ -15,8 +16,7 @@ _FILE = f"{PRIVATE}/published.json"
 _MOST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(Struct, frozen=True):
     """One branch that was built, and the tags that name it and what it replaced."""
 
     series: str
@@ -33,7 +33,7 @@ def remember_published(workspace: Workspace, published: Published) -> None:
     """Remember a branch in front of the others; what cannot be written is left."""
     rest = [known for known in read_published(workspace) if known != published]
     path = workspace.root / _FILE
-    rows = [asdict(one) for one in (published, *rest)][:_MOST]
+    rows = [to_builtins(one) for one in (published, *rest)][:_MOST]
     with suppress(OSError):
         path.parent.mkdir(exist_ok=True)
         write_synced(path.with_suffix(".new"), json.dumps(rows, indent=1).encode())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.desk import Desk
 from patchmgr.commands.opening import desk_of
@@ -18,8 +19,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 
 
-@dataclass(frozen=True, slots=True)
-class Pushed:
+class Pushed(Struct, frozen=True):
     """What became of the pushed patches: those that came, those that went, and the top now.
 
     `failure` says why the next one was not pushed, `rejects` are files with hunks of the top
@@ -36,8 +36,7 @@ class Pushed:
     hidden: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """Where and how to push or pop."""
 
     to: Path | None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.findings import keep_findings
@@ -36,8 +38,7 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import LOCK, Change, lock_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class RebaseResult:
+class RebaseResult(Struct, frozen=True):
     """What a rebase found, a series each; `work` is where conflicts wait, None where none do.
 
     `waiting` names the files below `work` that have markers, `replayed` the conflicts that were
@@ -184,8 +185,7 @@ def _paths_in_conflict(outcomes: Sequence[SeriesOutcome]) -> set[str]:
     return {conflict.new_path for patch in patches for conflict in patch.conflicts}
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """One rebase of several series, and what it plans to change."""
 
     session: Session

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.prepared import Ready
@@ -22,8 +24,7 @@ BRANCHES = "refs/heads/patchmgr/"
 SKIPPED = "left out by rebase --skip"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """One run of a rebase: what was asked, with what was solved and skipped since."""
 
     unfinished: Unfinished

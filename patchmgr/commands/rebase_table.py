@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.findings import keep_findings
@@ -24,8 +25,7 @@ from patchmgr.plumbing.workbench import Workbench
 RELEASE = "release"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The states after one up to another: every release, or every so many commits.
 
     An empty start is the pin, an empty end what is tracked.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import Outlook
@@ -22,8 +23,7 @@ from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class Recognised:
+class Recognised(Struct, frozen=True):
     """A commit that patchmgr built, or not: `series` is None where it is of nobody known.
 
     `is_current` says that the series gives the same head now. `patches` are the subjects of its

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.desk import Desk
 from patchmgr.commands.edits import edited_files, paths_of, untracked_files
@@ -30,8 +31,7 @@ from patchmgr.plumbing.shifts import found_file
 _IDENTITY = re.compile(r"(.*) <(.*)> (\d+ [+-]\d{4})")
 
 
-@dataclass(frozen=True, slots=True)
-class Refreshed:
+class Refreshed(Struct, frozen=True):
     """What `refresh` did to a patch; `others` are later ones whose positions or context moved.
 
     A patch that says the same may be `is_rewritten` all the same.

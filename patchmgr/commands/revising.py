@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.commands.desk import Desk, check_pin, diff_digest
 from patchmgr.commands.session import move_store_refs
@@ -23,8 +25,7 @@ from patchmgr.plumbing.steps import CheckoutStep, Edit
 from patchmgr.store import Change
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(Struct, frozen=True):
     """What is to be: patch files by name (None: gone), the series file, the pushed patches.
 
     `state` is what these make of the pin. The checkout has the paths of `kept` as they are to

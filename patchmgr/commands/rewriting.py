@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from patchmgr.commands.desk import Desk
 from patchmgr.engines.layers import State, is_exact

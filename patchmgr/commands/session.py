@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
@@ -28,8 +29,7 @@ from patchmgr.store import RefPlan, Workspace
 Side = GitUpstream | PackageUpstream
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """One run of a command."""
 
     workspace: Workspace

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.gbp_tags import read_tags
@@ -25,8 +26,7 @@ _NUMBER = re.compile(r"^\d{4,}-")
 _BELOW = ("patches", "debian/patches")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A patch in a source: its bytes, what to call it in an error, and a wished file name.
 
     `wish` is None where the subject gives the name; `line` is the patch's line in a series file,
@@ -50,8 +50,7 @@ class Found:
         return parse_series(raw).lines[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """How sources are read: whom to tell what is left out, and -pN where a person gave it."""
 
     say: Callable[[str], None]

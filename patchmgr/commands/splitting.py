@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.commands.arranging import Arranged
 from patchmgr.commands.carrying import Wishes
@@ -32,8 +33,7 @@ from patchmgr.model.snapshot import Entry
 _HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """The part of a patch that is meant: whole files, and hunks (from 1) of others.
 
     `absorbed` are hunks by path and first line of their new side, as a rebase judged them.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.prepared import Ready
 from patchmgr.commands.published import read_published
@@ -23,8 +24,7 @@ _TRAILER = re.compile(rb"^(Patchmgr-[A-Za-z]+): (.*)$", re.M)
 _MOST = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """A branch of a series: the repository that has it, its head, and the commits since the pin."""
 
     name: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.installed import known_packages
 from patchmgr.commands.session import Session
@@ -17,8 +18,7 @@ from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_upstream import PackageUpstream
 
 
-@dataclass(frozen=True, slots=True)
-class Distance:
+class Distance(Struct, frozen=True):
     """How far the pin is behind what is tracked, as of the last fetch.
 
     `count` is None where the pin or the tip is not in the store; the unit is "commits" or
@@ -30,8 +30,7 @@ class Distance:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesStatus:
+class SeriesStatus(Struct, frozen=True):
     """One series: its pin, the number of patches, and its distance to upstream."""
 
     name: str
@@ -41,8 +40,7 @@ class SeriesStatus:
     distance: Distance
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(Struct, frozen=True):
     """The whole workspace; `unfinished` names what a rebase with conflicts left is about.
 
     `applied` says what is in the checkouts where this workspace has applied something.

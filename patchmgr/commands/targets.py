@@ -6,10 +6,11 @@ import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
 
 from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
@@ -34,8 +35,7 @@ class Standing(str, Enum):
     EDITED = "edited"
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Struct, frozen=True):
     """What `verify` found; `is_current` says that the series has not changed since.
 
     `pushed` is the number of pushed patches where these are not the whole series.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import Outlook
@@ -19,8 +20,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a line comes from; `patch` is None for a line of upstream's."""
 
     path: str

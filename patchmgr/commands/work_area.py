@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
@@ -24,8 +26,7 @@ STATE = f"{_FOLDER}/state.json"
 _ORIGINALS = ".marked"
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """A conflicted file: its series, patch, path in the patch, and name in the work area.
 
     `conflict` is the conflict's id, empty where an older patchmgr left the file.
@@ -38,8 +39,7 @@ class Waiting:
     conflict: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Unfinished:
+class Unfinished(Struct, frozen=True):
     """A rebase with conflicts left: what was asked, and which files wait where.
 
     `stuck` are the patches in conflict, and `skipped` those that are to be left out, each as

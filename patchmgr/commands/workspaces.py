@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.session import Session, make_pin, move_store_refs
 from patchmgr.errors import PatchmgrError
@@ -91,8 +93,7 @@ def add_upstream(
     return upstream
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(Struct, frozen=True):
     """An upstream and the commit that is its tip now."""
 
     name: str
@@ -162,8 +163,7 @@ def _new_record(
     return record
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesView:
+class SeriesView(Struct, frozen=True):
     """A series as it stands."""
 
     record: SeriesRecord

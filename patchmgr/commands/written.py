@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.commands.carrying import Carried
 from patchmgr.model.outcome import PatchOutcome
@@ -15,8 +16,7 @@ from patchmgr.plumbing.fast_import import Draft, commits_writer
 from patchmgr.plumbing.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """The commits of a series, one a patch, None for one that has none.
 
     `top` is what a series above stands on, and `tree` its files: the `head` of all commits, which

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.arrivals import Traffic, traffic

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from enum import Enum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.model.outcome import How, Wording
 from patchmgr.model.ports import Step
@@ -19,8 +21,7 @@ class Event(str, Enum):
     GONE = "gone"
 
 
-@dataclass(frozen=True, slots=True)
-class Absorption:
+class Absorption(Struct, frozen=True):
     """What upstream has of one patch.
 
     `hunks` numbers the absorbed hunks, in the order of the patch's files and hunks. `step` is

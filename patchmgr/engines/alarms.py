@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from patchmgr.engines.comparison import Comparison
 from patchmgr.engines.ladder import (
@@ -30,8 +32,7 @@ if TYPE_CHECKING:
 REASON = "upstream seems to have this in other words"
 
 
-@dataclass(frozen=True, slots=True)
-class Alarm:
+class Alarm(Struct, frozen=True):
     """A hunk, by its number in the file, that upstream seems to have in other words."""
 
     hunk: int

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import compress, count, pairwise
 from operator import lt, ne, sub
+
+from msgspec import Struct
 
 from patchmgr.engines.differences import singles
 from patchmgr.engines.placement import split_lines
@@ -33,8 +34,7 @@ class Text:
         self.single = singles(self.lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """Lines of a base, and the lines of a side in their place."""
 
     start: int

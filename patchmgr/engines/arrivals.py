@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from patchmgr.engines.atoms import Interest, PatchAtoms, normal_lines
 from patchmgr.engines.search import Search
@@ -14,8 +15,7 @@ Line = tuple[str, bool, bytes]
 """A path, whether a patch adds the line (or removes it), and the line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(Struct, frozen=True):
     """By patch and step: how many of the patch's lines took effect there, or lost it."""
 
     came: Sequence[Mapping[int, int]]

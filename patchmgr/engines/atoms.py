@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from patchmgr.engines.fold import FileStep
 from patchmgr.model.patch import Patch
@@ -41,8 +42,7 @@ def is_telling(line: bytes) -> bool:
     return _LETTERS.match(line, 0, 200) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class HunkAtoms:
+class HunkAtoms(Struct, frozen=True):
     """The lines that one hunk adds and removes, without white space.
 
     They are the telling ones, or all that are not empty where the hunk's side has none.
@@ -57,16 +57,14 @@ class HunkAtoms:
         return len(self.added) + len(self.removed)
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(Struct, frozen=True):
     """A patch with what it does to the side that it is written against."""
 
     patch: Patch
     steps: tuple[FileStep, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PatchAtoms:
+class PatchAtoms(Struct, frozen=True):
     """The lines of a patch, a hunk each, in the order of its files and hunks."""
 
     hunks: tuple[HunkAtoms, ...]
@@ -116,8 +114,7 @@ def _side(lines: Sequence[bytes], kind: bytes) -> frozenset[bytes]:
     return frozenset(found) - _EMPTY
 
 
-@dataclass(frozen=True, slots=True)
-class Interest:
+class Interest(Struct, frozen=True):
     """The lines that any patch of a series adds to or removes from one path."""
 
     added: frozenset[bytes] = field(default_factory=frozenset)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from patchmgr.engines.rebase import Judged
 from patchmgr.model.outcome import Sighting, Verdict

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from patchmgr.engines.differences import matched_lines
 from patchmgr.engines.placement import split_lines
@@ -12,8 +13,7 @@ from patchmgr.model.merge import MARKER_BASE, MARKER_OURS, MARKER_THEIRS, Clean
 from patchmgr.model.ports import TextMerge
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """The lines of base that a hunk changes, and upstream's that say the same (end exclusive)."""
 
     base_start: int

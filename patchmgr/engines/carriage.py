@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from patchmgr.engines.alarms import Alarm, landed_whole, raise_alarms
 from patchmgr.engines.collisions import collision, with_alarms

@@ -11,7 +11,8 @@ hunk broke once; else it finds one of them, never a step that changed nothing fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.ladder import Answer, judge_hunk
 from patchmgr.engines.placement import apply_one, has_place
@@ -25,8 +26,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 PROBES = 16  # versions that one round asks about
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """An upstream file after a step (None: in the base tree), and where it is."""
 
     step: Step | None
@@ -89,8 +89,7 @@ def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
     return sorted(chosen, reverse=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(Struct, frozen=True):
     """One hunk, asked about in upstream's versions of its file.
 
     `content` is the side that the patch is written against, `pristine` the base's file.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from patchmgr.engines.alarms import Alarm, resemblances
 from patchmgr.engines.ladder import CONFLICT, DECIDED, SOLVED, Collided, Sides

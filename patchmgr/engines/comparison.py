@@ -9,10 +9,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from patchmgr.engines.differences import Block, changed_blocks
 from patchmgr.engines.languages.names import language
@@ -50,8 +51,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.symbols import SymbolIndex
 
 
-@dataclass(frozen=True, slots=True)
-class Brought:
+class Brought(Struct, frozen=True):
     """A line of upstream (from 0), the words that upstream brought there, and its block."""
 
     number: int
@@ -59,8 +59,7 @@ class Brought:
     block: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Sayings:
+class Sayings(Struct, frozen=True):
     """Words to look for: in order, how often each, and how much it says."""
 
     order: tuple[str, ...]

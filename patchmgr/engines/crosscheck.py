@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.structure.guards_imports import is_among, resolves, unresolved_imports
@@ -38,8 +40,7 @@ SuspectAll = Callable[[Sequence[Question]], Callable[[], Sequence[tuple[str, ...
 _PYTHON = (".py", ".pyi")
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
+class _Files(Struct, frozen=True):
     """One state of all files, as the check of imports asks for it."""
 
     tree: Overlay

@@ -5,10 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import compress, count
 from operator import lt, ne
+
+from msgspec import Struct
 
 LARGEST_GAP = 100_000  # pairs of lines that are compared where no line is singular
 DEEPEST = 30
@@ -17,8 +18,7 @@ Lines = Sequence[bytes]
 _Run = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Lines of the old text, and those of the new one in their place (0-based, end exclusive)."""
 
     old_start: int

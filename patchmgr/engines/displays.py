@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 LARGEST_DISPLAY = 200  # lines
 DEEPEST_DISPLAY = 50
@@ -16,8 +17,7 @@ _CLOSER = {"(": ")", "[": "]", "{": "}"}
 _CLOSERS = frozenset(_CLOSER.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Brackets with the members between them; `is_call` where a name stands in front."""
 
     opener: str

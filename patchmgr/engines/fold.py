@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.placement import Rejected, apply_hunks
 from patchmgr.errors import PatchmgrError
@@ -15,8 +17,7 @@ from patchmgr.model.ports import Blobs, Tree
 from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 
 
-@dataclass(frozen=True, slots=True)
-class FileStep:
+class FileStep(Struct, frozen=True):
     """What a patch does to one file on the side it is written against.
 
     `base` is the file before (at the old path), `theirs` after (at the new path), None where

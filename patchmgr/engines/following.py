@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.engines.ladder import CARRIED_MOVED, CONFLICT, Answer, Collided, Merged, Sides
 from patchmgr.engines.relocation import Elsewhere, Part, Place, Relocation, relocate
@@ -14,8 +16,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 Climb = Callable[[str, Sides], "Merged | Collided"]
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
+class Followed(Struct, frozen=True):
     """What became of a file whose hunks went to several places.
 
     `changes` is the new side's files that merged clean. `collision` is the one merge that did

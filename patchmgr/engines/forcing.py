@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.placement import Rejected, apply_hunks
@@ -12,8 +13,7 @@ from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import REGULAR, Entry
 
 
-@dataclass(frozen=True, slots=True)
-class RejectedHunks:
+class RejectedHunks(Struct, frozen=True):
     """The hunks of one file that have no place."""
 
     change: FilePatch

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.formatting_proof import Notation, notation_of
 from patchmgr.engines.placement import split_lines
@@ -13,8 +15,7 @@ from patchmgr.model.ports import Formatter, Style, TextMerge
 STABLE = 0.9  # share of upstream's lines that a formatter leaves alone if it is upstream's own
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
+class _Sides(Struct, frozen=True):
     base: bytes
     upstream: bytes
     fork: bytes

@@ -7,8 +7,9 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from patchmgr.engines.structure.cxx_proof import is_sound
 from patchmgr.engines.structure.guards import broken_rules
@@ -27,8 +28,7 @@ _COMMENT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Notation:
+class Notation(Struct, frozen=True):
     """A language: whether two texts differ in format alone, and whether a merge is sound.
 
     `is_sound` is given the merge, and base, upstream and fork in one format.

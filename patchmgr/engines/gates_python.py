@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.modules import ANYTHING, ENDS, Modules, Version
@@ -32,8 +33,7 @@ def stated_versions(texts: Sequence[bytes]) -> tuple[Version, ...]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Removal:
+class _Removal(Struct, frozen=True):
     """What a patch takes out: the modules by their own names, and what these had."""
 
     modules: frozenset[str]
@@ -45,20 +45,16 @@ class _Removal:
         return re.compile(rf"\b(?:{either})\b".encode("utf-8", "surrogateescape"))
 
 
-@dataclass(slots=True)
 class PythonGates:
     """Follows a series patch by patch, and counts what it looks at."""
 
-    pin: Tree
-    modules: Modules
-    compiled: int = 0
-    looked_up: int = 0
-    _state: Overlay = field(init=False)
-    _importers: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Begin on the pin."""
-        self._state = Overlay(self.pin)
+    def __init__(self, pin: Tree, modules: Modules) -> None:
+        self.pin = pin
+        self.modules = modules
+        self.compiled = 0
+        self.looked_up = 0
+        self._state = Overlay(pin)
+        self._importers: tuple[str, ...] = ()
 
     def problems(
         self, patches: Sequence[tuple[str, Changes]], importers: Importers

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines import gating_reasons as reasons
 from patchmgr.engines.gating_defaults import Defaults, variables_in
@@ -31,8 +33,7 @@ from patchmgr.engines.gating_units import Piece, Unit, pieces_of, units_of
 from patchmgr.model.gating import ChangedSite, Gate, Reach
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
+class Texts(Struct, frozen=True):
     """A file of the pin and of the head, with the lines that git says are changed.
 
     Without `hunks` the texts are compared here.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeVar
+
+from msgspec import Struct
 
 from patchmgr.engines import gating_reasons as reasons
 from patchmgr.engines.gating import Texts
@@ -193,8 +194,7 @@ class _Gates:
             self._found.setdefault(line, []).extend(gates)
 
 
-@dataclass(frozen=True, slots=True)
-class _Hunk:
+class _Hunk(Struct, frozen=True):
     """Changed lines of one place."""
 
     path: str

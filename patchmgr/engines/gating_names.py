@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from patchmgr.model.gating import Gate
 
@@ -53,8 +54,7 @@ _INSTALLED = re.compile(r"has_\w+|is_\w+_(?:available|supported|installed)|HAS_\
 _STATE = re.compile(r"context|stream|graph|captur|profil|forward|request|current|cuda_|gpu", re.I)
 
 
-@dataclass(frozen=True, slots=True)
-class Kinds:
+class Kinds(Struct, frozen=True):
     """Expressions by kind: a series' own, and behind them those that are known."""
 
     own: tuple[tuple[str, re.Pattern[str]], ...]

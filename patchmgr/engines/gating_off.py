@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from patchmgr.engines.gating_comparison import truth_of_comparison
 from patchmgr.engines.gating_defaults import Defaults, Unknown, default_of
@@ -32,8 +33,7 @@ _JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _Node = TypeVar("_Node", bound=ast.AST)
 
 
-@dataclass(slots=True)
-class Off:
+class Off(Struct):
     """Simplifies blocks with every gate off; `steady` are attributes that a block reads anyway.
 
     `folds` counts what was left out so far.
@@ -261,8 +261,7 @@ def _without_dead_stores(body: list[ast.stmt], off: Off) -> list[ast.stmt]:
     return _DeadStores(read, off).left(body)
 
 
-@dataclass(frozen=True, slots=True)
-class _DeadStores:
+class _DeadStores(Struct, frozen=True):
     """Takes harmless assignments out of blocks."""
 
     kept: set[str]

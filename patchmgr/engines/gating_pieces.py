@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+from msgspec import Struct
 
 from patchmgr.engines.gating_facts import arguments_of, is_boolean, nodes_in
 from patchmgr.engines.gating_units import Piece, Unit, first_line, head_end
@@ -16,8 +17,7 @@ Lines = tuple[int, int, int, int]
 """A hunk without context: first line and number of lines, of the old text and of the new one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Residue:
+class Residue(Struct, frozen=True):
     """The lines of the old and the new text that are not in the other with all gates off.
 
     `kept` are the lines of the new text that are left at all.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 Guards = tuple[tuple[ast.expr, bool], ...]
 """Conditions, each with whether it holds."""
@@ -12,8 +13,7 @@ Guards = tuple[tuple[ast.expr, bool], ...]
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """Statements that run together; `name` is the symbol, None for a module's own ones.
 
     `node` is the definition, None for a module. `lines` are the numbers (from 1) of its own lines,
@@ -96,8 +96,7 @@ def first_line(node: ast.stmt) -> int:
 _PLAIN = (ast.Expr, ast.Assign, ast.Return, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Assert)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A statement without the statements in it, and the conditions that it stands behind.
 
     `guards` are the tests around it, each with whether it stands where the test holds. `dump`

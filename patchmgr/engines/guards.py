@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.languages.words import KEYWORDS, code_of, indentation, words_of
 
@@ -17,8 +18,7 @@ _CONSTANT = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\b\d[\w.]*\b|\b[
 _OPEN, _CLOSE = "([{", ")]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """A guard: its line in the lines that were searched, its way out, what it asks for.
 
     `constants` are the strings, numbers and names in capital letters of the condition.

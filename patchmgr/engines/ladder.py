@@ -8,7 +8,8 @@ state and a verdict for each hunk.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.placement import apply_one, leads_to, take_in
 from patchmgr.engines.superset import has_members, is_superset, may_have_members
@@ -34,8 +35,7 @@ STRUCTURAL: Answer = (Verdict.MODIFIED, How.STRUCTURAL)
 CONFLICT: Answer = (Verdict.CONFLICT, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
+class Sides(Struct, frozen=True):
     """The three states of one file; None where the side has no such file.
 
     `hunks` lead from base to theirs and start at `positions` (0-based lines of base).
@@ -49,8 +49,7 @@ class Sides:
     is_moved: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(Struct, frozen=True):
     """The file after the merge (None: deleted), and one answer a hunk (at least one).
 
     Where there are hunks the answers are about them, not about a mode that changes as well.
@@ -60,8 +59,7 @@ class Merged:
     answers: tuple[Answer, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Collided:
+class Collided(Struct, frozen=True):
     """No rung answered: the reason, the marked text where there is one, an answer a hunk.
 
     `texts` are base, ours and theirs of a marked text, where the base has what was left out of

@@ -7,8 +7,9 @@ series, up to the patch that fits best, is merged into the commit's tree.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from patchmgr.engines.arrivals import Traffic
 from patchmgr.engines.atoms import Interest, PatchAtoms, is_telling
@@ -27,8 +28,7 @@ FEWEST_OURS = 0.5
 MOST_INCONSISTENT = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Landing:
+class Landing(Struct, frozen=True):
     """A patch that a step landed; `view` compares the step's tree with the series up to `last`."""
 
     number: int

@@ -6,8 +6,9 @@ A state is what differs from the pin, by path: the file, or None for none.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.errors import PatchmgrError
@@ -19,16 +20,14 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 State = Mapping[str, "Entry | None"]
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """What one patch does: by path, the file before and after."""
 
     name: str
     files: Mapping[str, tuple[Entry | None, Entry | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Collision:
+class Collision(Struct, frozen=True):
     """A layer that has no place on a state: the patch, the file, and why."""
 
     name: str
@@ -36,8 +35,7 @@ class Collision:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """What layers stand on: the files of the pin, contents, and git's merge."""
 
     pin: Tree

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.rebase import Item

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.comparison import Brought, Comparison, Sayings
 from patchmgr.engines.guards import Guard, find_guards
@@ -38,8 +40,7 @@ LONGER_WHOLE = 2.0  # how much longer upstream's words may be
 _NEGATION = re.compile(rb"(?<!is )\bnot\b(?! in\b)|!(?!=)")
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
+class Likeness(Struct, frozen=True):
     """Upstream's lines (from 0, end exclusive) that seem to do what a hunk does.
 
     `is_whole` says that they have each of its words, in its order, and a few more.

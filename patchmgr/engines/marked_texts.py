@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.placement import split_lines
 from patchmgr.model.recorded import Region
@@ -13,8 +14,7 @@ _MARKER = re.compile(rb"<{7} |\|{7} |={7}\r?\n?$|>{7} ")
 _FOLLOWS = {b"": b"<", b"<": b"|", b"|": b"=", b"=": b">"}
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedRegion:
+class MarkedRegion(Struct, frozen=True):
     """A region with its lines as they stand in the text, markers included."""
 
     region: Region
@@ -27,8 +27,7 @@ class MarkedRegion:
         return not any(has_marker(side) for side in sides)
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedText:
+class MarkedText(Struct, frozen=True):
     """Clean texts, and the regions between them: one text more than regions."""
 
     texts: tuple[bytes, ...]

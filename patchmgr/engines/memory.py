@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from patchmgr.engines.conflict_ids import conflict_id, region_id
 from patchmgr.engines.marked_texts import MarkedText, has_marker, split_marked
@@ -28,8 +29,7 @@ class Resolutions(Protocol):
         """Return what a file became that is in conflict as a whole; without content, it went."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
+class Replayed(Struct, frozen=True):
     """A marked text with what is known put into the place of its regions, and the ids of that."""
 
     marked: bytes
@@ -70,8 +70,7 @@ def replay(marked: bytes, recall: Resolutions, *, ends_with_newline: bool = True
     return Replayed(whole, tuple(used), is_clean)
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
+class Lesson(Struct, frozen=True):
     """A region, and the whole lines that stand for it in the solved text."""
 
     id: str
@@ -79,8 +78,7 @@ class Lesson:
     resolution: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
+class Missed(Struct, frozen=True):
     """A region of which nothing can be learned, and why."""
 
     id: str

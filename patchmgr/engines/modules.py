@@ -7,7 +7,8 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from patchmgr.engines.structure.guards_imports import bound_in, places
 from patchmgr.engines.structure.guards_text import imported_names
@@ -29,8 +30,7 @@ def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
     return tuple(dict.fromkeys(min(version, RUNNING) for version in versions or (RUNNING,)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Module:
+class _Module(Struct, frozen=True):
     """What is known of one content; `bound` is None where it does not parse."""
 
     fault: Fault | None
@@ -38,8 +38,7 @@ class _Module:
     imports: Imports
 
 
-@dataclass(slots=True)
-class Modules:
+class Modules(Struct):
     """Reads modules by their blobs; those in `judged` are compiled, too, and for all versions."""
 
     read: Callable[[str], bytes]

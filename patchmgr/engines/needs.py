@@ -8,9 +8,11 @@ as the version that its diff names, and the patches after it know nothing of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.fold import FileStep, Overlay, step_patch
 from patchmgr.errors import PatchmgrError
@@ -27,8 +29,7 @@ if TYPE_CHECKING:
     from patchmgr.model.predicate import Conditions
 
 
-@dataclass(frozen=True, slots=True)
-class Views:
+class Views(Struct, frozen=True):
     """The two states of a rebase as predicates see them, and a way to others."""
 
     base: State

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import compress, count
 from operator import ne
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from patchmgr.model.patch import Hunk
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(Struct, frozen=True):
     """The new content, and where each hunk starts in the old one (0-based lines)."""
 
     content: bytes
     positions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(Struct, frozen=True):
     """The first hunk (0-based index) that has no single place, and why."""
 
     index: int

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.languages.names import language
 from patchmgr.engines.regexes import Searcher, TooCostly
@@ -37,8 +39,7 @@ class Contents(Protocol):
         """Return the content; raise PatchmgrError where the object is missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """A state of an upstream that can be looked at.
 
     `label` names it in reasons. `version` is that of a release, None where it is none.
@@ -61,8 +62,7 @@ class States(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """Whether a predicate holds, and the facts that decide it."""
 
     holds: bool

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import Enum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.engines.atoms import HunkAtoms, Interest, PatchAtoms, normal_lines
 from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
@@ -31,8 +33,7 @@ class Fate(Enum):
     SUPERSEDED = "superseded"
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(Struct, frozen=True):
     """How many lines met which fate."""
 
     found: int = 0
@@ -55,8 +56,7 @@ class Count:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PathView:
+class PathView(Struct, frozen=True):
     """One path of an upstream state against the net change of a range of patches.
 
     `is_settled` says that merging the net change changes nothing there.
@@ -101,8 +101,7 @@ class PathView:
         return Count(found, needed, len(new) + len(old) - found - needed, superseded)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """An upstream state against a range of patches, by path of the series."""
 
     paths: Mapping[str, PathView] = field(default_factory=dict)

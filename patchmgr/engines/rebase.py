@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.carriage import carry_files
@@ -21,8 +23,7 @@ from patchmgr.model.snapshot import Entry
 __all__ = ["FileResult", "Item", "Judged", "SymbolAt", "Tools", "patch_verdict", "rebase_series"]
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A patch to carry; `refusal` says why a guard keeps it out, None where it is in.
 
     `absorption` is what upstream has of it, None where nothing is known. `steps` is what the
@@ -42,8 +43,7 @@ class Item:
     decisions: tuple[Decision, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """A patch's outcome together with what its files went through, for evidence and cause.
 
     `decision` is a person's that was in force.
@@ -55,8 +55,7 @@ class Judged:
     decision: Decision | None = None
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     old: Overlay
     new: Overlay
     homes: dict[str, str]

@@ -9,8 +9,10 @@ it might belong.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.engines.relocation_assignment import Assignment, assign
 from patchmgr.engines.relocation_imports import Unsure, missing_attribute
@@ -23,8 +25,7 @@ from patchmgr.model.patch import Hunk
 __all__ = ["Astray", "Elsewhere", "Part", "Place", "Relocation", "relocate"]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a hunk belongs on the new side: a file, a symbol, and the line (from 1) it starts."""
 
     path: str
@@ -32,16 +33,14 @@ class Place:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Astray:
+class Astray(Struct, frozen=True):
     """Why a hunk has no home for sure, and where it may belong."""
 
     reason: str
     likely: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Relocation:
+class Relocation(Struct, frozen=True):
     """Where the hunks of a file belong, by number.
 
     `parts` are the merges to make instead of that of the file, one a file of the new side;

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from patchmgr.engines.relocation_imports import Unsure, import_lines, is_import_line
 from patchmgr.engines.relocation_parts import Guest
@@ -12,8 +13,7 @@ from patchmgr.engines.relocation_search import Elsewhere, Home, Lost, Search
 from patchmgr.engines.relocation_units import Outline, Unit
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(Struct, frozen=True):
     """What is known of the changes of a file.
 
     `moves` has the units that moved, `units` the moved unit that a change is in, `guests` the

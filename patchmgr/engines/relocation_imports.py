@@ -6,7 +6,8 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.languages.words import code_of
 from patchmgr.engines.relocation_units import Outline
@@ -22,8 +23,7 @@ class Unsure(Exception):
     """What the changed lines need is not known; says what."""
 
 
-@dataclass(frozen=True, slots=True)
-class Needed:
+class Needed(Struct, frozen=True):
     """A line to insert before a line (from 0) of a text."""
 
     at: int

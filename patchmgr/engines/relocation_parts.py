@@ -8,7 +8,8 @@ carries the hunks, and sees nothing of the move.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.relocation_imports import needed_imports
@@ -19,8 +20,7 @@ from patchmgr.engines.runs import Run
 from patchmgr.model.patch import Hunk
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """The sides of a merge for one file of the new side, as a ladder wants them.
 
     `hunks` lead from base to theirs and start at `positions`; `numbers` says which hunk of the
@@ -36,8 +36,7 @@ class Part:
     numbers: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Guest:
+class Guest(Struct, frozen=True):
     """New symbols of the patch that follow a neighbour: put before it, or behind it."""
 
     change: Change
@@ -45,8 +44,7 @@ class Guest:
     is_before: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Struct, frozen=True):
     """What moves to one file: units with their homes, their changes, and new symbols."""
 
     moves: tuple[tuple[Unit, Home], ...]

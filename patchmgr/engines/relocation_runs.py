@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.relocation_units import Outline, Unit
@@ -13,8 +15,7 @@ from patchmgr.model.patch import Hunk
 CONTEXT = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A run of changed lines of one hunk, by its number.
 
     `unit` is what it edits on the old side, None where nothing is sure. `brings` names the whole

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from patchmgr.engines.atoms import bare, is_telling
 from patchmgr.engines.relocation_units import Outline, Unit, telling_lines
@@ -32,8 +33,7 @@ class Elsewhere(Protocol):
         """Return the new side's text, None where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(Struct, frozen=True):
     """Where a unit is on the new side, and how much of its telling lines is there (0 to 1)."""
 
     outline: Outline
@@ -46,8 +46,7 @@ class Home:
         return self.outline.path
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(Struct, frozen=True):
     """A unit that has no home for sure: why, and the likely home where there is one."""
 
     reason: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from patchmgr.engines.atoms import bare, is_telling
 from patchmgr.engines.languages.names import language
@@ -18,8 +19,7 @@ _MARK = re.compile(r"\.|::")
 _HASH_COMMENTS = frozenset({"Python"})
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """Lines of a text (0-based, end exclusive): a symbol with the comments above it, or, where
     `name` is None, a run of lines without a blank one outside of symbols.
 

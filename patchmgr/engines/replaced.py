@@ -6,7 +6,8 @@ To drop the later one alone would bring back what it took away.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.differences import matched_lines
@@ -80,12 +81,12 @@ def _is_taken(search: Search, patch: int, later: int) -> bool:
 
 
 def _with_undone(search: Search, found: Found) -> dict[int, Absorption]:
-    """Note which hunks take away what earlier patches bring that are not in whole."""
+    """Note which hunks take away what earlier patches bring that may be carried."""
     noted: dict[int, Absorption] = {}
     for number, absorption in sorted(found.items()):
         undoes: dict[int, frozenset[str]] = {}
         for earlier in range(number):
-            if _is_carried(found, earlier):
+            if _is_carried(found, earlier) or noted[earlier].undoes:
                 name = search.folded[earlier].patch.name
                 for hunk in _taking(search, earlier, number):
                     undoes[hunk] = undoes.get(hunk, frozenset()) | {name}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.gating import Texts, gated_sites
 from patchmgr.engines.gating_cxx import cxx_sites
@@ -76,8 +78,7 @@ def parts_of_patches(
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Judge:
+class Judge(Struct, frozen=True):
     """Judges the changed sites of one file; all that it needs goes along to another process."""
 
     kinds: Kinds

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.differences import Block
 from patchmgr.engines.languages.words import is_blank, is_import
 from patchmgr.model.patch import Hunk
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """A run of changed lines of a hunk: the line of base where it starts, and both sides."""
 
     start: int

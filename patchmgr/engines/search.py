@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from patchmgr.engines.atoms import Folded, Interest, PatchAtoms, is_telling, normal_lines
 from patchmgr.engines.fold import FileStep
@@ -62,8 +63,7 @@ class Timelines:
         return dict(sorted(found.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(Struct, frozen=True):
     """A series (its lines, and the states of its files) and upstream's way to the target.
 
     `states` gives for each path the file before all patches, and after each of them.

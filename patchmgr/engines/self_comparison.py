@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
+
+from msgspec import Struct
 
 from patchmgr.model.comparison import ComparedPatch, Sameness
 from patchmgr.model.patch import FilePatch, Patch
@@ -17,8 +18,7 @@ _HEAD = re.compile(rb"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*$")
 _INDEX = re.compile(rb"^index [0-9a-f]+\.\.[0-9a-f]+")
 
 
-@dataclass(frozen=True, slots=True)
-class OwnCommit:
+class OwnCommit(Struct, frozen=True):
     """A commit of a series' branch: its id, message, and the diff to the one before."""
 
     id: str

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.alarms import Alarm
 from patchmgr.engines.cause import (
@@ -32,8 +34,7 @@ from patchmgr.model.snapshot import Entry
 _PULL = re.compile(r"\(#([0-9]{1,18})\)\s*$")
 
 
-@dataclass(frozen=True, slots=True)
-class _Tools:
+class _Tools(Struct, frozen=True):
     blobs: Blobs
     text: TextMerge
 

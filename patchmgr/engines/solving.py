@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.formatting import merge_formatted
 from patchmgr.engines.memory import Replayed, Resolutions, replay
@@ -22,8 +23,7 @@ LAYOUT = "layout"
 """The rule of a structural merge where one side changed the format alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Solved:
+class Solved(Struct, frozen=True):
     """The merged text and the rung that answered.
 
     `used` are the ids of the resolutions in it, `rules` those of the structural merge, and
@@ -37,8 +37,7 @@ class Solved:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Unsolved:
+class Unsolved(Struct, frozen=True):
     """What is left for a person: the text with markers where it is, None for binaries.
 
     `used` are the ids of the resolutions that are in it already.
@@ -48,8 +47,7 @@ class Unsolved:
     used: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Three:
+class Three(Struct, frozen=True):
     """The three texts of the file at a path that a text merge left in conflict.
 
     `is_upstream_ours` says which side the markers of that merge call `ours`.

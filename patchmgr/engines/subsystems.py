@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.formats.globs import Globs
 from patchmgr.formats.owners import (
@@ -17,8 +18,7 @@ from patchmgr.formats.owners import (
 SETTINGS, LABELS, OWNERS, FOLDERS = "series.toml", "labels", "CODEOWNERS", "folders"
 
 
-@dataclass(frozen=True, slots=True)
-class Subsystems:
+class Subsystems(Struct, frozen=True):
     """A rule that names the subsystem of a path; `source` says where it is from."""
 
     source: str

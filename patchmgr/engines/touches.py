@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.placement import Rejected, apply_hunks
 from patchmgr.engines.symbols import SymbolIndex
@@ -12,8 +13,7 @@ from patchmgr.model.footprint import FileChange, Touch
 from patchmgr.model.patch import FilePatch, Hunk, Patch
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """What is known of one file change of a patch: contents where they are, and the touches.
 
     `before` is empty where the patch creates the file. `is_upstream` says that the pin has it.
@@ -26,16 +26,14 @@ class Step:
     touches: tuple[Touch, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
+class _File(Struct, frozen=True):
     """A file after some patches; `pinned` has its symbols at the pin, None for a new file."""
 
     content: bytes | None
     pinned: SymbolIndex | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     is_added: bool
     is_blank: bool
     symbol: str | None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from patchmgr.engines.ladder import Answer, Collided, Merged, Sides, merge_file
 from patchmgr.engines.name_counts import NameCounts
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 SymbolAt = Callable[[str, bytes, int], "str | None"]
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
+class Tools(Struct, frozen=True):
     """The ports of a rebase, and the author of patches that name none.
 
     `solved` holds what a person made of a conflict, by patch name and path: None deletes the
@@ -51,8 +51,7 @@ class Tools:
     kept: Kept | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FileResult:
+class FileResult(Struct, frozen=True):
     """One file of a patch on the new side; `changes` is empty where it collided.
 
     There is one answer a hunk, or one for a change without hunks. One more answers for a mode
@@ -72,8 +71,7 @@ class FileResult:
     places: Mapping[int, Place] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class NewSide:
+class NewSide(Struct, frozen=True):
     """The new side before a patch; `homes` maps paths of the old side that are elsewhere here."""
 
     files: Overlay
@@ -84,8 +82,7 @@ class NewSide:
         return self.homes.get(path, path)
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """One patch to carry; `leaving` are the paths of the new side that it gives up.
 
     `twice` are the paths that more than one of its files has: deleted and created. `taken` are

@@ -11,8 +11,9 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import BinaryIO, cast
+
+from msgspec import Struct
 
 from patchmgr.formats.member_paths import is_inside, safe_path
 from patchmgr.formats.members import Budget, Kind, Limits, Member, bad, refused
@@ -34,8 +35,7 @@ _TEXT_WINDOW = 8000
 _Place = Callable[[str], "str | None"]
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveFile:
+class ArchiveFile(Struct, frozen=True):
     """One file of a release; `mode` is git's octal string and `mtime` in seconds."""
 
     path: str

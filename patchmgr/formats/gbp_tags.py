@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.formats.mail_text import is_cut
 from patchmgr.formats.paths import decode_path, refusal
@@ -15,8 +16,7 @@ _OLD_TOPIC = re.compile(rb"gbp-pq-topic:\s*(\S.*?)\s*$", re.IGNORECASE)
 _KNOWN = (b"topic", b"name", b"ignore")
 
 
-@dataclass(frozen=True, slots=True)
-class Tagged:
+class Tagged(Struct, frozen=True):
     """A mail without its tags, and what they say: a wished file name, and to leave it out."""
 
     raw: bytes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _LARGEST = 16 << 10
 _LONGEST_LINE = 300
@@ -25,8 +26,7 @@ _TAGS = re.compile(r"tag_(?:build|date|svn_revision)\s*[=:]\s*(?:0|false)?\s*", 
 _ARCHIVAL = frozenset({".git_archival.txt", ".git_archival.json"})
 
 
-@dataclass(frozen=True, slots=True)
-class Packaging:
+class Packaging(Struct, frozen=True):
     """What tells the generated files of one release: its normalised name and its version."""
 
     package: str

@@ -7,7 +7,8 @@ disagree is refused, because two readers could take it for two different changes
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.formats.binary import read_binary
 from patchmgr.formats.hunks import read_hunks
@@ -48,8 +49,7 @@ _INDEX = re.compile(rb"([0-9a-f]{4,64})\.\.([0-9a-f]{4,64})(?: (\d{6}))?")
 _PERCENT = re.compile(rb"\d{1,3}%")
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
+class _Facts(Struct, frozen=True):
     """What the extended headers of a section say."""
 
     old_mode: str | None

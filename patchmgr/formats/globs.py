@@ -9,13 +9,13 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _ANY = "**"
 
 
-@dataclass(frozen=True, slots=True)
-class _Glob:
+class _Glob(Struct, frozen=True):
     """The parts of a glob: an expression each, None for any number of parts."""
 
     parts: tuple[re.Pattern[str] | None, ...]

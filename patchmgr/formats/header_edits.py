@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.mail_people import written_person
@@ -26,8 +27,7 @@ _OF_THE_MAIL = {"from": "--author", "subject": "--subject", "date": "--author"}
 _FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderEdit:
+class HeaderEdit(Struct, frozen=True):
     """What is to be changed of a header; None and missing fields stay. An empty field goes."""
 
     subject: str | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.reader import PatchReader
@@ -34,8 +35,7 @@ def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
     return tuple(hunks)
 
 
-@dataclass(slots=True)
-class _Scan:
+class _Scan(Struct):
     """The walk over the hunks of one file: `ended` holds the sides without a last newline."""
 
     reader: PatchReader

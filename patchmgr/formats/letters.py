@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.mail_people import parse_date, parse_person, squeezed
@@ -27,8 +28,7 @@ _FIELDS = _NEEDED | _TRANSPORT | _DEP3 | _REASONS | {"message-id", "to", "cc"}
 _CHARSET = re.compile(r'charset\s*=\s*"?([^";\s]+)', re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """A header field: its name in lower case, its first line's number and its text's lines."""
 
     name: str
@@ -40,8 +40,7 @@ class Field:
         return squeezed(decoded_words(b"".join(self.lines)))
 
 
-@dataclass(frozen=True, slots=True)
-class Letter:
+class Letter(Struct, frozen=True):
     """A header taken apart: `head` are a mail's header lines, `body` the lines below them.
 
     For other headers `head` is empty and `body` holds all lines but those whose content is

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from patchmgr.formats.mail_people import squeezed
 from patchmgr.formats.mail_words import decoded, decoded_words, encoded, repaired
@@ -24,8 +25,7 @@ _STAT = re.compile(
 )
 
 
-@dataclass(slots=True)
-class Body:
+class Body(Struct):
     """What is below the headers: in-body headers by lower-case name, and the message's lines."""
 
     headers: dict[str, str] = field(default_factory=dict)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 
@@ -17,8 +18,7 @@ class Kind(enum.Enum):
     HARDLINK = "hardlink"
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One member as the archive has it: nothing is checked yet but size and kind.
 
     `content` is the target of a symbolic link; `target` names the earlier member that a hard
@@ -33,8 +33,7 @@ class Member:
     target: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How much an archive may hold; `free_bytes` may be had at any compression ratio."""
 
     members: int = 500_000

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+.*")
 _SUFFIX = re.compile(r"(?:\.dev)?\.patch$")
 _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w.~-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class PackagePatch:
+class PackagePatch(Struct, frozen=True):
     """A file name taken apart: packages from the outermost one in, and the last one's version.
 
     `number` orders the patches of one package; it is 0 where the name has none.

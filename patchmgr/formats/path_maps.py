@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats import toml_text
@@ -11,8 +11,7 @@ from patchmgr.formats.paths import check_path
 _TABLE = "paths"
 
 
-@dataclass(frozen=True, slots=True)
-class PathMap:
+class PathMap(Struct, frozen=True):
     """Pairs of a path of the repository and where it is installed; a folder ends in `/`."""
 
     pairs: tuple[tuple[str, str], ...] = ()

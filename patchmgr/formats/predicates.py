@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
@@ -47,8 +49,7 @@ class _SyntaxError(Exception):
         self.problem = problem
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     """A piece of the text with its place; a string's text is what is between its quotes."""
 
     at: int

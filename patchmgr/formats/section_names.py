@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.formats.paths import MAX_PATH, check_path, decode_path, encode_path
 from patchmgr.formats.quoting import unquote
@@ -14,8 +15,7 @@ NO_FILE = b"/dev/null"
 _MAX_TITLE = 2 * MAX_PATH + 256
 
 
-@dataclass(frozen=True, slots=True)
-class SectionNames:
+class SectionNames(Struct, frozen=True):
     """The old and the new path of a section; None where there is no such file."""
 
     old: str | None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
@@ -18,8 +19,7 @@ _HEAD = re.compile(r"([A-Z][a-z]+):(?: .*)?")
 _PATCH = re.compile(r"  (\S+): ([0-9a-f]{40})")
 
 
-@dataclass(frozen=True, slots=True)
-class Stack:
+class Stack(Struct, frozen=True):
     """Patches as name and commit: the applied ones from the bottom up, and the others."""
 
     applied: tuple[tuple[str, str], ...]

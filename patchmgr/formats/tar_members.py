@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import tarfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import BinaryIO
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.formats.members import Budget, Kind, Member, bad, refused
 
@@ -23,8 +25,7 @@ _PAX = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 _LONG = {tarfile.GNUTYPE_LONGNAME: b"path", tarfile.GNUTYPE_LONGLINK: b"linkpath"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
+class _Header(Struct, frozen=True):
     name: str
     type: bytes
     mode: int

@@ -7,7 +7,8 @@ import csv
 import hashlib
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import decode_path, encode_path
@@ -15,8 +16,7 @@ from patchmgr.formats.paths import decode_path, encode_path
 _ALGORITHM = "sha256="
 
 
-@dataclass(frozen=True, slots=True)
-class RecordRow:
+class RecordRow(Struct, frozen=True):
     """One file: its path, and hash and size as RECORD writes them ("" where it does not say)."""
 
     path: str

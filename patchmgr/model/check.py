@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Standing(str, Enum):
@@ -14,8 +15,7 @@ class Standing(str, Enum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One thing that a gate found: where, and what; None where the whole branch is meant.
 
     `line` counts from 1 in the file as the patch leaves it, or in the header where `path` is
@@ -29,8 +29,7 @@ class Problem:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """One gate: how many things it looked at, what it found, and why it was skipped.
 
     `log` is the path of the output of a command, in the workspace.
@@ -45,8 +44,7 @@ class Gate:
     seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """All gates of one series; `head` is the commit they are about, None without a branch."""
 
     series: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Sameness(str, Enum):
@@ -17,8 +18,7 @@ class Sameness(str, Enum):
     DROPPED = "dropped"
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedPatch:
+class ComparedPatch(Struct, frozen=True):
     """A patch in both states; ids are None where a state does not have it.
 
     `diff` has the lines that differ, where the change itself does.
@@ -32,8 +32,7 @@ class ComparedPatch:
     diff: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedSeries:
+class ComparedSeries(Struct, frozen=True):
     """Two states of a series, by the names that were asked for and their commits.
 
     `identical` are the paths that both branches have with the same bytes, of those that the

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Ruling(str, Enum):
@@ -13,8 +14,7 @@ class Ruling(str, Enum):
     NEEDED = "needed"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Passage:
+class Passage(Struct, frozen=True, order=True):
     """Lines of one upstream file, wherever they stand in it.
 
     `path` is the path that the patch names. The digest is of `lines` lines without white space,
@@ -28,16 +28,14 @@ class Passage:
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What a person can decide about: a digest of the patch's change, and upstream's text."""
 
     change: str
     passages: tuple[Passage, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """A person's ruling on a patch, in force as long as change and passages are the same.
 
     `by` is what the person named as the reason, and `commit` and `pull` what that is upstream.

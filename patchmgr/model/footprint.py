@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from patchmgr.model.review import Review
 from patchmgr.model.upstream import Pin
@@ -35,8 +36,7 @@ class Build(str, Enum):
     NEITHER = "neither"
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """One file of the squashed series, from the pin to the head.
 
     `path` is on the new side, or the old path of a deletion. A mode is None where the side has
@@ -52,8 +52,7 @@ class FileChange:
     after: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class FileFootprint:
+class FileFootprint(Struct, frozen=True):
     """The net change of one file, and the names of the patches that make it, in order.
 
     Counts are 0 where `is_binary`.
@@ -71,8 +70,7 @@ class FileFootprint:
     patches: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(Struct, frozen=True):
     """What a patch changes within one symbol.
 
     `symbol` is None outside of symbols and where none is known. `is_new` says that the patch
@@ -86,8 +84,7 @@ class Touch:
     removed: int
 
 
-@dataclass(frozen=True, slots=True)
-class PatchFile:
+class PatchFile(Struct, frozen=True):
     """What one patch does to one file, counted from its hunks.
 
     `is_upstream` says that the pin has the file. Only edits have `touches`: a file that the
@@ -106,8 +103,7 @@ class PatchFile:
     touches: tuple[Touch, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PatchFootprint:
+class PatchFootprint(Struct, frozen=True):
     """What one patch changes."""
 
     name: str
@@ -130,8 +126,7 @@ class PatchFootprint:
         return tuple(sorted({f.language for f in self.files}))
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """The net counts of a group of files; `binaries` of the files have no lines."""
 
     name: str
@@ -141,8 +136,7 @@ class Tally:
     removed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Footprint:
+class Footprint(Struct, frozen=True):
     """What a series changes of its upstream.
 
     The files of each of `kinds`, `areas`, `builds`, `languages` and `folders` add up to `total`;

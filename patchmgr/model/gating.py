@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Reach(str, Enum):
@@ -15,16 +16,14 @@ class Reach(str, Enum):
     INERT = "inert"
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """A condition that a change stands behind; `kind` is what it asks about."""
 
     kind: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedSite:
+class ChangedSite(Struct, frozen=True):
     """Changed lines of existing code that one statement, or a few in a row, make up.
 
     `line` and `last` count from 1 in the new file, or in the old one where `is_removal`.

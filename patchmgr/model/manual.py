@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Kind(Enum):
@@ -14,16 +15,14 @@ class Kind(Enum):
     CODE = "code"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A paragraph or a list item on one line, or lines of code."""
 
     kind: Kind
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """An argument or option: how it is written, what stands for its value, and what it does."""
 
     names: tuple[str, ...]
@@ -32,8 +31,7 @@ class Entry:
     is_needed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CommandPage:
+class CommandPage(Struct, frozen=True):
     """What is said of a command; `words` are what is typed, `below` the commands of a group."""
 
     words: tuple[str, ...]
@@ -50,8 +48,7 @@ class CommandPage:
         return "-".join(self.words)
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(Struct, frozen=True):
     """A topic page: its name, what it is about, and its text below the title, also in blocks."""
 
     name: str

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 MARKER_BASE = b"base"
 MARKER_OURS = b"ours"
 MARKER_THEIRS = b"theirs"
 
 
-@dataclass(frozen=True, slots=True)
-class Clean:
+class Clean(Struct, frozen=True):
     """A merge without conflict."""
 
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Conflicted:
+class Conflicted(Struct, frozen=True):
     """A merge with conflicts: the text with zdiff3 markers; None where the sides are binary.
 
     The labels behind the markers are `ours`, `base` and `theirs`.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from patchmgr.model.upstream import Pin
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(Struct, frozen=True):
     """A patch of the series, and what became of it; `how` lists the ways of its hunks."""
 
     name: str
@@ -18,8 +17,7 @@ class Carried:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(Struct, frozen=True):
     """An upstream commit (or release), with its pull request if the subject names one."""
 
     commit: str
@@ -28,8 +26,7 @@ class Arrival:
     paths: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Solved:
+class Solved(Struct, frozen=True):
     """A file of a patch that took more than git's text merge, and how it was solved.
 
     `collided` are the upstream commits that it collided with.
@@ -44,8 +41,7 @@ class Solved:
     collided: tuple[Arrival, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Struct, frozen=True):
     """A patch, or a part of it, that upstream has now, and the commits that brought it."""
 
     patch: str
@@ -55,16 +51,14 @@ class Dropped:
     by: tuple[Arrival, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Brought:
+class Brought(Struct, frozen=True):
     """What upstream changed in the files of a subsystem that the series touches."""
 
     subsystem: str
     arrivals: tuple[Arrival, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GateLine:
+class GateLine(Struct, frozen=True):
     """A gate of the last check of this state: its standing, and how many problems it has."""
 
     name: str
@@ -73,8 +67,7 @@ class GateLine:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class SyncNote:
+class SyncNote(Struct, frozen=True):
     """All that a maintainer writes down about a sync.
 
     `upstream_commits` counts what came in, `unit` names it. `identical` are the files of the

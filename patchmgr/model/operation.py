@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class OperationKind(str, Enum):
@@ -14,8 +15,7 @@ class OperationKind(str, Enum):
     REDO = "redo"
 
 
-@dataclass(frozen=True, slots=True)
-class Turned:
+class Turned(Struct, frozen=True):
     """A file of the workspace: sha256 of its content before and after, None for no file."""
 
     path: str
@@ -23,8 +23,7 @@ class Turned:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFile:
+class KeptFile(Struct, frozen=True):
     """A file of a target: git's mode, sha256 of the content, permission bits where known."""
 
     mode: str
@@ -36,8 +35,7 @@ class KeptFile:
         return other is not None and (self.mode, self.sha256) == (other.mode, other.sha256)
 
 
-@dataclass(frozen=True, slots=True)
-class TurnedFile:
+class TurnedFile(Struct, frozen=True):
     """A file of a target before and after, None for no file."""
 
     path: str
@@ -45,8 +43,7 @@ class TurnedFile:
     after: KeptFile | None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnedTarget:
+class TurnedTarget(Struct, frozen=True):
     """What changed in a target; `before` and `after` are sha256 of its record, None for none."""
 
     root: str
@@ -55,8 +52,7 @@ class TurnedTarget:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnedRef:
+class TurnedRef(Struct, frozen=True):
     """A ref of a store that moved; None where there was none, or is none now."""
 
     store: str
@@ -65,8 +61,7 @@ class TurnedRef:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """One change of a workspace and of the targets that changed with it.
 
     `of` are the numbers of the operations that an undo took back or a redo repeated, and `at`

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from patchmgr.model.decision import Finding
 from patchmgr.model.patch import Author
@@ -43,8 +44,7 @@ class How(str, Enum):
     DECIDED = "decided"
 
 
-@dataclass(frozen=True, slots=True)
-class HunkOutcome:
+class HunkOutcome(Struct, frozen=True):
     """The fate of one hunk; `how` is None for a conflict.
 
     `path` is the path in the patch, `new_path` the one on the new side. `line` counts from 1
@@ -61,8 +61,7 @@ class HunkOutcome:
     evidence: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
+class Sighting(Struct, frozen=True):
     """An upstream commit that explains hunks: as evidence, or as cause."""
 
     commit: str
@@ -73,8 +72,7 @@ class Sighting:
     author: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Likely:
+class Likely(Struct, frozen=True):
     """An upstream commit that seems to have done what hunks of a patch do, in other words.
 
     `confidence` is between 0 and 1.
@@ -87,8 +85,7 @@ class Likely:
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Resemblance:
+class Resemblance(Struct, frozen=True):
     """Upstream's text, from a line (from 1) on, and the lines of a hunk that it resembles."""
 
     confidence: float
@@ -97,8 +94,7 @@ class Resemblance:
     patch: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(Struct, frozen=True):
     """A part of a patch that upstream landed in other words: both texts."""
 
     path: str
@@ -106,8 +102,7 @@ class Wording:
     patch: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class FileConflict:
+class FileConflict(Struct, frozen=True):
     """A file that a person must merge.
 
     Contents are None where the side has no such file. `marked` is the text with git's
@@ -127,8 +122,7 @@ class FileConflict:
     resemblances: tuple[Resemblance, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PatchOutcome:
+class PatchOutcome(Struct, frozen=True):
     """The fate of one patch.
 
     `changes` is what the new commit does to the tree of the new side (None deletes); it is
@@ -168,8 +162,7 @@ class PatchOutcome:
         return self.verdict in (Verdict.UNCHANGED, Verdict.MODIFIED, Verdict.PARTIAL)
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesOutcome:
+class SeriesOutcome(Struct, frozen=True):
     """The fate of a series; `head` is None where conflicts are left.
 
     `commits` has the new commit of each patch, None where it has none. `tree` is the tree of
@@ -196,8 +189,7 @@ class SeriesOutcome:
         return sum(patch.verdict is verdict for patch in self.patches)
 
 
-@dataclass(frozen=True, slots=True)
-class TargetOutcome:
+class TargetOutcome(Struct, frozen=True):
     """The fate of some series on one of several targets; `onto` is the target's name."""
 
     onto: str

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 COMMITTER_NAME = "patchmgr"
 COMMITTER_EMAIL = "patchmgr@localhost"
@@ -11,8 +13,7 @@ CONDITIONS = ("needed-when", "ensures")
 """The fields of a header, in lower case, that have a predicate."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """One hunk of a unified diff.
 
     `lines` keep their kind as first byte (space, `+` or `-`) and their line ending; a line
@@ -47,16 +48,14 @@ class Hunk:
         return [line[:1] for line in self.lines].count(b"-")
 
 
-@dataclass(frozen=True, slots=True)
-class BinaryChange:
+class BinaryChange(Struct, frozen=True):
     """The forward half of a git binary patch: a whole content or a delta on the old one."""
 
     method: str
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class FilePatch:
+class FilePatch(Struct, frozen=True):
     """The change of one file: `old_path` is None for a new file, `new_path` for a deleted one.
 
     Modes are git's octal strings ("100644") or None where the diff does not say. Ids are as
@@ -87,8 +86,7 @@ class FilePatch:
         return both and self.old_path != self.new_path and not self.is_copy
 
 
-@dataclass(frozen=True, slots=True)
-class Author:
+class Author(Struct, frozen=True):
     """Who wrote a patch and when; `date` is git's raw form, `<seconds> <+zone>`."""
 
     name: str
@@ -96,8 +94,7 @@ class Author:
     date: str
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(Struct, frozen=True):
     """One patch file.
 
     `raw` is the file, byte for byte. `header` is the part before the first diff line, `diff`

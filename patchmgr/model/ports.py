@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from patchmgr.model.merge import Merge
 from patchmgr.model.snapshot import Entry
@@ -64,8 +65,7 @@ class Formatter(Protocol):
         """Return in which ways upstream may format the file at a path, the likeliest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One upstream commit (or release) on the way from base to target, oldest first.
 
     `changes` maps each touched path to the file after the step, None where it is deleted.

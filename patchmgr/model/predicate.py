@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from patchmgr.model.regex import Regex
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRef:
+class NamedRef(Struct, frozen=True):
     """A state by its name."""
 
     ref: str
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenRef:
+class WrittenRef(Struct, frozen=True):
     """The state that a file of the series' own upstream names: the group of the expression."""
 
     regex: Regex
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(Struct, frozen=True):
     """The state that a claim is about.
 
     `upstream` is None for the series' own one. `ref` is None for the state that is looked at
@@ -34,16 +31,14 @@ class Where:
     ref: NamedRef | WrittenRef | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PathExists:
+class PathExists(Struct, frozen=True):
     """There is a file or a directory at the path."""
 
     path: str
     where: Where = Where()
 
 
-@dataclass(frozen=True, slots=True)
-class PatternFound:
+class PatternFound(Struct, frozen=True):
     """A line of the file (inside of the symbol, if one is given) matches."""
 
     regex: Regex
@@ -52,30 +47,26 @@ class PatternFound:
     where: Where = Where()
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseIn:
+class ReleaseIn(Struct, frozen=True):
     """The state is a release that a PEP 440 specifier contains."""
 
     specifier: str
     where: Where = Where()
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """The part does not hold."""
 
     part: Predicate
 
 
-@dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(Struct, frozen=True):
     """Every part holds."""
 
     parts: tuple[Predicate, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Struct, frozen=True):
     """One part holds."""
 
     parts: tuple[Predicate, ...]
@@ -85,8 +76,7 @@ Claim = PathExists | PatternFound | ReleaseIn
 Predicate = Claim | Not | AllOf | AnyOf
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
+class Conditions(Struct, frozen=True):
     """What a patch's header says about where it is carried and what it guarantees."""
 
     needed_when: Predicate | None = None

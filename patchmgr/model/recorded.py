@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Region:
+
+class Region(Struct, frozen=True):
     """The three sides of one conflicting region, as whole lines with their line feeds."""
 
     base: bytes
@@ -32,8 +32,7 @@ class Origin(str, Enum):
     LEARN = "learn"
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(Struct, frozen=True):
     """What became of a conflict; without content the file is deleted.
 
     `origin` is the command that recorded it, and `source` what that was about: a series and its
@@ -45,8 +44,7 @@ class Resolution:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """A conflict in `conflicts/`.
 
     A side is None where it has no such file (whole files only). A group has no sides, but the
@@ -72,8 +70,7 @@ class Recorded:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Struct, frozen=True):
     """A resolution that a run replayed, and where: in which patches, with their series."""
 
     recorded: Recorded

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Place(str, Enum):
@@ -15,8 +16,7 @@ class Place(str, Enum):
     NO_EDGE = r"\B"
 
 
-@dataclass(frozen=True, slots=True)
-class Take:
+class Take(Struct, frozen=True):
     """Take one character that is in a range (or in none of them, if negated)."""
 
     ranges: tuple[tuple[str, str], ...]
@@ -27,30 +27,26 @@ class Take:
         return any(low <= char <= high for low, high in self.ranges) is not self.is_negated
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
+class Fork(Struct, frozen=True):
     """Go on at both places, which are given relative to this one; the first is preferred."""
 
     first: int
     second: int
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(Struct, frozen=True):
     """Go on elsewhere, relative to this place."""
 
     by: int
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Struct, frozen=True):
     """Go on only where the place is right."""
 
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """Note where a group starts (an even slot) or ends (the odd one after it)."""
 
     slot: int
@@ -59,8 +55,7 @@ class Mark:
 Instruction = Take | Fork | Jump | Hold | Mark
 
 
-@dataclass(frozen=True, slots=True)
-class Regex:
+class Regex(Struct, frozen=True):
     """A regular expression: its text and its program, which matches at the program's end."""
 
     text: str

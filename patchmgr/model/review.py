@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from patchmgr.model.gating import ChangedSite, Reach
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A subsystem: its files, and those of them that are tests, with their lines."""
 
     name: str
@@ -23,8 +23,7 @@ class Part:
     languages: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Hotspot:
+class Hotspot(Struct, frozen=True):
     """A symbol of upstream that the series touches, and how often upstream changed it lately.
 
     `commits` counts upstream commits that changed the symbol, `file_commits` those that changed
@@ -48,8 +47,7 @@ class RiskKind(str, Enum):
     ENVIRONMENT = "environment variable"
 
 
-@dataclass(frozen=True, slots=True)
-class Risk:
+class Risk(Struct, frozen=True):
     """One risk: the file, and the line, requirement or variable that it is about."""
 
     kind: RiskKind
@@ -58,8 +56,7 @@ class Risk:
     patches: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """A rebase that is on record: where to, and the verdict of each patch there."""
 
     ref: str
@@ -68,8 +65,7 @@ class Moment:
     verdicts: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(Struct, frozen=True):
     """What a reviewer asks for.
 
     `parts_by` says where the subsystems are from. `parts_of_patches` counts the changed lines of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """A condition on a selected symbol: `+sym` needs it, `-sym` forbids it."""
 
     symbol: str
@@ -18,8 +18,7 @@ class Guard:
         return f"#{'+' if self.is_positive else '-'}{self.symbol}"
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesLine:
+class SeriesLine(Struct, frozen=True):
     """One line of a series file, byte for byte; `name` is None on comments and blank lines.
 
     A patch that `is_reversed` (`-R`) does the contrary of what its file says.
@@ -55,8 +54,7 @@ class SeriesLine:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesFile:
+class SeriesFile(Struct, frozen=True):
     """A quilt series file."""
 
     lines: tuple[SeriesLine, ...] = ()

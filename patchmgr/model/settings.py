@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 DEFAULT_TIMEOUT = 1800
 EXPERIMENTAL = "experimental"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckCommand:
+class CheckCommand(Struct, frozen=True):
     """A command of a series that says whether its branch is good; exit code 0 means yes.
 
     `timeout` is in seconds. `needs` are programs without which the command is skipped.
@@ -22,8 +22,7 @@ class CheckCommand:
     needs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A claim that a file of the branch, or one symbol of it, has certain bytes.
 
     `digest` is the sha256 (64 hex) of them; None claims that they are those of the pin.
@@ -38,8 +37,7 @@ class Claim:
         return self.path if self.symbol is None else f"{self.path}::{self.symbol}"
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesSettings:
+class SeriesSettings(Struct, frozen=True):
     """The settings of one series; all of them have a default.
 
     `subsystems` maps a name to globs, `labels` a gate's kind to further expressions, `groups` a

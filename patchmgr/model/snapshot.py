@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 REGULAR = "100644"
 EXECUTABLE = "100755"
@@ -11,8 +11,7 @@ GITLINK = "160000"
 FILE_MODES = frozenset({REGULAR, EXECUTABLE})
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One file of a tree: git's mode (octal string) and the blob's id."""
 
     mode: str

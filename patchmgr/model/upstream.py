@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 LOCK_FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Upstream:
+class Upstream(Struct, frozen=True):
     """A project that is followed: a git remote, a package on the index, or both.
 
     `track` is "git" or "package" and says which of the two a bare name means.
@@ -23,8 +23,7 @@ class Upstream:
     branch: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(Struct, frozen=True):
     """The exact upstream state that a series is written against; ids are 40 hex.
 
     `archive` and `sha256` name the file of a package release, None for git.
@@ -37,8 +36,7 @@ class Pin:
     sha256: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesRecord:
+class SeriesRecord(Struct, frozen=True):
     """What the lock says of one series; `result` is the summary of its last rebase."""
 
     name: str
@@ -48,8 +46,7 @@ class SeriesRecord:
     result: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
+class Lock(Struct, frozen=True):
     """The content of upstream.lock."""
 
     upstreams: Mapping[str, Upstream] = field(default_factory=dict)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from patchmgr.errors import PatchmgrError
 
 FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
+class FileState(Struct, frozen=True):
     """A file by mode (octal string) and sha256 of its content."""
 
     mode: str
@@ -25,8 +25,7 @@ def state_of(mode: str, content: bytes) -> FileState:
     return FileState(mode, hashlib.sha256(content).hexdigest())
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedFile:
+class AppliedFile(Struct, frozen=True):
     """A file that was replaced; None where there was or is no such file.
 
     `original` names the kept old content, `permissions` are the old file's.
@@ -39,8 +38,7 @@ class AppliedFile:
     permissions: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class PushedPatch:
+class PushedPatch(Struct, frozen=True):
     """A patch that was pushed: its name, and the sha256 of its diff as it was then.
 
     `is_forced` says that not all of its hunks had a place.
@@ -51,8 +49,7 @@ class PushedPatch:
     is_forced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """What is applied in a target.
 
     `digest` is the digest of the series with the guards `selected`, `onto` the commit that it
@@ -75,7 +72,7 @@ class Record:
 
 def record_document(record: Record) -> dict[str, Any]:
     """Return a record as JSON values."""
-    return {"format": FORMAT, **asdict(record)}
+    return {"format": FORMAT, **to_builtins(record)}
 
 
 def read_record(document: Mapping[str, Any]) -> Record:

@@ -10,10 +10,11 @@ import zlib
 from collections import deque
 from collections.abc import Collection
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from patchmgr.model.ids import blob_id
 
@@ -24,8 +25,7 @@ _SMALL_OFFSET_END = 1 << 31
 _IS_FAR = 1 << 31
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """Where one object is in the pack."""
 
     id: bytes

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id
@@ -24,16 +25,14 @@ _UNFINISHED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
+class Indexed(Struct, frozen=True):
     """A path of an index: its entry, and whether git was told not to look at the file."""
 
     entry: Entry
     is_hidden: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Clone:
+class Clone(Struct, frozen=True):
     """A repository of the user; `root` is its work tree, or the repository where it is bare.
 
     `git_dir` holds refs and objects, `private` what belongs to this one work tree.

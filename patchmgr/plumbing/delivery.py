@@ -9,8 +9,9 @@ import hashlib
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
@@ -22,8 +23,7 @@ from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
+class Delivered(Struct, frozen=True):
     """What an export changed: files written and deleted, and old ones that a person edited."""
 
     written: tuple[str, ...]

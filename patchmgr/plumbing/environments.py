@@ -10,8 +10,9 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
@@ -39,8 +40,7 @@ _NAME = re.compile(r"[-_.]+")
 _KINDS = ("dist-info", "egg-info", "egg", "egg-link")
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(Struct, frozen=True):
     """Where an environment keeps packages; `owner` is the marker of a system that manages it."""
 
     sites: tuple[Path, ...]
@@ -48,8 +48,7 @@ class Environment:
     python: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(Struct, frozen=True):
     """An installed distribution: its name as RECORD's folder has it, version, and files.
 
     `site` is the folder that the paths of RECORD start from, `record` maps path to hash.
@@ -59,7 +58,7 @@ class Distribution:
     version: str
     site: Path
     info: str
-    record: Mapping[str, str] = field(repr=False)
+    record: Mapping[str, str]
 
 
 def ask_environment(python: str) -> Environment:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id
@@ -16,16 +18,14 @@ from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(Struct, frozen=True):
     """A file that is to be there."""
 
     entry: Entry
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(Struct, frozen=True):
     """Where HEAD is and is to be; `onto` are the files below the series that is to be in."""
 
     onto: Tree
@@ -34,8 +34,7 @@ class Goal:
     makes_commits: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """One path: what is there, what was there before any series, and what is to be there."""
 
     path: str

@@ -5,10 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import GITLINK, Entry
@@ -18,8 +19,7 @@ from patchmgr.plumbing.workbench import Workbench
 BRANCH = "refs/heads/series"
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A commit to write: the committer is patchmgr, the committer date the author's."""
 
     author: Author

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from patchmgr.engines.formatting_proof import CXX, PYTHON
 from patchmgr.formats.formatter_settings import (
@@ -22,8 +23,7 @@ from patchmgr.formats.formatter_settings import (
 _MOST_EXTENDED = 4  # settings files that extend each other
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """A formatter and its settings; `is_sure` says that upstream is known to format with it."""
 
     tool: str
@@ -31,8 +31,7 @@ class Chosen:
     is_sure: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsFiles:
+class SettingsFiles(Struct, frozen=True):
     """The settings files of a tree; `read` gives a file, None where there is none to read."""
 
     read: Callable[[str], bytes | None]

@@ -6,9 +6,10 @@ import contextlib
 import re
 import subprocess
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.progress import Progress
@@ -58,8 +59,7 @@ def check_url(url: str) -> str:
     return "file://" + str(path).replace("%", "%25")
 
 
-@dataclass(frozen=True, slots=True)
-class Remote:
+class Remote(Struct, frozen=True):
     """What a remote offers: its default branch, and ids of branches and tags."""
 
     head: str | None

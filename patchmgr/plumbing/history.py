@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.model.ports import History, Step
 from patchmgr.model.snapshot import Entry
@@ -16,8 +18,7 @@ _ABSENT = "000000"
 _FEW_PATHS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class GitHistory:
+class GitHistory(Struct, frozen=True):
     """The first-parent history of a git upstream from base to target."""
 
     git_dir: Path
@@ -86,8 +87,7 @@ class KnownHistory:
         return tuple(step for step in self._steps if not wanted.isdisjoint(step.changes))
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseHistory:
+class ReleaseHistory(Struct, frozen=True):
     """The releases of a package from after the base to the target, in version order.
 
     `lookup` gives commit and subject of a version; it may have to download the release.

@@ -8,9 +8,10 @@ import re
 import sys
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 
@@ -36,23 +37,25 @@ _CERTIFICATES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_C
 _NAMED_INDEX = re.compile(r"([\w.-]+)=(.+)")
 
 
-@dataclass(frozen=True, slots=True)
-class IndexSettings:
+class IndexSettings(Struct, frozen=True):
     """Where releases come from. Locations may hold credentials: none of them is ever printed.
 
     `index_url` is "" where settings forbid an index: then only `find_links` count. `cert` is a
     file or a directory of certificates, None for those that come with requests.
     """
 
-    index_url: str = field(default=DEFAULT_INDEX, repr=False)
-    extra_index_urls: tuple[str, ...] = field(default=(), repr=False)
-    find_links: tuple[str, ...] = field(default=(), repr=False)
+    index_url: str = DEFAULT_INDEX
+    extra_index_urls: tuple[str, ...] = ()
+    find_links: tuple[str, ...] = ()
     cert: str | None = None
     client_cert: str | None = None
-    proxy: str | None = field(default=None, repr=False)
+    proxy: str | None = None
     timeout: float = float(DEFAULT_TIMEOUT)
-    trusted_hosts: tuple[str, ...] = field(default=(), repr=False)
+    trusted_hosts: tuple[str, ...] = ()
     offline: bool = False
+
+    def __repr__(self) -> str:
+        return "IndexSettings()"
 
     def index_urls(self) -> tuple[str, ...]:
         """Return every index, the main one first, each once."""

@@ -13,10 +13,11 @@ import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from errno import EISDIR
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
@@ -40,8 +41,7 @@ _SPENT = re.compile(rf"{re.escape(PRIVATE)}/[a-z]+/[a-z.]+")
 _BRANCHES = "refs/heads/patchmgr/"
 
 
-@dataclass(frozen=True, slots=True)
-class RefPlan:
+class RefPlan(Struct, frozen=True):
     """A ref of a store to move when a change is made: `old` None means whatever is there."""
 
     store: str
@@ -74,8 +74,7 @@ Finisher = Callable[[Path, str], None]
 """Finishes the step of a token in a target, after a crash."""
 
 
-@dataclass(slots=True)
-class Change:
+class Change(Struct):
     """Files to write (None: to delete) by path below the workspace, and refs to move.
 
     `spent` are private files (below `.patchmgr/`) that have no meaning any more once it is made,
@@ -88,8 +87,7 @@ class Change:
     steps: list[Step] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """A change as it is kept while it is made: paths with their staged files, refs, and `spent`."""
 
     files: tuple[tuple[str, str | None], ...]

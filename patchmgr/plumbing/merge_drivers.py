@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import door
@@ -16,8 +17,7 @@ _BEGIN = b"# patchmgr merge-driver: begin"
 _END = b"# patchmgr merge-driver: end"
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(Struct, frozen=True):
     """What a repository has, or is to have; no settings and no lines where nothing is installed."""
 
     git_dir: Path

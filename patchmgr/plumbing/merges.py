@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
@@ -15,8 +16,7 @@ from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class PastMerge:
+class PastMerge(Struct, frozen=True):
     """Two commits to merge, and the commit with what a person made of it.
 
     `base` is the commit to merge over, None where git is to find it.
@@ -28,8 +28,7 @@ class PastMerge:
     made: str
 
 
-@dataclass(frozen=True, slots=True)
-class Clash:
+class Clash(Struct, frozen=True):
     """A path in conflict: its three sides, None where a side has no such file, and the outcome.
 
     `made` is the file in the commit, None where it has none at the path.

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.plumbing import door
 
 _SETTINGS = r"^(merge\.(tool|guitool|conflictstyle)|mergetool\..*|diff\.tool|difftool\..*)$"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolFile:
+class ToolFile(Struct, frozen=True):
     """A file to merge: its name, its sides (None: no such file), and what it is so far."""
 
     path: str

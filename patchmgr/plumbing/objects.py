@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import Entry
@@ -15,8 +16,7 @@ from patchmgr.plumbing.closing import Closing
 TREE_MODE = "40000"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """An object as cat-file gives it."""
 
     id: str

@@ -8,9 +8,10 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.operations import read_operation, write_operation
@@ -42,8 +43,7 @@ _LONGEST = 64 * 1024 * 1024
 _ENTRY = re.compile(r"(\d{1,9})\.json")
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What the log says of a change; `of` are the operations that it takes back or repeats."""
 
     command: str

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.index_session import (
@@ -44,8 +45,7 @@ _ABSENT = frozenset({404, 410})
 _Rank = tuple[bool, int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Archive:
+class Archive(Struct, frozen=True):
     """A file of a release: `kind` is "sdist" or "wheel", `url` a URL without credentials."""
 
     filename: str
@@ -57,8 +57,7 @@ class Archive:
     uploaded: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Struct, frozen=True):
     """A version of a package, spelled as PEP 440 normalises it, and the archive to import."""
 
     version: str

@@ -6,9 +6,10 @@ import contextlib
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
@@ -30,16 +31,14 @@ _CHUNK = 1 << 20
 _NEIGHBOURS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Imported:
+class _Imported(Struct, frozen=True):
     """A commit of this release that the store has."""
 
     commit: str
     sha256: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Content:
+class _Content(Struct, frozen=True):
     """What one archive becomes: lines of fast-import, and the newest time in it."""
 
     lines: tuple[bytes, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
@@ -11,8 +12,7 @@ from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import FileState, Record, state_of
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """A file to put in place (None entry and content: to delete), and what is there now."""
 
     path: str
@@ -28,8 +28,7 @@ class Replacement:
         return state_of(self.entry.mode, self.content)
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(Struct, frozen=True):
     """All that one command changes in a target.
 
     `originals` are the contents that the record names. Of a checkout: `head` are the commits to

@@ -6,7 +6,9 @@ Unlike `apply`, this leaves alone what does not change between the two, edited o
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
@@ -19,8 +21,7 @@ from patchmgr.plumbing.replacements import parents_of
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """One path: as it is below all patches, with those that are pushed, and as it is to be.
 
     `is_kept` says that the checkout has it as it is to be, and `is_apart` that no patch made it.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.checkout import Checkout, Exchange
@@ -13,8 +14,7 @@ from patchmgr.plumbing.exchanges import Content
 from patchmgr.plumbing.work_tree import WorkFile
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """What a person made of a file since the last command: before, and as it is found."""
 
     path: str
@@ -22,8 +22,7 @@ class Edit:
     found: WorkFile | None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckoutStep:
+class CheckoutStep(Struct, frozen=True):
     """An exchange of files in a checkout that the command holds.
 
     `edits` are what a person did to the files that it is about: the log has them apart.

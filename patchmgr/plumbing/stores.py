@@ -10,8 +10,9 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import door
@@ -21,8 +22,7 @@ _DAY = 24 * 60 * 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(Struct, frozen=True):
     """An upstream state by id; version, archive and sha256 are a release's, None for git."""
 
     ref: str
@@ -121,8 +121,7 @@ def references(store: Path, prefix: str) -> dict[str, str]:
     return {name.removeprefix(prefix): commit for name, commit in rows}
 
 
-@dataclass(frozen=True, slots=True)
-class RefMove:
+class RefMove(Struct, frozen=True):
     """A ref to move by compare-and-swap; `new` None deletes it.
 
     `old` None means whatever is there, forty zeros that there is none.

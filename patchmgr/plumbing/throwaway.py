@@ -10,8 +10,9 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import door
@@ -21,8 +22,7 @@ TIMED_OUT = -1
 _GRACE = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """How a command ended: its exit code (TIMED_OUT where it had to be ended), and seconds."""
 
     code: int

@@ -7,8 +7,9 @@ import os
 import stat
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
@@ -19,8 +20,7 @@ _FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _NO_FOLDER = (errno.ELOOP, errno.ENOTDIR)
 
 
-@dataclass(frozen=True, slots=True)
-class WorkFile:
+class WorkFile(Struct, frozen=True):
     """A file that is there: git's mode (octal string), content, and permission bits."""
 
     mode: str
@@ -28,8 +28,7 @@ class WorkFile:
     permissions: int
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a file is written before it moves: a folder that is there, and folders to make."""
 
     folder: str

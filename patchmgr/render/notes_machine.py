@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from patchmgr.model.notes import Arrival, SyncNote
 from patchmgr.render.machine import document, pin_value
@@ -26,7 +27,7 @@ def note_value(note: SyncNote) -> dict[str, Any]:
         "old_head": note.old_head,
         "dry_run": note.is_dry_run,
         "complete": note.is_complete,
-        "patches": [asdict(patch) for patch in note.patches],
+        "patches": [to_builtins(patch) for patch in note.patches],
         "conflicts": [
             {
                 "patch": one.patch,
@@ -59,7 +60,7 @@ def note_value(note: SyncNote) -> dict[str, Any]:
         "subsystems_by": note.subsystems_by,
         "identical": [{"path": path, "language": spoken} for path, spoken in note.identical],
         "changed": [{"path": path, "language": spoken} for path, spoken in note.changed],
-        "gates": [asdict(gate) for gate in note.gates],
+        "gates": [to_builtins(gate) for gate in note.gates],
         "tags": {"preview": note.preview, "fallback": note.fallback},
         "warnings": list(note.warnings),
     }

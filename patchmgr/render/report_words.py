@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.model.footprint import (
     Area,
@@ -65,8 +66,7 @@ def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
     return tuple(sorted(lines, key=lambda symbol: (-lines[symbol], symbol)))
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """A symbol of an upstream file, and the numbers (from 1) of the patches that touch it."""
 
     symbol: str | None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.model.gating import ChangedSite, Reach
 from patchmgr.model.review import Hotspot, Review, Risk
@@ -19,8 +20,7 @@ REACH_WORDS = {
 MOST_IN_CHART = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """A table that may be cut: a title in front, columns, rows, and what a row is."""
 
     title: str

@@ -14,12 +14,12 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from patchmgr.render.report_html import report_html
 from patchmgr.render.report_markdown import LIMIT, report_markdown

@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from tests.commands.conftest import Scene
@@ -31,8 +33,7 @@ _NOUNS = [
 ]
 
 
-@dataclass(frozen=True)
-class Say:
+class Say(Struct, frozen=True):
     """One statement, in no form yet."""
 
     noun: str
@@ -41,8 +42,7 @@ class Say:
     count: int
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(Struct, frozen=True):
     """How a file of functions is written; `statements` are used in turn."""
 
     name: str
@@ -112,8 +112,7 @@ def body(unit: int) -> tuple[Say, ...]:
     return tuple(say(unit, at) for at in range(5 + (unit * 7 + 1) % 6 if unit != 10 else 10))
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(Struct, frozen=True):
     """A file: its functions in order, each with its heading and lines."""
 
     form: Form
@@ -251,8 +250,7 @@ def move(unit: Unit, old: str, new: str, *, before: Unit) -> Change:
     return change
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(Struct, frozen=True):
     """What the rebase answered; commits go by their pull request numbers."""
 
     series: Any

@@ -7,10 +7,11 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tests.commands.conftest import Answer, invoke
 from tests.conftest import Repository
@@ -73,8 +74,7 @@ def work_tree(repository: Repository) -> str:
         index.unlink(missing_ok=True)
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(Struct, frozen=True):
     """An upstream, a workspace with the series `s` on one commit of it, and the fork's head."""
 
     folder: Path

@@ -6,11 +6,11 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from patchmgr.engines.solving import Solved, solve_text
 from patchmgr.engines.structure.solvers import merge_structure

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.engines.absorption import Absorption
 from patchmgr.engines.fold import Overlay, step_patch
@@ -156,8 +158,7 @@ def kind(file: File) -> str:
     return REGULAR if mode == EXECUTABLE else mode
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(Struct, frozen=True):
     """A rebase that ran: `files` is the whole new side."""
 
     judged: tuple[Judged, ...]
@@ -181,8 +182,7 @@ class Result:
         return [conflict.reason for conflict in self.outcomes[number].conflicts]
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(Struct, frozen=True):
     """A history that is told: subject to the files after it, None for a deletion."""
 
     blobs: MemoryBlobs

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from patchmgr.engines.absorb import find_absorbed
 from patchmgr.engines.absorption import Absorption, Event
@@ -29,8 +30,7 @@ def swap(content: bytes, *pairs: tuple[str, str]) -> bytes:
     return content
 
 
-@dataclass(frozen=True)
-class Tale:
+class Tale(Struct, frozen=True):
     """A base, a series on it, and upstream's steps to the target.
 
     A patch is one, or the files that it changes (None: deletes); a step is a subject and the
@@ -114,8 +114,7 @@ class Tale:
         )
 
 
-@dataclass(frozen=True)
-class _Told:
+class _Told(Struct, frozen=True):
     blobs: MemoryBlobs
     folded: Sequence[Folded]
     start: Mapping[str, Entry | None]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from patchmgr.model.patch import Patch
 from tests.engines.series import (
@@ -785,3 +785,11 @@ def test_a_hunk_says_whose_lines_it_takes_away() -> None:
     assert found.without_undoing({"p1"}) == found
     left = found.without_undoing({"p0"})
     assert (left.hunks, left.is_whole) == (found.hunks - {0}, False)
+
+
+def test_a_hunk_says_whose_lines_it_takes_away_though_those_landed_with_a_carried_patch() -> None:
+    """Found by fuzzing: the last patch was dropped, and the lines of the second one stayed."""
+    told = Tale({"b": b"b\n"}, [{"a": b"]\n"}, {"a": b"c\n"}, {"a": b""}], [("Work", {"a": b""})])
+    found = told.absorbed()
+    assert found[1].undoes == {0: {"p0"}}
+    assert found[2].undoes == {0: {"p1"}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from patchmgr.engines.leaving_out import leave_out
 from patchmgr.engines.rebase import Item, Tools, rebase_series

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.model.outcome import How
 from patchmgr.model.patch import Patch
@@ -32,8 +33,7 @@ Place = tuple[str, int]
 Chosen = Mapping[Place, str]
 
 
-@dataclass(frozen=True)
-class Story:
+class Story(Struct, frozen=True):
     """Places in files, what each patch makes of some of them, and what upstream does by steps.
 
     `gaps` says how many lines stand before each place of a file. A step's place None is the
@@ -45,8 +45,7 @@ class Story:
     upstream: Sequence[Chosen]
 
 
-@dataclass(frozen=True)
-class Telling:
+class Telling(Struct, frozen=True):
     """How a story is told; `shift` is how many lines upstream alone adds at the top of files."""
 
     path: Callable[[str], str] = str
@@ -101,8 +100,7 @@ def upstream_of(story: Story, telling: Telling) -> Iterator[tuple[str, Changes]]
         yield "Work", files
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """What a rebase says: of each patch, of each hunk by file, and what the files are then.
 
     `rest` is the series on upstream's end. `is_proved` says that no verdict rests on what a

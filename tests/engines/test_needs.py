@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import pytest
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.needs import (
     Views,
@@ -42,8 +43,7 @@ def said(patch: Patch, *, needed_when: str = "", ensures: str = "") -> Patch:
     return replace(patch, fields={name: value for name, value in fields.items() if value})
 
 
-@dataclass(frozen=True)
-class Carried:
+class Carried(Struct, frozen=True):
     outcomes: tuple[PatchOutcome, ...]
     files: Mapping[str, bytes]
 

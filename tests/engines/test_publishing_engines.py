@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from patchmgr.engines.claims import claimed_bytes
 from patchmgr.engines.hotspots import heading_name

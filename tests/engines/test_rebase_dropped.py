@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.leaving_out import leave_out

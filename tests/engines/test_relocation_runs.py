@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from patchmgr.engines.placement import Applied, apply_hunks
 from patchmgr.engines.relocation_runs import apply_runs, changes_of, hunks_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.sightings import explain, explained_paths, pull_number

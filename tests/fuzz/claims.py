@@ -10,7 +10,8 @@ from patchmgr.errors import PatchmgrError
 T = TypeVar("T")
 
 _IGNORED_BY_HFS = {*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF}
-_RESERVED = (".git", ".patchmgr", "git~1", "patchm~1")
+_OF_GIT = (".git", "git~1")
+_OURS = (".patchmgr", "patchm~1")
 
 
 def let_in(read: Callable[[], T]) -> T | None:
@@ -26,19 +27,27 @@ def let_in(read: Callable[[], T]) -> T | None:
 
 def is_inside(path: str) -> bool:
     """Say whether a path stays in the folder that it is joined to, on any file system."""
+    if path[:1] == "-" or any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
+        return False
+    return stays_below(path) and not any(_is_taken_for(name, _OURS) for name in _names(path))
+
+
+def stays_below(path: str) -> bool:
+    """Say the same of a path in an archive, where odd names and ours are no harm."""
     is_drive = path[:1].isascii() and path[:1].isalpha() and path[1:2] == ":"
-    if path[:1] in ("", "/", "\\", "-") or is_drive:
+    if path[:1] in ("", "/", "\\") or is_drive:
         return False
-    if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
-        return False
-    parts = path.split("/")
-    names = path.replace("\\", "/").split("/")
-    return not {"", ".", ".."} & set(parts) and not any(_leads_away(name) for name in names)
+    away = any(name == ".." or _is_taken_for(name, _OF_GIT) for name in _names(path))
+    return not away and not {"", ".", ".."} & set(path.split("/"))
 
 
-def _leads_away(name: str) -> bool:
+def _names(path: str) -> list[str]:
+    return path.replace("\\", "/").split("/")
+
+
+def _is_taken_for(name: str, folders: tuple[str, ...]) -> bool:
     seen = "".join(char for char in name if ord(char) not in _IGNORED_BY_HFS).lower()
-    return name == ".." or seen in _RESERVED or seen.split(":")[0].rstrip(" .") in _RESERVED
+    return seen in folders or seen.split(":")[0].rstrip(" .") in folders
 
 
 def all_inside(paths: Iterable[str]) -> None:

@@ -42,7 +42,7 @@ from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter
 from patchmgr.plumbing.journal import Journal
 from patchmgr.plumbing.target import Target
-from tests.fuzz.claims import all_inside, is_inside, let_in
+from tests.fuzz.claims import all_inside, is_inside, let_in, stays_below
 
 _NAME = "0123456789abcdef"
 _LIMITS = Limits(members=200, file_bytes=1 << 20, total_bytes=4 << 20, free_bytes=1 << 20, ratio=50)
@@ -120,7 +120,8 @@ def regex(raw: bytes) -> None:
         return
     with suppress(TooCostly):
         found = search.matches(line)
-        if len(pattern) <= 20 and len(line) <= 8:
+        is_newer = "\\B" in pattern and not line  # an empty line has no edge; older Pythons differ
+        if len(pattern) <= 20 and len(line) <= 8 and not is_newer:
             with warnings.catch_warnings(), suppress(re.error):
                 warnings.simplefilter("ignore")
                 assert found == bool(re.search(pattern, line, re.ASCII))
@@ -136,7 +137,7 @@ def archive(raw: bytes) -> None:
         found = let_in(lambda read=read: list(read(io.BytesIO(raw))))  # type: ignore[misc]
         if found is not None:
             paths = [file.path for file in found]
-            all_inside(paths)
+            assert all(map(stays_below, paths)), paths
             assert len(set(paths)) == len(paths)
             assert sum(len(file.content) for file in found) <= _LIMITS.total_bytes
 

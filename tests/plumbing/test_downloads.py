@@ -5,11 +5,12 @@ import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.progress import Quiet
@@ -24,8 +25,7 @@ PART = f"{NAME}.{SHA256[:12]}.part"
 SETTINGS = IndexSettings(timeout=5)
 
 
-@dataclass
-class Server:
+class Server(Struct):
     """One file, and how the server misbehaves."""
 
     url: str = ""

@@ -4,11 +4,12 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.index_session import _is_trusted, local_path, with_login, without_login
@@ -24,8 +25,7 @@ from patchmgr.plumbing.package_index import (
 A, B = "a" * 64, "b" * 64
 
 
-@dataclass
-class Server:
+class Server(Struct):
     """Pages by path, and what was asked for."""
 
     url: str = ""

@@ -11,10 +11,10 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, Solved, SyncNote
 from patchmgr.model.upstream import Pin

@@ -6,11 +6,11 @@ import json
 import os
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from patchmgr.engines.footprint import footprint
 from patchmgr.model.footprint import FileChange, Footprint

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from patchmgr.model.gating import ChangedSite, Gate, Reach
 from patchmgr.model.review import Hotspot, Moment, Part, Review, Risk, RiskKind

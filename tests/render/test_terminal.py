@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from patchmgr.model.outcome import HunkOutcome, PatchOutcome, SeriesOutcome, Verdict, Wording
 from patchmgr.model.patch import Author

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
+
+from msgspec import Struct
 
 from patchmgr.engines.languages.cxx_tokens import Token
 
@@ -18,8 +19,7 @@ class ScopeKind(Enum):
     BODY = "body"
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """The scope that a header opens: its own name where it is clear, and its first line."""
 
     kind: ScopeKind

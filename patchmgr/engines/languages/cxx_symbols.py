@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from patchmgr.engines.languages.cxx_headers import (
     Header,
@@ -18,15 +18,13 @@ _ACCESS = frozenset({"private", "protected", "public"})
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
+class _Scope(Struct, frozen=True):
     kind: ScopeKind
     name: str | None
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(Struct, frozen=True):
     """Where a scan is: scopes, braces open within a body, and the declaration so far."""
 
     scopes: tuple[_Scope, ...] = ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.languages.cxx_tokens import UnclearSource
 from patchmgr.engines.structure.tokens import Grammar, Kind, tokens_of
@@ -14,8 +15,7 @@ _SPACE = re.compile(r"(?:\s|\\\r?\n)+")
 _BRANCH = re.compile(r"#\s*(ifdef|ifndef|if|elif|else|endif)\b\s*(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """A token, a directive or a whole macro, with its first and last line from 1."""
 
     text: str
@@ -23,16 +23,14 @@ class Word:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Branches:
+class Branches(Struct, frozen=True):
     """The parts of an `#if`: for each its kind and condition, and where its words begin and end."""
 
     parts: tuple[tuple[str, str, int, int], ...]
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """The words of a file. `closing` has the end of each bracket, `branches` that of each `#if`."""
 
     words: tuple[Word, ...]

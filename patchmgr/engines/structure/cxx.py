@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from patchmgr.engines.structure.cxx_includes import merge_includes
 from patchmgr.engines.structure.cxx_inserts import commute_in_cxx

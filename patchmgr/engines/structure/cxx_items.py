@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.languages.words import KEYWORDS
 from patchmgr.engines.structure.tokens import Kind, Token
@@ -21,8 +22,7 @@ _ASSIGNS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<="
 _CONTINUES = frozenset({";", ",", ")", "(", ".", "else", "catch", "while"})
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """What a statement assigns to: the whole of it, and the variable that it is or is part of."""
 
     target: str
@@ -30,8 +30,7 @@ class Write:
     is_part: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A declaration, statement, macro or directive, and what it declares, writes and calls."""
 
     tokens: tuple[Token, ...]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from patchmgr.engines.structure.guards_calls import misfits
 from patchmgr.engines.structure.guards_text import (
@@ -24,16 +25,14 @@ SIMILAR = 0.5
 _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|value=\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class Breach:
+class Breach(Struct, frozen=True):
     """A guard that fails, and what it is about; `sentence` tells a person."""
 
     rule: str
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
+class _Sides(Struct, frozen=True):
     """The facts of the three texts and of the merged one."""
 
     base: Facts

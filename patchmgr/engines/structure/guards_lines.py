@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from patchmgr.engines.structure.sides import Texts
@@ -18,8 +19,7 @@ LONGEST_SHOWN = 80  # characters
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class Growths:
+class Growths(Struct, frozen=True):
     """How many more of a line a text has than the base, for the lines that it has not as often."""
 
     upstream: Mapping[str, int]

@@ -8,8 +8,9 @@ import symtable
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from patchmgr.engines.structure.python_tree import parse_python
 
@@ -22,8 +23,7 @@ Names = frozenset[str]
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """The facts of one text: what it has, by how often, and the names that it uses."""
 
     definitions: Counter[str]

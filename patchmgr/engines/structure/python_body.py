@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.structure.python_comments import merge_lead, merge_lines
 from patchmgr.engines.structure.python_import_names import aliases_of, is_sorted
@@ -45,8 +47,7 @@ T = TypeVar("T")
 _CONDITIONS = frozenset({"If", "elif", "While"})
 
 
-@dataclass(frozen=True, slots=True)
-class BodyMerge:
+class BodyMerge(Struct, frozen=True):
     """Merges of blocks, noting the rules that they take."""
 
     rules: set[str]

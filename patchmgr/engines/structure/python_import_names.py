@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from patchmgr.engines.structure.python_leads import Leads, end_remark
 from patchmgr.engines.structure.python_lists import bare_code, with_commas

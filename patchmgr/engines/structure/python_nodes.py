@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from patchmgr.engines.structure.python_leads import check_end
 from patchmgr.engines.structure.python_lists import code_of, merge_list
@@ -19,8 +20,7 @@ _BEHIND = {"match": "{indent}    case 1:\n{indent}        pass\n"}
 _WITHOUT_BODY = ("else", "finally", "Try", "TryStar")
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """What a piece of code needs around it to be a module."""
 
     before: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from patchmgr.engines.differences import changed_blocks
 from patchmgr.engines.structure.sides import Texts
@@ -11,8 +12,7 @@ from patchmgr.engines.structure.sides import Texts
 _OPEN, _BASE, _MIDDLE, _CLOSE = "<<<<<<< ", "||||||| ", "=======", ">>>>>>> "
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """The lines of one conflict on each side."""
 
     base: tuple[str, ...]

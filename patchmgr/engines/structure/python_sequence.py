@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from patchmgr.engines.structure.python_tree import Unsure
 
@@ -14,8 +15,7 @@ Pairs = Sequence[tuple[int, int]]
 LARGEST_TABLE = 250_000  # pairs of items that are compared
 
 
-@dataclass(frozen=True, slots=True)
-class Edit(Generic[T]):
+class Edit(Struct, Generic[T], frozen=True):
     """Items of base that one side has not, and those that it has in their place."""
 
     start: int
@@ -24,8 +24,7 @@ class Edit(Generic[T]):
     gone: tuple[T, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class How(Generic[T]):
+class How(Struct, Generic[T], frozen=True):
     """How items are compared and merged; the functions raise `Unsure` where they cannot tell.
 
     `likeness` is 0 for items that do not belong together; `merge` takes base, upstream, fork;

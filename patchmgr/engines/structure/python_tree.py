@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.structure.python_regions import lines_of
 
@@ -19,8 +20,7 @@ class Unsure(Exception):
     """The merge is left to a person."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """A head (`if x:`, `else:`, `def f():` with its decorators) and its body."""
 
     kind: str
@@ -33,8 +33,7 @@ class Clause:
         return self.head + self.body.text
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """A statement: the blank lines and comments before it, itself, and its clauses if it has any.
 
     `key` tells what the statement is about: what it defines, imports or assigns.
@@ -52,8 +51,7 @@ class Statement:
         return self.lead + self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Statements one after the other, and the comments and blank lines behind the last one."""
 
     statements: tuple[Statement, ...]

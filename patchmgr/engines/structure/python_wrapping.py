@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.structure.python_regions import lines_of
 from patchmgr.engines.structure.python_tokens import likeness, tokens_of
@@ -13,8 +15,7 @@ Run = Sequence[Statement]
 SIMILAR = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapping:
+class Wrapping(Struct, frozen=True):
     """The new statement, which of its clauses has the old ones, and these on the other sides."""
 
     statement: Statement

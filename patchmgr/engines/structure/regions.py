@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.structure.sides import Texts
 
@@ -13,15 +14,13 @@ _DUE = {"": "<", "<": "|", "|": "=", "=": ">"}
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Clean:
+class Clean(Struct, frozen=True):
     """Lines that git merged, each with its ending."""
 
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """The lines of the three sides that git could not merge, each with its ending.
 
     The first `before` and the last `after` lines of both sides are the same, and merged.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.structure.regions import Clean, Piece, Region, contains, lines_of
 from patchmgr.engines.structure.sides import Texts
@@ -41,8 +42,7 @@ def widened(pieces: Sequence[Piece], texts: Texts) -> tuple[Piece, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
+class _Site(Struct, frozen=True):
     base: tuple[str, ...]
     places: Mapping[str, list[int]]
     before: tuple[str, ...]

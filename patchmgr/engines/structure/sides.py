@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Texts:
+
+class Texts(Struct, frozen=True):
     """The three texts of a file that a text merge leaves in conflict.
 
     `upstream` is the new upstream's, `fork` the patch's. Line endings are as in the file; bytes
@@ -23,8 +23,7 @@ class Texts:
         return self.base, self.upstream, self.fork
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
+class Solution(Struct, frozen=True):
     """The whole merged text, and the names of the rules that it took."""
 
     text: str

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.structure.regions import Region
 from patchmgr.engines.structure.regions_widen import keeps_merged
@@ -26,16 +28,14 @@ from patchmgr.engines.structure.tokens_sides import Side
 _LARGEST = 40_000  # tokens of a region, beyond which no rule is tried
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The text of a region and the rule that gave it."""
 
     text: str
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
-class Insertions:
+class Insertions(Struct, frozen=True):
     """What both sides insert in one place, and the tokens of the base around it."""
 
     fork: Sequence[Token]
@@ -58,8 +58,7 @@ def never_commute(_: Insertions) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(Struct, frozen=True):
     """What the rules have to know of a language.
 
     `clash` says which edits are not apart though a separator is between them, `commute` which

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate
+
+from msgspec import Struct
 
 _ENDS = frozenset({"\n", ";", "}", ","})
 _STARTS = _ENDS | {"{", "(", "["}
 _LARGEST = 100_000  # cells of a table that difflib may fill
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Base tokens `start` to `end` become the other's tokens `first` to `last`.
 
     Where equal neighbours make its place uncertain, `low` and `high` bound where it could be.

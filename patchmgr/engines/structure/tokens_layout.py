@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from patchmgr.engines.structure.tokens import Grammar, Kind, Token, counts_indentation
 from patchmgr.engines.structure.tokens_align import Edit

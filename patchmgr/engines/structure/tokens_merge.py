@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.structure.tokens import Grammar, Token, contents
 from patchmgr.engines.structure.tokens_align import Edit
@@ -33,8 +35,7 @@ class Meet(Enum):
 Check = Callable[[Sequence[Token], Side, Edit, Side, Edit], Meet]
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(Struct, frozen=True):
     edit: Edit
     side: Side
     is_upstream: bool

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.engines.structure.tokens import Token, contents
 from patchmgr.engines.structure.tokens_align import Edit, edits_between
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One side's tokens, its edits, and where each kept base token stands in it."""
 
     tokens: tuple[Token, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from patchmgr.formats.exports.form import DiffShape, Item, Parcel, Pinned
 from patchmgr.formats.mailbox import canonical_header
@@ -12,8 +13,7 @@ from patchmgr.model.patch import FilePatch
 from patchmgr.model.series import SeriesFile
 
 
-@dataclass(frozen=True, slots=True)
-class Basis:
+class Basis(Struct, frozen=True):
     """A form that takes all that git can write, and writes mails."""
 
     is_file: bool = False

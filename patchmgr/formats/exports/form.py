@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.series import SeriesLine
 
 
-@dataclass(frozen=True, slots=True)
-class DiffShape:
+class DiffShape(Struct, frozen=True):
     """How git is to write the diffs of patches that cannot stay as they are.
 
     `folder` stands before each path, behind `a/` and `b/`.
@@ -21,8 +21,7 @@ class DiffShape:
     folder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(Struct, frozen=True):
     """What an export knows besides patches: the pin, a package of npm, all lines of the series."""
 
     commit: str
@@ -31,8 +30,7 @@ class Pinned:
     package: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A patch that is exported: as it is, its line in the series, and who is named as author."""
 
     patch: Patch
@@ -40,8 +38,7 @@ class Item:
     author: Author
 
 
-@dataclass(frozen=True, slots=True)
-class Parcel:
+class Parcel(Struct, frozen=True):
     """A patch as it leaves."""
 
     item: Item

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.exports.basis import Basis, moves_files, series_lines
@@ -11,8 +10,7 @@ from patchmgr.formats.exports.form import DiffShape, Item, Parcel, Pinned
 from patchmgr.formats.shown import shown
 
 
-@dataclass(frozen=True, slots=True)
-class Gbp(Basis):
+class Gbp(Basis, frozen=True):
     """As `gbp pq export` would: -p1, no renames, a header with author and subject."""
 
     def shape(self, pinned: Pinned) -> DiffShape:

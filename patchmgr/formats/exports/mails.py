@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from patchmgr.formats.exports.basis import Basis, is_mail
 from patchmgr.formats.exports.form import Item, Parcel, Pinned
@@ -14,8 +13,7 @@ _NUMBER = re.compile(r"^\d{4,}-")
 _SUFFIX = re.compile(r"\.(?:patch|diff)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Mailbox(Basis):
+class Mailbox(Basis, frozen=True):
     """`git am FILE`."""
 
     is_file: bool = True
@@ -29,8 +27,7 @@ class Mailbox(Basis):
         return {"": b"".join(parcel.content for parcel in parcels)}
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedMails(Basis):
+class NumberedMails(Basis, frozen=True):
     """`git am DIR/*`."""
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from patchmgr.formats.exports.basis import Basis
 from patchmgr.formats.exports.form import Item, Parcel, Pinned
 
 
-@dataclass(frozen=True, slots=True)
-class OneDiff(Basis):
+class OneDiff(Basis, frozen=True):
     """`git apply FILE`."""
 
     is_file: bool = True

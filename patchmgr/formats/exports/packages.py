@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.exports.basis import Basis
@@ -22,8 +21,7 @@ _DIFF_WORDS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class PatchPackage(Basis):
+class PatchPackage(Basis, frozen=True):
     """One file a patch, named by package, version and place in the row."""
 
     def shape(self, pinned: Pinned) -> DiffShape:

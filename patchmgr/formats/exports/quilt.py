@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from patchmgr.formats.exports.basis import Basis, series_lines
 from patchmgr.formats.exports.form import Item, Parcel, Pinned
 
 
-@dataclass(frozen=True, slots=True)
-class Quilt(Basis):
+class Quilt(Basis, frozen=True):
     """`QUILT_PATCHES=DIR quilt push -a`."""
 
     takes_all: bool = True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from patchmgr.formats.exports.basis import Basis, series_lines
 from patchmgr.formats.exports.form import Item, Parcel, Pinned
@@ -14,8 +13,7 @@ from patchmgr.formats.mail_words import encoded
 _BASE = re.compile(rb"^# This series applies on GIT commit [0-9a-f]{40}$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class StGit(Basis):
+class StGit(Basis, frozen=True):
     """Subject, author and text above each diff, and the commit that all applies on."""
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
