@@ -148,9 +148,11 @@ def _merge_text(
     merge = text.merge(base, ours, theirs)
     content = merge.content if isinstance(merge, Clean) else None
     answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text)
-    there = {n for n, answer in enumerate(answers) if answer == ABSORBED_SUPERSET}
-    if there:
+    there: set[int] = set()
+    while new := {n for n, answer in enumerate(answers) if answer == ABSORBED_SUPERSET} - there:
+        there |= new
         merge, answers = _merge_rest(sides, contents, there, text)
+    if there:
         base, _, _ = take_in(base, sides.hunks, sides.positions, there)
     if isinstance(merge, Conflicted):
         if merge.marked is None:

@@ -168,7 +168,7 @@ def attended(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> 
 
 
 def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError:
-    """Return the error for a git command that ended badly."""
+    """Return the error for a git command that ended badly: "system" where git is not at fault."""
     said = stderr.decode(errors="replace").strip().splitlines()
     lines = [line for line in said if line.startswith(("fatal:", "error:"))] or said[-1:]
     if any("No space left on device" in line for line in said):
@@ -178,7 +178,8 @@ def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError
             ("free some space, then run it again",),
         )
     reason = lines[0] if lines else "no message"
-    return PatchmgrError("git", f"git {' '.join(arguments[:2])}: exit {code}: {reason}")
+    kind = "system" if code < 0 or _OF_THE_SYSTEM.search(stderr) else "git"
+    return PatchmgrError(kind, f"git {' '.join(arguments[:2])}: exit {code}: {reason}")
 
 
 def spawn(

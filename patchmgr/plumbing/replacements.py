@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from msgspec import Struct, field
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.applied import FileState, Record, state_of
+from patchmgr.plumbing.applied import FileState, Record, record_document, state_of
+from patchmgr.plumbing.work_tree import WorkTree
 
 
 class Replacement(Struct, frozen=True):
@@ -63,3 +66,26 @@ def parents_of(path: str) -> Iterator[str]:
     """Yield the folders above a path, the top one first."""
     parts = path.split("/")
     return ("/".join(parts[:end]) for end in range(1, len(parts)))
+
+
+def planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:
+    """Return the journal of a change: where each file is written first, and what it becomes."""
+    leaving = {file.path for file in exchange.files if file.entry is None}
+    token, made = secrets.token_hex(6), dict[str, None]()
+    rows: list[list[Any]] = []
+    for number, file in enumerate(exchange.files):
+        beside = None
+        if file.entry is not None:
+            place = tree.place(file.path, leaving)
+            made.update(dict.fromkeys(place.missing))
+            beside = f"{place.folder}/.patchmgr-{token}-{number}".removeprefix("/")
+        rows.append([file.path, beside, short_state(file.before), short_state(file.after())])
+    return {
+        "phase": "staging",
+        "made": list(made),
+        "files": rows,
+        "record": None if exchange.record is None else record_document(exchange.record),
+        "head": exchange.head,
+        "index": {p: e and [e.mode, e.blob] for p, e in exchange.index.items()},
+        "hidden": sorted(exchange.hidden),
+    }

@@ -18,7 +18,7 @@ from typing import Any
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
-from patchmgr.plumbing.applied import Record, read_record, record_document, state_of
+from patchmgr.plumbing.applied import Record, read_record, state_of
 from patchmgr.plumbing.durable import held, sync_folder, unwritable, write_synced
 from patchmgr.plumbing.journal import is_decided
 from patchmgr.plumbing.replacements import (
@@ -26,6 +26,7 @@ from patchmgr.plumbing.replacements import (
     Replacement,
     check_inside,
     parents_of,
+    planned,
     short_state,
 )
 from patchmgr.plumbing.work_tree import WorkTree
@@ -133,16 +134,24 @@ class Target:
 
     def replace(self, exchange: Exchange) -> None:
         """Make a change: all of it, or nothing where something cannot be written."""
-        journal = self._plan(exchange)
+        journal = planned(self.tree, exchange)
         self._stage_or_drop(exchange, journal, "moving")
-        self._finish_now(journal)
+        try:
+            self._finish_now(journal)
+        except (PatchmgrError, KeyboardInterrupt) as fault:
+            if self._has_begun(journal["files"]):
+                raise
+            self._drop(journal)
+            if isinstance(fault.__cause__, OSError):
+                raise unwritable(str(self.root), fault.__cause__) from fault
+            raise
 
     def prepare(self, exchange: Exchange, *, decider: Path) -> str:
         """Write all of a change beside, and return its token.
 
         It is made by `finish`, once the journal of the workspace `decider` names the token.
         """
-        journal, token = self._plan(exchange), secrets.token_hex(8)
+        journal, token = planned(self.tree, exchange), secrets.token_hex(8)
         journal |= {"token": token, "decider": str(decider)}
         self._stage_or_drop(exchange, journal, "waiting")
         return token
@@ -160,7 +169,7 @@ class Target:
     def _stage_or_drop(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
         try:
             self._stage(exchange, journal, phase)
-        except (OSError, PatchmgrError) as fault:
+        except (OSError, PatchmgrError, KeyboardInterrupt) as fault:
             self._drop(journal)
             if isinstance(fault, OSError):
                 raise unwritable(str(self.root), fault) from fault
@@ -172,28 +181,6 @@ class Target:
         except OSError as fault:
             left = "a part was, and the next run of this command finishes it"
             raise unwritable(str(self.root), fault, left=left) from fault
-
-    def _plan(self, exchange: Exchange) -> dict[str, Any]:
-        """Return the journal: where each file is written first, and what it becomes."""
-        leaving = {file.path for file in exchange.files if file.entry is None}
-        token, made = secrets.token_hex(6), dict[str, None]()
-        rows: list[list[Any]] = []
-        for number, file in enumerate(exchange.files):
-            beside = None
-            if file.entry is not None:
-                place = self.tree.place(file.path, leaving)
-                made.update(dict.fromkeys(place.missing))
-                beside = f"{place.folder}/.patchmgr-{token}-{number}".removeprefix("/")
-            rows.append([file.path, beside, short_state(file.before), short_state(file.after())])
-        return {
-            "phase": "staging",
-            "made": list(made),
-            "files": rows,
-            "record": None if exchange.record is None else record_document(exchange.record),
-            "head": exchange.head,
-            "index": {p: e and [e.mode, e.blob] for p, e in exchange.index.items()},
-            "hidden": sorted(exchange.hidden),
-        }
 
     def _stage(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
         """Write all that is new beside what it replaces, then let the journal say so."""
@@ -229,6 +216,15 @@ class Target:
         write_synced(beside, json.dumps(journal).encode())
         os.replace(beside, self._folder / _JOURNAL)
         sync_folder(self._folder)
+
+    def _has_begun(self, rows: Sequence[Sequence[Any]]) -> bool:
+        """Say whether a file may have been moved or deleted, or what comes after the files."""
+        changed = {row[0] for row in rows}
+        are_beside = all(
+            beside is None or self.tree.read(beside) is not None for _, beside, _, _ in rows
+        )
+        are_old = all(self._state_now(path, changed) == before for path, _, before, _ in rows)
+        return not (rows and are_beside and are_old)
 
     def _drop(self, journal: Mapping[str, Any]) -> None:
         """Delete what was written beside, and the journal last."""
