@@ -13,7 +13,7 @@ from patchmgr.commands.decide import read_decisions
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.package_ends import NOBODY, Ends, find_ends, tree_of_files
-from patchmgr.commands.session import Session, nobody
+from patchmgr.commands.session import Session, bringer, nobody
 from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.touched import needed_blobs, touched_paths
 from patchmgr.engines.installed_paths import InstalledPaths
@@ -32,7 +32,6 @@ from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.exchanges import Content
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
-from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.plumbing.workbench import Workbench
@@ -224,9 +223,8 @@ class _Run:
         side = self.ends.side
         name = self.record.name
         decisions = tuple(d for d in read_decisions(self.session.workspace) if d.series == name)
-        if isinstance(side, GitUpstream):
-            trees = (self.base, self.onto)
-            side.try_fetch_objects(needed_blobs(trees, touched_paths(self.patches)))
+        bring = bringer(side, self.bench.reader)
+        bring(needed_blobs((self.base, self.onto), touched_paths(self.patches)))
         base, onto = self.ends.resolved(self.record.pin, self.package.version)
         return carry(
             self.bench,
@@ -238,7 +236,7 @@ class _Run:
             wishes=self.wishes,
             progress=self.session.progress,
             history=self.ends.history,
-            bring=side.try_fetch_objects if isinstance(side, GitUpstream) else lambda blobs: None,
+            bring=bring,
             views=self.outlook.views(
                 self.record.upstream,
                 side,

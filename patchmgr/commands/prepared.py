@@ -14,10 +14,10 @@ from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import (
     Session,
     Side,
+    bringer,
     history_between,
-    make_pin,
-    nobody,
-    require_pin,
+    pin_of,
+    require_standing,
 )
 from patchmgr.commands.stacks import require_one_pin
 from patchmgr.commands.touched import needed_blobs, touched_paths
@@ -29,9 +29,9 @@ from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.ahead import Ahead
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
-from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
@@ -55,7 +55,7 @@ class Ready(Struct, frozen=True):
 def prepare(session: Session, record: SeriesRecord) -> Ready:
     """Read a series, and those that it stands on, and bring its pin."""
     side = session.side_of(record)
-    base = require_pin(side, record.pin)
+    base, author = require_standing(side, record.pin)
     patches = session.workspace.patches(record.name)
     series_file = session.workspace.series_file(record.name)
     below = None
@@ -63,7 +63,7 @@ def prepare(session: Session, record: SeriesRecord) -> Ready:
         lower = session.workspace.series_record(record.on)
         require_one_pin(record, lower)
         below = prepare(session, lower)
-    return Ready(record, side, base, patches, series_file, nobody(side, record.pin), below)
+    return Ready(record, side, base, patches, series_file, author, below)
 
 
 class Footing(Struct, frozen=True):
@@ -112,12 +112,13 @@ def carry_onto(
         footing = footings[ready.below.record.name]
     decisions = tuple(d for d in read_decisions(session.workspace) if d.series == record.name)
     ends = bench.tree(base.commit), bench.tree(target.commit)
-    if isinstance(side, GitUpstream):
-        side.try_fetch_objects(needed_blobs(ends, touched_paths(ready.patches)))
+    bring = bringer(side, bench.reader)
+    bring(needed_blobs(ends, touched_paths(ready.patches)))
     start = floor(session, ready, bench, outlook, wishes=replace(wishes, left_out={}))
     history = history_between(side, base, target)
     items = items_of(ready.patches, ready.series_file, wishes.selected)
-    with Writing(bench, footing.commit, wants_diffs=wants_diffs) as writing:
+    writing = Writing(bench, footing.commit, wants_diffs=wants_diffs)
+    with writing, Ahead(history.count) as counted:
         carried = carry(
             bench,
             record.name,
@@ -128,7 +129,7 @@ def carry_onto(
             wishes=wishes,
             progress=session.progress,
             history=history,
-            bring=side.try_fetch_objects if isinstance(side, GitUpstream) else lambda blobs: None,
+            bring=bring,
             views=outlook.views(
                 record.upstream,
                 side,
@@ -145,8 +146,9 @@ def carry_onto(
             blocked=footing.blocked,
         )
         written = writing.written()
+        count = counted.result()
     outcome = SeriesOutcome(
-        record.name, record.upstream, record.pin, make_pin(side, target), history.count(),
+        record.name, record.upstream, record.pin, pin_of(bench.reader, target), count,
         written.head, written.tree, carried.outcomes, written.commits,
     )  # fmt: skip
     footings[record.name] = Footing(written.top, carried.blocked, written.diffs)
@@ -181,8 +183,7 @@ def carry_in_place(
     """Carry a series in its place; return that together with the files that it stands on."""
     side, record = ready.side, ready.record
     tree = bench.tree(ready.base.commit)
-    if isinstance(side, GitUpstream):
-        side.try_fetch_objects(needed_blobs([tree], touched_paths(ready.patches)))
+    bringer(side, bench.reader)(needed_blobs([tree], touched_paths(ready.patches)))
     if ready.below is not None:
         tree = bench.tree(floor(session, ready, bench, outlook, wishes=wishes))
     carried = carry(

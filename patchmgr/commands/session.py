@@ -75,15 +75,23 @@ def move_store_refs(plans: Sequence[RefPlan]) -> None:
         store = Path(plan.store)
         if store.parent != cache_folder() / "stores" or not (store / "HEAD").exists():
             raise PatchmgrError("cache", f"there is no store {store}")
-        with ObjectReader(store) as reader:
-            if reader.commit(plan.name) != plan.new:
-                move_refs(store, [RefMove(plan.name, plan.new, plan.old)])
+        try:
+            move_refs(store, [RefMove(plan.name, plan.new, plan.old)])
+        except PatchmgrError:
+            with ObjectReader(store) as reader:
+                if reader.commit(plan.name) != plan.new:
+                    raise
 
 
 def make_pin(side: Side, found: Resolved) -> Pin:
     """Return the pin of a resolved upstream state."""
     with ObjectReader(side.store) as reader:
-        tree = reader.tree_of(found.commit)
+        return pin_of(reader, found)
+
+
+def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
+    """Return the pin of a resolved upstream state that the reader has."""
+    tree = reader.tree_of(found.commit)
     return Pin(found.ref, found.commit, tree, found.archive, found.sha256)
 
 
@@ -93,21 +101,37 @@ def require_pin(side: Side, pin: Pin) -> Resolved:
     Raises PatchmgrError "checksum-mismatch" where the archive or the tree is another one.
     """
     with ObjectReader(side.store) as reader:
-        is_there = reader.commit(pin.commit) is not None
+        return _required(side, pin, reader)
+
+
+def require_standing(side: Side, pin: Pin) -> tuple[Resolved, Author]:
+    """Do as `require_pin`; return the author of patches that name none, too."""
+    with ObjectReader(side.store) as reader:
+        return _required(side, pin, reader), _nobody(reader, pin)
+
+
+def _required(side: Side, pin: Pin, reader: ObjectReader) -> Resolved:
+    is_there = reader.commit(pin.commit) is not None
     version = None
     if isinstance(side, PackageUpstream):
         version = side.version_of(pin) if is_there else side.check_pin(pin)
     elif not is_there:
         side.resolve(pin.commit)
-    with ObjectReader(side.store) as reader:
-        found = reader.find(pin.commit)
-        what = None if reader.tree_of(pin.commit) == pin.tree else "tree"
+    found = reader.find(pin.commit)
+    what = None if reader.tree_of(pin.commit) == pin.tree else "tree"
     if pin.sha256 and found and f"\nSha256: {pin.sha256}\n".encode() not in found.content:
         what = "sha256"
     if what is not None:
         message = f"the commit {pin.commit} has another {what} than upstream.lock pins"
         raise PatchmgrError("checksum-mismatch", message, ("put upstream.lock back as it was",))
     return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
+
+
+def bringer(side: Side, reader: ObjectReader) -> Callable[[set[str]], None]:
+    """Return what brings blobs that the reader lacks, as far as the upstream has them."""
+    if isinstance(side, GitUpstream):
+        return lambda blobs: side.try_fetch_objects(blobs, reader)
+    return lambda blobs: None
 
 
 def history_between(side: Side, base: Resolved, target: Resolved) -> GitHistory | ReleaseHistory:
@@ -120,7 +144,11 @@ def history_between(side: Side, base: Resolved, target: Resolved) -> GitHistory 
 def nobody(side: Side, pin: Pin) -> Author:
     """Return the author of patches that name none: patchmgr, at the pin's date."""
     with ObjectReader(side.store) as reader:
-        found = reader.find(pin.commit)
+        return _nobody(reader, pin)
+
+
+def _nobody(reader: ObjectReader, pin: Pin) -> Author:
+    found = reader.find(pin.commit)
     assert found is not None
     lines = found.content.split(b"\n\n", 1)[0].split(b"\n")
     committer = next(line for line in lines if line.startswith(b"committer "))

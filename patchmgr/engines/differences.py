@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import compress, count
@@ -85,9 +84,12 @@ def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterato
 
 def singles(lines: Lines) -> dict[bytes, int]:
     """Return the place of each line that is there once, in order."""
-    last = dict(zip(lines, count(), strict=False))  # in the order of first places, as is
-    times = Counter(lines).values()
-    return dict(compress(last.items(), map((1).__eq__, times)))
+    last = dict(zip(lines, count(), strict=False))
+    again = set(range(len(lines)))
+    again.difference_update(last.values())
+    for line in {lines[place] for place in again}:
+        del last[line]
+    return last
 
 
 def _anchors(old: Lines, new: Lines) -> list[tuple[int, int]]:

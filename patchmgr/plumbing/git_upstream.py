@@ -125,23 +125,25 @@ class GitUpstream:
 
     def fetch_objects(self, ids: Collection[str]) -> None:
         """Bring single objects (blobs, commits) that the store lacks, all at once."""
+        if not ids:
+            return
         missing = sorted(set(ids) - self._present(ids))
         if missing:
             self._transfer(missing)
 
-    def try_fetch_objects(self, ids: Collection[str]) -> None:
-        """Bring what the upstream has of the ids; what nobody has is a fault when it is read."""
+    def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
+        """Bring what the upstream has of the ids; what nobody has is a fault when it is read.
+
+        What `seen`, a reader of the store, has is not asked for.
+        """
         try:
-            self.fetch_objects(ids)
+            self.fetch_objects(ids if seen is None else set(ids) - seen.kinds(ids).keys())
         except PatchmgrError:
             return
 
     def _present(self, ids: Collection[str]) -> set[str]:
-        data = "".join(f"{name}\n" for name in set(ids)).encode()
-        arguments = ["cat-file", "--batch-check=%(objectname) %(objecttype)"]
-        printed = door.output(arguments, git_dir=self.store, data=data).decode()
-        rows = [line.split() for line in printed.splitlines()]
-        return {row[0] for row in rows if row[-1] in ("blob", "commit", "tag", "tree")}
+        with ObjectReader(self.store) as reader:
+            return set(reader.kinds(set(ids)))
 
     def _transfer(self, refspecs: Sequence[str]) -> None:
         arguments = [

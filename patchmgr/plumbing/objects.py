@@ -1,9 +1,10 @@
-"""Objects of a repository through one persistent `git cat-file --batch`."""
+"""Objects of a repository through one persistent `git cat-file --batch-command`."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,6 +15,7 @@ from patchmgr.plumbing import door
 from patchmgr.plumbing.closing import Closing
 
 TREE_MODE = "40000"
+_AT_ONCE = 200  # questions that fit into a pipe, as their answers do
 
 
 class Found(Struct, frozen=True):
@@ -36,7 +38,8 @@ class ObjectReader(Closing):
         """End the process; a later read starts a new one."""
         if self._process is not None:
             assert self._process.stdin and self._process.stdout
-            self._process.stdin.close()
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
             self._process.stdout.close()
             self._process.kill()
             self._process.wait()
@@ -46,27 +49,45 @@ class ObjectReader(Closing):
         """Return the object of that name (an id, or a revision), None where there is none."""
         if "\n" in name or not name:
             return None
-        process = self._process or self._start()
-        assert process.stdin and process.stdout
-        try:
-            process.stdin.write(door.raw(name) + b"\n")
-            process.stdin.flush()
-            head = process.stdout.readline()
-        except BrokenPipeError:
-            head = b""
-        if not head:
-            self.close()
-            raise PatchmgrError("missing-object", f"git cannot read the object {name}")
-        words = head.split()
-        if len(words) != 3 or words[-1] in (b"missing", b"ambiguous"):
+        process = self._ask(b"contents " + door.raw(name) + b"\n")
+        words = self._answer(process, name)
+        if words is None:
             return None
+        assert process.stdout
         content = process.stdout.read(int(words[2]))
         process.stdout.read(1)
         return Found(words[0].decode(), words[1].decode(), content)
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        self._process = door.spawn(["cat-file", "--batch"], git_dir=self._git_dir)
+    def kinds(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the kinds ("blob", "commit", ...) by id of those objects that are there."""
+        wanted, found = list(ids), dict[str, str]()
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            process = self._ask("".join(f"info {name}\n" for name in some).encode())
+            for name in some:
+                words = self._answer(process, name)
+                if words is not None:
+                    found[name] = words[1].decode()
+        return found
+
+    def _ask(self, questions: bytes) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._process = door.spawn(["cat-file", "--batch-command"], git_dir=self._git_dir)
+        assert self._process.stdin
+        with suppress(BrokenPipeError):  # then there is no answer
+            self._process.stdin.write(questions)
+            self._process.stdin.flush()
         return self._process
+
+    def _answer(self, process: subprocess.Popen[bytes], name: str) -> list[bytes] | None:
+        """Return id, kind and size of an object, None where there is none."""
+        assert process.stdout
+        head = process.stdout.readline()
+        if not head:
+            self.close()
+            raise PatchmgrError("missing-object", f"git cannot read the object {name}")
+        words = head.split()
+        return None if len(words) != 3 or words[-1] in (b"missing", b"ambiguous") else words
 
     def commit(self, name: str) -> str | None:
         """Return the full id of the commit of that name, None where there is none."""

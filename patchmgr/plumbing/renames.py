@@ -49,11 +49,7 @@ def find_renames(
 
 def present_blobs(bench: Workbench, blobs: Iterable[str]) -> set[str]:
     """Return those of the blobs that the bench can read."""
-    data = "".join(f"{blob}\n" for blob in blobs).encode()
-    arguments = ["cat-file", "--batch-check=%(objectname) %(objecttype)"]
-    printed = door.output(arguments, git_dir=bench.git_dir, data=data).decode()
-    pairs = [line.split() for line in printed.splitlines()]
-    return {pair[0] for pair in pairs if pair[-1] == "blob"}
+    return {blob for blob, kind in bench.reader.kinds(blobs).items() if kind == "blob"}
 
 
 def _only(entries: Mapping[str, Entry], present: set[str]) -> dict[str, Entry]:
