@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-
-from msgspec.structs import replace
 
 from benchmarks.clones import output
 from benchmarks.stand_in import BASE, FAR, SERIES, StandIn

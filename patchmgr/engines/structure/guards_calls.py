@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from patchmgr.engines.structure.python_tree import parse_python
+from patchmgr.engines.structure.python_tree import nodes_of
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -15,26 +15,25 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 @lru_cache(maxsize=8)
 def misfits(text: str) -> frozenset[str]:
     """Return the calls that cannot succeed, said in words; only of functions defined once."""
-    tree = parse_python(text)
-    if tree is None:
+    parsed = nodes_of(text)
+    if parsed is None:
         return frozenset()
+    tree, nodes = parsed
     functions = {node.name: node for node in tree.body if isinstance(node, _Function)}
-    found = set(_of_calls(tree, functions, ""))
-    for node in ast.walk(tree):
+    found = set(_of_calls(nodes, functions, ""))
+    for node in nodes:
         if isinstance(node, ast.ClassDef):
             methods = {n.name: n for n in node.body if isinstance(n, _Function)}
-            found.update(_of_calls(node, methods, "self"))
+            found.update(_of_calls(tuple(ast.walk(node)), methods, "self"))
     return frozenset(found)
 
 
 def _of_calls(
-    tree: ast.Module | ast.ClassDef, functions: dict[str, _Function], owner: str
+    nodes: Sequence[ast.AST], functions: dict[str, _Function], owner: str
 ) -> Iterator[str]:
-    counts = Counter(n.name for n in ast.walk(tree) if isinstance(n, _Function))
-    bound = {
-        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-    }
-    for node in ast.walk(tree):
+    counts = Counter(n.name for n in nodes if isinstance(n, _Function))
+    bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    for node in nodes:
         if not isinstance(node, ast.Call):
             continue
         function = functions.get(_called(node.func, owner))

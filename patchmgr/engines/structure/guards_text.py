@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from patchmgr.engines.structure.python_tree import parse_python
+from patchmgr.engines.structure.python_tree import nodes_of
 
 BUILTIN = frozenset(dir(builtins)) | {
     "__file__", "__module__", "__qualname__", "__class__", "__path__", "__annotations__",
@@ -39,10 +39,10 @@ class Facts(Struct, frozen=True):
 @lru_cache(maxsize=8)
 def facts_of(text: str) -> Facts | None:
     """Return the facts of a text, None where it does not parse."""
-    tree = parse_python(text)
-    if tree is None:
+    parsed = nodes_of(text)
+    if parsed is None:
         return None
-    nodes = list(ast.walk(tree))
+    tree, nodes = parsed
     return Facts(
         Counter(_definitions(tree, "")),
         Counter((n or m, bound) for node in nodes for m, n, bound in imported_names(node)),
@@ -67,13 +67,13 @@ def _assigned(node: ast.AST, scope: str) -> Iterator[tuple[str, str]]:
 
 def compiles(text: str) -> bool:
     """Say whether the text is a valid module."""
-    tree = parse_python(text)
-    if tree is None:
+    parsed = nodes_of(text)
+    if parsed is None:
         return False
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(tree, "<merged>", "exec", dont_inherit=True)
+            compile(parsed[0], "<merged>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError):
         return False
     return True
@@ -88,8 +88,8 @@ def undefined_names(text: str) -> Names:
             top = symtable.symtable(text, "<merged>", "exec")
     except (SyntaxError, ValueError, RecursionError):
         return frozenset()
-    tree = parse_python(text)
-    if tree is None or any(a.name == "*" for n in ast.walk(tree) for a in _aliases(n)):
+    parsed = nodes_of(text)
+    if parsed is None or any(a.name == "*" for n in parsed[1] for a in _aliases(n)):
         return frozenset()
     tables = list(_tables(top))
     bound = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
@@ -112,10 +112,10 @@ def undefined_names(text: str) -> Names:
 @lru_cache(maxsize=8)
 def unused_imports(text: str) -> Names:
     """Return the names that imports bind and nothing else says, not even `__all__`."""
-    tree = parse_python(text)
-    if tree is None:
+    parsed = nodes_of(text)
+    if parsed is None:
         return frozenset()
-    nodes = list(ast.walk(tree))
+    nodes = parsed[1]
     read = {n.id for n in nodes if isinstance(n, ast.Name)}
     read |= {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
     bound = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from patchmgr.engines.structure.python_leads import Leads
@@ -18,8 +19,10 @@ from patchmgr.engines.structure.python_tree import Unsure
 
 Merge = Callable[[Any, Any, Any], Any]
 SIMILAR = 0.6
+_CODES = 8192  # nodes are told apart by identity: each is rendered once
 
 
+@lru_cache(maxsize=_CODES)
 def code_of(node: Any) -> str:
     """Return the code of a node as it is in the file."""
     import libcst
@@ -30,10 +33,15 @@ def code_of(node: Any) -> str:
         return "".join(code_of(child) for child in node.children)
 
 
+@lru_cache(maxsize=_CODES)
 def bare_code(node: Any) -> str:
     """Return the code of a list item without its comma."""
     import libcst
 
+    if isinstance(node, (libcst.Element, libcst.DictElement)):  # which end with their comma
+        comma = node.comma
+        behind = code_of(comma) if isinstance(comma, libcst.Comma) else ""
+        return code_of(node).removesuffix(behind).strip()
     if hasattr(node, "comma"):
         node = node.with_changes(comma=libcst.MaybeSentinel.DEFAULT)
     return code_of(node).strip()
@@ -110,6 +118,8 @@ def _merge_item(merge: Merge) -> Merge:
     def merged(base: Any, upstream: Any, fork: Any) -> Any:
         if not hasattr(upstream, "comma"):
             return merge(base, upstream, fork)
+        if code_of(base) == code_of(upstream) == code_of(fork):
+            return upstream
         comma = _merged_comma(base.comma, upstream.comma, fork.comma)
         same = [node.with_changes(comma=comma) for node in (base, upstream, fork)]
         return merge(*same)

@@ -78,6 +78,8 @@ def merge_code(base: str, upstream: str, fork: str, kind: str) -> str:
 
 def merge_node(base: Any, upstream: Any, fork: Any) -> Any:
     """Merge three nodes of one type, the unchanged side yielding in each part."""
+    if type(base) is type(upstream) is type(fork) and isinstance(base, _wrappers()):
+        return _merge_parts(base, upstream, fork)
     codes = code_of(base), code_of(upstream), code_of(fork)
     if codes[0] == codes[1] or codes[1] == codes[2]:
         return fork
@@ -91,6 +93,10 @@ def merge_node(base: Any, upstream: Any, fork: Any) -> Any:
         raise Unsure
     if isinstance(base, _whole_nodes()):
         raise Unsure
+    return _merge_parts(base, upstream, fork)
+
+
+def _merge_parts(base: Any, upstream: Any, fork: Any) -> Any:
     check_end(base, upstream, fork)
     names = [field.name for field in dataclasses.fields(base)]
     return upstream.with_changes(
@@ -99,6 +105,13 @@ def merge_node(base: Any, upstream: Any, fork: Any) -> Any:
             for name in names
         }
     )
+
+
+def _wrappers() -> tuple[type, ...]:
+    """Return the types of what is little more than its parts: to compare those is enough."""
+    import libcst
+
+    return libcst.Module, libcst.SimpleStatementLine, libcst.Assign, libcst.AnnAssign, libcst.Expr
 
 
 def _whole_nodes() -> tuple[type, ...]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
 from patchmgr.engines.structure.python_regions import lines_of
 
 _SURROGATE = re.compile("[\udc80-\udcff]")
+_TREES = 4  # kept: of three texts and what becomes of them
 _LONE_RETURN = re.compile("\r(?!\n)")
 
 Key = tuple[str, ...]
@@ -69,6 +71,13 @@ def parse_python(text: str) -> ast.Module | None:
         return ast.parse(_SURROGATE.sub("\ufffd", text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+@lru_cache(maxsize=_TREES)
+def nodes_of(text: str) -> tuple[ast.Module, Sequence[ast.AST]] | None:
+    """Return the syntax tree of the text and all of its nodes, to be read only."""
+    tree = parse_python(text)
+    return None if tree is None else (tree, tuple(ast.walk(tree)))
 
 
 def block_of(text: str) -> Block | None:
