@@ -140,12 +140,13 @@ def _definitions(node: ast.AST, scope: str) -> Iterator[str]:
 
 
 def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
-    """Yield module, name and bound name of each import of a statement."""
+    """Yield module, name and the new name of each import of a statement, empty for none."""
     if isinstance(node, ast.Import):
         yield from ((alias.name, "", alias.asname or "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
         module = "." * node.level + (node.module or "")
-        yield from ((module, alias.name, alias.asname or "") for alias in node.names)
+        for alias in node.names:  # `a as a` is `a`, and says that it is to be seen
+            yield module, alias.name, "" if alias.asname in (None, alias.name) else alias.asname
 
 
 def head_of(node: ast.stmt) -> str:

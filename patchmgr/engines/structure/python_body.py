@@ -11,7 +11,12 @@ from msgspec.structs import replace
 
 from patchmgr.engines.structure.python_comments import merge_lead, merge_lines
 from patchmgr.engines.structure.python_import_names import aliases_of, is_sorted
-from patchmgr.engines.structure.python_imports import check_imports, is_import, merge_imports
+from patchmgr.engines.structure.python_imports import (
+    check_imports,
+    is_import,
+    merge_imports,
+    without_shared,
+)
 from patchmgr.engines.structure.python_join import join_statements
 from patchmgr.engines.structure.python_likeness import (
     are_about_one,
@@ -60,6 +65,7 @@ class BodyMerge(Struct, frozen=True):
         if texts[0] == texts[2]:
             return upstream
         check_imports(base.statements, upstream.statements, fork.statements)
+        ours = without_shared(base.statements, upstream.statements, fork.statements)
         how = How(
             statement_likeness,
             _is_same,
@@ -68,7 +74,7 @@ class BodyMerge(Struct, frozen=True):
             self._overlap,
             refuse_replacement,
         )
-        merged = merge_sequences(base.statements, upstream.statements, fork.statements, how)
+        merged = merge_sequences(base.statements, upstream.statements, ours, how)
         return Block(tuple(merged), merge_lead(base.tail, upstream.tail, fork.tail))
 
     def _join(

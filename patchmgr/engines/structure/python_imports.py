@@ -40,6 +40,21 @@ def merge_imports(base: Run, upstream: Run, fork: Run) -> Run:
     return merged
 
 
+def without_shared(base: Run, upstream: Run, fork: Run) -> Run:
+    """Return the fork with those imports as they were to which it adds what upstream adds, too."""
+    old = names_of(base)
+    shared = (names_of(fork) - old) & names_of(upstream)
+    if not shared:
+        return fork
+    before = {(s.lead, s.key, frozenset(_names(s.node))): s for s in base if is_import(s)}
+    found = []
+    for statement in fork:
+        names = frozenset(_names(statement.node)) if is_import(statement) else frozenset()
+        kept = (statement.lead, statement.key, names - shared)
+        found.append(before.get(kept, statement) if names & shared else statement)
+    return tuple(found)
+
+
 def _remarks(run: Run) -> frozenset[str]:
     return frozenset(remark.strip() for s in run for remark in comments_of(s.whole))
 
@@ -69,7 +84,9 @@ def check_imports(base: Run, upstream: Run, fork: Run) -> None:
     if added.intersection(name[2] for name in theirs - old - ours):
         raise Unsure
     moves = _moved(old, theirs), _moved(old, ours)
-    if moves[0] != moves[1] and ((moves[0] and ours - old) or (moves[1] and theirs - old)):
+    if moves[0] != moves[1] and (
+        _may_move(old, theirs, moves[0], ours - old) or _may_move(old, ours, moves[1], theirs - old)
+    ):
         raise Unsure
     for moved, other in ((moves[0], ours), (moves[1], theirs)):
         if {name[2] for name in moved} - {name[2] for name in other}:
@@ -80,6 +97,33 @@ def _moved(old: frozenset[Name], new: frozenset[Name]) -> frozenset[Name]:
     """Return the names that a side imports from another module than base."""
     bound = {name[2] for name in old - new}
     return frozenset(name for name in new - old if name[2] in bound)
+
+
+def _may_move(
+    old: frozenset[Name], side: frozenset[Name], moved: frozenset[Name], added: frozenset[Name]
+) -> bool:
+    """Say whether what the other side adds may need the new home that a side gives to names.
+
+    It may if it comes from their old home, or from beside what was renamed, unless the side still
+    imports from there.
+    """
+    stayed = {name[0] for name in old} & {name[0] for name in side}
+    homes = {(left[0], new[0]) for new in moved for left in old - side if left[2] == new[2]}
+    for home, new in homes:
+        beside = _beside(home, new)
+        for module in {name[0] for name in added}:
+            is_within = module.startswith(".") or f"{module}.".startswith(beside)
+            if f"{module}.".startswith(f"{home}.") or (is_within and module not in stayed):
+                return True
+    return False
+
+
+def _beside(home: str, new: str) -> str:
+    """Return the package around what was renamed from one module name to another, with a dot."""
+    old, later = home.split("."), new.split(".")
+    while old and later and old[-1] == later[-1]:
+        old, later = old[:-1], later[:-1]
+    return "".join(f"{part}." for part in old[:-1])
 
 
 def _without(statement: Statement, removed: frozenset[Name]) -> list[Statement]:
