@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -60,14 +63,21 @@ def make_hermetic(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
+@functools.cache
+def _empty_repository() -> tempfile.TemporaryDirectory[str]:
+    folder = tempfile.TemporaryDirectory(prefix="patchmgr-empty-")
+    line = ["git", "init", "--quiet", "--initial-branch=main", "--template=", folder.name]
+    subprocess.run(line, check=True)
+    return folder
+
+
 class Repository:
     """A git repository that a test builds, by the real git."""
 
     def __init__(self, root: Path, *, is_there: bool = False) -> None:
         self.root = root
-        if not is_there:
-            root.mkdir(parents=True, exist_ok=True)
-            self.git("init", "--quiet", "--initial-branch=main", "--template=", ".")
+        if not is_there and not (root / ".git").exists():
+            shutil.copytree(_empty_repository().name, root, dirs_exist_ok=True)
 
     def git(self, *arguments: str, data: bytes = b"", good: tuple[int, ...] = (0,)) -> str:
         """Run git here and return its output, stripped."""
@@ -95,6 +105,10 @@ class Repository:
 
     def head(self) -> str:
         """Return the commit that is checked out."""
+        main = self.root / ".git/refs/heads/main"
+        head = self.root / ".git/HEAD"
+        if main.is_file() and head.read_text() == "ref: refs/heads/main\n":
+            return main.read_text().strip()  # to ask git takes longer than many a test
         return self.git("rev-parse", "HEAD")
 
     def tree(self, name: str = "HEAD") -> str:

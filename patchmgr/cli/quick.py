@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,16 +20,21 @@ _WITH_VALUE = ("-C",)
 
 def quick_command(app: typer.Typer, words: Sequence[str]) -> Callable[..., object]:
     """Return what runs the words: their command alone, or the whole where that is not sure."""
-    command = get_command(_narrowed(app, words))
+    is_completed = any(key.endswith("_COMPLETE") for key in os.environ)
+    return _command(app, None if is_completed else _named(words))
+
+
+@cache  # a signature takes as long to read as a small command to run
+def _command(app: typer.Typer, name: str | None) -> Callable[..., object]:
+    command = get_command(_narrowed(app, name))
     _spare_pydantic(command)
     return command
 
 
-def _narrowed(app: typer.Typer, words: Sequence[str]) -> typer.Typer:
-    name = _named(words)
+def _narrowed(app: typer.Typer, name: str | None) -> typer.Typer:
     found = [each for each in app.registered_commands if _name(each) == name]
     groups = [each for each in app.registered_groups if each.name == name]
-    if len(found) + len(groups) != 1 or any(key.endswith("_COMPLETE") for key in os.environ):
+    if len(found) + len(groups) != 1:
         return app
     small = copy.copy(app)
     small.registered_commands, small.registered_groups = found, groups

@@ -190,11 +190,10 @@ def open_clone(folder: Path) -> Clone:
 
     Raises PatchmgrError "usage" where it is none.
     """
-    git_dir, private, is_bare = _repository(folder)
-    if is_bare or private.samefile(folder):
+    git_dir, private, top = _repository(folder)
+    if top is None or private.samefile(folder):
         return Clone(private, git_dir, private, is_bare=True)
-    top = _ask_paths(folder, "--show-toplevel")[0]
-    if not Path(top).samefile(folder):
+    if not top.samefile(folder):
         raise PatchmgrError("usage", f"{folder} is a folder inside the checkout {top}")
     return Clone(folder.resolve(), git_dir, private, is_bare=False)
 
@@ -212,12 +211,22 @@ def find_git_dir(folder: Path) -> Path:
     return _repository(folder)[0]
 
 
-def _repository(folder: Path) -> tuple[Path, Path, bool]:
+def _repository(folder: Path) -> tuple[Path, Path, Path | None]:
+    """Return the shared git directory, the private one, and the top of the work tree around."""
     if not folder.is_dir():
         raise PatchmgrError("usage", f"there is no folder {folder}")
-    asked = ("--git-common-dir", "--absolute-git-dir", "--is-bare-repository")
-    git_dir, private, is_bare = _ask_paths(folder, *asked)
-    return Path(git_dir), Path(private), is_bare == "true"
+    directories = ("--git-common-dir", "--absolute-git-dir")
+    try:
+        git_dir, private, top = map(Path, _ask_paths(folder, *directories, "--show-toplevel"))
+    except PatchmgrError as fault:
+        if fault.kind != "git":
+            raise
+        *found, is_bare = _ask_paths(folder, *directories, "--is-bare-repository")
+        git_dir, private = map(Path, found)
+        if is_bare != "true" and not private.samefile(folder):
+            raise
+        return git_dir, private, None
+    return git_dir, private, top
 
 
 def _ask_paths(folder: Path, *questions: str) -> list[str]:

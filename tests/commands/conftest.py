@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import json
 import os
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import typer.main
 
 from patchmgr import cli
 from tests.commands.constructed import FORMS, Story
@@ -75,10 +73,6 @@ class _Stream(io.TextIOWrapper):
 Run = Callable[..., Answer]
 
 
-# To read all signatures again takes as long as a small command.
-_get_command = functools.cache(typer.main.get_command)
-
-
 def invoke(*arguments: str | Path) -> Answer:
     """Run `patchmgr ARGUMENTS…` in this process."""
     out, err = _Stream(), _Stream()
@@ -86,7 +80,6 @@ def invoke(*arguments: str | Path) -> Answer:
         patched.setattr(sys, "argv", ["patchmgr", *map(str, arguments)])
         patched.setattr(sys, "stdout", out)
         patched.setattr(sys, "stderr", err)
-        patched.setattr(typer.main, "get_command", _get_command)
         with pytest.raises(SystemExit) as ended:
             cli.main()
     return Answer(int(ended.value.code or 0), out.text(), err.text())

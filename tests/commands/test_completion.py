@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 import shutil
@@ -14,10 +15,11 @@ import typer.main
 
 from patchmgr import cli
 from patchmgr.cli import completion
-from tests.commands.conftest import _get_command, _Stream
+from tests.commands.conftest import _Stream
 from tests.commands.scenes import Stage
 
 ROOT = Path(__file__).parents[2]
+GET_COMMAND = functools.cache(typer.main.get_command)  # it takes as long as a small command
 HOSTILE = [
     "$(id>pwned).patch", "`id`.patch", "a;b.patch", "a&b.patch", "a|b.patch", "q'q.patch",
     'q"q.patch', "st*r.patch", "wh?t.patch", "br[a].patch", "back\\slash.patch", "~home.patch",
@@ -47,7 +49,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, line: str) -> tuple[int, list[str], str
         patched.setattr(sys, "argv", ["patchmgr"])
         patched.setattr(sys, "stdout", out)
         patched.setattr(sys, "stderr", err)
-        patched.setattr(typer.main, "get_command", _get_command)
+        patched.setattr(typer.main, "get_command", GET_COMMAND)
         with pytest.raises(SystemExit) as ended:
             cli.main()
     return int(ended.value.code or 0), out.text().split(), err.text()
