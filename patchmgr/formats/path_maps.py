@@ -7,6 +7,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats import toml_text
 from patchmgr.formats.paths import check_path
+from patchmgr.formats.shown import shown
 
 _TABLE = "paths"
 
@@ -43,7 +44,7 @@ def _pair(source: str, place: object) -> tuple[str, str]:
     if not isinstance(place, str) or source.endswith("/") != place.endswith("/"):
         raise PatchmgrError(
             "broken-workspace",
-            f"{what} {source} needs a path as its value, both with / at the end or none",
+            f"{what} {shown(source)} needs a path as its value, both with / at the end or none",
         )
     for path in (source, place):
         check_path(path.removesuffix("/"), what=what)

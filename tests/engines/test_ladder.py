@@ -482,6 +482,7 @@ def test_the_rest_may_collide() -> None:
     assert merged.answers == (ABSORBED_SUPERSET, CONFLICT)
     assert merged.marked is not None
     assert b"three" not in merged.marked.partition(b"<<<<<<<")[2]
+    assert merged.texts == (listed("two"), ours, listed("two", edits=LAST))
 
 
 def test_a_moved_file_may_have_more_of_it() -> None:
