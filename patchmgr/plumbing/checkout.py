@@ -13,7 +13,8 @@ from typing import Any
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.clones import Clone
-from patchmgr.plumbing.target import Exchange, Replacement, Target
+from patchmgr.plumbing.replacements import Exchange, Replacement
+from patchmgr.plumbing.target import Target
 
 __all__ = ["Checkout", "Exchange", "Replacement"]
 

@@ -208,13 +208,18 @@ def find_top(folder: Path) -> Path | None:
 
 def find_git_dir(folder: Path) -> Path:
     """Return the git directory of the repository that a folder is in."""
-    return _repository(folder)[0]
+    _check_folder(folder)
+    return Path(_ask_paths(folder, "--git-common-dir")[0])
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise PatchmgrError("usage", f"there is no folder {folder}")
 
 
 def _repository(folder: Path) -> tuple[Path, Path, Path | None]:
     """Return the shared git directory, the private one, and the top of the work tree around."""
-    if not folder.is_dir():
-        raise PatchmgrError("usage", f"there is no folder {folder}")
+    _check_folder(folder)
     directories = ("--git-common-dir", "--absolute-git-dir")
     try:
         git_dir, private, top = map(Path, _ask_paths(folder, *directories, "--show-toplevel"))

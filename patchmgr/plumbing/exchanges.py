@@ -14,7 +14,8 @@ from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import AppliedFile, FileState, Record, state_of
 from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.clones import Indexed
-from patchmgr.plumbing.target import Exchange, Replacement, Target
+from patchmgr.plumbing.replacements import Exchange, Replacement
+from patchmgr.plumbing.target import Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 

@@ -15,7 +15,7 @@ from patchmgr.plumbing import door
 from patchmgr.plumbing.closing import Closing
 
 TREE_MODE = "40000"
-_AT_ONCE = 200  # questions that fit into a pipe, as their answers do
+_AT_ONCE = 64  # questions: they fit into the smallest pipe, a page, as their answers do
 
 
 class Found(Struct, frozen=True):

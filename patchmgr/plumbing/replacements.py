@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.paths import refusal
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import FileState, Record, record_document, state_of
 from patchmgr.plumbing.work_tree import WorkTree
+
+BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What it comes to where a record or a journal is not what we write."""
 
 
 class Replacement(Struct, frozen=True):
@@ -89,3 +94,18 @@ def planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:
         "index": {p: e and [e.mode, e.blob] for p, e in exchange.index.items()},
         "hidden": sorted(exchange.hidden),
     }
+
+
+def read_journal(path: Path) -> dict[str, Any] | None:
+    """Return a journal, None where there is none.
+
+    A package may have brought it, so nothing in it is believed; raises what is in `BROKEN`.
+    """
+    try:
+        journal: dict[str, Any] = parse_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    rows = [(name, beside) for name, beside, _, _ in journal["files"]]
+    check_inside(*journal["made"], *(name for row in rows for name in row))
+    _ = journal["phase"], journal["record"], journal["head"], journal["index"].keys()
+    return journal

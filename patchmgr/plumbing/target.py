@@ -12,7 +12,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +22,21 @@ from patchmgr.plumbing.applied import Record, read_record, state_of
 from patchmgr.plumbing.durable import held, sync_folder, unwritable, write_synced
 from patchmgr.plumbing.journal import is_decided
 from patchmgr.plumbing.replacements import (
+    BROKEN,
     Exchange,
-    Replacement,
     check_inside,
     parents_of,
     planned,
+    read_journal,
     short_state,
 )
 from patchmgr.plumbing.work_tree import WorkTree
 
-__all__ = ["Exchange", "Replacement", "Target"]
-
 _RECORD = "applied.json"
 _JOURNAL = "journal.json"
+_DROPPED = "dropped.json"
 # What the last steps of a change may need of a disk that is nearly full: refs and their logs.
 _SPARE = 16 * 1024
-_BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 class Target:
@@ -65,7 +64,7 @@ class Target:
             record = read_record(parse_json(path.read_bytes()))
             check_inside(*(file.path for file in record.files), *record.rejects)
             return record
-        except _BROKEN as fault:
+        except BROKEN as fault:
             raise PatchmgrError(
                 "broken-target",
                 f"{path} cannot be read",
@@ -118,19 +117,12 @@ class Target:
         return f"Dropped {what}"
 
     def _interrupted(self) -> dict[str, Any] | None:
-        """Return the journal; a package may have brought it, so nothing in it is believed."""
         path = self._folder / _JOURNAL
         try:
-            journal: dict[str, Any] = parse_json(path.read_bytes())
-            rows = [(name, beside) for name, beside, _, _ in journal["files"]]
-            check_inside(*journal["made"], *(name for row in rows for name in row))
-            _ = journal["phase"], journal["record"], journal["head"], journal["index"].keys()
-        except FileNotFoundError:
-            return None
-        except _BROKEN as fault:
+            return read_journal(path)
+        except BROKEN as fault:
             hint = f"see whether {self.root} is as it should be, then delete that file"
             raise PatchmgrError(self.fault, f"{path} cannot be read", (hint,)) from fault
-        return journal
 
     def replace(self, exchange: Exchange) -> None:
         """Make a change: all of it, or nothing where something cannot be written."""
@@ -139,9 +131,12 @@ class Target:
         try:
             self._finish_now(journal)
         except (PatchmgrError, KeyboardInterrupt) as fault:
-            if self._has_begun(journal["files"]):
-                raise
-            self._drop(journal)
+            try:
+                if self._has_begun(journal["files"]):
+                    raise
+                self._drop(journal)
+            except OSError:
+                raise fault from fault.__cause__  # the next run goes on with it
             if isinstance(fault.__cause__, OSError):
                 raise unwritable(str(self.root), fault.__cause__) from fault
             raise
@@ -198,6 +193,7 @@ class Target:
         self._stage_more(exchange)
         write_synced(self._staging / _RECORD, json.dumps(journal["record"], indent=1).encode())
         write_synced(self._staging / "spare", bytes(_SPARE))
+        write_synced(self._staging / _DROPPED, json.dumps(journal).encode())
         journal["phase"] = phase
         self._write_journal(journal)
 
@@ -227,7 +223,13 @@ class Target:
         return not (rows and are_beside and are_old)
 
     def _drop(self, journal: Mapping[str, Any]) -> None:
-        """Delete what was written beside, and the journal last."""
+        """Delete what was written beside, and the journal last.
+
+        First the journal says that nothing moves: who is killed meanwhile goes on dropping.
+        """
+        with suppress(FileNotFoundError):  # a rename: it takes no space
+            os.replace(self._staging / _DROPPED, self._folder / _JOURNAL)
+            sync_folder(self._folder)
         for _, beside, _, _ in journal["files"]:
             if beside is not None:
                 self.tree.remove(beside)

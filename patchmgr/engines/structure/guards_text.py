@@ -45,7 +45,9 @@ def facts_of(text: str) -> Facts | None:
     tree, nodes = parsed
     return Facts(
         Counter(_definitions(tree, "")),
-        Counter((n or m, bound) for node in nodes for m, n, bound in imported_names(node)),
+        Counter(
+            said for node in nodes for each in imported_names(node) for said in _imports(*each)
+        ),
         Counter(bound or n or m for node in tree.body for m, n, bound in imported_names(node)),
         Counter(head_of(n) for n in nodes if isinstance(n, ast.stmt) and not _aliases(n)),
         Counter(key for node in nodes if isinstance(node, ast.Dict) for key in _doubled(node)),
@@ -145,8 +147,14 @@ def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
         yield from ((alias.name, "", alias.asname or "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
         module = "." * node.level + (node.module or "")
-        for alias in node.names:  # `a as a` is `a`, and says that it is to be seen
-            yield module, alias.name, "" if alias.asname in (None, alias.name) else alias.asname
+        yield from ((module, alias.name, alias.asname or "") for alias in node.names)
+
+
+def _imports(module: str, name: str, bound: str) -> Iterator[tuple[str, str]]:
+    """Yield what an import says: `a as a` says `a`, and that others are to see it, too."""
+    yield name or module, bound
+    if name and bound == name:
+        yield name, ""
 
 
 def head_of(node: ast.stmt) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from itertools import takewhile
 
 from patchmgr.engines.structure.python_import_names import aliases_of, with_names_of, with_only
 from patchmgr.engines.structure.python_tokens import comments_of, has_comment
@@ -43,15 +44,18 @@ def merge_imports(base: Run, upstream: Run, fork: Run) -> Run:
 def without_shared(base: Run, upstream: Run, fork: Run) -> Run:
     """Return the fork with those imports as they were to which it adds what upstream adds, too."""
     old = names_of(base)
-    shared = (names_of(fork) - old) & names_of(upstream)
+    first = takewhile(lambda s: is_import(s) or isinstance(s.node, ast.Expr), upstream)
+    shared = (names_of(fork) - old) & names_of(tuple(first))
     if not shared:
         return fork
     before = {(s.lead, s.key, frozenset(_names(s.node))): s for s in base if is_import(s)}
+    remarks = _remarks(base)
     found = []
     for statement in fork:
         names = frozenset(_names(statement.node)) if is_import(statement) else frozenset()
         kept = (statement.lead, statement.key, names - shared)
-        found.append(before.get(kept, statement) if names & shared else statement)
+        is_plain = names & shared and _remarks([statement]) <= remarks
+        found.append(before.get(kept, statement) if is_plain else statement)
     return tuple(found)
 
 
@@ -111,9 +115,11 @@ def _may_move(
     homes = {(left[0], new[0]) for new in moved for left in old - side if left[2] == new[2]}
     for home, new in homes:
         beside = _beside(home, new)
-        for module in {name[0] for name in added}:
-            is_within = module.startswith(".") or f"{module}.".startswith(beside)
-            if f"{module}.".startswith(f"{home}.") or (is_within and module not in stayed):
+        for module, name, _ in added:
+            whole = f"{module}{name}." if module.endswith(".") else f"{module}.{name}."
+            is_relative = module.startswith(".") or home.startswith(".")
+            is_within = is_relative or whole.startswith(beside)
+            if whole.startswith(f"{home}.") or (is_within and module not in stayed):
                 return True
     return False
 

@@ -1,0 +1,111 @@
+"""A change that fails before anything of it was made is dropped, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.snapshot import REGULAR, Entry
+from patchmgr.plumbing.applied import state_of
+from patchmgr.plumbing.replacements import Exchange, Replacement
+from patchmgr.plumbing.target import Target
+from patchmgr.plumbing.work_tree import WorkTree
+
+FILES = {"a": b"old a", "b": b"old b", "gone": b"precious"}
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Target:
+    """Return a folder with a few files."""
+    root, private = tmp_path / "root", tmp_path / "private"
+    root.mkdir()
+    private.mkdir()
+    for name, content in FILES.items():
+        (root / name).write_bytes(content)
+    return Target(root, private)
+
+
+def change() -> Exchange:
+    """Return one that writes two files anew and deletes one."""
+    rows = [
+        Replacement(name, state_of(REGULAR, FILES[name]), Entry(REGULAR, "0" * 40), b"new")
+        for name in ("a", "b")
+    ]
+    gone = Replacement("gone", state_of(REGULAR, FILES["gone"]), None, None)
+    return Exchange((*rows, gone), None, {})
+
+
+def content(target: Target) -> dict[str, bytes]:
+    """Return what is in the folder."""
+    return {path.name: path.read_bytes() for path in target.root.iterdir()}
+
+
+def failing(real: Callable[..., Any], at: int, fault: BaseException) -> Callable[..., Any]:
+    """Return a function that does not do its work the n-th time."""
+    times = iter(range(1, 100))
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        if next(times) == at:
+            raise fault
+        return real(*arguments, **options)
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "at"),
+    [
+        pytest.param(WorkTree, "remove", 1, id="the-first-file-beside"),
+        pytest.param(WorkTree, "remove", 2, id="the-second-file-beside"),
+        pytest.param(shutil, "rmtree", 2, id="the-staging-folder"),
+    ],
+)
+@pytest.mark.parametrize(
+    "fault", [KeyboardInterrupt(), OSError(errno.EROFS, "Read-only file system")], ids=type
+)
+def test_who_is_stopped_while_dropping_goes_on_dropping(
+    target: Target,
+    monkeypatch: pytest.MonkeyPatch,
+    owner: Any,
+    name: str,
+    at: int,
+    fault: BaseException,
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(WorkTree, "delete", failing(WorkTree.delete, 1, fault))
+        patched.setattr(owner, name, failing(getattr(owner, name), at, fault))
+        with pytest.raises((KeyboardInterrupt, PatchmgrError)):
+            target.replace(change())
+    assert content(target).items() >= FILES.items()
+    assert str(target.recover()).startswith("Dropped")
+    assert content(target) == FILES
+
+
+def test_what_could_not_begin_says_that_nothing_was_changed(
+    target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with monkeypatch.context() as patched:
+        patched.setattr(WorkTree, "delete", failing(WorkTree.delete, 1, full))
+        with pytest.raises(PatchmgrError, match="nothing was changed"):
+            target.replace(change())
+    assert content(target) == FILES
+    assert target.recover() is None
+
+
+def test_what_has_begun_is_finished_by_the_next_run(
+    target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with monkeypatch.context() as patched:
+        patched.setattr(WorkTree, "move", failing(WorkTree.move, 2, full))
+        with pytest.raises(PatchmgrError, match="the next run of this command finishes it"):
+            target.replace(change())
+    assert str(target.recover()).startswith("Finished")
+    assert content(target) == {"a": b"new", "b": b"new"}
