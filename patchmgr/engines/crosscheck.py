@@ -2,13 +2,15 @@
 
 A file that both sides changed, and whose merge has names that are bound nowhere, defines
 something twice, or has a new line of a kind that the other side replaced everywhere; an import
-that resolves on the side that a patch is written against, or upstream, and not in the merged tree.
+that resolves on the side that a patch is written against, or upstream, and not in the merged tree;
+a call that fitted what is imported on such a side, and does not fit it there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -17,6 +19,7 @@ from msgspec.structs import replace
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.structure.guards_imports import is_among, resolves, unresolved_imports
 from patchmgr.engines.structure.guards_lines import growths, outdated_lines
+from patchmgr.engines.structure.guards_signatures import outdated_calls
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from patchmgr.model.ports import Blobs, Tree
 
 _UNKNOWN = b"("
+_CONTENTS = 64  # kept: several names may come from one module
 _WORD = re.compile(r"\w+")
 _ALIAS = re.compile(r"\bas[ \t]+\w+")
 _IMPORT = re.compile(
@@ -44,7 +48,7 @@ class _Files(Struct, frozen=True):
     """One state of all files, as the check of imports asks for it."""
 
     tree: Overlay
-    blobs: Blobs
+    content: Callable[[str], bytes]
 
     def exists(self, path: str) -> bool:
         """Say whether the path is a file or a folder."""
@@ -64,7 +68,7 @@ class _Files(Struct, frozen=True):
         if entry is None or entry.mode not in FILE_MODES:
             return None
         try:
-            return self.blobs.read(entry.blob)
+            return self.content(entry.blob)
         except PatchmgrError:
             return _UNKNOWN
 
@@ -89,7 +93,8 @@ def check_merged(
     for path, entry in changes.items():
         merged.set(path, entry)
     sides = [Overlay(base), Overlay(onto), _written_against(judged, base), merged]
-    old, upstream, fork, after = (_Files(side, blobs) for side in sides)
+    content = lru_cache(_CONTENTS)(blobs.read)
+    old, upstream, fork, after = (_Files(side, content) for side in sides)
     last = _last_patches(judged)
     carried = sorted(path for path in changes if path in last)
     merges, texts = _merged_texts(carried, (old, upstream, fork), after)
@@ -103,11 +108,22 @@ def check_merged(
     touched = {path for patch in judged for result in patch.files for path in _paths(result)}
     doubtful = _Modules(_modules({*upstream_paths, *touched, *changes}, fork.tree, merged))
     ours = _Modules(doubtful.places | _modules(changes, old.tree, merged))
+    named = {path: _named_imports(t) for path, t in merges.items() if path.endswith(_PYTHON)}
     told = {
-        path: _lost(path, text, after, [fork, upstream], ours if path in texts else doubtful)
-        for path, text in merges.items()
-        if path.endswith(_PYTHON)
+        path: _lost(
+            path,
+            merges[path],
+            imports,
+            after,
+            [fork, upstream],
+            ours if path in texts else doubtful,
+        )
+        for path, imports in named.items()
     }
+    for path in told:
+        for side, modules in ((fork, doubtful), (upstream, ours))[: 2 if path in texts else 1]:
+            imports = modules.among(path, named[path])
+            told[path] += outdated_calls(path, merges[path], imports, after, side)
     for path in texts:
         told[path] = (*told.get(path, ()), *outdated_lines(texts[path], counted[path]))
     for path, sentences in zip(suspects, asked(), strict=True):
@@ -157,7 +173,15 @@ class _Modules:
         self.places = frozenset(places)
         self._names = frozenset(place.rpartition("/")[2] for place in places)
 
-    def may_have(self, module: str, name: str) -> bool:
+    def among(self, path: str, imports: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Return those imports of a file that are of one of them, or from one."""
+        return [
+            (module, name)
+            for module, name in imports
+            if self._may_have(module, name) and is_among(self.places, path, module, name)
+        ]
+
+    def _may_have(self, module: str, name: str) -> bool:
         """Say whether an import can be of one of them, as far as the last names tell."""
         is_named = name in self._names or module.rpartition(".")[2] in self._names
         return is_named or module.startswith(".")
@@ -197,16 +221,15 @@ def _names_of(package: str | None, names: str, whole: str) -> Iterator[tuple[str
 
 
 def _lost(
-    path: str, text: str, after: _Files, sides: Sequence[_Files], modules: _Modules
+    path: str,
+    text: str,
+    imports: Collection[tuple[str, str]],
+    after: _Files,
+    sides: Sequence[_Files],
+    modules: _Modules,
 ) -> tuple[str, ...]:
     """Return what is to be said of the imports of a file from some modules."""
-    is_doubtful = any(
-        modules.may_have(module, name)
-        and is_among(modules.places, path, module, name)
-        and not resolves(path, module, name, after)
-        for module, name in _named_imports(text)
-    )
-    if not is_doubtful:
+    if all(resolves(path, *each, after) for each in modules.among(path, imports)):
         return ()
     lost = unresolved_imports(path, text, after, sides=sides, doubtful=modules.places)
     return tuple(f"`{statement}` finds nothing any more" for statement in lost)

@@ -49,6 +49,7 @@ def warned(
     return list(found[0].outcome.warnings)
 
 
+NEEDY = b"def helper(way):\n    return 1\n"
 TOOLS = b"def helper():\n    return 1\n"
 RENAMED = b"def assist():\n    return 1\n"
 
@@ -56,6 +57,23 @@ RENAMED = b"def assist():\n    return 1\n"
 @pytest.mark.parametrize(
     ("base", "ours", "upstream", "expected"),
     [
+        pytest.param(
+            {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
+            {"a.py": module(top=HELPER, bottom="x = helper()\n"), "pkg/tools.py": TOOLS},
+            {"a.py": module(top=HELPER), "pkg/tools.py": NEEDY},
+            ["a.py: `helper` is called without `way`"],
+            id="upstream-asks-for-more-than-we-give",
+        ),
+        pytest.param(
+            {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
+            {
+                "a.py": module(top=HELPER, bottom="x = 1\n"),
+                "pkg/tools.py": b"def helper(way):\n    return 1\n",
+            },
+            {"a.py": module(top=HELPER + "y = helper()\n"), "pkg/tools.py": TOOLS},
+            ["a.py: `helper` is called without `way`"],
+            id="we-ask-for-more-than-upstream-gives",
+        ),
         pytest.param(
             {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
             {"a.py": module(top=HELPER, bottom="x = helper()\n"), "pkg/tools.py": TOOLS},

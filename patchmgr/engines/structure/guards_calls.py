@@ -40,7 +40,7 @@ def _of_calls(
         if function is None or counts[function.name] > 1 or function.decorator_list:
             continue
         if owner or function.name not in bound:
-            yield from _misfit(node, function.args, bool(owner), function.name)
+            yield from misfit(node, function.args, bool(owner), function.name)
 
 
 def _called(node: ast.expr, owner: str) -> str:
@@ -51,7 +51,8 @@ def _called(node: ast.expr, owner: str) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> Iterator[str]:
+def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> Iterator[str]:
+    """Yield why a call of a function cannot succeed, said in words."""
     places = [arg.arg for arg in (*args.posonlyargs, *args.args)][int(is_method) :]
     given = {keyword.arg for keyword in call.keywords}
     open_ended = None in given or any(isinstance(arg, ast.Starred) for arg in call.args)
