@@ -27,6 +27,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 if TYPE_CHECKING:
     from patchmgr.engines.rebase import FileResult, Judged
+    from patchmgr.model.patch import Hunk
     from patchmgr.model.ports import Blobs, Tree
 
 _UNKNOWN = b"("
@@ -120,10 +121,13 @@ def check_merged(
         )
         for path, imports in named.items()
     }
+    hunks = _hunks(judged)
     for path in told:
-        for side, modules in ((fork, doubtful), (upstream, ours))[: 2 if path in texts else 1]:
-            imports = modules.among(path, named[path])
-            told[path] += outdated_calls(path, merges[path], imports, after, side)
+        imports = _named_in(hunks.get(path, ()), doubtful.among(path, named[path]))
+        told[path] += outdated_calls(path, merges[path], imports, after, fork)
+        if path in texts:
+            imports = ours.among(path, named[path])
+            told[path] += outdated_calls(path, merges[path], imports, after, upstream)
     for path in texts:
         told[path] = (*told.get(path, ()), *outdated_lines(texts[path], counted[path]))
     for path, sentences in zip(suspects, asked(), strict=True):
@@ -159,6 +163,27 @@ def _with_warnings(
         warnings = (*outcome.warnings, *(f"{path}: {sentence}" for sentence in sentences))
         found[last[path]] = replace(found[last[path]], outcome=replace(outcome, warnings=warnings))
     return tuple(found)
+
+
+def _hunks(judged: Sequence[Judged]) -> dict[str, list[Hunk]]:
+    """Return by path in the merged tree what the series changes in a file."""
+    found: dict[str, list[Hunk]] = {}
+    for patch in judged:
+        for result in patch.files:
+            for path in (result.home, result.step.change.new_path):
+                found.setdefault(path or "", []).extend(result.step.change.hunks)
+    return found
+
+
+def _named_in(
+    hunks: Sequence[Hunk], imports: Sequence[tuple[str, str]]
+) -> Sequence[tuple[str, str]]:
+    """Return the imports whose names are in what a series adds, or beside it."""
+    if not imports:
+        return ()
+    lines = (line for hunk in hunks for line in hunk.lines if line[:1] != b"-")
+    text = _decoded(b"".join(lines))
+    return [(module, name) for module, name in imports if name in text]
 
 
 def _paths(result: FileResult) -> tuple[str, ...]:

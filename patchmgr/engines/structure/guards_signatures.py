@@ -17,18 +17,15 @@ _ENDS = (".py", "/__init__.py")
 _MAKER = re.compile(rb"=[ \t]*([A-Za-z_]\w*)\(")
 _END = re.compile(rb"\n(?=[^\s#)\]}])")  # of a statement at the top
 _CLASS = b"class "
-_STARTS = (b"\ndef %b(", b"\nasync def %b(", b"\nclass %b(", b"\nclass %b:", b"\n%b = ")
-# A decorator counts as part: what it makes of a function is not known.
-_HEAD = re.compile(
-    rb"^([ \t]*)(?:@[^\n]*\n\1)*(?:async )?def \w+"
-    rb"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[^:\n]*:",
-    re.MULTILINE,
-)
+_STARTS = (b"\nclass %b(", b"\ndef %b(", b"\nclass %b:", b"\n%b = ", b"\nasync def %b(")
+_DEFINES = (b"def ", b"async def ")
+_METHOD = re.compile(rb"\n([ \t]+)(?:async )?def ")
+_HEAD = re.compile(rb"[ \t]*(?:async )?def \w+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[^:\n]*:")
 _MAKES = "__init__"
 # What gives a name another meaning somewhere in the file.
 _BOUND = (
     r"\b(?:def|class|for|global|nonlocal)[ \t]+%s\b|\b%s[ \t]*(?::[^=\n]+)?=(?!=)"
-    r"|^(?![ \t]*(?:from|import)\b).*\bas[ \t]+%s\b|[(,][ \t]*%s[ \t]*:"
+    r"|\bas[ \t]+%s\b|[(,][ \t]*%s[ \t]*:|\b%s[ \t]+as\b"
 )
 _MOST_BRACKETS = 100
 _LONGEST_CALL = 10_000  # characters
@@ -55,21 +52,13 @@ def outdated_calls(
 
     Looked at are functions and classes that the file imports, given by module and name, and
     methods of what such a module makes of its own class at its top. What is decorated, defined
-    twice, or bound again in the file is left out.
+    twice, renamed by the import, or bound again in the file is left out.
     """
     said: list[str] = []
     for module, name in sorted(imports):
-        renamed = _renamed(name, text) if f"{name} as " in text else None
-        bound = renamed or name
-        if name and (f"{bound}(" in text or f"{bound}." in text):
-            found = _change(path, module, name, merged, side)
-            said += () if found is None else _misfits(text, bound, found)
+        found = _change(path, module, name, merged, side) if name else None
+        said += () if found is None else _misfits(text, name, found)
     return tuple(dict.fromkeys(said))
-
-
-def _renamed(name: str, text: str) -> str | None:
-    match = re.search(rf"\b{re.escape(name)} as (\w+)", text)
-    return None if match is None else match[1]
 
 
 def _change(path: str, module: str, name: str, merged: Tree, side: Tree) -> _Changed | None:
@@ -101,12 +90,14 @@ def _definition(content: bytes, name: bytes) -> tuple[bytes, bool] | None:
 
     Of an object it is the class that it is made of. None where there is not exactly one.
     """
-    heads = [start % name for start in _STARTS]
-    counts = [content.count(head) for head in heads]
-    if sum(counts) != 1:
+    for head in (start % name for start in _STARTS):
+        start = content.find(head) + 1
+        if start:
+            break
+    else:
         return None
-    head = heads[counts.index(1)]
-    start = content.find(head) + 1
+    if content.find(head, start) >= 0:
+        return None
     end = _END.search(content, start)
     statement = content[start : len(content) if end is None else end.start() + 1]
     if not head.endswith(b" = "):
@@ -122,10 +113,23 @@ def _heads(definition: bytes) -> bytes:
     if not definition.startswith(_CLASS):
         head = _HEAD.match(definition)
         return b"" if head is None else head[0] + b" pass\n"
-    found = list(_HEAD.finditer(definition))
-    width = min((len(head[1]) for head in found), default=0)
-    methods = [head[0] + b" pass\n" for head in found if len(head[1]) == width]
-    return b"class C:\n" + b"".join(methods) if methods and width else b""
+    first = _METHOD.search(definition)
+    if first is None:
+        return b""
+    starts = [at for word in _DEFINES for at in _places(definition, b"\n" + first[1] + word)]
+    found = (_HEAD.match(definition, at + 1) for at in sorted(starts))
+    methods = [head[0] + b" pass\n" for head in found if head is not None]
+    return b"class C:\n" + b"".join(methods)
+
+
+def _places(content: bytes, part: bytes) -> Iterator[int]:
+    """Yield where a method begins, but for those with a decorator."""
+    at = content.find(part)
+    while at >= 0:
+        before = content[content.rfind(b"\n", 0, at) + 1 : at].lstrip()
+        if not before.startswith((b"@", b")")):
+            yield at
+        at = content.find(part, at + 1)
 
 
 def _signatures(heads: bytes) -> Signatures:
@@ -144,17 +148,25 @@ def _signatures(heads: bytes) -> Signatures:
 def _misfits(text: str, name: str, changed: _Changed) -> Iterator[str]:
     """Yield what is wrong with calls of an imported name, nothing where it may be another one."""
     sentences = list(_misfitting(text, name, changed))
-    if sentences and not re.search(_BOUND % ((re.escape(name),) * 4), text, re.MULTILINE):
+    if sentences and not re.search(_BOUND % ((re.escape(name),) * 5), text):
         yield from sentences
 
 
 def _misfitting(text: str, name: str, changed: _Changed) -> Iterator[str]:
     for key, args in changed.old.items():
         said = name if key in ("", _MAKES) else f"{name}.{key}"
-        for match in re.finditer(rf"(?<![\w.]){re.escape(said)}(?=\()", text):
-            call = _call_at(text, match.start())
+        for at in _calls(text, f"{said}("):
+            call = _call_at(text, at)
             if call is not None and not any(misfit(call, args, bool(key), said)):
                 yield from misfit(call, changed.new[key], bool(key), said)
+
+
+def _calls(text: str, beginning: str) -> Iterator[int]:
+    at = text.find(beginning)
+    while at >= 0:
+        if not (text[at - 1 : at].isalnum() or text[at - 1 : at] in ("_", ".")):
+            yield at
+        at = text.find(beginning, at + 1)
 
 
 def _call_at(text: str, start: int) -> ast.Call | None:

@@ -52,10 +52,6 @@ BUILT_TWO = "class f:\n    def __init__(self, a, b):\n        pass\n"
             "`f` is called with more arguments than it takes.", id="fewer",
         ),
         pytest.param(
-            "from m import f as g\n\ng(1)\n", ONE, TWO, "f",
-            "`g` is called without `b`, which it needs.", id="under-another-name",
-        ),
-        pytest.param(
             "from m import f\n\nf(\n    (1),  # first )\n)\n", ONE, TWO, "f",
             "`f` is called without `b`, which it needs.", id="over-lines",
         ),
@@ -97,6 +93,10 @@ def test_a_call_that_does_not_fit_any_more_is_named(
         pytest.param(f"{ONCE}with x as f:\n    f(1)\n", ONE, TWO, "f", id="a-target"),
         pytest.param("from m import f\n\nf(1)(2)\n", TWO, ONE, "f", id="the-result-is-called"),
         pytest.param("from m import f\n", ONE, TWO, "f", id="not-called"),
+        pytest.param(
+            "from m import f as g\nfrom n import f\n\nf(1)\n", ONE, TWO, "f",
+            id="under-another-name",
+        ),
         pytest.param(ONCE, TWO, TWO.replace("return a", "pass"), "f", id="another-body"),
         pytest.param(f"from m import f\n\nf('{')' * 200}')\n", ONE, TWO, "f", id="many-brackets"),
         pytest.param(RUN, TOOL + MADE, TOOL_TWO + "tool = None\n", "tool", id="made-of-nothing"),
