@@ -224,7 +224,7 @@ class _Run:
         name = self.record.name
         decisions = tuple(d for d in read_decisions(self.session.workspace) if d.series == name)
         bring = bringer(side, self.bench.reader)
-        bring(needed_blobs((self.base, self.onto), touched_paths(self.patches)))
+        bring(set(needed_blobs((self.base, self.onto), touched_paths(self.patches))))
         base, onto = self.ends.resolved(self.record.pin, self.package.version)
         return carry(
             self.bench,

@@ -113,7 +113,9 @@ def carry_onto(
     decisions = tuple(d for d in read_decisions(session.workspace) if d.series == record.name)
     ends = bench.tree(base.commit), bench.tree(target.commit)
     bring = bringer(side, bench.reader)
-    bring(needed_blobs(ends, touched_paths(ready.patches)))
+    needed = needed_blobs(ends, touched_paths(ready.patches))
+    bring(set(needed))
+    bench.read_ahead(needed)
     start = floor(session, ready, bench, outlook, wishes=replace(wishes, left_out={}))
     history = history_between(side, base, target)
     items = items_of(ready.patches, ready.series_file, wishes.selected)
@@ -183,7 +185,7 @@ def carry_in_place(
     """Carry a series in its place; return that together with the files that it stands on."""
     side, record = ready.side, ready.record
     tree = bench.tree(ready.base.commit)
-    bringer(side, bench.reader)(needed_blobs([tree], touched_paths(ready.patches)))
+    bringer(side, bench.reader)(set(needed_blobs([tree], touched_paths(ready.patches))))
     if ready.below is not None:
         tree = bench.tree(floor(session, ready, bench, outlook, wishes=wishes))
     carried = carry(

@@ -48,10 +48,12 @@ def keep_syncs(
         rest = [row for row in read_syncs(workspace, outcome.name) if ends_of(row) != ends]
         path = workspace.root / FOLDER / f"{outcome.name}.json"
         beside = path.with_suffix(".new")
-        found.append(json.loads(json.dumps(value, default=str)))
+        text = json.dumps(value, default=str)
+        found.append(json.loads(text))
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_synced(beside, json.dumps([found[-1], *rest[: MOST - 1]]).encode())
+            rows = ", ".join((text, *map(json.dumps, rest[: MOST - 1])))
+            write_synced(beside, f"[{rows}]".encode())
             beside.replace(path)
     return found
 

@@ -14,7 +14,7 @@ def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for patch in patches for path in patch.paths()))
 
 
-def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> set[str]:
-    """Return the blobs of the paths in all trees: what a run may have to read."""
+def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> list[str]:
+    """Return the blobs of the paths in all trees, once each: what a run may have to read."""
     entries = [tree.entry(path) for tree in trees for path in paths]
-    return {e.blob for e in entries if e is not None and e.mode != GITLINK}
+    return list(dict.fromkeys(e.blob for e in entries if e is not None and e.mode != GITLINK))

@@ -76,4 +76,7 @@ def _write(
 ) -> tuple[tuple[str, ...], Mapping[str, bytes]]:
     commits = write()
     wanted = [commit for commit, is_new in zip(commits, anew, strict=False) if is_new]
-    return commits, commit_diffs(place, wanted, scratch=place)
+    half = len(wanted) // 2
+    with Ahead(lambda: commit_diffs(place, wanted[:half], scratch=place)) as others:
+        diffs = commit_diffs(place, wanted[half:], scratch=place)
+        return commits, {**others.result(), **diffs}

@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.structure.guards_imports import is_among, resolves, unresolved_imports
 from patchmgr.engines.structure.guards_lines import growths, outdated_lines
-from patchmgr.engines.structure.guards_signatures import outdated_calls
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
@@ -124,10 +123,10 @@ def check_merged(
     hunks = _hunks(judged)
     for path in told:
         imports = _named_in(hunks.get(path, ()), doubtful.among(path, named[path]))
-        told[path] += outdated_calls(path, merges[path], imports, after, fork)
+        told[path] += _outdated(path, merges[path], imports, after, fork)
         if path in texts:
             imports = ours.among(path, named[path])
-            told[path] += outdated_calls(path, merges[path], imports, after, upstream)
+            told[path] += _outdated(path, merges[path], imports, after, upstream)
     for path in texts:
         told[path] = (*told.get(path, ()), *outdated_lines(texts[path], counted[path]))
     for path, sentences in zip(suspects, asked(), strict=True):
@@ -163,6 +162,17 @@ def _with_warnings(
         warnings = (*outcome.warnings, *(f"{path}: {sentence}" for sentence in sentences))
         found[last[path]] = replace(found[last[path]], outcome=replace(outcome, warnings=warnings))
     return tuple(found)
+
+
+def _outdated(
+    path: str, text: str, imports: Sequence[tuple[str, str]], after: _Files, side: _Files
+) -> tuple[str, ...]:
+    """Return what is to be said of calls of what a file imports."""
+    if not imports:
+        return ()
+    from patchmgr.engines.structure.guards_signatures import outdated_calls
+
+    return outdated_calls(path, text, imports, after, side)
 
 
 def _hunks(judged: Sequence[Judged]) -> dict[str, list[Hunk]]:

@@ -8,12 +8,14 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from patchmgr.model.ids import blob_id
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.made import Made
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.read_ahead import MOST, ReadAhead
 
 _CONFIG = """\
 [core]
@@ -24,6 +26,8 @@ _CONFIG = """\
 \tauto = 0
 [fastimport]
 \tunpackLimit = 1
+[pack]
+\tcompression = 1
 [merge]
 \tconflictStyle = zdiff3
 \trenormalize = false
@@ -54,18 +58,29 @@ class Workbench(Closing):
         (objects / "info" / "alternates").write_text("".join(lines), errors="surrogateescape")
         self.reader = ObjectReader(self.git_dir)
         self._made = Made(self.git_dir)
+        self._ahead: ReadAhead | None = None
         self._written: set[str] = set()
 
     def close(self) -> None:
         """End the processes and delete the bench."""
         self.reader.close()
+        if self._ahead is not None:
+            self._ahead.close()
         self._made.close()
         shutil.rmtree(self.git_dir, ignore_errors=True)
 
     def read(self, blob: str) -> bytes:
         """Return a blob's content."""
         made = self._made.get(blob)
+        if made is None and self._ahead is not None:
+            made = self._ahead.get(blob)
         return self.reader.blob(blob) if made is None else made
+
+    def read_ahead(self, blobs: Sequence[str]) -> None:
+        """Begin to read what will be asked for, in that order, unless it is very much."""
+        if self._ahead is None and 0 < len(blobs) <= MOST:
+            with suppress(OSError):  # without it everything takes a little longer
+                self._ahead = ReadAhead(self.git_dir, blobs, self.git_dir)
 
     def add(self, content: bytes) -> str:
         """Keep a new content for the rest of the run and return its id."""

@@ -1,0 +1,89 @@
+"""Blobs are read ahead by git, and what has not come is read in another way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from patchmgr.plumbing import read_ahead
+from patchmgr.plumbing.read_ahead import MOST, ReadAhead
+from patchmgr.plumbing.workbench import Workbench
+from tests.conftest import Repository
+
+MISSING = "1" * 40
+FILES = {"a": b"one\n", "b": b"", "c": b"\0two\nmissing\n", "d": b"x" * 100_000}
+
+
+@pytest.fixture
+def repository(make_repository: Callable[[str], Repository]) -> Repository:
+    """Return a repository with a few files."""
+    made = make_repository("repository")
+    made.commit(FILES)
+    return made
+
+
+def blobs(repository: Repository) -> dict[str, str]:
+    """Return path to blob."""
+    return {path: repository.git("rev-parse", f"HEAD:{path}") for path in FILES}
+
+
+def read(ahead: ReadAhead, blob: str) -> bytes | None:
+    """Wait until git has written all of it, and get a blob."""
+    assert ahead._process is not None
+    ahead._process.wait()
+    return ahead.get(blob)
+
+
+@pytest.mark.parametrize("order", ["abcd", "dcba", "dad"])
+def test_blobs_are_what_they_are_in_any_order(
+    repository: Repository, tmp_path: Path, order: str
+) -> None:
+    names = blobs(repository)
+    wanted = [names["a"], MISSING, names["b"], names["c"], names["d"]]
+    with ReadAhead(repository.root / ".git", wanted, tmp_path) as ahead:
+        for path in order:
+            assert read(ahead, names[path]) == FILES[path]
+        assert read(ahead, MISSING) is None
+        assert read(ahead, "2" * 40) is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "repository"]
+
+
+def test_what_has_not_come_yet_is_not_there(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = blobs(repository)
+
+    def late(file: int, size: int, at: int) -> bytes:
+        return b""
+
+    with ReadAhead(repository.root / ".git", [names["a"]], tmp_path) as ahead:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "pread", late)
+            assert read(ahead, names["a"]) is None
+        assert read(ahead, names["a"]) == FILES["a"]
+
+
+def test_too_much_is_not_read_to_its_end(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = blobs(repository)
+    monkeypatch.setattr(read_ahead, "_MOST_BYTES", 1000)
+    with ReadAhead(repository.root / ".git", [names["d"], names["a"]], tmp_path) as ahead:
+        assert read(ahead, names["d"]) == FILES["d"]
+        assert read(ahead, names["a"]) is None
+
+
+def test_a_bench_reads_ahead_once_and_not_very_much(repository: Repository) -> None:
+    names = blobs(repository)
+    with Workbench([repository.root / ".git"]) as bench:
+        started: list[object] = []
+        for wanted in ([], [MISSING] * (MOST + 1), list(names.values()), [names["a"]]):
+            bench.read_ahead(wanted)
+            started.append(bench._ahead)
+        assert started[:2] == [None, None]
+        assert isinstance(started[2], ReadAhead)
+        assert started[3] is started[2]
+        assert {path: bench.read(blob) for path, blob in names.items()} == FILES
