@@ -116,20 +116,18 @@ def _heads(definition: bytes) -> bytes:
     first = _METHOD.search(definition)
     if first is None:
         return b""
-    starts = [at for word in _DEFINES for at in _places(definition, b"\n" + first[1] + word)]
+    starts = [at for word in _DEFINES for at in _methods(definition, b"\n" + first[1] + word)]
     found = (_HEAD.match(definition, at + 1) for at in sorted(starts))
     methods = [head[0] + b" pass\n" for head in found if head is not None]
     return b"class C:\n" + b"".join(methods)
 
 
-def _places(content: bytes, part: bytes) -> Iterator[int]:
+def _methods(definition: bytes, head: bytes) -> Iterator[int]:
     """Yield where a method begins, but for those with a decorator."""
-    at = content.find(part)
-    while at >= 0:
-        before = content[content.rfind(b"\n", 0, at) + 1 : at].lstrip()
+    for at in (match.start() for match in re.finditer(re.escape(head), definition)):
+        before = definition[definition.rfind(b"\n", 0, at) + 1 : at].lstrip()
         if not before.startswith((b"@", b")")):
             yield at
-        at = content.find(part, at + 1)
 
 
 def _signatures(heads: bytes) -> Signatures:
@@ -162,11 +160,10 @@ def _misfitting(text: str, name: str, changed: _Changed) -> Iterator[str]:
 
 
 def _calls(text: str, beginning: str) -> Iterator[int]:
-    at = text.find(beginning)
-    while at >= 0:
-        if not (text[at - 1 : at].isalnum() or text[at - 1 : at] in ("_", ".")):
+    """Yield where a text has it, but not behind a dot or as the end of another name."""
+    for at in (match.start() for match in re.finditer(re.escape(beginning), text)):
+        if not re.match(r"[\w.]", text[at - 1 : at]):
             yield at
-        at = text.find(beginning, at + 1)
 
 
 def _call_at(text: str, start: int) -> ast.Call | None:
@@ -176,9 +173,9 @@ def _call_at(text: str, start: int) -> ast.Call | None:
         end = text.find(")", end) + 1
         if not 0 < end <= start + _LONGEST_CALL:
             return None
-        try:
-            found = ast.parse(text[start:end], mode="eval").body
-        except (SyntaxError, ValueError, RecursionError):
-            continue
-        return found if isinstance(found, ast.Call) else None
+        tree = parse_python(text[start:end])
+        if tree is not None:
+            node = tree.body[0]
+            found = node.value if isinstance(node, ast.Expr) else None
+            return found if isinstance(found, ast.Call) else None
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -68,7 +69,9 @@ class Block(Struct, frozen=True):
 def parse_python(text: str) -> ast.Module | None:
     """Return the syntax tree of the text, None where it has none."""
     try:
-        return ast.parse(_SURROGATE.sub("\ufffd", text))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about upstream's strings
+            return ast.parse(_SURROGATE.sub("\ufffd", text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

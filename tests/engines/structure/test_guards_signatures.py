@@ -52,6 +52,10 @@ BUILT_TWO = "class f:\n    def __init__(self, a, b):\n        pass\n"
             "`f` is called with more arguments than it takes.", id="fewer",
         ),
         pytest.param(
+            'from m import f\n\nf("\\d \udc80")\n', ONE, TWO, "f",
+            "`f` is called without `b`, which it needs.", id="with-an-odd-string",
+        ),
+        pytest.param(
             "from m import f\n\nf(\n    (1),  # first )\n)\n", ONE, TWO, "f",
             "`f` is called without `b`, which it needs.", id="over-lines",
         ),
@@ -93,6 +97,7 @@ def test_a_call_that_does_not_fit_any_more_is_named(
         pytest.param(f"{ONCE}with x as f:\n    f(1)\n", ONE, TWO, "f", id="a-target"),
         pytest.param("from m import f\n\nf(1)(2)\n", TWO, ONE, "f", id="the-result-is-called"),
         pytest.param("from m import f\n", ONE, TWO, "f", id="not-called"),
+        pytest.param(f"from m import f\n\nf({'-' * 9000}1)\n", ONE, TWO, "f", id="too-deep"),
         pytest.param(
             "from m import f as g\nfrom n import f\n\nf(1)\n", ONE, TWO, "f",
             id="under-another-name",
