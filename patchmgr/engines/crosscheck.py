@@ -180,8 +180,9 @@ def _hunks(judged: Sequence[Judged]) -> dict[str, list[Hunk]]:
     found: dict[str, list[Hunk]] = {}
     for patch in judged:
         for result in patch.files:
-            for path in (result.home, result.step.change.new_path):
-                found.setdefault(path or "", []).extend(result.step.change.hunks)
+            change = result.step.change
+            for path in {result.home, change.new_path} - {None}:
+                found.setdefault(str(path), []).extend(change.hunks)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,25 +87,30 @@ def test_who_is_stopped_while_dropping_goes_on_dropping(
     assert content(target) == FILES
 
 
-def test_what_could_not_begin_says_that_nothing_was_changed(
-    target: Target, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "at", "said", "then", "left"),
+    [
+        pytest.param("delete", 1, "nothing was changed", None, FILES, id="before-it-began"),
+        pytest.param(
+            "move", 2, "the next run of this command finishes it", "Finished",
+            {"a": b"new", "b": b"new"}, id="once-it-has-begun",
+        ),
+    ],
+)  # fmt: skip
+def test_a_full_disk_leaves_nothing_or_what_the_next_run_finishes(
+    target: Target,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    at: int,
+    said: str,
+    then: str | None,
+    left: Mapping[str, bytes],
 ) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")
     with monkeypatch.context() as patched:
-        patched.setattr(WorkTree, "delete", failing(WorkTree.delete, 1, full))
-        with pytest.raises(PatchmgrError, match="nothing was changed"):
+        patched.setattr(WorkTree, name, failing(getattr(WorkTree, name), at, full))
+        with pytest.raises(PatchmgrError, match=said):
             target.replace(change())
-    assert content(target) == FILES
-    assert target.recover() is None
-
-
-def test_what_has_begun_is_finished_by_the_next_run(
-    target: Target, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    full = OSError(errno.ENOSPC, "No space left on device")
-    with monkeypatch.context() as patched:
-        patched.setattr(WorkTree, "move", failing(WorkTree.move, 2, full))
-        with pytest.raises(PatchmgrError, match="the next run of this command finishes it"):
-            target.replace(change())
-    assert str(target.recover()).startswith("Finished")
-    assert content(target) == {"a": b"new", "b": b"new"}
+    recovered = target.recover()
+    assert (recovered and recovered.split()[0]) == then
+    assert content(target) == left
