@@ -111,13 +111,9 @@ def check_merged(
     named = {path: _named_imports(t) for path, t in merges.items() if path.endswith(_PYTHON)}
     told = {
         path: _lost(
-            path,
-            merges[path],
-            imports,
-            after,
-            [fork, upstream],
+            path, merges[path], imports, after, (fork, upstream),
             ours if path in texts else doubtful,
-        )
+        )  # fmt: skip
         for path, imports in named.items()
     }
     hunks = _hunks(judged)
