@@ -109,20 +109,17 @@ def check_merged(
     doubtful = _Modules(_modules({*upstream_paths, *touched, *changes}, fork.tree, merged))
     ours = _Modules(doubtful.places | _modules(changes, old.tree, merged))
     named = {path: _named_imports(t) for path, t in merges.items() if path.endswith(_PYTHON)}
-    told = {
-        path: _lost(
-            path, merges[path], imports, after, (fork, upstream),
-            ours if path in texts else doubtful,
-        )  # fmt: skip
-        for path, imports in named.items()
-    }
+    told: dict[str, tuple[str, ...]] = {}
+    for path, imports in named.items():
+        modules = ours if path in texts else doubtful
+        told[path] = _lost(path, merges[path], imports, after, (fork, upstream), modules)
     hunks = _hunks(judged)
     for path in told:
-        imports = _named_in(hunks.get(path, ()), doubtful.among(path, named[path]))
-        told[path] += _outdated(path, merges[path], imports, after, fork)
+        near = _named_in(hunks.get(path, ()), doubtful.among(path, named[path]))
+        told[path] += _outdated(path, merges[path], near, after, fork)
         if path in texts:
-            imports = ours.among(path, named[path])
-            told[path] += _outdated(path, merges[path], imports, after, upstream)
+            near = ours.among(path, named[path])
+            told[path] += _outdated(path, merges[path], near, after, upstream)
     for path in texts:
         told[path] = (*told.get(path, ()), *outdated_lines(texts[path], counted[path]))
     for path, sentences in zip(suspects, asked(), strict=True):
