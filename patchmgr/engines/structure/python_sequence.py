@@ -78,9 +78,9 @@ class _Merge(Generic[T]):
     ) -> Sequence[T]:
         try:
             if not twos:
-                return self._alone(ones[0], self.fork)
+                return self._alone(ones[0], self.upstream, self.fork)
             if not ones:
-                return self._alone(twos[0], self.upstream)
+                return self._alone(twos[0], self.fork, self.upstream)
             if len(ones) == len(twos) == 1:
                 return self._both(ones[0], twos[0])
         except Unsure:
@@ -91,10 +91,10 @@ class _Merge(Generic[T]):
             self.fork.between(start, end, twos),
         )
 
-    def _alone(self, edit: Edit[T], other: _Side[T]) -> Sequence[T]:
+    def _alone(self, edit: Edit[T], side: _Side[T], other: _Side[T]) -> Sequence[T]:
         if any(other.is_changed(n, self.base, self.how) for n in range(edit.start, edit.end)):
             raise Unsure  # deleted here, changed there
-        if other.touches(edit, self.base, self.how):
+        if other.touches(edit, side, self.base, self.how):
             self.how.beside(edit)
         return edit.items
 
@@ -130,12 +130,20 @@ class _Side(Generic[T]):
         """Say whether the side has not that item of base as it was."""
         return n not in self.items or not how.is_same(base[n], self.items[n])
 
-    def touches(self, edit: Edit[T], base: Sequence[T], how: How[T]) -> bool:
-        """Say whether the side changes something right beside the edit of the other side."""
-        if any(other.end == edit.start or other.start == edit.end for other in self.edits):
+    def touches(self, edit: Edit[T], other: _Side[T], base: Sequence[T], how: How[T]) -> bool:
+        """Say whether the side changes something right beside the edit of the other side.
+
+        What both sides make of an item in the same way is no change of this side's own.
+        """
+        if any(mine.end == edit.start or mine.start == edit.end for mine in self.edits):
             return True
         beside = [n for n in (edit.start - 1, edit.end) if 0 <= n < len(base)]
-        return any(self.is_changed(n, base, how) for n in beside)
+        return any(self.is_changed(n, base, how) and not self._agrees(other, n, how) for n in beside)
+
+    def _agrees(self, other: _Side[T], n: int, how: How[T]) -> bool:
+        """Say whether both sides have an item of base, and the same."""
+        both = n in self.items and n in other.items
+        return both and how.is_same(self.items[n], other.items[n])
 
     def between(self, start: int, end: int, edits: list[Edit[T]]) -> Sequence[T]:
         """Return the side's items in the place of those of base, with these of its edits."""

@@ -25,7 +25,10 @@ class Wrapping(Struct, frozen=True):
 
 
 def wrapping_of(base: Run, wrapping: Run, other: Run) -> Wrapping | None:
-    """Return how a side wraps all of base's statements, None where it does not."""
+    """Return how a side wraps all of base's statements, None where it does not.
+
+    Nor where two clauses have them, each in its way: the other side's change may belong in both.
+    """
     if len(wrapping) != 1 or not base or not wrapping[0].clauses:
         return None
     texts = ["".join(statement.whole for statement in run) for run in (base, other)]
@@ -35,14 +38,18 @@ def wrapping_of(base: Run, wrapping: Run, other: Run) -> Wrapping | None:
     if any(s.clauses and s.clauses[0].head == statement.clauses[0].head for s in base):
         return None
     wanted = tokens_of(texts[0])
-    for number, clause in enumerate(statement.clauses):
-        if not clause.body.statements or likeness(wanted, tokens_of(clause.body.text)) < SIMILAR:
-            continue
-        indent = _indent(clause.body.statements[0].text)
-        blocks = [_block(text, _indent(base[0].text), indent) for text in texts]
-        if blocks[0] is not None and blocks[1] is not None:
-            return Wrapping(statement, number, blocks[0], blocks[1])
-    return None
+    similar = [
+        number
+        for number, clause in enumerate(statement.clauses)
+        if clause.body.statements and likeness(wanted, tokens_of(clause.body.text)) >= SIMILAR
+    ]
+    if len(similar) != 1:
+        return None
+    indent = _indent(statement.clauses[similar[0]].body.statements[0].text)
+    blocks = [_block(text, _indent(base[0].text), indent) for text in texts]
+    if blocks[0] is None or blocks[1] is None:
+        return None
+    return Wrapping(statement, similar[0], blocks[0], blocks[1])
 
 
 def with_clause(statement: Statement, number: int, clause: Clause) -> Statement:
