@@ -144,8 +144,8 @@ def _best_start(search: Search, number: int, ends: Sequence[int]) -> int:
     """
     best, best_fit, tries = ends[-1], _fit(search, ends[-1], number), 0
     for end in reversed(ends[:-1]):
-        needed = search.view(best, number).count_paths(search.interests).needed
-        if not needed or tries == MOST_TRIES:
+        count = search.view(best, number).count_paths(search.interests)
+        if count.found == count.total or tries == MOST_TRIES:
             break
         fit = _fit(search, end, number)
         best, best_fit, tries = (end, fit, 0) if fit > best_fit else (best, best_fit, tries + 1)

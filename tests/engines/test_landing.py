@@ -43,6 +43,15 @@ FIVE = swap(BASE, ("stay_05", "stay_05 ours_1st ours_2nd ours_3rd ours_4th ours_
 NEWER = swap(BASE, ("stay_05", "stay_05 ours_1st newer_2nd newer_3rd newer_4th newer_5th"))
 NEWER_LATE, FIVE_LATE = swap(NEWER, LATE), swap(FIVE, LATE)
 ONE_LATE = swap(BASE, ("stay_05", "stay_05 ours_1st"), LATE)
+NOTED = swap(BASE, ("stay_05", "stay_05 old_one old_two old_three kept_1"))
+RENOTED = swap(
+    NOTED,
+    ("old_one", "new_one"),
+    ("old_two", "new_two"),
+    ("old_three", "new_three"),
+    ("stay_20", "stay_20 common_call"),
+)
+ON_TOP = swap(RENOTED, ("new_three", "common_call"))
 MORE = [
     swap(FIRST, *((f"stay_{10 + 4 * n}", f"more_{n}x more_{n}y") for n in range(last)))
     for last in range(1, 5)
@@ -98,6 +107,9 @@ def mute_tale(line: str, after: bytes) -> Tale:
             tale([FIVE, NEWER, NEWER_LATE], NEWER_LATE),
             {0: [0], 1: [0], 2: [0]},
             id="half-replaced-and-all-landed",
+        ),
+        pytest.param(
+            tale([NOTED, RENOTED, ON_TOP], RENOTED), {0: [0], 1: [0]}, id="one-more-on-its-lines"
         ),
         pytest.param(tale([FIRST, *MORE], FIRST), {0: [0]}, id="first-of-more-than-are-tried"),
         pytest.param(tale([FIRST, REPLACED], OTHER), {}, id="superseded-none-landed"),
