@@ -138,7 +138,8 @@ class _Side(Generic[T]):
         if any(mine.end == edit.start or mine.start == edit.end for mine in self.edits):
             return True
         beside = [n for n in (edit.start - 1, edit.end) if 0 <= n < len(base)]
-        return any(self.is_changed(n, base, how) and not self._agrees(other, n, how) for n in beside)
+        changed = (n for n in beside if self.is_changed(n, base, how))
+        return not all(self._agrees(other, n, how) for n in changed)
 
     def _agrees(self, other: _Side[T], n: int, how: How[T]) -> bool:
         """Say whether both sides have an item of base, and the same."""
