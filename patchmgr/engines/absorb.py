@@ -258,7 +258,10 @@ def _in_target(search: Search, patch: int, came: Mapping[int, int]) -> Absorptio
     number = max(came, key=lambda n: (came[n], -n))
     step = search.timelines.steps[number]
     fewest = FEWEST_FOUND if is_ours(search, number) else FEWEST_IN_TARGET
-    here = frozenset(n for n, count in enumerate(counts) if count.total and _is_in(count, fewest))
+    news = [view.count_news(hunk) for hunk in atoms.hunks]
+    here = frozenset(
+        n for n, count in enumerate(counts) if count.total and _is_in(count, news[n], fewest)
+    )
     if not here or not atoms.is_telling:
         return None
     is_whole = len(here) == len(counts)
@@ -289,7 +292,8 @@ def _without_effect(search: Search, patch: int) -> Absorption | None:
     return Absorption(hunks, step, Event.LANDED, is_whole=True, how=How.EXACT)
 
 
-def _is_in(count: Count, fewest: float) -> bool:
+def _is_in(count: Count, news: Count, fewest: float) -> bool:
     if count.needed or count.found == count.total:
         return not count.needed
-    return count.found >= FEWEST_LINES and count.found > fewest * count.total
+    is_enough = count.found >= FEWEST_LINES and count.found > fewest * count.total
+    return is_enough and news.found >= fewest * news.total

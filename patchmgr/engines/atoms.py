@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from patchmgr.engines.fold import FileStep
 from patchmgr.model.patch import Patch
@@ -20,7 +21,6 @@ _BARE = frozenset(
     b"#endif else: else{ }else{ template<> import pass; try: template passed returnNone "
     b"returnout returnTrue returnFalse returnresult importtorch result #pragmaonce".split()
 )
-_EMPTY = frozenset([b""])
 _SHORTEST = 6
 _LETTERS = re.compile(rb"(?:[^A-Za-z\x80-\xff]*[A-Za-z\x80-\xff]){3}")
 
@@ -46,11 +46,13 @@ class HunkAtoms(Struct, frozen=True):
     """The lines that one hunk adds and removes, without white space.
 
     They are the telling ones, or all that are not empty where the hunk's side has none.
+    `laid_out` are those of the added ones that only lay out anew what the hunk removes.
     """
 
     path: str
     added: frozenset[bytes]
     removed: frozenset[bytes]
+    laid_out: frozenset[bytes] = frozenset()
 
     def __len__(self) -> int:
         """Count the lines."""
@@ -88,7 +90,7 @@ def patch_atoms(patch: Patch) -> PatchAtoms:
     """
     whole = tuple(_hunks(patch))
     hunks = tuple(
-        HunkAtoms(h.path, _telling(h.added) or h.added, _telling(h.removed) or h.removed)
+        replace(h, added=_telling(h.added) or h.added, removed=_telling(h.removed) or h.removed)
         for h in whole
     )
     adds = any(hunk.added for hunk in whole)
@@ -105,13 +107,16 @@ def _hunks(patch: Patch) -> Iterator[HunkAtoms]:
         if not change.hunks:
             yield HunkAtoms(change.path, frozenset(), frozenset())
         for hunk in change.hunks:
-            added, removed = (_side(hunk.lines, kind) for kind in (b"+", b"-"))
-            yield HunkAtoms(change.path, added - removed, removed - added)
+            new, old = (_side(hunk.lines, kind) for kind in (b"+", b"-"))
+            added, removed = frozenset(new), frozenset(old)
+            whole = b"".join(old)
+            laid_out = frozenset(line for line in added if line.rstrip(b",") in whole)
+            yield HunkAtoms(change.path, added - removed, removed - added, laid_out - removed)
 
 
-def _side(lines: Sequence[bytes], kind: bytes) -> frozenset[bytes]:
+def _side(lines: Sequence[bytes], kind: bytes) -> list[bytes]:
     found = normal_lines(b"".join(line[1:] for line in lines if line[:1] == kind))
-    return frozenset(found) - _EMPTY
+    return [line for line in found if line]
 
 
 class Interest(Struct, frozen=True):

@@ -98,7 +98,7 @@ def _has_its_words(atoms: PatchAtoms, view: View, *, is_ours: bool) -> bool:
 
     A part of it in other words is the patch only where enough is left to know it by, and half
     of it only in a commit that is mostly this series'. Lines that say nothing by themselves
-    must all be there.
+    must all be there; those that only lay out anew what was there are not enough.
     """
     added = view.count_added(atoms)
     if not added.total:
@@ -107,7 +107,8 @@ def _has_its_words(atoms: PatchAtoms, view: View, *, is_ours: bool) -> bool:
         return True
     fewest = FEWEST_FOUND if is_ours else FEWEST_ELSEWHERE
     is_enough = added.found >= FEWEST_LINES and added.found > fewest * added.total
-    return atoms.is_telling and is_enough
+    news = sum((view.count_news(hunk) for hunk in atoms.hunks), Count())
+    return atoms.is_telling and is_enough and bool(news.found or not news.total)
 
 
 def is_ours(search: Search, number: int) -> bool:

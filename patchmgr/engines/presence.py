@@ -141,6 +141,10 @@ class View(Struct, frozen=True):
         """Count the fates of the lines that a patch adds."""
         return sum((self.count(replace(h, removed=_NONE)) for h in patch.hunks), Count())
 
+    def count_news(self, hunk: HunkAtoms) -> Count:
+        """Count the fates of the lines that a hunk adds and that say something new."""
+        return self.count(replace(hunk, added=hunk.added - hunk.laid_out, removed=_NONE))
+
 
 Version = Callable[[str], "Entry | None"]
 

@@ -76,6 +76,24 @@ def test_what_came_in_pieces_names_its_other_words() -> None:
     assert (wording.path, wording.patch, wording.upstream) == ("a", b"piece_19", b"other_0")
 
 
+LIST = "names=[" + ",".join(f'"name_{n}"' for n in range(8)) + "]"
+LISTED = swap(BASE, ("stay_05", f"stay_05 {LIST}"))
+
+
+def spread(content: bytes, name: str) -> bytes:
+    members = " ".join(f'"name_{n}",' for n in range(8))
+    return swap(content, (LIST, f'names=[ {members} "{name}", ]'))
+
+
+def test_the_same_layout_is_not_the_same_member() -> None:
+    told = Tale(
+        {"a": LISTED},
+        [{"a": spread(swap(LISTED, ("stay_20", f"stay_20 {' '.join(PIECES)}")), "ours_9th")}],
+        [("Work", {"a": spread(LISTED, "theirs_9th")})],
+    )
+    assert told.verdicts() == ["-"]
+
+
 @pytest.mark.parametrize(
     ("told", "verdicts"),
     [

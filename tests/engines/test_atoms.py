@@ -106,6 +106,16 @@ def test_a_hunk_is_told_by_its_lines(
     assert len(patch_atoms(patch)) == len(added) + len(removed)
 
 
+def test_lines_that_only_lay_out_anew_are_known() -> None:
+    removed = b'-names = ["one", "two"]\n', b"-call(first)\n", b"-call(second)\n"
+    added = b"+names = [\n", b'+  "one",\n', b'+  "two",\n', b'+  "three",\n', b"+]\n"
+    joined = b"+call(first) call(second)\n", b"+call(third)\n"
+    patch = patch_of("p", FilePatch("f", "f", hunks=(at(1, *removed, *added, *joined),)))
+    (hunk,) = patch_atoms(patch).hunks
+    known = {b"names=[", b'"one",', b'"two",', b"call(first)call(second)", b"]"}
+    assert hunk.laid_out == known
+
+
 def test_every_hunk_and_every_change_without_hunks_counts() -> None:
     base = text("stay_1st mid_1st mid_2nd mid_3rd mid_4th mid_5th mid_6th mid_7th stay_2nd")
     after = base.replace(b"stay_1st", b"ours_1st").replace(b"stay_2nd", b"}")

@@ -51,6 +51,12 @@ RENOTED = swap(
     ("old_three", "new_three"),
     ("stay_20", "stay_20 common_call"),
 )
+LISTED = swap(BASE, ("stay_05", 'stay_05 names=["one_1","two_2","three_3"]'))
+SPREAD = 'names=[ "one_1", "two_2", "three_3", "{}", ]'
+OURS_SPREAD, THEIRS_SPREAD = (
+    swap(LISTED, ('names=["one_1","two_2","three_3"]', SPREAD.format(name)))
+    for name in ("ours_4th", "theirs_4th")
+)
 ON_TOP = swap(RENOTED, ("new_three", "common_call"))
 MORE = [
     swap(FIRST, *((f"stay_{10 + 4 * n}", f"more_{n}x more_{n}y") for n in range(last)))
@@ -110,6 +116,16 @@ def mute_tale(line: str, after: bytes) -> Tale:
         ),
         pytest.param(
             tale([NOTED, RENOTED, ON_TOP], RENOTED), {0: [0], 1: [0]}, id="one-more-on-its-lines"
+        ),
+        pytest.param(
+            Tale({"a": LISTED}, [{"a": OURS_SPREAD}], [("Work", {"a": THEIRS_SPREAD})]),
+            {},
+            id="the-same-layout-with-another-member",
+        ),
+        pytest.param(
+            Tale({"a": LISTED}, [{"a": OURS_SPREAD}], [("Work", {"a": OURS_SPREAD})]),
+            {0: [0]},
+            id="the-same-layout-with-the-same-member",
         ),
         pytest.param(tale([FIRST, *MORE], FIRST), {0: [0]}, id="first-of-more-than-are-tried"),
         pytest.param(tale([FIRST, REPLACED], OTHER), {}, id="superseded-none-landed"),
