@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from itertools import takewhile
 
@@ -29,7 +30,8 @@ def merge_imports(base: Run, upstream: Run, fork: Run) -> Run:
     """Return upstream's imports with what the fork adds and without what it removes."""
     check_imports(base, upstream, fork)
     old, theirs, ours = names_of(base), names_of(upstream), names_of(fork)
-    added, removed = ours - old - theirs, (old - ours) & theirs
+    left = _left_by(old, theirs, ours)
+    added, removed = ours - old - theirs - left, (old - ours) & theirs | left
     merged = [kept for s in upstream for kept in _without(s, removed)]
     for number, statement in enumerate(fork):
         for new in _only(statement, added):
@@ -77,7 +79,7 @@ def _names(node: ast.stmt) -> list[Name]:
 
 
 def check_imports(base: Run, upstream: Run, fork: Run) -> None:
-    """Refuse a name from two modules, one that moves here and goes there, and what a move leaves.
+    """Refuse a name from two modules, and what a move leaves.
 
     Where one side gives modules new names, what the other side adds may need one, too.
     """
@@ -92,9 +94,23 @@ def check_imports(base: Run, upstream: Run, fork: Run) -> None:
         _may_move(old, theirs, moves[0], ours - old) or _may_move(old, ours, moves[1], theirs - old)
     ):
         raise Unsure
-    for moved, other in ((moves[0], ours), (moves[1], theirs)):
-        if {name[2] for name in moved} - {name[2] for name in other}:
-            raise Unsure
+
+
+def check_left(base: Run, upstream: Run, fork: Run, merged: Run) -> None:
+    """Refuse a merge that imports from a new home what the other side does not import any more."""
+    if _left_by(names_of(base), names_of(upstream), names_of(fork)) & names_of(merged):
+        raise Unsure
+
+
+def _left_by(
+    old: frozenset[Name], theirs: frozenset[Name], ours: frozenset[Name]
+) -> frozenset[Name]:
+    """Return the names that one side imports from a new home, and the other one not at all."""
+    found: set[Name] = set()
+    for one, other in ((theirs, ours), (ours, theirs)):
+        kept = {name[2] for name in other}
+        found.update(name for name in _moved(old, one) if name[2] not in kept)
+    return frozenset(found)
 
 
 def _moved(old: frozenset[Name], new: frozenset[Name]) -> frozenset[Name]:
@@ -116,6 +132,8 @@ def _may_move(
     for home, new in homes:
         beside = _beside(home, new)
         for module, name, _ in added:
+            if module.partition(".")[0] in sys.stdlib_module_names:
+                continue
             whole = f"{module}{name}." if module.endswith(".") else f"{module}.{name}."
             is_relative = module.startswith(".") or home.startswith(".")
             is_within = is_relative or whole.startswith(beside)

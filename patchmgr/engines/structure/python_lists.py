@@ -67,6 +67,7 @@ def merge_list(
     leads = Leads()
     bare = [leads.taken(side) for side in sides]
     merged = merge_sequences(bare[0], bare[1], bare[2], how)
+    _check_doubled(base, upstream, fork, merged)
     return leads.put_back(with_commas(merged, bare[1], bare[2]))
 
 
@@ -155,6 +156,17 @@ def _check_places(base: Sequence[Any], upstream: Sequence[Any], fork: Sequence[A
     for key in set().union(*counts):
         numbers = [count[key] for count in counts]
         if max(numbers) > 1 and len(set(numbers)) > 1:
+            raise Unsure
+
+
+def _check_doubled(
+    base: Sequence[Any], upstream: Sequence[Any], fork: Sequence[Any], merged: Sequence[Any]
+) -> None:
+    """Refuse what both sides bring in once, each at its own place."""
+    old, *counts = (Counter(map(key_of, side)) for side in (base, upstream, fork, merged))
+    for key, count in counts[2].items():
+        theirs, ours = counts[0][key], counts[1][key]
+        if not old[key] and theirs and ours and count > max(theirs, ours):
             raise Unsure
 
 

@@ -13,6 +13,7 @@ from patchmgr.engines.structure.python_tree import Block, Clause, Statement, blo
 
 Run = Sequence[Statement]
 SIMILAR = 0.8
+VARIANT = 0.5
 
 
 class Wrapping(Struct, frozen=True):
@@ -38,24 +39,31 @@ def wrapping_of(base: Run, wrapping: Run, other: Run) -> Wrapping | None:
     if any(s.clauses and s.clauses[0].head == statement.clauses[0].head for s in base):
         return None
     wanted = tokens_of(texts[0])
-    similar = [
-        number
-        for number, clause in enumerate(statement.clauses)
-        if clause.body.statements and likeness(wanted, tokens_of(clause.body.text)) >= SIMILAR
-    ]
-    if len(similar) != 1:
+    bodies = [clause.body for clause in statement.clauses]
+    like = [likeness(wanted, tokens_of(b.text)) if b.statements else 0.0 for b in bodies]
+    number = like.index(max(like))
+    if like[number] < SIMILAR:
         return None
-    indent = _indent(statement.clauses[similar[0]].body.statements[0].text)
+    gone = _lines(texts[0]) - _lines(texts[1])
+    for body, each in zip(bodies, like, strict=True):
+        is_variant = each >= SIMILAR or (each >= VARIANT and gone & _lines(body.text))
+        if is_variant and body is not bodies[number]:
+            return None
+    indent = _indent(bodies[number].statements[0].text)
     blocks = [_block(text, _indent(base[0].text), indent) for text in texts]
     if blocks[0] is None or blocks[1] is None:
         return None
-    return Wrapping(statement, similar[0], blocks[0], blocks[1])
+    return Wrapping(statement, number, blocks[0], blocks[1])
 
 
 def with_clause(statement: Statement, number: int, clause: Clause) -> Statement:
     """Return the statement with another clause in the place of one."""
     clauses = (*statement.clauses[:number], clause, *statement.clauses[number + 1 :])
     return replace(statement, text="".join(c.text for c in clauses), clauses=clauses)
+
+
+def _lines(text: str) -> set[str]:
+    return {line.strip() for line in lines_of(text)}
 
 
 def _indent(text: str) -> str:
