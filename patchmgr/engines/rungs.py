@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from patchmgr.engines.ladder import (
+    ABSORBED_SYNTAX,
     CONFLICT,
     DECIDED,
     FORMATTED,
@@ -18,6 +19,7 @@ from patchmgr.engines.ladder import (
 from patchmgr.engines.memory import Replayed, Resolutions
 from patchmgr.engines.solving import Structure, Three, Unsolved, solve_marked
 from patchmgr.engines.structure.guards_text import compiles
+from patchmgr.engines.structure.sides import IMPORTED
 from patchmgr.model.outcome import How
 from patchmgr.model.ports import Blobs, Formatter, TextMerge
 from patchmgr.model.snapshot import Entry
@@ -43,7 +45,8 @@ def further(
     """Solve a collision of texts, and name the rules of the structural merge.
 
     A solution that is upstream's own text stays a conflict: no merge says that a patch is not
-    needed. What is solved in part has fewer regions left.
+    needed. Only of imports it does: upstream has the same names, written in another way. What is
+    solved in part has fewer regions left.
     """
     if collided.marked is None or collided.texts is None:
         return collided, ()
@@ -66,12 +69,17 @@ def further(
     if solved.content == three.upstream:
         if is_recorded:
             return Merged(sides.ours, (DECIDED,) * len(collided.answers)), ()
+        if solved.rules == (IMPORTED,):
+            return Merged(sides.ours, _answered(collided, ABSORBED_SYNTAX)), ()
         return collided, ()
     mode = sides.theirs.mode if sides.ours.mode == sides.base.mode else sides.ours.mode
     entry = Entry(mode, blobs.add(solved.content))
-    answer = _ANSWERS[solved.how]
-    answers = tuple(answer if a == CONFLICT else a for a in collided.answers)
-    return Merged(entry, answers), solved.rules
+    return Merged(entry, _answered(collided, _ANSWERS[solved.how])), solved.rules
+
+
+def _answered(collided: Collided, answer: Answer) -> tuple[Answer, ...]:
+    """Return the answers with another one for what was in conflict."""
+    return tuple(answer if a == CONFLICT else a for a in collided.answers)
 
 
 def _breaks(three: Three, content: bytes) -> bool:

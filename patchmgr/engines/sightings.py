@@ -24,7 +24,7 @@ from patchmgr.engines.cause import (
 from patchmgr.engines.comparison import Comparison
 from patchmgr.engines.ladder import ABSORBED_EXACT, ABSORBED_REWORDED, Answer
 from patchmgr.engines.likely import find_likeness
-from patchmgr.engines.placement import split_lines
+from patchmgr.engines.placement import apply_one, split_lines
 from patchmgr.engines.rebase import FileResult, Judged
 from patchmgr.model.decision import Decision
 from patchmgr.model.outcome import How, HunkOutcome, Likely, Sighting, Verdict, Wording
@@ -218,11 +218,27 @@ def _hunk_claims(
     probe = Probe(hunk, position, content, pristine, tools.text, tools.blobs)
     if verdict is not Verdict.ABSORBED:
         return is_disturbed(probe, how, start)
+    if how is How.SYNTAX:
+        return each(_has_imports(result, index, content, tools))
     wanted: set[Answer | None] = {(verdict, how)}
     if how is How.SUPERSET:
         # What has become a superset may have landed as it is.
         wanted.add(ABSORBED_EXACT)
     return lambda versions: [answer in wanted for answer in probe.answers(versions)]
+
+
+def _has_imports(result: FileResult, index: int, content: bytes, tools: _Tools) -> Claim:
+    """Return the claim that an upstream version imports what a hunk does."""
+    from patchmgr.engines.structure.python_imports import has_imports_of
+
+    theirs = apply_one(content, result.step.change.hunks[index], result.step.positions[index])
+    before, after = (side.decode("utf-8", "surrogateescape") for side in (content, theirs))
+
+    def has_imports(version: Version) -> bool:
+        upstream = tools.text_of(version.entry) or b""
+        return has_imports_of(before, upstream.decode("utf-8", "surrogateescape"), after)
+
+    return has_imports
 
 
 def _is_changed(start: Version) -> Claim:

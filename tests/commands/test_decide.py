@@ -378,3 +378,18 @@ def test_what_is_there_word_for_word_in_a_later_wording_is_absorbed(scene: Scene
     assert "plant.is_loud" in wording["upstream"]
     shown = scene.run("-C", scene.root, "rebase", "--onto", "upstream/main", "--dry-run")
     assert "superseded: landed in other words (both texts with --show-conflicts)" in shown.out
+
+
+def test_imports_that_upstream_writes_in_another_way_are_there(scene: Scene) -> None:
+    old = "from core import clear, load  # noqa: F401\nfrom env import *\n"
+    names = ["build", "clear", "flags"]
+    apart = "".join(f"from core import {name} as {name}\n" for name in names)
+    scene.upstream.commit({"f.py": old + "\nrun()\n", "b": "b\n"})
+    fork(scene, {"f.py": old.replace("load", "load, flags") + "\nrun()\n", "b": "c\n"})
+    scene.upstream.commit({"f.py": old + "\nrun(1)\n"}, "upstream: before (#6)")
+    scene.upstream.commit({"f.py": f"{apart}\nrun(1)\n"}, "upstream: apart (#7)")
+    patch = onto(scene)
+    assert patch["verdict"] == "partial"
+    (imports,) = (hunk for hunk in patch["hunks"] if hunk["path"] == "f.py")
+    assert (imports["verdict"], imports["how"]) == ("absorbed", "syntax")
+    assert [(one["pull"], one["how"]) for one in patch["evidence"]] == [(7, "syntax")]

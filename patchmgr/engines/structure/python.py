@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from patchmgr.engines.structure.guards import broken_rules
 from patchmgr.engines.structure.python_body import BodyMerge
+from patchmgr.engines.structure.python_imports import has_imports_of
 from patchmgr.engines.structure.python_regions import (
     Part,
     has_clean_parts,
@@ -13,7 +14,7 @@ from patchmgr.engines.structure.python_regions import (
     with_true_base,
 )
 from patchmgr.engines.structure.python_tree import Unsure, block_of
-from patchmgr.engines.structure.sides import Solution, Texts
+from patchmgr.engines.structure.sides import IMPORTED, Solution, Texts
 
 
 def merge_python(texts: Texts, path: str, *, marked: str | None = None) -> Solution | None:
@@ -45,5 +46,7 @@ def _solution(texts: Texts, parts: tuple[Part, ...]) -> Solution | None:
         rules: set[str] = set()
         merged = BodyMerge(rules).block(blocks[0], blocks[1], blocks[2]).text
         names = tuple(sorted(rules)) or ("adjacent",)
+        if merged == sides.upstream and has_imports_of(*sides.sides()):
+            names = (IMPORTED,)
         return Solution(merged, names) if has_clean_parts(merged, parts) else None
     return None

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from patchmgr.engines.structure.python_import_names import aliases_of, with_names_of, with_only
 from patchmgr.engines.structure.python_tokens import comments_of, has_comment
-from patchmgr.engines.structure.python_tree import Statement, Unsure
+from patchmgr.engines.structure.python_tree import Statement, Unsure, block_of
 
 Run = Sequence[Statement]
 Name = tuple[str, str, str]
@@ -41,6 +41,21 @@ def merge_imports(base: Run, upstream: Run, fork: Run) -> Run:
     if not _remarks(fork) - _remarks(base) <= _remarks(merged):
         raise Unsure
     return merged
+
+
+def has_imports_of(base: str, upstream: str, fork: str) -> bool:
+    """Say whether a fork changes nothing but imports, and upstream has the same change in them.
+
+    A comment that the fork brings must be there, too. Texts that do not parse have nothing.
+    """
+    blocks = [block_of(text) for text in (base, upstream, fork)]
+    before, there, after = (block.statements if block else None for block in blocks)
+    if before is None or there is None or after is None:
+        return False
+    rest = [[s.text for s in side if not is_import(s)] for side in (before, after)]
+    old, theirs, ours = names_of(before), names_of(there), names_of(after)
+    is_there = ours - old <= theirs and not (old - ours) & theirs
+    return rest[0] == rest[1] and is_there and _remarks(after) - _remarks(before) <= _remarks(there)
 
 
 def without_shared(base: Run, upstream: Run, fork: Run) -> Run:

@@ -6,6 +6,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
+IMPORTED = "imports upstream has"
+"""The rule where the fork changes only what a file imports, and upstream imports the same."""
+
 
 class Texts(Struct, frozen=True):
     """The three texts of a file that a text merge leaves in conflict.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.structure.python_imports import merge_imports
+from patchmgr.engines.structure.python_imports import has_imports_of, merge_imports
 from patchmgr.engines.structure.python_likeness import are_about_one
 from patchmgr.engines.structure.python_names import acted_on
 from patchmgr.engines.structure.python_sequence import (
@@ -100,3 +100,34 @@ def test_what_the_other_side_deletes_is_not_wrapped() -> None:
     wrapping = statements("if c:\n    one(a)\n")
     assert wrapping_of(statements("one(a)\n"), wrapping, ()) is None
     assert wrapping_of(statements("one(a)\n"), wrapping, statements("one(b)\n")) is not None
+
+
+OLD = "from core import clear\nfrom env import *\n\nrun()\n"
+MORE = OLD.replace("clear", "clear, flags")
+APART = "from core import build as build\nfrom core import clear as clear\n{}\nrun(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("upstream", "fork", "has"),
+    [
+        pytest.param(APART.format("from core import flags as flags\n"), MORE, True, id="apart"),
+        pytest.param(APART.format(""), MORE, False, id="not there"),
+        pytest.param(APART.format("from shop import flags\n"), MORE, False, id="from elsewhere"),
+        pytest.param(APART.format("from core import flags as f\n"), MORE, False, id="as another"),
+        pytest.param(MORE, MORE.replace("run()", "run(2)"), False, id="more than imports"),
+        pytest.param(MORE, MORE.replace("env import *", "env import a"), False, id="one of two"),
+        pytest.param(
+            MORE, MORE.replace("flags\n", "flags  # keep\n"), False, id="a comment that is missing"
+        ),
+        pytest.param("run(\n", MORE, False, id="does not parse"),
+        pytest.param(
+            OLD.replace("from env import *\n", "import b\n"),
+            OLD.replace("from env import *\n", ""),
+            True,
+            id="removed",
+        ),
+        pytest.param(OLD, OLD.replace("from env import *\n", ""), False, id="not removed"),
+    ],
+)
+def test_upstream_has_the_imports_of_a_fork(upstream: str, fork: str, has: bool) -> None:
+    assert has_imports_of(OLD, upstream, fork) is has
