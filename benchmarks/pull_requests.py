@@ -22,9 +22,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.clones import output, quiet_environment
-from benchmarks.pages import program, tell
-from benchmarks.picking import GitFault, Oracle
+from benchmarks.mirrored import Mirrored
+from benchmarks.pages import tell
+from benchmarks.picking import GitFault
 
 REPOSITORIES = ("deepseek-ai+DeepGEMM/repo", "flashinfer-ai+flashinfer/repo")
 _LEFT_OUT = ("nothing to rebase", "not comparable")
@@ -99,14 +99,7 @@ class Comparison:
 
     def __init__(self, mirror: Path, name: str, place: Path) -> None:
         self._name = name
-        self._mirror = mirror
-        self._root = place / "workspace"
-        self._environment = quiet_environment(place / "home")
-        self._oracle = Oracle(place / "oracle.git", mirror)
-        self._oracle.prepare()
-        self._patchmgr("init", str(self._root))
-        where = ("--git", str(mirror), "--reference", str(mirror))
-        self._patchmgr("-C", str(self._root), "upstream", "add", "up", *where)
+        self._ground = Mirrored(mirror, place)
 
     def all(self, most: int) -> Iterator[Compared]:
         """Compare pull requests in a fixed random order, until so many could be compared."""
@@ -122,9 +115,9 @@ class Comparison:
 
     def _landed(self) -> list[tuple[int, str]]:
         """Return number and commit of each pull request whose own head the mirror holds."""
-        heads = self._git("for-each-ref", "--format=%(refname)", "refs/pull").splitlines()
+        heads = self._ground.git("for-each-ref", "--format=%(refname)", "refs/pull").splitlines()
         known = {int(ref.split("/")[2]) for ref in heads}
-        printed = self._git("log", "--first-parent", "--reverse", "--format=%H %s", "HEAD")
+        printed = self._ground.git("log", "--first-parent", "--reverse", "--format=%H %s", "HEAD")
         found: dict[int, str] = {}
         for line in printed.splitlines():
             commit, _, subject = line.partition(" ")
@@ -137,7 +130,7 @@ class Comparison:
         """Compare one pull request."""
         try:
             request = self._request(number, landed)
-            wanted = self._oracle.picked(request.commits, request.before)
+            wanted = self._ground.oracle.picked(request.commits, request.before)
         except GitFault as fault:
             return Compared(self._name, number, 0, "not comparable", detail=str(fault))
         if not request.commits or request.base == request.before:
@@ -146,10 +139,12 @@ class Comparison:
 
     def _request(self, number: int, landed: str) -> Request:
         """Take the commits of a pull request, as one where it has merges of its own."""
-        head = self._git("rev-parse", f"refs/pull/{number}/head")
-        before = self._git("rev-parse", f"{landed}^")
-        base = self._git("merge-base", head, before)
-        rows = self._git("rev-list", "--reverse", "--parents", f"{base}..{head}").splitlines()
+        head = self._ground.git("rev-parse", f"refs/pull/{number}/head")
+        before = self._ground.git("rev-parse", f"{landed}^")
+        base = self._ground.git("merge-base", head, before)
+        rows = self._ground.git(
+            "rev-list", "--reverse", "--parents", f"{base}..{head}"
+        ).splitlines()
         commits = tuple((row.split()[0], row.split()[1]) for row in rows)
         if any(len(row.split()) > 2 for row in rows):
             commits = ((head, base),)
@@ -157,13 +152,10 @@ class Comparison:
 
     def _compared(self, request: Request, wanted: str | None) -> Compared:
         name, count = f"p{request.number}", len(request.commits)
-        inside = ("-C", str(self._root))
-        made = (*inside, "series", "new", name, "--upstream", "up", "--base", request.base)
         try:
-            self._patchmgr(*made)
-            self._patchmgr(*inside, "import", *self._source(request), "--series", name)
-            line = (*inside, "rebase", name, "--onto", request.before, "--dry-run", "--json")
-            answer = json.loads(self._patchmgr(*line, good=False))
+            self._ground.add_series(name, request.base, *self._source(request))
+            line = ("rebase", name, "--onto", request.before, "--dry-run", "--json")
+            answer = json.loads(self._ground.inside(*line, good=False))
         except (SystemExit, ValueError) as fault:
             return Compared(self._name, request.number, count, "error", detail=str(fault)[-300:])
         if "error" in answer:
@@ -179,25 +171,14 @@ class Comparison:
         """Return what to import: the commits, or one diff of all."""
         if request.is_series:
             last = request.commits[-1][0]
-            return ("--git", str(self._mirror), f"{request.base}..{last}")
+            return ("--git", str(self._ground.mirror), f"{request.base}..{last}")
         commit, parent = request.commits[0]
-        patch = self._root.parent / f"{request.number}.patch"
+        patch = self._ground.root.parent / f"{request.number}.patch"
         arguments = ("diff", "--binary", "--full-index", "-M", parent, commit)
-        line = ["git", f"--git-dir={self._mirror}", *arguments]
+        line = ["git", f"--git-dir={self._ground.mirror}", *arguments]
         with patch.open("wb") as file:
             subprocess.run(line, stdout=file, check=True)
         return (str(patch),)
-
-    def _git(self, *arguments: str) -> str:
-        try:
-            line = ["git", f"--git-dir={self._mirror}", *arguments]
-            return output(line, self._root.parent, self._environment)
-        except SystemExit as fault:
-            raise GitFault(str(fault)) from fault
-
-    def _patchmgr(self, *arguments: str, good: bool = True) -> str:
-        line = [*program(), *arguments]
-        return output(line, self._root.parent, self._environment, good=good)
 
 
 def _outcome(wanted: str | None, tree: str, verdicts: Sequence[str]) -> str:

@@ -1,0 +1,45 @@
+"""One public history from a mirror: a workspace that follows it, and git beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.clones import output, quiet_environment
+from benchmarks.pages import program
+from benchmarks.picking import GitFault, Oracle
+
+
+class Mirrored:
+    """A mirror, read only, a workspace `root` with it as the upstream `up`, and an oracle."""
+
+    def __init__(self, mirror: Path, place: Path) -> None:
+        self.mirror = mirror
+        self.root = place / "workspace"
+        self.oracle = Oracle(place / "oracle.git", mirror)
+        self._environment = quiet_environment(place / "home")
+        self.oracle.prepare()
+        self.patchmgr("init", str(self.root))
+        where = ("--git", str(mirror), "--reference", str(mirror))
+        self.inside("upstream", "add", "up", *where)
+
+    def add_series(self, name: str, base: str, *source: str) -> None:
+        """Make a series on a commit, of what `import` takes."""
+        self.inside("series", "new", name, "--upstream", "up", "--base", base)
+        self.inside("import", *source, "--series", name)
+
+    def git(self, *arguments: str) -> str:
+        """Run git on the mirror and return what it prints; raise GitFault where it fails."""
+        try:
+            line = ["git", f"--git-dir={self.mirror}", *arguments]
+            return output(line, self.root.parent, self._environment)
+        except SystemExit as fault:
+            raise GitFault(str(fault)) from fault
+
+    def inside(self, *arguments: str, good: bool = True) -> str:
+        """Run patchmgr in the workspace."""
+        return self.patchmgr("-C", str(self.root), *arguments, good=good)
+
+    def patchmgr(self, *arguments: str, good: bool = True) -> str:
+        """Run patchmgr and return what it prints; raise SystemExit where it must not fail."""
+        line = [*program(), *arguments]
+        return output(line, self.root.parent, self._environment, good=good)
