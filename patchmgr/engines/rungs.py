@@ -66,13 +66,13 @@ def further(
     is_recorded = solved.how is How.RECORDED
     if is_recorded and _breaks(three, solved.content):
         return collided, ()
+    mode = sides.theirs.mode if sides.ours.mode == sides.base.mode else sides.ours.mode
     if solved.content == three.upstream:
         if is_recorded:
             return Merged(sides.ours, (DECIDED,) * len(collided.answers)), ()
-        if solved.rules == (IMPORTED,):
+        if solved.rules == (IMPORTED,) and mode == sides.ours.mode:
             return Merged(sides.ours, _answered(collided, ABSORBED_SYNTAX)), ()
         return collided, ()
-    mode = sides.theirs.mode if sides.ours.mode == sides.base.mode else sides.ours.mode
     entry = Entry(mode, blobs.add(solved.content))
     return Merged(entry, _answered(collided, _ANSWERS[solved.how])), solved.rules
 

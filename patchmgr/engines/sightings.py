@@ -235,7 +235,9 @@ def _has_imports(result: FileResult, index: int, content: bytes, tools: _Tools) 
     before, after = (side.decode("utf-8", "surrogateescape") for side in (content, theirs))
 
     def has_imports(version: Version) -> bool:
-        upstream = tools.text_of(version.entry) or b""
+        upstream = tools.text_of(version.entry)
+        if upstream is None:
+            return False
         return has_imports_of(before, upstream.decode("utf-8", "surrogateescape"), after)
 
     return has_imports

@@ -13,7 +13,6 @@ from patchmgr.engines.structure.python_comments import merge_lead, merge_lines
 from patchmgr.engines.structure.python_import_names import aliases_of, is_sorted
 from patchmgr.engines.structure.python_imports import (
     check_imports,
-    check_left,
     is_import,
     merge_imports,
     without_shared,
@@ -76,7 +75,6 @@ class BodyMerge(Struct, frozen=True):
             refuse_replacement,
         )
         merged = merge_sequences(base.statements, upstream.statements, ours, how)
-        check_left(base.statements, upstream.statements, fork.statements, merged)
         return Block(tuple(merged), merge_lead(base.tail, upstream.tail, fork.tail))
 
     def _join(

@@ -84,7 +84,10 @@ def _rewritten(
     text = indent + changed.code
     if text.count("\n") == 1 and len(text) > max(LONGEST, len(statement.text)):
         text = _in_lines(text, indent) or text
-    tree = ast.parse(text.lstrip()).body[0]
+    try:
+        tree = ast.parse(text.lstrip()).body[0]
+    except SyntaxError as error:  # the last name has a comma, and there are no brackets
+        raise Unsure from error
     return replace(statement, text=text, node=tree)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
 from patchmgr.engines.structure.python_import_names import aliases_of, with_names_of, with_only
 from patchmgr.engines.structure.python_tokens import comments_of, has_comment
-from patchmgr.engines.structure.python_tree import Statement, Unsure, block_of
+from patchmgr.engines.structure.python_tree import Block, Statement, Unsure, block_of
 
 Run = Sequence[Statement]
 Name = tuple[str, str, str]
@@ -30,8 +31,7 @@ def merge_imports(base: Run, upstream: Run, fork: Run) -> Run:
     """Return upstream's imports with what the fork adds and without what it removes."""
     check_imports(base, upstream, fork)
     old, theirs, ours = names_of(base), names_of(upstream), names_of(fork)
-    left = _left_by(old, theirs, ours)
-    added, removed = ours - old - theirs - left, (old - ours) & theirs | left
+    added, removed = ours - old - theirs, (old - ours) & theirs
     merged = [kept for s in upstream for kept in _without(s, removed)]
     for number, statement in enumerate(fork):
         for new in _only(statement, added):
@@ -44,18 +44,53 @@ def merge_imports(base: Run, upstream: Run, fork: Run) -> Run:
 
 
 def has_imports_of(base: str, upstream: str, fork: str) -> bool:
-    """Say whether a fork changes nothing but imports, and upstream has the same change in them.
+    """Say whether a fork only imports more names from modules, and upstream imports these, too.
 
-    A comment that the fork brings must be there, too. Texts that do not parse have nothing.
+    Upstream must bind each of them once, by that import. Texts that do not parse have nothing.
     """
-    blocks = [block_of(text) for text in (base, upstream, fork)]
-    before, there, after = (block.statements if block else None for block in blocks)
-    if before is None or there is None or after is None:
+    try:
+        before, there, after = (block_of(text) for text in (base, upstream, fork))
+    except RecursionError:
         return False
-    rest = [[s.text for s in side if not is_import(s)] for side in (before, after)]
-    old, theirs, ours = names_of(before), names_of(there), names_of(after)
-    is_there = ours - old <= theirs and not (old - ours) & theirs
-    return rest[0] == rest[1] and is_there and _remarks(after) - _remarks(before) <= _remarks(there)
+    if before is None or there is None or after is None or before.tail != after.tail:
+        return False
+    if len(before.statements) != len(after.statements):
+        return False
+    if not all(map(_imports_more, before.statements, after.statements)):
+        return False
+    added = names_of(after.statements) - names_of(before.statements)
+    bound = _bindings(there)
+    return added <= names_of(there.statements) and all(bound[name] == 1 for *_, name in added)
+
+
+def _imports_more(old: Statement, new: Statement) -> bool:
+    """Say whether a statement is the same, or imports more names from the same module."""
+    if old.whole == new.whole:
+        return True
+    is_same = old.lead == new.lead and old.key == new.key and old.key[0] == "from"
+    if not is_same or "*" in {name[1] for name in _names(new.node)}:
+        return False
+    kept = set(_marked_names(old)) <= set(_marked_names(new))
+    return kept and list(comments_of(old.text)) == list(comments_of(new.text))
+
+
+def _marked_names(statement: Statement) -> list[tuple[str, str | None]]:
+    return [(alias.name, alias.asname) for alias in aliases_of(statement)]
+
+
+def _bindings(block: Block) -> Counter[str]:
+    """Count by name how often something in a file binds or deletes it."""
+    nodes = (node for statement in block.statements for node in ast.walk(statement.node))
+    return Counter(name for node in nodes if (name := _bound_by(node)))
+
+
+def _bound_by(node: ast.AST) -> str | None:
+    if isinstance(node, ast.alias):
+        return node.asname or node.name
+    if isinstance(node, ast.Name):
+        return None if isinstance(node.ctx, ast.Load) else node.id
+    named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
+    return node.name if isinstance(node, named) else None
 
 
 def without_shared(base: Run, upstream: Run, fork: Run) -> Run:
@@ -94,7 +129,7 @@ def _names(node: ast.stmt) -> list[Name]:
 
 
 def check_imports(base: Run, upstream: Run, fork: Run) -> None:
-    """Refuse a name from two modules, and what a move leaves.
+    """Refuse a name from two modules, one that moves here and goes there, and what a move leaves.
 
     Where one side gives modules new names, what the other side adds may need one, too.
     """
@@ -109,23 +144,9 @@ def check_imports(base: Run, upstream: Run, fork: Run) -> None:
         _may_move(old, theirs, moves[0], ours - old) or _may_move(old, ours, moves[1], theirs - old)
     ):
         raise Unsure
-
-
-def check_left(base: Run, upstream: Run, fork: Run, merged: Run) -> None:
-    """Refuse a merge that imports from a new home what the other side does not import any more."""
-    if _left_by(names_of(base), names_of(upstream), names_of(fork)) & names_of(merged):
-        raise Unsure
-
-
-def _left_by(
-    old: frozenset[Name], theirs: frozenset[Name], ours: frozenset[Name]
-) -> frozenset[Name]:
-    """Return the names that one side imports from a new home, and the other one not at all."""
-    found: set[Name] = set()
-    for one, other in ((theirs, ours), (ours, theirs)):
-        kept = {name[2] for name in other}
-        found.update(name for name in _moved(old, one) if name[2] not in kept)
-    return frozenset(found)
+    for moved, other in ((moves[0], ours), (moves[1], theirs)):
+        if {name[2] for name in moved} - {name[2] for name in other}:
+            raise Unsure
 
 
 def _moved(old: frozenset[Name], new: frozenset[Name]) -> frozenset[Name]:
@@ -147,11 +168,10 @@ def _may_move(
     for home, new in homes:
         beside = _beside(home, new)
         for module, name, _ in added:
-            if module.partition(".")[0] in sys.stdlib_module_names:
-                continue
             whole = f"{module}{name}." if module.endswith(".") else f"{module}.{name}."
             is_relative = module.startswith(".") or home.startswith(".")
-            is_within = is_relative or whole.startswith(beside)
+            is_standard = module.partition(".")[0] in sys.stdlib_module_names
+            is_within = is_relative or (whole.startswith(beside) and not is_standard)
             if whole.startswith(f"{home}.") or (is_within and module not in stayed):
                 return True
     return False

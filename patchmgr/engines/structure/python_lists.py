@@ -163,11 +163,15 @@ def _check_doubled(
     base: Sequence[Any], upstream: Sequence[Any], fork: Sequence[Any], merged: Sequence[Any]
 ) -> None:
     """Refuse what both sides bring in once, each at its own place."""
-    old, *counts = (Counter(map(key_of, side)) for side in (base, upstream, fork, merged))
+    old, *counts = (Counter(map(_words, side)) for side in (base, upstream, fork, merged))
     for key, count in counts[2].items():
         theirs, ours = counts[0][key], counts[1][key]
         if not old[key] and theirs and ours and count > max(theirs, ours):
             raise Unsure
+
+
+def _words(node: Any) -> tuple[str, ...]:
+    return tokens_of(key_of(node))
 
 
 def join_items(upstream: Sequence[Any], fork: Sequence[Any]) -> Sequence[Any]:

@@ -120,13 +120,27 @@ APART = "from core import build as build\nfrom core import clear as clear\n{}\nr
             MORE, MORE.replace("flags\n", "flags  # keep\n"), False, id="a comment that is missing"
         ),
         pytest.param("run(\n", MORE, False, id="does not parse"),
+        pytest.param(MORE, OLD.replace("from env import *\n", ""), False, id="removed"),
+        pytest.param(MORE + "# end\n", MORE + "# end\n", False, id="a comment at the end"),
+        pytest.param(MORE + "del flags\n", MORE, False, id="deleted again"),
+        pytest.param(MORE + "from shop import flags\n", MORE, False, id="bound again"),
         pytest.param(
-            OLD.replace("from env import *\n", "import b\n"),
-            OLD.replace("from env import *\n", ""),
-            True,
-            id="removed",
+            MORE.replace("\n\n", "\nimport os\n\n"),
+            OLD.replace("\n\n", "\nimport os\n\n"),
+            False,
+            id="a module more, which does something",
         ),
-        pytest.param(OLD, OLD.replace("from env import *\n", ""), False, id="not removed"),
+        pytest.param(MORE, MORE.replace("flags\n", "flags; go()\n"), False, id="semicolon"),
+        pytest.param(MORE + "a" + ".b" * 3000 + " = 1\n", MORE, False, id="too deep"),
+        pytest.param(
+            MORE.replace("flags", "flags as flags"), MORE, True, id="for others to import"
+        ),
+        pytest.param(
+            MORE,
+            MORE.replace("clear, flags", "clear as clear, flags"),
+            False,
+            id="no more for others",
+        ),
     ],
 )
 def test_upstream_has_the_imports_of_a_fork(upstream: str, fork: str, has: bool) -> None:
