@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from patchmgr.engines.structure.guards import broken_rules
 from patchmgr.engines.structure.python_body import BodyMerge
-from patchmgr.engines.structure.python_imports import has_imports_of
+from patchmgr.engines.structure.python_imports import has_imports_of, left_by
 from patchmgr.engines.structure.python_regions import (
     Part,
     has_clean_parts,
@@ -15,6 +15,8 @@ from patchmgr.engines.structure.python_regions import (
 )
 from patchmgr.engines.structure.python_tree import Unsure, block_of
 from patchmgr.engines.structure.sides import IMPORTED, Solution, Texts
+
+_PUBLIC = ("__init__.py", ".pyi")
 
 
 def merge_python(texts: Texts, path: str, *, marked: str | None = None) -> Solution | None:
@@ -27,7 +29,7 @@ def merge_python(texts: Texts, path: str, *, marked: str | None = None) -> Solut
     if parts is None:
         return None
     try:
-        solution = _solution(texts, parts)
+        solution = _solution(texts, parts, is_public=path.endswith(_PUBLIC))
     except (Unsure, RecursionError):
         return None
     if solution is None or broken_rules(
@@ -37,12 +39,17 @@ def merge_python(texts: Texts, path: str, *, marked: str | None = None) -> Solut
     return solution
 
 
-def _solution(texts: Texts, parts: tuple[Part, ...]) -> Solution | None:
-    """Merge the texts as they differ within the conflicts, or whole where these tear statements."""
+def _solution(texts: Texts, parts: tuple[Part, ...], *, is_public: bool) -> Solution | None:
+    """Merge the texts as they differ within the conflicts, or whole where these tear statements.
+
+    Of a file that others import names from, no import goes because it is not used there.
+    """
     for sides in (virtual_texts(with_true_base(parts, texts.base)), texts):
         blocks = [block_of(side) for side in (sides.base, sides.upstream, sides.fork)]
         if blocks[0] is None or blocks[1] is None or blocks[2] is None:
             continue
+        if is_public and left_by(*(block.statements for block in blocks if block)):
+            raise Unsure
         rules: set[str] = set()
         merged = BodyMerge(rules).block(blocks[0], blocks[1], blocks[2]).text
         names = tuple(sorted(rules)) or ("adjacent",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from msgspec import Struct
@@ -12,8 +13,11 @@ from msgspec.structs import replace
 from patchmgr.engines.structure.python_comments import merge_lead, merge_lines
 from patchmgr.engines.structure.python_import_names import aliases_of, is_sorted
 from patchmgr.engines.structure.python_imports import (
+    Name,
     check_imports,
+    check_left,
     is_import,
+    left_by,
     merge_imports,
     without_shared,
 )
@@ -64,17 +68,19 @@ class BodyMerge(Struct, frozen=True):
             return fork
         if texts[0] == texts[2]:
             return upstream
-        check_imports(base.statements, upstream.statements, fork.statements)
+        left = left_by(base.statements, upstream.statements, fork.statements)
+        check_imports(base.statements, upstream.statements, fork.statements, left)
         ours = without_shared(base.statements, upstream.statements, fork.statements)
         how = How(
             statement_likeness,
             _is_same,
             self.statement,
             self._join,
-            self._overlap,
+            partial(self._overlap, left),
             refuse_replacement,
         )
         merged = merge_sequences(base.statements, upstream.statements, ours, how)
+        check_left(base.statements, upstream.statements, fork.statements, merged)
         return Block(tuple(merged), merge_lead(base.tail, upstream.tail, fork.tail))
 
     def _join(
@@ -85,11 +91,15 @@ class BodyMerge(Struct, frozen=True):
         return joined
 
     def _overlap(
-        self, base: Sequence[Statement], upstream: Sequence[Statement], fork: Sequence[Statement]
+        self,
+        left: frozenset[Name],
+        base: Sequence[Statement],
+        upstream: Sequence[Statement],
+        fork: Sequence[Statement],
     ) -> Sequence[Statement]:
         if all(is_import(s) for s in (*base, *upstream, *fork)):
             self.rules.add("imports")
-            return merge_imports(base, upstream, fork)
+            return merge_imports(base, upstream, fork, left)
         if len(base) == len(upstream) == len(fork) == 1 and (
             are_about_one(base[0], upstream[0]) and are_about_one(base[0], fork[0])
         ):
@@ -157,7 +167,7 @@ class BodyMerge(Struct, frozen=True):
     def _import(self, base: Statement, upstream: Statement, fork: Statement) -> Statement:
         self.rules.add("imports")
         bare = [(replace(s, lead=""),) for s in (base, upstream, fork)]  # leads are merged apart
-        merged = merge_imports(*bare)
+        merged = merge_imports(bare[0], bare[1], bare[2])
         if len(merged) > 1:
             raise Unsure
         if not merged:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from patchmgr.engines.structure.python_import_names import aliases_of, with_name
 from patchmgr.engines.structure.python_tokens import comments_of, has_comment
 from patchmgr.engines.structure.python_tree import Block, Statement, Unsure, block_of
 
+_WORD = re.compile(r"\w+")
 Run = Sequence[Statement]
 Name = tuple[str, str, str]
 """A module, a name in it (empty for the module itself), the name that it gets here."""
@@ -27,11 +29,14 @@ def join_imports(upstream: Run, fork: Run) -> Run:
     return merge_imports((), upstream, fork)
 
 
-def merge_imports(base: Run, upstream: Run, fork: Run) -> Run:
-    """Return upstream's imports with what the fork adds and without what it removes."""
-    check_imports(base, upstream, fork)
+def merge_imports(base: Run, upstream: Run, fork: Run, left: frozenset[Name] = frozenset()) -> Run:
+    """Return upstream's imports with what the fork adds and without what it removes.
+
+    Those in `left` go, wherever they moved.
+    """
+    check_imports(base, upstream, fork, left)
     old, theirs, ours = names_of(base), names_of(upstream), names_of(fork)
-    added, removed = ours - old - theirs, (old - ours) & theirs
+    added, removed = ours - old - theirs - left, (old - ours) & theirs | left
     merged = [kept for s in upstream for kept in _without(s, removed)]
     for number, statement in enumerate(fork):
         for new in _only(statement, added):
@@ -128,10 +133,11 @@ def _names(node: ast.stmt) -> list[Name]:
     return [(module, a.name, a.asname or a.name) for a in node.names]
 
 
-def check_imports(base: Run, upstream: Run, fork: Run) -> None:
+def check_imports(base: Run, upstream: Run, fork: Run, left: frozenset[Name] = frozenset()) -> None:
     """Refuse a name from two modules, one that moves here and goes there, and what a move leaves.
 
-    Where one side gives modules new names, what the other side adds may need one, too.
+    Those in `left` may go. Where one side gives modules new names, what the other side adds may
+    need one, too.
     """
     old, theirs, ours = names_of(base), names_of(upstream), names_of(fork)
     if old in (theirs, ours) or theirs == ours:
@@ -144,9 +150,33 @@ def check_imports(base: Run, upstream: Run, fork: Run) -> None:
         _may_move(old, theirs, moves[0], ours - old) or _may_move(old, ours, moves[1], theirs - old)
     ):
         raise Unsure
-    for moved, other in ((moves[0], ours), (moves[1], theirs)):
-        if {name[2] for name in moved} - {name[2] for name in other}:
-            raise Unsure
+    if not left_by(base, upstream, fork) <= left:
+        raise Unsure
+
+
+def check_left(base: Run, upstream: Run, fork: Run, merged: Run) -> None:
+    """Refuse a merge without what one side moved and the other one left, if that is not all of it.
+
+    No import may be missing or too many but for that, and no word of it be anywhere else.
+    """
+    left = left_by(base, upstream, fork)
+    if not left:
+        return
+    old, theirs, ours = names_of(base), names_of(upstream), names_of(fork)
+    wanted = (theirs | ours) - (old - theirs) - (old - ours) - left
+    words = set(_WORD.findall("".join(statement.whole for statement in merged)))
+    if names_of(merged) != wanted or words & {name[2] for name in left}:
+        raise Unsure
+
+
+def left_by(base: Run, upstream: Run, fork: Run) -> frozenset[Name]:
+    """Return the names that one side imports from a new home, and the other one not any more."""
+    old, theirs, ours = names_of(base), names_of(upstream), names_of(fork)
+    found: set[Name] = set()
+    for one, other in ((theirs, ours), (ours, theirs)):
+        kept = {name[2] for name in other}
+        found.update(name for name in _moved(old, one) if name[2] not in kept)
+    return frozenset(found)
 
 
 def _moved(old: frozenset[Name], new: frozenset[Name]) -> frozenset[Name]:
@@ -170,7 +200,8 @@ def _may_move(
         for module, name, _ in added:
             whole = f"{module}{name}." if module.endswith(".") else f"{module}.{name}."
             is_relative = module.startswith(".") or home.startswith(".")
-            is_standard = module.partition(".")[0] in sys.stdlib_module_names
+            top = module.partition(".")[0]
+            is_standard = top in sys.stdlib_module_names and top != home.partition(".")[0]
             is_within = is_relative or (whole.startswith(beside) and not is_standard)
             if whole.startswith(f"{home}.") or (is_within and module not in stayed):
                 return True
