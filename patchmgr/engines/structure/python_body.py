@@ -99,7 +99,7 @@ class BodyMerge(Struct, frozen=True):
     ) -> Sequence[Statement]:
         if all(is_import(s) for s in (*base, *upstream, *fork)):
             self.rules.add("imports")
-            return merge_imports(base, upstream, fork, left)
+            return merge_imports(base, upstream, fork, left=left)
         if len(base) == len(upstream) == len(fork) == 1 and (
             are_about_one(base[0], upstream[0]) and are_about_one(base[0], fork[0])
         ):
@@ -167,7 +167,7 @@ class BodyMerge(Struct, frozen=True):
     def _import(self, base: Statement, upstream: Statement, fork: Statement) -> Statement:
         self.rules.add("imports")
         bare = [(replace(s, lead=""),) for s in (base, upstream, fork)]  # leads are merged apart
-        merged = merge_imports(bare[0], bare[1], bare[2])
+        merged = merge_imports(*bare)
         if len(merged) > 1:
             raise Unsure
         if not merged:
