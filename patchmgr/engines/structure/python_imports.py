@@ -29,7 +29,9 @@ def join_imports(upstream: Run, fork: Run) -> Run:
     return merge_imports((), upstream, fork)
 
 
-def merge_imports(base: Run, upstream: Run, fork: Run, left: frozenset[Name] = frozenset()) -> Run:
+def merge_imports(
+    base: Run, upstream: Run, fork: Run, *, left: frozenset[Name] = frozenset()
+) -> Run:
     """Return upstream's imports with what the fork adds and without what it removes.
 
     Those in `left` go, wherever they moved.
