@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from patchmgr.engines.structure.guards import broken_rules
 from patchmgr.engines.structure.python_body import BodyMerge
-from patchmgr.engines.structure.python_imports import has_imports_of, left_by
+from patchmgr.engines.structure.python_imports import (
+    check_merged,
+    has_imports_of,
+    left_by,
+)
 from patchmgr.engines.structure.python_regions import (
     Part,
     has_clean_parts,
@@ -30,6 +34,8 @@ def merge_python(texts: Texts, path: str, *, marked: str | None = None) -> Solut
         return None
     try:
         solution = _solution(texts, parts, is_public=path.endswith(_PUBLIC))
+        if solution is not None:
+            _check_imports(texts, solution)
     except (Unsure, RecursionError):
         return None
     if solution is None or broken_rules(
@@ -37,6 +43,14 @@ def merge_python(texts: Texts, path: str, *, marked: str | None = None) -> Solut
     ):
         return None
     return solution
+
+
+def _check_imports(texts: Texts, solution: Solution) -> None:
+    """Refuse imports that are not both sides': a text merge may have brought in some of them."""
+    sides = [block_of(text) for text in (*texts.sides(), solution.text)]
+    base, upstream, fork, merged = ([] if side is None else side.statements for side in sides)
+    if None not in sides:
+        check_merged(base, upstream, fork, merged)
 
 
 def _solution(texts: Texts, parts: tuple[Part, ...], *, is_public: bool) -> Solution | None:

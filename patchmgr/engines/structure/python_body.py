@@ -15,7 +15,7 @@ from patchmgr.engines.structure.python_import_names import aliases_of, is_sorted
 from patchmgr.engines.structure.python_imports import (
     Name,
     check_imports,
-    check_left,
+    check_merged,
     is_import,
     left_by,
     merge_imports,
@@ -80,7 +80,7 @@ class BodyMerge(Struct, frozen=True):
             refuse_replacement,
         )
         merged = merge_sequences(base.statements, upstream.statements, ours, how)
-        check_left(base.statements, upstream.statements, fork.statements, merged)
+        check_merged(base.statements, upstream.statements, fork.statements, merged)
         return Block(tuple(merged), merge_lead(base.tail, upstream.tail, fork.tail))
 
     def _join(

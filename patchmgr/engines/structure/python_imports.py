@@ -156,19 +156,39 @@ def check_imports(base: Run, upstream: Run, fork: Run, left: frozenset[Name] = f
         raise Unsure
 
 
-def check_left(base: Run, upstream: Run, fork: Run, merged: Run) -> None:
-    """Refuse a merge without what one side moved and the other one left, if that is not all of it.
+def check_merged(base: Run, upstream: Run, fork: Run, merged: Run) -> None:
+    """Refuse a merge whose imports are not both sides' as sets, or bind a name from two modules.
 
-    No import may be missing or too many but for that, and no word of it be anywhere else.
+    Where one side gave a module another name, what the other one adds may be from there. What one
+    side moved and the other one left may go only where no word of it is left.
     """
-    left = left_by(base, upstream, fork)
-    if not left:
-        return
     old, theirs, ours = names_of(base), names_of(upstream), names_of(fork)
+    left = left_by(base, upstream, fork)
     wanted = (theirs | ours) - (old - theirs) - (old - ours) - left
-    words = set(_WORD.findall("".join(statement.whole for statement in merged)))
-    if names_of(merged) != wanted or words & {name[2] for name in left}:
+    kept = [statement for statement in merged if statement.text]
+    homes = {home for side in (theirs, ours) for home in _homes(old, side)}
+    missing, more = wanted - names_of(kept), names_of(kept) - wanted
+    if len(missing) != len(more) or not more <= {
+        (new, *name[1:]) for name in missing for home, new in homes if name[0] == home
+    }:
         raise Unsure
+    if _ambiguous(wanted) - _ambiguous(theirs) - _ambiguous(ours):
+        raise Unsure
+    words = set(_WORD.findall("".join(s.whole for s in kept))) if left else set()
+    if words & {name[2] for name in left}:
+        raise Unsure
+
+
+def _homes(old: frozenset[Name], side: frozenset[Name]) -> set[tuple[str, str]]:
+    """Return the modules that a side gives names new homes in, each with the old one before it."""
+    moved = _moved(old, side)
+    return {(left[0], new[0]) for new in moved for left in old - side if left[2] == new[2]}
+
+
+def _ambiguous(names: frozenset[Name]) -> set[str]:
+    """Return the names that are bound from more than one place."""
+    counts = Counter(name[2] for name in names)
+    return {name for name, count in counts.items() if count > 1}
 
 
 def left_by(base: Run, upstream: Run, fork: Run) -> frozenset[Name]:
@@ -196,8 +216,7 @@ def _may_move(
     imports from there.
     """
     stayed = {name[0] for name in old} & {name[0] for name in side}
-    homes = {(left[0], new[0]) for new in moved for left in old - side if left[2] == new[2]}
-    for home, new in homes:
+    for home, new in _homes(old, side):
         beside = _beside(home, new)
         for module, name, _ in added:
             whole = f"{module}{name}." if module.endswith(".") else f"{module}.{name}."
