@@ -166,7 +166,7 @@ def check_merged(base: Run, upstream: Run, fork: Run, merged: Run) -> None:
     left = left_by(base, upstream, fork)
     wanted = (theirs | ours) - (old - theirs) - (old - ours) - left
     kept = [statement for statement in merged if statement.text]
-    homes = {home for side in (theirs, ours) for home in _homes(old, side)}
+    homes = {home for side in (theirs, ours) for home in _renamed(old, side)}
     missing, more = wanted - names_of(kept), names_of(kept) - wanted
     if len(missing) != len(more) or not more <= {
         (new, *name[1:]) for name in missing for home, new in homes if name[0] == home
@@ -183,6 +183,13 @@ def _homes(old: frozenset[Name], side: frozenset[Name]) -> set[tuple[str, str]]:
     """Return the modules that a side gives names new homes in, each with the old one before it."""
     moved = _moved(old, side)
     return {(left[0], new[0]) for new in moved for left in old - side if left[2] == new[2]}
+
+
+def _renamed(old: frozenset[Name], side: frozenset[Name]) -> set[tuple[str, str]]:
+    """Return the modules that a side has under another name alone, which is a new one."""
+    before, after = {name[0] for name in old}, {name[0] for name in side}
+    homes = _homes(old, side)
+    return {(home, new) for home, new in homes if home not in after and new not in before}
 
 
 def _ambiguous(names: frozenset[Name]) -> set[str]:
