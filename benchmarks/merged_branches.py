@@ -10,10 +10,8 @@ the ones whose touched files are the person's, but for white space and, in Pytho
 
 from __future__ import annotations
 
-import argparse
 import ast
 import json
-import os
 import random
 import sys
 import tempfile
@@ -23,7 +21,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
-from benchmarks.mirrored import Mirrored
+from benchmarks.mirrored import Mirrored, mirrors_of, options_of
 from benchmarks.pages import tell
 from benchmarks.picking import GitFault
 
@@ -64,13 +62,9 @@ class Replayed:
 
 def main(arguments: Sequence[str]) -> int:
     """Replay and print what was counted."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--count", type=int, default=100, help="merges of each repository")
-    parser.add_argument("--out", type=Path, help="write one JSON line for each")
-    options = parser.parse_args(arguments)
-    mirrors = Path(os.environ.get("PATCHMGR_MIRRORS", ""))
-    if not all((mirrors / name).is_dir() for name in REPOSITORIES):
-        tell(f"SKIPPED: PATCHMGR_MIRRORS does not lead to {', '.join(REPOSITORIES)}")
+    options = options_of(arguments, __doc__, "merges of each repository", 100)
+    mirrors = mirrors_of(REPOSITORIES)
+    if mirrors is None:
         return 0
     counts: Counter[tuple[str, str]] = Counter()
     for name in REPOSITORIES:

@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+import argparse
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.clones import output, quiet_environment
-from benchmarks.pages import program
+from benchmarks.pages import program, tell
 from benchmarks.picking import GitFault, Oracle
+
+
+def options_of(
+    arguments: Sequence[str], page: str | None, counted: str, default: int
+) -> argparse.Namespace:
+    """Return `count` and `out` of a command that replays what mirrors hold."""
+    parser = argparse.ArgumentParser(description=(page or "").split("\n", 1)[0])
+    parser.add_argument("--count", type=int, default=default, help=counted)
+    parser.add_argument("--out", type=Path, help="write one JSON line for each")
+    return parser.parse_args(arguments)
+
+
+def mirrors_of(names: Sequence[str]) -> Path | None:
+    """Return the folder that has these mirrors, None where there is none, and say so."""
+    mirrors = Path(os.environ.get("PATCHMGR_MIRRORS", ""))
+    if all((mirrors / name).is_dir() for name in names):
+        return mirrors
+    tell(f"SKIPPED: PATCHMGR_MIRRORS does not lead to {', '.join(names)}")
+    return None
 
 
 class Mirrored:

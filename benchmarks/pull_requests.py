@@ -9,9 +9,7 @@ differs is printed with its verdicts.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import random
 import re
 import subprocess
@@ -22,8 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.mirrored import Mirrored
-from benchmarks.pages import tell
+from benchmarks.mirrored import Mirrored, mirrors_of, options_of
 from benchmarks.picking import GitFault
 
 REPOSITORIES = ("deepseek-ai+DeepGEMM/repo", "flashinfer-ai+flashinfer/repo")
@@ -63,13 +60,9 @@ class Compared:
 
 def main(arguments: Sequence[str]) -> int:
     """Compare and print; return 1 where a tree differs."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--count", type=int, default=500, help="pull requests to compare")
-    parser.add_argument("--out", type=Path, help="write one JSON line for each")
-    options = parser.parse_args(arguments)
-    mirrors = Path(os.environ.get("PATCHMGR_MIRRORS", ""))
-    if not all((mirrors / name).is_dir() for name in REPOSITORIES):
-        tell(f"SKIPPED: PATCHMGR_MIRRORS does not lead to {', '.join(REPOSITORIES)}")
+    options = options_of(arguments, __doc__, "pull requests to compare", 500)
+    mirrors = mirrors_of(REPOSITORIES)
+    if mirrors is None:
         return 0
     found: list[Compared] = []
     for name in REPOSITORIES:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from patchmgr.engines.structure.guards import broken_rules
 from patchmgr.engines.structure.python_body import BodyMerge
-from patchmgr.engines.structure.python_imports import (
-    check_merged,
-    has_imports_of,
-    left_by,
-)
+from patchmgr.engines.structure.python_imports import check_merged, has_imports_of, left_by
 from patchmgr.engines.structure.python_regions import (
     Part,
     has_clean_parts,
@@ -33,9 +29,9 @@ def merge_python(texts: Texts, path: str, *, marked: str | None = None) -> Solut
     if parts is None:
         return None
     try:
-        solution = _solution(texts, parts, is_public=path.endswith(_PUBLIC))
+        solution = _solution(texts, parts)
         if solution is not None:
-            _check_imports(texts, solution)
+            _check_imports(texts, solution, path)
     except (Unsure, RecursionError):
         return None
     if solution is None or broken_rules(
@@ -45,25 +41,25 @@ def merge_python(texts: Texts, path: str, *, marked: str | None = None) -> Solut
     return solution
 
 
-def _check_imports(texts: Texts, solution: Solution) -> None:
-    """Refuse imports that are not both sides': a text merge may have brought in some of them."""
-    sides = [block_of(text) for text in (*texts.sides(), solution.text)]
-    base, upstream, fork, merged = ([] if side is None else side.statements for side in sides)
-    if None not in sides:
-        check_merged(base, upstream, fork, merged)
+def _check_imports(texts: Texts, solution: Solution, path: str) -> None:
+    """Refuse imports that are not both sides': a text merge may have brought in some of them.
 
-
-def _solution(texts: Texts, parts: tuple[Part, ...], *, is_public: bool) -> Solution | None:
-    """Merge the texts as they differ within the conflicts, or whole where these tear statements.
-
-    Of a file that others import names from, no import goes because it is not used there.
+    Of a file that others import names from, none goes because it is not used there.
     """
+    blocks = [block_of(text) for text in (*texts.sides(), solution.text)]
+    runs = [block.statements for block in blocks if block is not None]
+    if len(runs) == len(blocks):
+        check_merged(*runs)
+        if path.endswith(_PUBLIC) and left_by(*runs[:3]):
+            raise Unsure
+
+
+def _solution(texts: Texts, parts: tuple[Part, ...]) -> Solution | None:
+    """Merge the texts as they differ within the conflicts, or whole where these tear statements."""
     for sides in (virtual_texts(with_true_base(parts, texts.base)), texts):
         blocks = [block_of(side) for side in (sides.base, sides.upstream, sides.fork)]
         if blocks[0] is None or blocks[1] is None or blocks[2] is None:
             continue
-        if is_public and left_by(*(block.statements for block in blocks if block)):
-            raise Unsure
         rules: set[str] = set()
         merged = BodyMerge(rules).block(blocks[0], blocks[1], blocks[2]).text
         names = tuple(sorted(rules)) or ("adjacent",)
