@@ -128,3 +128,11 @@ def test_a_last_line_without_an_end_keeps_none() -> None:
     solution = merge_python(texts, "a.py")
     assert solution is not None
     assert solution.text == "from a import c, b, d, e"
+
+
+@pytest.mark.parametrize("path", ["__init__.py", "pkg/__init__.py", "a.pyi"])
+def test_an_import_that_others_may_use_does_not_go(path: str) -> None:
+    base = "from shop import cart\n\nrun()\n"
+    texts = Texts(base, "run()\n", base.replace("shop", "store").replace("run()", "run(1)"))
+    assert merge_python(texts, "a.py") is not None
+    assert merge_python(texts, path) is None

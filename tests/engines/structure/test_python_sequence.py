@@ -131,7 +131,8 @@ APART = "from core import build as build\nfrom core import clear as clear\n{}\nr
             id="a module more, which does something",
         ),
         pytest.param(MORE, MORE.replace("flags\n", "flags; go()\n"), False, id="semicolon"),
-        pytest.param(MORE + "a" + ".b" * 3000 + " = 1\n", MORE, False, id="too deep"),
+        pytest.param(MORE + "a" + ".b" * 3000 + " = 1\n", MORE, False, id="too deep to read"),
+        pytest.param(MORE + "a" + ".b" * 1200 + " = 1\n", MORE, False, id="too deep to tell"),
         pytest.param(
             MORE.replace("flags", "flags as flags"), MORE, True, id="for others to import"
         ),
