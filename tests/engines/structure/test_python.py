@@ -136,3 +136,13 @@ def test_an_import_that_others_may_use_does_not_go(path: str) -> None:
     texts = Texts(base, "run()\n", base.replace("shop", "store").replace("run()", "run(1)"))
     assert merge_python(texts, "a.py") is not None
     assert merge_python(texts, path) is None
+
+
+def test_a_base_that_does_not_parse_is_mended_by_both_sides() -> None:
+    gap = "".join(f"v{number} = {number}\n" for number in range(6))
+    base, upstream, fork = "import m\n", "import b\nimport m\n", "import c\nimport m\n"
+    texts = Texts(f"{base}{gap}x = (\n", f"{upstream}{gap}x = ()\n", f"{fork}{gap}x = ()\n")
+    shown = marked(Texts(base, upstream, fork)) + f"{gap}x = ()\n"
+    solution = merge_python(texts, "a.py", marked=shown)
+    assert solution is not None
+    assert solution.text == f"import b\nimport c\nimport m\n{gap}x = ()\n"
