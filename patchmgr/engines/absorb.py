@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.arrivals import Traffic, traffic
 from patchmgr.engines.atoms import Folded, bare, interests, is_telling, patch_atoms
+from patchmgr.engines.attribution import without_others
 from patchmgr.engines.conflict_ids import conflict_regions
 from patchmgr.engines.landing import (
     FEWEST_FOUND,
@@ -82,7 +83,7 @@ def _each(search: Search) -> dict[int, Absorption]:
             absorption = _without_effect(search, patch)
         if absorption is not None:
             found[patch] = absorption
-    return found
+    return without_others(search, landings, found)
 
 
 def _landed(

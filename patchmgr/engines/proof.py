@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from patchmgr.engines.atoms import HunkAtoms
 from patchmgr.engines.landing import Landing, is_ours
+from patchmgr.engines.languages.names import language
 from patchmgr.engines.marked_texts import split_marked
+from patchmgr.engines.presence import Fate
 from patchmgr.engines.search import Search
 from patchmgr.model.merge import Conflicted
 from patchmgr.model.recorded import Region
@@ -13,6 +15,8 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 COMMON = 8
 MOST_LEFT_OUT = 2.0
 FEWEST_REWORDED = 0.05
+
+_REMARKS = {"Python": b"#"} | dict.fromkeys(("C", "C++", "C++ header", "CUDA", "HIP"), b"//")
 
 
 def proved_hunks(search: Search, patch: int, landing: Landing) -> frozenset[int]:
@@ -50,6 +54,8 @@ def _is_proved(search: Search, patch: int, landing: Landing, number: int) -> boo
         return _is_done_without(search, landing, hunk)
     if _is_later_wording(search, landing) or search.is_in(patch, number, landed):
         return True
+    if _lacks_remarks_alone(landing, hunk):
+        return True
     return not is_short(search, hunk, landed, end) or _is_reworded(search, patch, landing, number)
 
 
@@ -67,22 +73,46 @@ def _is_left_out(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
     return not then.found and then.needed > 0 and now.needed > 0
 
 
+def is_touched(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
+    """Say whether the landing commit changed the file of a hunk."""
+    before, after = search.version(landing.number - 1), search.version(landing.number)
+    return before[hunk.path] != after[hunk.path]
+
+
 def _is_done_without(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
     """Say whether a later wording of the patch does without a hunk.
 
     The commit is mostly this series', changed the file, and has other lines of the patch in
     other words.
     """
-    before, after = search.version(landing.number - 1), search.version(landing.number)
     is_reworded = landing.count.needed <= MOST_LEFT_OUT * landing.count.reworded
-    is_touched = before[hunk.path] != after[hunk.path]
-    return is_touched and is_reworded and is_ours(search, landing.number)
+    is_open = is_touched(search, landing, hunk) and is_reworded
+    return is_open and is_ours(search, landing.number)
 
 
 def _is_later_wording(search: Search, landing: Landing) -> bool:
     """Say whether a good part of the patch landed in other words, in a commit for this series."""
     count = landing.count
     return count.reworded >= FEWEST_REWORDED * count.total and is_ours(search, landing.number)
+
+
+def _lacks_remarks_alone(landing: Landing, hunk: HunkAtoms) -> bool:
+    """Say whether what the landing left out of a hunk is remarks behind code that is there."""
+    mark = _REMARKS.get(language(hunk.path))
+    fates = landing.view.fates(hunk)
+    if mark is None or any(fate is Fate.REWORDED for fate in fates.values()):
+        return False
+    left_out = [key for key, fate in fates.items() if fate is Fate.NEEDED]
+    added, removed = ({_code(line, mark) for line in side} for side in (hunk.added, hunk.removed))
+    return bool(left_out) and all(
+        _code(line, mark) in (removed if is_added else added) for is_added, line in left_out
+    )
+
+
+def _code(line: bytes, mark: bytes) -> bytes:
+    """Return a line without the remark behind its code; one with a string stays as it is."""
+    code, _, _ = line.partition(mark)
+    return line if not code or any(quote in code for quote in (b'"', b"'", b"\\")) else code
 
 
 def is_short(search: Search, hunk: HunkAtoms, landed: Entry | None, end: Entry | None) -> bool:

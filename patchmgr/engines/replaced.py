@@ -24,13 +24,14 @@ def with_replaced(search: Search, found: Found) -> dict[int, Absorption]:
     """Return what upstream has, made to fit together.
 
     A patch whose lines a landed one takes away is in with it if its files are settled: the net
-    change of the series changes nothing there. Else the hunks that take them away say so: they
-    are to be carried if that patch is.
+    change of the series changes nothing there, and it takes nothing of one that is not in. Else
+    the hunks that take them away say so: they are to be carried if that patch is.
     """
     more = dict(found)
     for number, absorption in sorted(found.items()):
         for earlier in range(number):
-            if _is_carried(more, earlier) and _is_taken(search, earlier, number):
+            is_taken = _is_carried(more, earlier) and _is_taken(search, earlier, number)
+            if is_taken and not _takes_carried(search, more, earlier):
                 more[earlier] = _in_range(search, earlier, absorption)
     for patch in range(len(search.series)):
         beside = _beside(search, more, patch) if _is_carried(more, patch) else None
@@ -78,6 +79,12 @@ def _is_taken(search: Search, patch: int, later: int) -> bool:
         return False
     atoms, ends = search.series[patch], (len(search.series) - 1, later)
     return any(search.view(end, search.end).is_settled(atoms) for end in dict.fromkeys(ends))
+
+
+def _takes_carried(search: Search, found: Found, patch: int) -> bool:
+    """Say whether a patch takes away what an earlier one that is not in adds."""
+    carried = (earlier for earlier in range(patch) if _is_carried(found, earlier))
+    return any(next(_taking(search, earlier, patch), None) is not None for earlier in carried)
 
 
 def _with_undone(search: Search, found: Found) -> dict[int, Absorption]:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Collection
 
 from patchmgr.engines.arrivals import Traffic
-from patchmgr.engines.landing import Landing
+from patchmgr.engines.landing import FEWEST_LINES, Landing
 from patchmgr.engines.presence import Fate, View
 from patchmgr.engines.search import Search
 
 FEWEST_BACK = 0.5
 FEWEST_BACK_IN_PART = 0.25
+FEWEST_OTHER_WORDS = 0.02
 FEWEST_UNDONE = 0.95
 MOST_ELSE = 0.05
 FEWEST_RESTORED = 0.7
@@ -115,17 +116,23 @@ def _is_in_target(search: Search, patches: Collection[int], landing: Landing) ->
 def restored(search: Search, patch: int, landing: Landing) -> frozenset[int]:
     """Return the landed hunks whose place the target has as it was, with what they remove.
 
-    Where they are little of the patch, it has evolved: then there are none.
+    Where they are little of the patch, it has evolved: then there are none. A patch that landed
+    in other words counts as in only where nothing of it was taken back, hunks that only add too.
     """
+    count = landing.count
+    is_reworded = count.reworded >= max(FEWEST_LINES, FEWEST_OTHER_WORDS * count.total)
     target = search.view(landing.last, search.end)
     found: set[int] = set()
     lines = back = 0
+    is_part = False
     for number, hunk in enumerate(search.series[patch].hunks):
         now = target.fates(hunk)
         then = [line for line, fate in landing.view.fates(hunk).items() if fate is Fate.FOUND]
         lines += len(then)
         is_back = all(now.get(line) is Fate.NEEDED for line in then)
-        if is_back and any(not is_added for is_added, _ in then):
+        is_enough = is_reworded and len(then) >= FEWEST_LINES
+        if is_back and (is_enough or any(not is_added for is_added, _ in then)):
             found.add(number)
             back += len(then)
-    return frozenset(found) if back >= FEWEST_BACK_IN_PART * lines else frozenset()
+            is_part = is_part or is_enough
+    return frozenset(found) if is_part or back >= FEWEST_BACK_IN_PART * lines else frozenset()
