@@ -146,3 +146,9 @@ def test_a_base_that_does_not_parse_is_mended_by_both_sides() -> None:
     solution = merge_python(texts, "a.py", marked=shown)
     assert solution is not None
     assert solution.text == f"import b\nimport c\nimport m\n{gap}x = ()\n"
+
+
+def test_a_name_that_one_side_imports_twice_is_a_persons() -> None:
+    line = "from m import z, b, a"
+    texts = Texts(f"{line}\n", f"{line}, c\n", f"{line}, a\n")
+    assert merge_python(texts, "a.py", marked=marked(texts)) is None
