@@ -68,6 +68,9 @@ def _empty_repository() -> tempfile.TemporaryDirectory[str]:
     folder = tempfile.TemporaryDirectory(prefix="patchmgr-empty-")
     line = ["git", "init", "--quiet", "--initial-branch=main", "--template=", folder.name]
     subprocess.run(line, check=True)
+    with open(Path(folder.name, ".git", "config"), "a") as config:
+        # Less for git to do after each commit and each fast-import.
+        config.write("[maintenance]\n\tauto = false\n[fastimport]\n\tunpackLimit = 0\n")
     return folder
 
 
@@ -105,11 +108,15 @@ class Repository:
 
     def head(self) -> str:
         """Return the commit that is checked out."""
-        main = self.root / ".git/refs/heads/main"
-        head = self.root / ".git/HEAD"
-        if main.is_file() and head.read_text() == "ref: refs/heads/main\n":
-            return main.read_text().strip()  # to ask git takes longer than many a test
-        return self.git("rev-parse", "HEAD")
+        return self.tip("HEAD")
+
+    def tip(self, name: str) -> str:
+        """Return the commit of HEAD or of a ref, by its full name."""
+        place = self.root / ".git" / name
+        if not place.is_file():  # there is no `.git`, or git has packed its refs
+            return self.git("rev-parse", name)
+        said = place.read_text().strip()  # to ask git takes longer than many a test
+        return self.tip(said.removeprefix("ref: ")) if said.startswith("ref: ") else said
 
     def tree(self, name: str = "HEAD") -> str:
         """Return the tree of a commit."""

@@ -179,7 +179,7 @@ def _apply(found: _Target, wish: _Wish) -> Application:
         old, onto = bench.tree(base.commit), bench.tree(found.onto)
         if isinstance(side, GitUpstream):
             entries = [old.entry(path) for path in touched_paths(patches)]
-            side.try_fetch_objects({e.blob for e in entries if e is not None})
+            side.try_fetch_objects({e.blob for e in entries if e is not None}, bench.reader)
         carried = carry(
             bench,
             record.name,

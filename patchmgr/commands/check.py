@@ -192,5 +192,5 @@ class _Run(Struct, frozen=True):
         if entry is None or entry.mode not in FILE_MODES:
             return None
         if isinstance(self.ready.side, GitUpstream):
-            self.ready.side.try_fetch_objects([entry.blob])
+            self.ready.side.try_fetch_objects([entry.blob], self.bench.reader)
         return self.bench.read(entry.blob)

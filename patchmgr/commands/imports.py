@@ -146,7 +146,7 @@ def _check_fold(session: Session, series: str, order: SeriesFile, patches: Seque
         tree = bench.tree(floor(session, ready, bench, outlook, wishes=Wishes()))
         if isinstance(side, GitUpstream):
             entries = [tree.entry(path) for patch in patches for path in patch.paths()]
-            side.try_fetch_objects({e.blob for e in entries if e is not None})
+            side.try_fetch_objects({e.blob for e in entries if e is not None}, bench.reader)
         pin = End(base, tree)
         views = outlook.views(record.upstream, side, bench, patches=patches, base=pin)
         missing = missing_on(patches, views.base, views.states) if views is not None else {}

@@ -222,7 +222,7 @@ class _Writer(Struct, frozen=True):
                 if entry is None:
                     return None
                 if isinstance(self.side, GitUpstream):
-                    self.side.try_fetch_objects([entry.blob])
+                    self.side.try_fetch_objects([entry.blob], reader)
                 return reader.blob(entry.blob)
 
             return subsystems(settings.subsystems, read, folders_of(paths))

@@ -86,7 +86,7 @@ def _opened(
         patches = {patch.name: patch for patch in session.workspace.patches(name)}
         if isinstance(side, GitUpstream):
             paths = touched_paths(tuple(patches.values()))
-            side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths))
+            side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths), bench.reader)
         selected = frozenset(select or (applied.selected if applied is not None else ()))
         hidden = _hidden(session, record, side, bench, file, tuple(patches.values()), selected, pin)
         yield Desk(

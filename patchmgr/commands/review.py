@@ -80,7 +80,7 @@ def _rule(
         if entry is None:
             return None
         if isinstance(ready.side, GitUpstream):
-            ready.side.try_fetch_objects([entry.blob])
+            ready.side.try_fetch_objects([entry.blob], bench.reader)
         return bench.read(entry.blob)
 
     paths = [f.path for f in footprint.files if f.area is not Area.THIRD_PARTY]

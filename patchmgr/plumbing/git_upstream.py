@@ -16,11 +16,12 @@ from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing import door
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.stores import RefMove, Resolved, move_refs, references
+from patchmgr.plumbing.stores import RefMove, Resolved, listed, move_refs, references
 
-HEADS = "refs/upstream/heads/"
-TAGS = "refs/upstream/tags/"
-HEAD = "refs/upstream/HEAD"
+_ALL = "refs/upstream/"
+HEADS = f"{_ALL}heads/"
+TAGS = f"{_ALL}tags/"
+HEAD = f"{_ALL}HEAD"
 _HEX = re.compile(r"[0-9a-f]{4,40}")
 _ALLOWED = ("https://", "http://", "ssh://", "git://", "file://")
 _SCP_LIKE = re.compile(r"([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9_.][A-Za-z0-9_.-]*:(?!//)")
@@ -87,10 +88,11 @@ class GitUpstream:
             raise self._unreachable(fault.message) from fault
         return _read_remote(door.text(printed))
 
-    def fetch(self, wanted: Sequence[str] = ()) -> str:
+    def fetch(self, wanted: Sequence[str] = (), seen: ObjectReader | None = None) -> str:
         """Bring the tracked branch, all tags and the wanted branches; return the tip.
 
-        Objects that the store can read already are not transferred.
+        Objects that the store can read already are not transferred. `seen` is a reader of the
+        store, where there is one already.
         """
         remote = self.list_remote()
         branch = self._branch or remote.head
@@ -102,46 +104,50 @@ class GitUpstream:
             )
         wants = {HEADS + name: remote.heads[name] for name in {branch, *wanted} & set(remote.heads)}
         wants |= {TAGS + name: commit for name, commit in remote.tags.items()}
-        self._prune(remote)
-        present = self._present(remote.heads.values())
+        known = {name: target or commit for name, commit, target in listed(self.store, _ALL)}
+        self._prune(remote, known)
+        present = self._present({*wants.values(), *remote.heads.values()}, seen)
         wants |= {HEADS + n: commit for n, commit in remote.heads.items() if commit in present}
         # First the name: one that leads nowhere, after a crash, only makes the next run ask again.
-        door.output(["symbolic-ref", HEAD, HEADS + branch], git_dir=self.store)
-        self._bring(wants)
+        if known.get(HEAD) != HEADS + branch:
+            door.output(["symbolic-ref", HEAD, HEADS + branch], git_dir=self.store)
+        self._bring(wants, present, known)
         return remote.heads[branch]
 
-    def _prune(self, remote: Remote) -> None:
+    def _prune(self, remote: Remote, known: Collection[str]) -> None:
         """Forget branches and tags that are gone; one of them may stand where a new one goes."""
-        gone = [HEADS + name for name in references(self.store, HEADS) if name not in remote.heads]
-        gone += [TAGS + name for name in references(self.store, TAGS) if name not in remote.tags]
-        move_refs(self.store, [RefMove(name, None) for name in gone])
+        offered = {HEADS + name for name in remote.heads} | {TAGS + name for name in remote.tags}
+        gone = set(known) - offered - {HEAD}
+        move_refs(self.store, [RefMove(name, None) for name in sorted(gone)])
 
-    def _bring(self, wants: dict[str, str]) -> None:
-        present = self._present(wants.values())
+    def _bring(self, wants: dict[str, str], present: set[str], known: dict[str, str]) -> None:
         missing = {name: commit for name, commit in wants.items() if commit not in present}
         if missing:
             self._transfer([f"+{c}:{n}" for n, c in sorted(missing.items())])
-        move_refs(self.store, [RefMove(n, c) for n, c in sorted(wants.items()) if n not in missing])
+        moved = [n for n, c in sorted(wants.items()) if n not in missing and known.get(n) != c]
+        move_refs(self.store, [RefMove(name, wants[name]) for name in moved])
 
-    def fetch_objects(self, ids: Collection[str]) -> None:
+    def fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
         """Bring single objects (blobs, commits) that the store lacks, all at once."""
         if not ids:
             return
-        missing = sorted(set(ids) - self._present(ids))
+        missing = sorted(set(ids) - self._present(ids, seen))
         if missing:
             self._transfer(missing)
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
         """Bring what the upstream has of the ids; what nobody has is a fault when it is read.
 
-        What `seen`, a reader of the store, has is not asked for.
+        What `seen` has, a reader of the store or of what borrows from it, is not asked for.
         """
         try:
-            self.fetch_objects(ids if seen is None else set(ids) - seen.kinds(ids).keys())
+            self.fetch_objects(ids, seen)
         except PatchmgrError:
             return
 
-    def _present(self, ids: Collection[str]) -> set[str]:
+    def _present(self, ids: Collection[str], seen: ObjectReader | None) -> set[str]:
+        if seen is not None:
+            return set(seen.kinds(set(ids)))
         with ObjectReader(self.store) as reader:
             return set(reader.kinds(set(ids)))
 
@@ -189,33 +195,31 @@ class GitUpstream:
 
         Raises PatchmgrError "unknown-ref" with the nearest names.
         """
-        commit = self._resolve_here(ref)
-        if commit is None:
-            self._fetch_named(ref)
-            commit = self._resolve_here(ref)
+        with ObjectReader(self.store) as reader:
+            commit = _commit_of(ref, reader)
+            if commit is None:
+                self._fetch_named(ref, reader)
+                commit = _commit_of(ref, reader)
         if commit is None:
             names = {f"upstream/{name}" for name in references(self.store, HEADS)}
             names |= set(references(self.store, TAGS))
             raise PatchmgrError("unknown-ref", f"{self._name} has no {ref}", _nearest(ref, names))
         return Resolved(ref, commit)
 
-    def _fetch_named(self, ref: str) -> None:
+    def _fetch_named(self, ref: str, seen: ObjectReader) -> None:
         if re.fullmatch(r"[0-9a-f]{40}", ref):
             try:
-                self.fetch_objects([ref])
+                self.fetch_objects([ref], seen)
             except PatchmgrError as fault:
                 if not any(words in fault.message for words in _NO_OBJECT):
                     raise
         else:
-            self.fetch([ref.removeprefix("upstream/")])
+            self.fetch([ref.removeprefix("upstream/")], seen)
 
-    def _resolve_here(self, ref: str) -> str | None:
-        with ObjectReader(self.store) as reader:
-            for name in _candidates(ref):
-                commit = reader.commit(name)
-                if commit is not None:
-                    return commit
-        return None
+
+def _commit_of(ref: str, reader: ObjectReader) -> str | None:
+    commits = (reader.commit(name) for name in _candidates(ref))
+    return next((commit for commit in commits if commit is not None), None)
 
 
 def _candidates(ref: str) -> tuple[str, ...]:

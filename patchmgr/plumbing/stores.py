@@ -115,10 +115,18 @@ def ref_value(git_dir: Path, name: str) -> str | None:
 
 def references(store: Path, prefix: str) -> dict[str, str]:
     """Return ref name (below the prefix) to id; reads no object, which may be missing."""
-    form = "--format=%(refname) %(objectname)"
+    return {name.removeprefix(prefix): commit for name, commit, _ in listed(store, prefix)}
+
+
+def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
+    """Return name, id and target ("" of a ref that names none) of all refs below a prefix.
+
+    Reads no object, which may be missing.
+    """
+    form = "--format=%(refname) %(objectname) %(symref)"
     printed = door.text(door.output(["for-each-ref", form, prefix], git_dir=store))
-    rows = [line.split(" ") for line in printed.splitlines()]
-    return {name.removeprefix(prefix): commit for name, commit in rows}
+    rows = (line.split(" ") for line in printed.splitlines())
+    return [(name, commit, target) for name, commit, target in rows]
 
 
 class RefMove(Struct, frozen=True):

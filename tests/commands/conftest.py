@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -117,13 +118,23 @@ class Scene:
         return self.run("-C", self.root, "rebase", *arguments, "--json", code=code).json
 
 
+@pytest.fixture(scope="session")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an upstream with one commit that every scene copies; nobody writes to it."""
+    folder = tmp_path_factory.mktemp("started")
+    with pytest.MonkeyPatch.context() as patched:
+        make_hermetic(folder / "home", patched)
+        Repository(folder / "upstream").commit({"README": "upstream\n"}, "start")
+    return folder / "upstream"
+
+
 @pytest.fixture
-def scene(tmp_path: Path, run: Run, make_repository: Callable[[str], Repository]) -> Scene:
+def scene(tmp_path: Path, run: Run, started: Path) -> Scene:
     """Return an empty upstream that a workspace follows by borrowing its objects."""
-    upstream = make_repository("upstream")
+    shutil.copytree(started, tmp_path / "upstream")
+    upstream = Repository(tmp_path / "upstream")
     root = tmp_path / "workspace"
     run("init", root)
-    upstream.commit({"README": "upstream\n"}, "start")
     run(
         "-C", root, "upstream", "add", "up",
         "--git", upstream.root, "--reference", upstream.root,

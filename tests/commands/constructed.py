@@ -365,7 +365,7 @@ class Story:
         """Write all commits with one fast-import, and return their ids by mark."""
         assert self._base is not None
         git = self._scene.upstream.git
-        self._start = self._start or git("rev-parse", "main")
+        self._start = self._start or self._scene.upstream.head()
         commits = [("main", "Base", self._base)]
         commits += [("fork", f"ours: change {n}", to) for n, to in enumerate(self._ours, 1)]
         commits += [("main", f"{subject} (#{pull})", to) for subject, pull, to in self._theirs]

@@ -54,8 +54,8 @@ class Place:
             "out": self.out,
             "upstream": stage.upstream.root,
             "base": stage.base,
-            "later": stage.upstream.git("rev-parse", "later"),
-            "collides": stage.upstream.git("rev-parse", "collides"),
+            "later": stage.upstream.tip("refs/heads/later"),
+            "collides": stage.upstream.tip("refs/heads/collides"),
             "fork": stage.fork,
         }
         if "{other}" in line:

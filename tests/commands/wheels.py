@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import io
 import os
 import sys
+import tempfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,6 +30,17 @@ DEMO: dict[str, str] = {
     "tests/test_a.py": "test\n",
 }
 _NOT_INSTALLED = ("csrc/", "tests/")
+
+
+@functools.cache
+def _mailbox(changes: tuple[tuple[tuple[str, bytes | str | None], ...], ...]) -> bytes:
+    """Return the patches that make these changes of the package, one after the other."""
+    with tempfile.TemporaryDirectory(prefix="patchmgr-fork-") as folder:
+        fork = Repository(Path(folder) / "fork")
+        base = fork.commit(dict(DEMO), "1.0")
+        for number, change in enumerate(changes, 1):
+            fork.commit(dict(change), f"fix {number}")
+        return fork.patches(f"{base}..HEAD")
 
 
 def in_wheel(path: str) -> str | None:
@@ -153,23 +166,19 @@ class House:
         """Return an installed file."""
         return (self.site / path).read_text()
 
-    def series(self, *changes: Mapping[str, bytes | str | None], links: bool = False) -> None:
+    def series(self, *changes: Mapping[str, bytes | str | None]) -> None:
         """Make the series of these changes, a patch each."""
-        fork = Repository(self.shop.folder / "fork-of-demo")
-        if not (fork.root / "demo").exists():
-            fork.commit(dict(DEMO), "1.0")
-            fork.git("tag", "base")
-        fork.git("checkout", "--quiet", "--detach", "base")
-        for number, change in enumerate(changes, 1):
-            fork.commit(change, f"fix {number}")
-        self.import_(fork)
+        self._import(_mailbox(tuple(tuple(change.items()) for change in changes)))
 
     def import_(self, fork: Repository) -> None:
-        """Replace the patches of the series by the commits of a fork."""
+        """Replace the patches of the series by the commits of a fork since its tag `base`."""
+        self._import(fork.patches("base..HEAD"))
+
+    def _import(self, patches: bytes) -> None:
         folder = self.shop.root / "series/s"
         for path in folder.glob("*.patch"):
             path.unlink()
         (folder / "series").write_text("")
         box = self.shop.folder / "box.mbox"
-        box.write_bytes(fork.patches("base..HEAD"))
+        box.write_bytes(patches)
         self.shop.run("import", box, "--series", "s")
