@@ -33,6 +33,9 @@ def end_with(app: Callable[..., object]) -> NoReturn:
         code = 0
     except Exception as fault:  # the boundary: usage errors of typer, else our own fault
         code = _usage_or_fault(fault)
+    finally:
+        if Given.session is not None:
+            Given.session.close()
     if code == EXIT_INTERRUPTED:  # typer makes this code of an interrupt, too
         say("\nInterrupted. Nothing is half done.")
     sys.exit(code if isinstance(code, int) else 0)

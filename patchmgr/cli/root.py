@@ -25,10 +25,11 @@ MaybeName = Annotated[str | None, typer.Argument(metavar="[SERIES]")]
 
 
 class Given:
-    """The options before the command."""
+    """The options before the command, and the session that it opened."""
 
     folder: Path | None = None
     wants_json = False
+    session: Session | None = None
 
 
 def group(help_: str) -> typer.Typer:
@@ -94,7 +95,7 @@ def _open(start: Path, *, wants_json: bool) -> Session:
 
     Given.wants_json = wants_json
     workspace = find_workspace(Path(os.path.abspath(start)), command=shlex.join(sys.argv[1:]))
-    session = Session(workspace, stderr_progress(), tell)
+    Given.session = session = Session(workspace, stderr_progress(), tell)
     session.settle()
     return session
 

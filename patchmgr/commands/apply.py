@@ -175,7 +175,8 @@ def _apply(found: _Target, wish: _Wish) -> Application:
     patches, series_file = whole_series(session, record)
     clone, memory = found.checkout.clone, Memory(session.workspace)
     lenders = (side.store, clone.git_dir)
-    with Workbench(lenders) as bench, Outlook(session) as outlook, Toolbox() as formatters:
+    outlook = Outlook(session)
+    with Workbench(lenders) as bench, Toolbox() as formatters:
         old, onto = bench.tree(base.commit), bench.tree(found.onto)
         if isinstance(side, GitUpstream):
             entries = [old.entry(path) for path in touched_paths(patches)]

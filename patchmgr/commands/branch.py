@@ -68,7 +68,8 @@ def branch(
     names = _refs(short, tag)
     if clone is not None:
         _refuse_checked_out(clone, names[0])
-    with Workbench([side.store]) as bench, Outlook(session) as outlook:
+    outlook = Outlook(session)
+    with Workbench([side.store]) as bench:
         carried, _ = carry_in_place(session, ready, bench, outlook, wishes=wishes)
         refuse_broken(carried.outcomes)
         below = commits_below(session, ready, bench, outlook, wishes=wishes)

@@ -33,7 +33,7 @@ from patchmgr.model.settings import SeriesSettings
 from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.tree_search import importing_files
 from patchmgr.plumbing.workbench import Workbench
 
@@ -63,7 +63,8 @@ def check(
     """
     settings = read_settings(session.workspace, name)
     ready = prepare(session, session.workspace.series_record(name))
-    with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
+    outlook = Outlook(session)
+    with Workbench([ready.side.store]) as bench:
         carried, tree = carry_in_place(session, ready, bench, outlook, wishes=wishes)
         run = _Run(ready, settings, bench, carried, tree)
         gates = [*text_gates(run.patches, settings), *run.gates()]
@@ -130,12 +131,11 @@ class _Run(Struct, frozen=True):
         cited = [(patch.name, commit) for patch in self.patches for commit in cited_commits(patch)]
         if not cited or not isinstance(self.ready.side, GitUpstream):
             return None
-        with ObjectReader(self.ready.side.store) as reader:
-            problems = tuple(
-                Problem("citations", f"the store has no commit {commit}", patch)
-                for patch, commit in cited
-                if reader.commit(commit) is None
-            )
+        problems = tuple(
+            Problem("citations", f"the store has no commit {commit}", patch)
+            for patch, commit in cited
+            if self.ready.side.reader.commit(commit) is None
+        )
         return gate_of("citations", len(cited), problems)
 
     def _ensures(self) -> Gate:

@@ -16,7 +16,6 @@ from patchmgr.formats.decisions import DECISIONS, parse_decisions, write_decisio
 from patchmgr.formats.shown import shown
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.plumbing.history import commit_of_pull
-from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_upstream import PackageUpstream
 from patchmgr.store import Change, Workspace
 
@@ -172,9 +171,8 @@ def _by_pull(session: Session, item: Found, number: int) -> tuple[str | None, st
 
 def _by_commit(session: Session, item: Found, name: str) -> tuple[str | None, str, int | None]:
     side = session.side_of(session.workspace.series_record(item.series))
-    with ObjectReader(side.store) as reader:
-        commit = reader.commit(name)
-        found = None if commit is None else reader.find(commit)
+    commit = side.reader.commit(name)
+    found = None if commit is None else side.reader.find(commit)
     if commit is None or found is None:
         raise PatchmgrError(
             "unknown-ref",

@@ -42,7 +42,8 @@ def diff(
     """
     ready = prepare(session, session.workspace.series_record(name))
     first = find_state(session, ready, start, repository=repository)
-    with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
+    outlook = Outlook(session)
+    with Workbench([ready.side.store]) as bench:
         if end is None:
             last = _as_it_is(session, ready, bench, outlook)
         else:

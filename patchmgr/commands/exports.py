@@ -126,7 +126,8 @@ class _Export(Struct, frozen=True):
     def _carried(self, ready: Ready) -> Made:
         """Carry the series on its pin: only what applies leaves, as git would write it."""
         wishes = Wishes(self.asked.selected)
-        with Workbench([ready.side.store]) as bench, Outlook(self.session) as outlook:
+        outlook = Outlook(self.session)
+        with Workbench([ready.side.store]) as bench:
             carried, _ = carry_in_place(self.session, ready, bench, outlook, wishes=wishes)
             refuse_broken(carried.outcomes)
             base = floor(self.session, ready, bench, outlook, wishes=wishes)

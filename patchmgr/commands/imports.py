@@ -142,7 +142,8 @@ def _check_fold(session: Session, series: str, order: SeriesFile, patches: Seque
     lines = {line.name: line for line in order.lines}
     symbols = sorted({guard.symbol for line in order.lines for guard in line.guards})
     known = set(session.workspace.series_file(series).names())
-    with Workbench([side.store]) as bench, Outlook(session) as outlook:
+    outlook = Outlook(session)
+    with Workbench([side.store]) as bench:
         tree = bench.tree(floor(session, ready, bench, outlook, wishes=Wishes()))
         if isinstance(side, GitUpstream):
             entries = [tree.entry(path) for patch in patches for path in patch.paths()]

@@ -130,7 +130,8 @@ def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
     """Rebase without writing anything but the facts."""
     ready, memory = prepare(session, record), Memory(session.workspace)
     target = ready.side.resolve(target.ref)
-    with Workbench([ready.side.store]) as bench, Outlook(session) as outlook, Toolbox() as tools:
+    outlook = Outlook(session)
+    with Workbench([ready.side.store]) as bench, Toolbox() as tools:
         outcome = carry_onto(
             session, ready, target, bench, outlook,
             wishes=Wishes(names_symbols=True), memory=memory, formatters=tools,
@@ -214,18 +215,18 @@ class _Writer(Struct, frozen=True):
 
     def _subsystems(self, onto: Pin, paths: Sequence[str]) -> Subsystems:
         settings = read_settings(self.session.workspace, self.record.name)
-        with ObjectReader(self.side.store) as reader:
-            tree = StoredTree(reader, onto.tree)
+        reader = self.side.reader
+        tree = StoredTree(reader, onto.tree)
 
-            def read(path: str) -> bytes | None:
-                entry = tree.entry(path)
-                if entry is None:
-                    return None
-                if isinstance(self.side, GitUpstream):
-                    self.side.try_fetch_objects([entry.blob], reader)
-                return reader.blob(entry.blob)
+        def read(path: str) -> bytes | None:
+            entry = tree.entry(path)
+            if entry is None:
+                return None
+            if isinstance(self.side, GitUpstream):
+                self.side.try_fetch_objects([entry.blob])
+            return reader.blob(entry.blob)
 
-            return subsystems(settings.subsystems, read, folders_of(paths))
+        return subsystems(settings.subsystems, read, folders_of(paths))
 
     def _files(self, onto: Pin, head: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the files with the same bytes as before, and the others.
@@ -233,15 +234,15 @@ class _Writer(Struct, frozen=True):
         Paths that end as upstream has them are none of the series', where there is a head.
         """
         same, other = files_by_change(self.rows)
-        with ObjectReader(self.side.store) as reader:
-            if head is None or reader.commit(head) is None:
-                return same, other
-            trees = StoredTree(reader, reader.tree_of(head)), StoredTree(reader, onto.tree)
+        reader = self.side.reader
+        if head is None or reader.commit(head) is None:
+            return same, other
+        trees = StoredTree(reader, reader.tree_of(head)), StoredTree(reader, onto.tree)
 
-            def is_own(path: str) -> bool:
-                return trees[0].entry(path) != trees[1].entry(path)
+        def is_own(path: str) -> bool:
+            return trees[0].entry(path) != trees[1].entry(path)
 
-            return tuple(filter(is_own, same)), tuple(filter(is_own, other))
+        return tuple(filter(is_own, same)), tuple(filter(is_own, other))
 
     def _gates(self, onto: Pin) -> tuple[GateLine, ...]:
         if onto.commit != self.record.pin.commit:
@@ -260,11 +261,10 @@ class _Writer(Struct, frozen=True):
     def _dropped(self) -> tuple[Dropped, ...]:
         """Return what the lock says was dropped, with the subjects of the evidence."""
         found = []
-        with ObjectReader(self.side.store) as reader:
-            for row in self.record.result.get("patches", ()):
-                if row["verdict"] in ("absorbed", "partial"):
-                    by = tuple(_arrival(reader, commit) for commit in row["evidence"])
-                    found.append(Dropped(row["name"], "", row["verdict"] == "absorbed", (), by))
+        for row in self.record.result.get("patches", ()):
+            if row["verdict"] in ("absorbed", "partial"):
+                by = tuple(_arrival(self.side.reader, commit) for commit in row["evidence"])
+                found.append(Dropped(row["name"], "", row["verdict"] == "absorbed", (), by))
         return tuple(found)
 
 

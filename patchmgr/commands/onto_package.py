@@ -74,7 +74,8 @@ def carry_onto_package(
     side = session.side_of(record)
     patches, series_file = whole_series(session, record)
     ends = find_ends(side, record.pin, package.version)
-    with Workbench((side.store,)) as bench, Outlook(session) as outlook, Toolbox() as formatters:
+    outlook = Outlook(session)
+    with Workbench((side.store,)) as bench, Toolbox() as formatters:
         asked = _Asked(session, record, package, patches, series_file, ends, wishes)
         return _Run(asked, bench, outlook, formatters).carry()
 

@@ -102,9 +102,8 @@ def _floor(session: Session, record: SeriesRecord, pin: Resolved, bench: Workben
     from patchmgr.commands.carrying import Wishes
     from patchmgr.commands.prepared import floor, prepare
 
-    with Outlook(session) as outlook:
-        ready = prepare(session, record)
-        return floor(session, ready, bench, outlook, wishes=Wishes())
+    ready = prepare(session, record)
+    return floor(session, ready, bench, Outlook(session), wishes=Wishes())
 
 
 def _applied(checkout: Checkout, head: str) -> Record | None:
@@ -150,11 +149,10 @@ def _hidden(
     refusals = ((line.name, line.refusal(selected)) for line in file.lines)
     hidden = {name: why for name, why in refusals if name is not None and why is not None}
     let_in = [patch for patch in patches if patch.name not in hidden]
-    with Outlook(session) as outlook:
-        end = End(pin, bench.tree(pin.commit))
-        views = outlook.views(record.upstream, side, bench, patches=let_in, base=end)
-        if views is not None:
-            hidden.update(missing_on(let_in, views.base, views.states))
+    end = End(pin, bench.tree(pin.commit))
+    views = Outlook(session).views(record.upstream, side, bench, patches=let_in, base=end)
+    if views is not None:
+        hidden.update(missing_on(let_in, views.base, views.states))
     return hidden
 
 

@@ -12,9 +12,8 @@ from patchmgr.engines.needs import Views, check_upstreams, has_conditions
 from patchmgr.errors import USAGE_KINDS, PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import is_full_id
-from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.git_upstream import TAGS, GitUpstream
-from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.objects import StoredTree
 
 if TYPE_CHECKING:
     from patchmgr.commands.session import Session, Side
@@ -33,18 +32,12 @@ class End(Struct, frozen=True):
     tags: Path | None = None
 
 
-class Outlook(Closing):
+class Outlook:
     """What one run sees of upstreams; a state is looked up once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._states: dict[tuple[str, str], State] = {}
-        self._readers: list[ObjectReader] = []
-
-    def close(self) -> None:
-        """End the processes."""
-        for reader in self._readers:
-            reader.close()
 
     def views(
         self,
@@ -83,10 +76,8 @@ class Outlook(Closing):
     def _look_up(self, name: str, ref: str) -> State:
         upstream = self._session.workspace.upstream(name)
         side, found = self._resolve(upstream, ref)
-        reader = ObjectReader(side.store)
-        self._readers.append(reader)
-        tree = StoredTree(reader, reader.tree_of(found.commit))
-        return _state(name, side, End(found, tree), _Fetching(reader.blob, side))
+        tree = StoredTree(side.reader, side.reader.tree_of(found.commit))
+        return _state(name, side, End(found, tree), _Fetching(side.reader.blob, side))
 
     def _resolve(self, upstream: Upstream, ref: str) -> tuple[Side, Resolved]:
         """Return the state on the side that is tracked, or else on the other one.

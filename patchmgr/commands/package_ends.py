@@ -13,7 +13,7 @@ from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import Pin
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
-from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.plumbing.workbench import Workbench
@@ -54,8 +54,7 @@ def find_ends(side: Side, pin: Pin, version: str) -> Ends:
     Nothing is downloaded where the release is the pin: its files are there.
     """
     if is_same_release(pin, version):
-        with ObjectReader(side.store) as reader:
-            is_there = reader.commit(pin.commit) is not None
+        is_there = side.reader.commit(pin.commit) is not None
         if not is_there and pin.archive is not None:
             return Ends(side, None, None)
         return Ends(side, require_pin(side, pin), None)

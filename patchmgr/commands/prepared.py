@@ -16,8 +16,9 @@ from patchmgr.commands.session import (
     Side,
     bringer,
     history_between,
+    nobody,
     pin_of,
-    require_standing,
+    require_pin,
 )
 from patchmgr.commands.stacks import require_one_pin
 from patchmgr.commands.touched import needed_blobs, touched_paths
@@ -55,7 +56,7 @@ class Ready(Struct, frozen=True):
 def prepare(session: Session, record: SeriesRecord) -> Ready:
     """Read a series, and those that it stands on, and bring its pin."""
     side = session.side_of(record)
-    base, author = require_standing(side, record.pin)
+    base, author = require_pin(side, record.pin), nobody(side, record.pin)
     patches = session.workspace.patches(record.name)
     series_file = session.workspace.series_file(record.name)
     below = None

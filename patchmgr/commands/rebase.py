@@ -154,7 +154,8 @@ def _go_on(
 def _rebase_all(session: Session, asked: Asked) -> RebaseResult:
     change, memory = Change(), Memory(session.workspace)
     outcomes: list[SeriesOutcome] = []
-    with Toolbox() as formatters, Outlook(session) as outlook:
+    outlook = Outlook(session)
+    with Toolbox() as formatters:
         run = _Run(session, asked, change, memory, formatters, outlook)
         for stack in stacks_of(session, asked.unfinished.series):
             outcomes += run.rebase_stack(stack)

@@ -66,7 +66,8 @@ def rebase_onto_many(
 
     A target that only some series have lists these alone.
     """
-    with session.writing(), Outlook(session) as outlook:
+    outlook = Outlook(session)
+    with session.writing():
         memory, found = Memory(session.workspace), dict[str, list[SeriesOutcome]]()
         for stack in stacks_of(session, whole_stacks(session, names)):
             ready = [prepare(session, session.workspace.series_record(name)) for name in stack]

@@ -112,7 +112,8 @@ def _branch(session: Session, record: SeriesRecord) -> tuple[str, ...]:
     """Return the commits that the series gives now; none where it does not apply."""
     try:
         ready = prepare(session, record)
-        with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
+        outlook = Outlook(session)
+        with Workbench([ready.side.store]) as bench:
             carried, _ = carry_in_place(session, ready, bench, outlook, wishes=Wishes())
             below = commits_below(session, ready, bench, outlook, wishes=Wishes())
             parent = below[-1] if below else ready.base.commit

@@ -30,7 +30,8 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
     """Return the footprint of a series as it stands."""
     ready = prepare(session, session.workspace.series_record(name))
     patches = ready.patches
-    with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
+    outlook = Outlook(session)
+    with Workbench([ready.side.store]) as bench:
         carried, tree = carry_in_place(session, ready, bench, outlook, wishes=wishes)
         draft = Draft(ready.author, b"footprint\n", carried.changes)
         base = floor(session, ready, bench, outlook, wishes=wishes)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
@@ -30,11 +30,17 @@ Side = GitUpstream | PackageUpstream
 
 
 class Session(Struct, frozen=True):
-    """One run of a command."""
+    """One run of a command; `readers` has those of stores, which go on until the end of it."""
 
     workspace: Workspace
     progress: Progress
     say: Callable[[str], None]
+    readers: dict[Path, ObjectReader] = field(default_factory=dict)
+
+    def close(self) -> None:
+        """End the processes."""
+        for reader in self.readers.values():
+            reader.close()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -55,10 +61,13 @@ class Session(Struct, frozen=True):
         if kind == "package":
             assert upstream.package is not None
             store = create_store(store_path("package", upstream.package))
-            return PackageUpstream(upstream, store, self.progress)
+            return PackageUpstream(upstream, self._reader(store), self.progress)
         assert upstream.git is not None
         store = create_store(store_path("git", upstream.git))
-        return GitUpstream(upstream, store, self.progress)
+        return GitUpstream(upstream, self._reader(store), self.progress)
+
+    def _reader(self, store: Path) -> ObjectReader:
+        return self.readers.setdefault(store, ObjectReader(store))
 
     def side_of(self, record: SeriesRecord) -> Side:
         """Return the side of a series' upstream that its pin is on."""
@@ -85,8 +94,7 @@ def move_store_refs(plans: Sequence[RefPlan]) -> None:
 
 def make_pin(side: Side, found: Resolved) -> Pin:
     """Return the pin of a resolved upstream state."""
-    with ObjectReader(side.store) as reader:
-        return pin_of(reader, found)
+    return pin_of(side.reader, found)
 
 
 def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
@@ -100,25 +108,14 @@ def require_pin(side: Side, pin: Pin) -> Resolved:
 
     Raises PatchmgrError "checksum-mismatch" where the archive or the tree is another one.
     """
-    with ObjectReader(side.store) as reader:
-        return _required(side, pin, reader)
-
-
-def require_standing(side: Side, pin: Pin) -> tuple[Resolved, Author]:
-    """Do as `require_pin`; return the author of patches that name none, too."""
-    with ObjectReader(side.store) as reader:
-        return _required(side, pin, reader), _nobody(reader, pin)
-
-
-def _required(side: Side, pin: Pin, reader: ObjectReader) -> Resolved:
-    is_there = reader.commit(pin.commit) is not None
+    is_there = side.reader.commit(pin.commit) is not None
     version = None
     if isinstance(side, PackageUpstream):
         version = side.version_of(pin) if is_there else side.check_pin(pin)
     elif not is_there:
         side.resolve(pin.commit)
-    found = reader.find(pin.commit)
-    what = None if reader.tree_of(pin.commit) == pin.tree else "tree"
+    found = side.reader.find(pin.commit)
+    what = None if side.reader.tree_of(pin.commit) == pin.tree else "tree"
     if pin.sha256 and found and f"\nSha256: {pin.sha256}\n".encode() not in found.content:
         what = "sha256"
     if what is not None:
@@ -143,12 +140,7 @@ def history_between(side: Side, base: Resolved, target: Resolved) -> GitHistory 
 
 def nobody(side: Side, pin: Pin) -> Author:
     """Return the author of patches that name none: patchmgr, at the pin's date."""
-    with ObjectReader(side.store) as reader:
-        return _nobody(reader, pin)
-
-
-def _nobody(reader: ObjectReader, pin: Pin) -> Author:
-    found = reader.find(pin.commit)
+    found = side.reader.find(pin.commit)
     assert found is not None
     lines = found.content.split(b"\n\n", 1)[0].split(b"\n")
     committer = next(line for line in lines if line.startswith(b"committer "))

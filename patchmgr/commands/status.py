@@ -14,7 +14,6 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.upstream import Pin
 from patchmgr.plumbing.git_upstream import HEAD, GitUpstream
 from patchmgr.plumbing.history import GitHistory
-from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_upstream import PackageUpstream
 
 
@@ -83,9 +82,8 @@ def _distance(side: GitUpstream | PackageUpstream, pin: Pin) -> Distance:
             return Distance(None, None, "releases")
         newer = side.newer_than(pin)
         return Distance(newer[-1] if newer else pin.ref, len(newer), "releases")
-    with ObjectReader(side.store) as reader:
-        tip = reader.commit(HEAD)
-        is_known = reader.commit(pin.commit) is not None
+    tip = side.reader.commit(HEAD)
+    is_known = side.reader.commit(pin.commit) is not None
     if tip is None or not is_known:
         return Distance(tip, None, "commits")
     try:

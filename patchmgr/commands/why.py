@@ -35,7 +35,8 @@ class Origin(Struct, frozen=True):
 def why(session: Session, name: str, path: str, line: int, *, wishes: Wishes) -> Origin:
     """Return the patch that wrote a line (from 1) of a file as the branch has it."""
     ready = prepare(session, session.workspace.series_record(name))
-    with Workbench([ready.side.store]) as bench, Outlook(session) as outlook:
+    outlook = Outlook(session)
+    with Workbench([ready.side.store]) as bench:
         carried, tree = carry_in_place(session, ready, bench, outlook, wishes=wishes)
         state = Overlay(tree)
         versions: list[tuple[str | None, bytes]] = [(None, _content(bench, state.entry(path)))]

@@ -69,15 +69,16 @@ class Remote(Struct, frozen=True):
 
 
 class GitUpstream:
-    """The git side of one upstream."""
+    """The git side of one upstream; `reader` is one of its store."""
 
-    def __init__(self, upstream: Upstream, store: Path, progress: Progress) -> None:
+    def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
         assert upstream.git is not None
         self._url = upstream.git
         self._branch = upstream.branch
         self._name = upstream.name
         self._progress = progress
-        self.store = store
+        self.reader = reader
+        self.store = reader.git_dir
 
     def list_remote(self) -> Remote:
         """Ask the remote for its refs; raise PatchmgrError "unreachable-upstream"."""
@@ -88,11 +89,10 @@ class GitUpstream:
             raise self._unreachable(fault.message) from fault
         return _read_remote(door.text(printed))
 
-    def fetch(self, wanted: Sequence[str] = (), seen: ObjectReader | None = None) -> str:
+    def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Bring the tracked branch, all tags and the wanted branches; return the tip.
 
-        Objects that the store can read already are not transferred. `seen` is a reader of the
-        store, where there is one already.
+        Objects that the store can read already are not transferred.
         """
         remote = self.list_remote()
         branch = self._branch or remote.head
@@ -106,7 +106,7 @@ class GitUpstream:
         wants |= {TAGS + name: commit for name, commit in remote.tags.items()}
         known = {name: target or commit for name, commit, target in listed(self.store, _ALL)}
         self._prune(remote, known)
-        present = self._present({*wants.values(), *remote.heads.values()}, seen)
+        present = set(self.reader.kinds({*wants.values(), *remote.heads.values()}))
         wants |= {HEADS + n: commit for n, commit in remote.heads.items() if commit in present}
         # First the name: one that leads nowhere, after a crash, only makes the next run ask again.
         if known.get(HEAD) != HEADS + branch:
@@ -131,7 +131,7 @@ class GitUpstream:
         """Bring single objects (blobs, commits) that the store lacks, all at once."""
         if not ids:
             return
-        missing = sorted(set(ids) - self._present(ids, seen))
+        missing = sorted(set(ids) - (seen or self.reader).kinds(ids).keys())
         if missing:
             self._transfer(missing)
 
@@ -144,12 +144,6 @@ class GitUpstream:
             self.fetch_objects(ids, seen)
         except PatchmgrError:
             return
-
-    def _present(self, ids: Collection[str], seen: ObjectReader | None) -> set[str]:
-        if seen is not None:
-            return set(seen.kinds(set(ids)))
-        with ObjectReader(self.store) as reader:
-            return set(reader.kinds(set(ids)))
 
     def _transfer(self, refspecs: Sequence[str]) -> None:
         arguments = [
@@ -195,31 +189,29 @@ class GitUpstream:
 
         Raises PatchmgrError "unknown-ref" with the nearest names.
         """
-        with ObjectReader(self.store) as reader:
-            commit = _commit_of(ref, reader)
-            if commit is None:
-                self._fetch_named(ref, reader)
-                commit = _commit_of(ref, reader)
+        commit = self._commit_of(ref)
+        if commit is None:
+            self._fetch_named(ref)
+            commit = self._commit_of(ref)
         if commit is None:
             names = {f"upstream/{name}" for name in references(self.store, HEADS)}
             names |= set(references(self.store, TAGS))
             raise PatchmgrError("unknown-ref", f"{self._name} has no {ref}", _nearest(ref, names))
         return Resolved(ref, commit)
 
-    def _fetch_named(self, ref: str, seen: ObjectReader) -> None:
+    def _fetch_named(self, ref: str) -> None:
         if re.fullmatch(r"[0-9a-f]{40}", ref):
             try:
-                self.fetch_objects([ref], seen)
+                self.fetch_objects([ref])
             except PatchmgrError as fault:
                 if not any(words in fault.message for words in _NO_OBJECT):
                     raise
         else:
-            self.fetch([ref.removeprefix("upstream/")], seen)
+            self.fetch([ref.removeprefix("upstream/")])
 
-
-def _commit_of(ref: str, reader: ObjectReader) -> str | None:
-    commits = (reader.commit(name) for name in _candidates(ref))
-    return next((commit for commit in commits if commit is not None), None)
+    def _commit_of(self, ref: str) -> str | None:
+        commits = (self.reader.commit(name) for name in _candidates(ref))
+        return next((commit for commit in commits if commit is not None), None)
 
 
 def _candidates(ref: str) -> tuple[str, ...]:

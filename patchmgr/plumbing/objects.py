@@ -30,7 +30,7 @@ class ObjectReader(Closing):
     """Reads objects by name; the process starts with the first read."""
 
     def __init__(self, git_dir: Path) -> None:
-        self._git_dir = git_dir
+        self.git_dir = git_dir
         self._process: subprocess.Popen[bytes] | None = None
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}
 
@@ -72,7 +72,7 @@ class ObjectReader(Closing):
 
     def _ask(self, questions: bytes) -> subprocess.Popen[bytes]:
         if self._process is None:
-            self._process = door.spawn(["cat-file", "--batch-command"], git_dir=self._git_dir)
+            self._process = door.spawn(["cat-file", "--batch-command"], git_dir=self.git_dir)
         assert self._process.stdin
         with suppress(BrokenPipeError):  # then there is no answer
             self._process.stdin.write(questions)

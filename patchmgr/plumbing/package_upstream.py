@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from patchmgr.errors import PatchmgrError
@@ -12,6 +11,7 @@ from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, Upstream
 from patchmgr.plumbing import door
 from patchmgr.plumbing.history import ReleaseHistory
+from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import Resolved, cache_folder, references
 
 if TYPE_CHECKING:
@@ -23,16 +23,17 @@ _VERSIONS = "patchmgr-versions"
 
 
 class PackageUpstream:
-    """The package side of one upstream."""
+    """The package side of one upstream; `reader` is one of its store."""
 
-    def __init__(self, upstream: Upstream, store: Path, progress: Progress) -> None:
+    def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
         assert upstream.package is not None
         self._package = upstream.package
         self._name = upstream.name
         self._progress = progress
         self._listed: tuple[Release, ...] | None = None
         self._commits: dict[str, str] = {}
-        self.store = store
+        self.reader = reader
+        self.store = reader.git_dir
 
     def releases(self) -> tuple[Release, ...]:
         """Return what the index has, in version order; asked once a run."""
