@@ -10,7 +10,7 @@ from msgspec import Struct
 from patchmgr.commands.targets import known_targets
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.checkout import Checkout
-from patchmgr.plumbing.clones import find_top, open_clone
+from patchmgr.plumbing.clones import Clone, find_clone, open_clone
 from patchmgr.store import LOCK, PRIVATE, Workspace
 
 
@@ -28,8 +28,9 @@ def find_place(*, cwd: Path, named: Path | None, to: Path | None, begins: bool) 
     workspace that a person named, and `to` the checkout. A command that `begins` to push makes
     one of any checkout around it.
     """
-    checkout = to if to is not None else _around(cwd)
-    noted = None if checkout is None else _noted_workspace(checkout)
+    clone = _around(cwd) if to is None else _opened(to)
+    checkout = to if to is not None or clone is None else clone.root
+    noted = None if clone is None else _noted_workspace(clone)
     if to is None and noted is None and not begins:
         return Place(named or cwd, None)
     if named is not None or checkout is None:
@@ -38,25 +39,28 @@ def find_place(*, cwd: Path, named: Path | None, to: Path | None, begins: bool) 
     return Place(cwd if noted is None or is_inside else noted, checkout)
 
 
-def _around(cwd: Path) -> Path | None:
+def _around(cwd: Path) -> Clone | None:
     """Return the checkout around a folder; none where a workspace is nearer."""
-    top = find_top(cwd)
+    clone = find_clone(cwd)
     workspace = _workspace_around(cwd)
-    if top is None or (workspace is not None and workspace.is_relative_to(top)):
+    if clone is None or (workspace is not None and workspace.is_relative_to(clone.root)):
         return None
-    return top
+    return clone
+
+
+def _opened(checkout: Path) -> Clone | None:
+    try:
+        return open_clone(checkout)
+    except PatchmgrError:  # the command itself says why
+        return None
 
 
 def _workspace_around(cwd: Path) -> Path | None:
     return next((at for at in (cwd, *cwd.parents) if (at / LOCK).is_file()), None)
 
 
-def _noted_workspace(checkout: Path) -> Path | None:
-    try:
-        clone = Checkout(open_clone(checkout))
-    except PatchmgrError:  # the command itself says why
-        return None
-    record = clone.record()
+def _noted_workspace(clone: Clone) -> Path | None:
+    record = Checkout(clone).record()
     if record is None or record.workspace is None:
         return None
     noted = Path(record.workspace)

@@ -16,6 +16,7 @@ from patchmgr.plumbing import door
 # What git itself would find: the user's own configuration says which repositories of others
 # are trusted (safe.directory). All later calls name the repository, and ask nothing of it.
 _AS_THE_USER = {"GIT_CONFIG_NOSYSTEM": "0"}
+_DIRECTORIES = ("--git-common-dir", "--absolute-git-dir")  # the shared one, the private one
 _UNFINISHED = {
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
@@ -198,12 +199,13 @@ def open_clone(folder: Path) -> Clone:
     return Clone(folder.resolve(), git_dir, private, is_bare=False)
 
 
-def find_top(folder: Path) -> Path | None:
-    """Return the top folder of the work tree around a folder, None where there is none."""
+def find_clone(folder: Path) -> Clone | None:
+    """Return the repository whose work tree a folder is in, None where there is none."""
     try:
-        return Path(_ask_paths(folder, "--show-toplevel")[0])
+        git_dir, private, top = map(Path, _ask_paths(folder, *_DIRECTORIES, "--show-toplevel"))
     except PatchmgrError:
         return None
+    return Clone(top, git_dir, private, is_bare=False)
 
 
 def find_git_dir(folder: Path) -> Path:
@@ -220,13 +222,12 @@ def _check_folder(folder: Path) -> None:
 def _repository(folder: Path) -> tuple[Path, Path, Path | None]:
     """Return the shared git directory, the private one, and the top of the work tree around."""
     _check_folder(folder)
-    directories = ("--git-common-dir", "--absolute-git-dir")
     try:
-        git_dir, private, top = map(Path, _ask_paths(folder, *directories, "--show-toplevel"))
+        git_dir, private, top = map(Path, _ask_paths(folder, *_DIRECTORIES, "--show-toplevel"))
     except PatchmgrError as fault:
         if fault.kind != "git":
             raise
-        *found, is_bare = _ask_paths(folder, *directories, "--is-bare-repository")
+        *found, is_bare = _ask_paths(folder, *_DIRECTORIES, "--is-bare-repository")
         git_dir, private = map(Path, found)
         if is_bare != "true" and not private.samefile(folder):
             raise

@@ -18,6 +18,7 @@ import pytest
 
 from patchmgr import cli
 from tests.commands.constructed import FORMS, Story
+from tests.commands.shared_process import shared_process
 from tests.conftest import Repository, make_hermetic
 
 if TYPE_CHECKING:
@@ -116,6 +117,12 @@ class Scene:
     def rebase(self, *arguments: str, code: int = 0) -> Any:
         """Rebase and return the JSON document."""
         return self.run("-C", self.root, "rebase", *arguments, "--json", code=code).json
+
+
+@pytest.fixture(scope="package", autouse=True)
+def one_process() -> Iterator[None]:
+    with shared_process():
+        yield
 
 
 @pytest.fixture(scope="session")

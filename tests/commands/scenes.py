@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import stat
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -91,12 +93,10 @@ class Stage(Struct, frozen=True):
 
     def clone(self, name: str = "checkout", commit: str = "", branch: str = "work") -> Repository:
         """Return a clone with a commit (the pin by default) checked out on a branch, or on none."""
-        place = self.folder / name
-        arguments = ["clone", "--quiet", "--no-checkout", "--template=", str(self.upstream.root)]
-        subprocess.run(["git", *arguments, str(place)], check=True, capture_output=True)
+        first = _first_clone(self.upstream.root, commit or self.base, branch)
+        place = shutil.copytree(first.name, self.folder / name, symlinks=True)
         clone = Repository(place, is_there=True)
-        how = ["-B", branch] if branch else ["--detach"]
-        clone.git("checkout", "--quiet", *how, commit or self.base)
+        clone.git("update-index", "--refresh")  # these files have other numbers and dates
         return clone
 
     def series(self, patches: bytes, *, name: str = "s") -> None:
@@ -108,6 +108,17 @@ class Stage(Struct, frozen=True):
         box = self.folder / "box.mbox"
         box.write_bytes(patches)
         self.run("import", box, "--series", name)
+
+
+@functools.cache
+def _first_clone(upstream: Path, commit: str, branch: str) -> tempfile.TemporaryDirectory[str]:
+    """Return the clone that others are copies of: git needs four processes to make one."""
+    folder = tempfile.TemporaryDirectory(prefix="patchmgr-clone-")
+    line = ["git", "clone", "--quiet", "--no-checkout", "--template=", str(upstream), folder.name]
+    subprocess.run(line, check=True, capture_output=True)
+    how = ["-B", branch] if branch else ["--detach"]
+    Repository(Path(folder.name), is_there=True).git("checkout", "--quiet", *how, commit)
+    return folder
 
 
 def plant(
