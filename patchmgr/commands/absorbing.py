@@ -13,6 +13,7 @@ from patchmgr.engines.absorption import Absorption
 from patchmgr.engines.atoms import Folded
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.rebase import Item
+from patchmgr.engines.relocation_files import ChangedFiles
 from patchmgr.plumbing.answers import Answers
 from patchmgr.plumbing.history import KnownHistory
 from patchmgr.plumbing.objects import StoredTree
@@ -31,6 +32,7 @@ def with_absorbed(
     history: KnownHistory,
     text: GitTextMerge,
     before: Answers,
+    elsewhere: ChangedFiles,
     on_search: Callable[[], None],
 ) -> tuple[Item, ...]:
     """Note on each patch what upstream has of it already.
@@ -48,7 +50,9 @@ def with_absorbed(
     folded = [Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in kept]
 
     def find() -> Mapping[int, Absorption]:
-        return find_absorbed(folded, start, target, renames, steps, blobs=bench, text=text)
+        return find_absorbed(
+            folded, start, target, renames, steps, blobs=bench, text=text, elsewhere=elsewhere
+        )
 
     about = (folded, start, target, sorted(renames.items()))
 

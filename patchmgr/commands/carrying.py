@@ -129,6 +129,12 @@ def carry(
     text = GitTextMerge(bench, kept=kept)
     symbols = _Symbols()
     structure = StructureApart(answers=kept)
+    elsewhere = ChangedFiles(
+        lambda language: readable_files(
+            bench, base.id, onto.id, is_wanted=is_of(language), bring=bring
+        ),
+        bench,
+    )
 
     def try_patch(patch: str) -> None:
         on_patch(patch)
@@ -145,12 +151,7 @@ def carry(
         recall=recall,
         structure=structure,
         formatter=_formatter(onto, bench, bring, formatters),
-        elsewhere=ChangedFiles(
-            lambda language: readable_files(
-                bench, base.id, onto.id, is_wanted=is_of(language), bring=bring
-            ),
-            bench,
-        ),
+        elsewhere=elsewhere,
     )
     progress.start("Carrying patches", len(items))
     try:
@@ -159,7 +160,7 @@ def carry(
             every = (*paths, *renames.values())
             history = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
             items = with_absorbed(
-                bench, items, base, onto, renames, history, text, kept, structure.begin
+                bench, items, base, onto, renames, history, text, kept, elsewhere, structure.begin
             )
             if len(history.steps(every)) >= FEWEST_KEPT:
                 tools = replace(tools, kept=kept)

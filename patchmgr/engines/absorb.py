@@ -27,6 +27,7 @@ from patchmgr.engines.landing import (
 )
 from patchmgr.engines.presence import Count, Fate
 from patchmgr.engines.proof import is_short, proved_hunks
+from patchmgr.engines.relocation_files import ChangedFiles
 from patchmgr.engines.replaced import with_replaced
 from patchmgr.engines.reversals import is_kept, relanding, restored, reversal
 from patchmgr.engines.search import Search, Timelines, states_of
@@ -47,11 +48,13 @@ def find_absorbed(
     *,
     blobs: Blobs,
     text: TextMerge,
+    elsewhere: ChangedFiles | None = None,
 ) -> Mapping[int, Absorption]:
     """Return by patch number what upstream has of it; patches it has nothing of are left out.
 
     `start` and `target` give the base's and the target's file for every path of the series
-    (the target's at the path's new home, as `homes` says).
+    (the target's at the path's new home, as `homes` says). `elsewhere` has the files to which
+    upstream may have moved what landed.
     """
     series = tuple(patch_atoms(item.patch) for item in folded)
     timelines = Timelines(steps, start, homes)
@@ -64,6 +67,7 @@ def find_absorbed(
         blobs,
         text,
         tuple(folded),
+        lambda path, lines: elsewhere is not None and elsewhere.gained(path, lines),
     )
     return with_replaced(search, _each(search))
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption import Absorption
-from patchmgr.engines.atoms import is_telling
 from patchmgr.engines.landing import Landing
-from patchmgr.engines.presence import Fate
-from patchmgr.engines.proof import is_touched
+from patchmgr.engines.marked_texts import split_marked
+from patchmgr.engines.replaced import undoing
 from patchmgr.engines.search import Search
+from patchmgr.model.merge import Conflicted
 
 Found = Mapping[int, Absorption]
 
@@ -21,9 +21,9 @@ def without_others(
 ) -> dict[int, Absorption]:
     """Return what is found, less what other patches of the series account for.
 
-    A patch of which a later one replaced more than landed is in only as a range with that one:
-    it is left out where that one is not in whole. A hunk of which the landing has nothing, in a
-    file that it left alone, is not in by other words that another patch brought there.
+    Where later patches replaced more of a patch than landed, little shows that it is in: it is
+    left out if one of these is not in whole, and if it undoes one that is not in. A hunk of
+    which the landing has nothing is not in by other words that another patch brought there.
     """
     own: dict[int, Absorption] = {}
     for patch, absorption in found.items():
@@ -31,11 +31,10 @@ def without_others(
         if landing is None or not absorption.hunks:
             own[patch] = absorption
             continue
-        if absorption.is_whole and _is_half_landed(search, patch, landing, found):
+        if absorption.is_whole and _hangs_on_others(search, patch, landing, found):
             continue
-        foreign = _foreign_hunks(search, patch, landing, found)
-        hunks = absorption.hunks - foreign
-        is_whole = absorption.is_whole and not foreign
+        hunks = absorption.hunks.difference(_foreign_hunks(search, patch, landing, found))
+        is_whole = absorption.is_whole and hunks == absorption.hunks
         own[patch] = replace(absorption, hunks=hunks, is_whole=is_whole)
     return own
 
@@ -47,42 +46,59 @@ def _landing_of(
     return next((found for found in landings if steps[found.number] == absorption.step), None)
 
 
-def _foreign_hunks(search: Search, patch: int, landing: Landing, found: Found) -> frozenset[int]:
-    """Return the hunks whose place has other words, which another patch of the series brought."""
-    hunks: set[int] = set()
-    for number, hunk in enumerate(search.series[patch].hunks):
-        count = landing.view.count(hunk)
-        if count.found or not count.needed or is_touched(search, landing, hunk):
-            continue
-        moves = search.timelines.moves().items()
-        steps = [n for n, moved in moves if any(path == hunk.path for path, *_ in moved)]
-        last = search.timelines.steps[steps[-1]] if steps else None
-        others = (p for p, other in found.items() if p != patch and other.step == last)
-        if any(hunk.path in search.series[other].paths for other in others):
-            hunks.add(number)
-    return frozenset(hunks)
+def _hangs_on_others(search: Search, patch: int, landing: Landing, found: Found) -> bool:
+    """Say whether later patches, not in whole, replaced more of a patch than landed.
 
-
-def _is_half_landed(search: Search, patch: int, landing: Landing, found: Found) -> bool:
-    """Say whether a later patch that is not in whole replaced more of a patch than landed."""
+    And whether it undoes an earlier one that is not in.
+    """
     if landing.count.superseded <= landing.count.found:
         return False
-    others = [
-        hunk
-        for number in range(patch + 1, landing.last + 1)
-        if number not in found or not found[number].is_whole
-        for hunk in search.series[number].hunks
-    ]
-    for hunk in search.series[patch].hunks:
-        replaced = {
-            (not is_added, line)
-            for (is_added, line), fate in landing.view.fates(hunk).items()
-            if fate is Fate.SUPERSEDED and is_telling(line)
-        }
-        for other in others:
-            lines = {(True, line) for line in other.added} | {
-                (False, line) for line in other.removed
-            }
-            if other.path == hunk.path and replaced & lines:
-                return True
-    return False
+    pairs = [(earlier, patch) for earlier in range(patch) if earlier not in found]
+    later = range(patch + 1, landing.last + 1)
+    others = [(patch, n) for n in later if n not in found or not found[n].is_whole]
+    return all(
+        any(next(undoing(search, *pair), None) is not None for pair in each)
+        for each in (pairs, others)
+    )
+
+
+def _foreign_hunks(search: Search, patch: int, landing: Landing, found: Found) -> Iterator[int]:
+    """Yield the hunks whose place has other words, which another patch of the series brought.
+
+    Patches that replaced the hunk in the series are none of these.
+    """
+    for number, hunk in enumerate(search.series[patch].hunks):
+        count = landing.view.count(hunk)
+        if count.found or not count.needed:
+            continue
+        brought = _bringer(search, patch, number)
+        step = None if brought is None else search.timelines.steps[brought]
+        others = [p for p, absorption in found.items() if p != patch and absorption.step == step]
+        if any(
+            hunk.path in search.series[other].paths and not _replaces(search, patch, number, other)
+            for other in others
+        ):
+            yield number
+
+
+def _replaces(search: Search, patch: int, number: int, other: int) -> bool:
+    """Say whether a later patch takes away, or gives back, lines of a hunk."""
+    old = search.series[patch].hunks[number]
+    hunks = (search.series[other].hunks[n] for n in undoing(search, patch, other))
+    return other > patch and any(old.added & h.removed or old.removed & h.added for h in hunks)
+
+
+def _bringer(search: Search, patch: int, number: int) -> int | None:
+    """Return the step that wrote the words that stand where a hunk belongs, None where none do."""
+    path = search.series[patch].hunks[number].path
+    merge = search.alone(patch, number, search.target[path])
+    if not isinstance(merge, Conflicted) or merge.marked is None:
+        return None
+    words = [found.region.ours for found in split_marked(merge.marked).regions]
+    has = [text for text in words if text.strip()]
+    for step in reversed(search.timelines.touching(path)):
+        before = search.version(step - 1)[path]
+        earlier = b"" if before is None else search.blobs.read(before.blob)
+        if has and not all(text in earlier for text in has):
+            return step
+    return None

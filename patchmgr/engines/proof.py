@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from patchmgr.engines.atoms import HunkAtoms
 from patchmgr.engines.landing import Landing, is_ours
-from patchmgr.engines.languages.names import language
 from patchmgr.engines.marked_texts import split_marked
-from patchmgr.engines.presence import Fate
+from patchmgr.engines.remarks import has_same_code
 from patchmgr.engines.search import Search
-from patchmgr.model.merge import Conflicted
+from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.recorded import Region
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 COMMON = 8
 MOST_LEFT_OUT = 2.0
 FEWEST_REWORDED = 0.05
-
-_REMARKS = {"Python": b"#"} | dict.fromkeys(("C", "C++", "C++ header", "CUDA", "HIP"), b"//")
 
 
 def proved_hunks(search: Search, patch: int, landing: Landing) -> frozenset[int]:
@@ -54,8 +51,10 @@ def _is_proved(search: Search, patch: int, landing: Landing, number: int) -> boo
         return _is_done_without(search, landing, hunk)
     if _is_later_wording(search, landing) or search.is_in(patch, number, landed):
         return True
-    if _lacks_remarks_alone(landing, hunk):
+    if _lacks_remarks_alone(search, patch, number, landed):
         return True
+    if _has_lost_its_place(search, patch, landing, number):
+        return False
     return not is_short(search, hunk, landed, end) or _is_reworded(search, patch, landing, number)
 
 
@@ -68,9 +67,25 @@ def _is_small_talk(search: Search, before: Entry | None, after: Entry) -> bool:
 
 
 def _is_left_out(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
-    """Say whether the landing has nothing of a hunk, and the target would take it."""
+    """Say whether the landing has nothing of a hunk, and neither has the target."""
     then, now = landing.view.count(hunk), search.view(landing.last, search.end).count(hunk)
-    return not then.found and then.needed > 0 and now.needed > 0
+    return not then.found and then.needed > 0 and (now.needed > 0 or not now.found)
+
+
+def _has_lost_its_place(search: Search, patch: int, landing: Landing, number: int) -> bool:
+    """Say whether a hunk only adds, nothing of it landed, and its place was taken away there.
+
+    To take away what stands beside it says nothing of what it adds.
+    """
+    hunk = search.series[patch].hunks[number]
+    count = landing.view.count(hunk)
+    if count.found or not count.reworded or hunk.removed:
+        return False
+    merge = search.alone(patch, number, search.version(landing.number)[hunk.path])
+    if not isinstance(merge, Conflicted) or merge.marked is None:
+        return False
+    regions = split_marked(merge.marked).regions
+    return not any(found.region.ours.strip() for found in regions)
 
 
 def is_touched(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
@@ -96,23 +111,13 @@ def _is_later_wording(search: Search, landing: Landing) -> bool:
     return count.reworded >= FEWEST_REWORDED * count.total and is_ours(search, landing.number)
 
 
-def _lacks_remarks_alone(landing: Landing, hunk: HunkAtoms) -> bool:
-    """Say whether what the landing left out of a hunk is remarks behind code that is there."""
-    mark = _REMARKS.get(language(hunk.path))
-    fates = landing.view.fates(hunk)
-    if mark is None or any(fate is Fate.REWORDED for fate in fates.values()):
+def _lacks_remarks_alone(search: Search, patch: int, number: int, landed: Entry | None) -> bool:
+    """Say whether all that a hunk would still do to a file is to remarks in it."""
+    merge = search.alone(patch, number, landed)
+    if landed is None or not isinstance(merge, Clean):
         return False
-    left_out = [key for key, fate in fates.items() if fate is Fate.NEEDED]
-    added, removed = ({_code(line, mark) for line in side} for side in (hunk.added, hunk.removed))
-    return bool(left_out) and all(
-        _code(line, mark) in (removed if is_added else added) for is_added, line in left_out
-    )
-
-
-def _code(line: bytes, mark: bytes) -> bytes:
-    """Return a line without the remark behind its code; one with a string stays as it is."""
-    code, _, _ = line.partition(mark)
-    return line if not code or any(quote in code for quote in (b'"', b"'", b"\\")) else code
+    path = search.series[patch].hunks[number].path
+    return has_same_code(path, search.blobs.read(landed.blob), merge.content)
 
 
 def is_short(search: Search, hunk: HunkAtoms, landed: Entry | None, end: Entry | None) -> bool:

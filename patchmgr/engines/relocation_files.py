@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from patchmgr.engines.atoms import normal_lines
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.languages.names import OTHER, language
 from patchmgr.model.ports import Blobs
@@ -35,6 +36,18 @@ class ChangedFiles:
         if language not in self._known:
             self._known[language] = self._find(language)
         return self._known[language]
+
+    def gained(self, path: str, lines: frozenset[bytes]) -> bool:
+        """Say whether another file of a path's language has now, not before, all of these lines.
+
+        They are without white space.
+        """
+        return any(
+            lines <= frozenset(normal_lines(self.text(after) or b""))
+            and not lines <= frozenset(normal_lines(self.text(before) or b""))
+            for other, (before, after) in self.of(language(path)).items()
+            if other != path
+        )
 
     def version(self, path: str) -> Entry | None:
         """Return the base's file, None where there is none."""

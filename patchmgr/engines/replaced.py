@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption import Absorption, Event
+from patchmgr.engines.atoms import is_telling
 from patchmgr.engines.differences import matched_lines
 from patchmgr.engines.fold import FileStep
 from patchmgr.engines.placement import split_lines
@@ -24,15 +25,17 @@ def with_replaced(search: Search, found: Found) -> dict[int, Absorption]:
     """Return what upstream has, made to fit together.
 
     A patch whose lines a landed one takes away is in with it if its files are settled: the net
-    change of the series changes nothing there, and it takes nothing of one that is not in. Else
-    the hunks that take them away say so: they are to be carried if that patch is.
+    change of the series changes nothing there; its hunks that take lines of one that is not in
+    are left out. Else the hunks that take them away, or give back
+    what it takes away, say so: they are to be carried if that patch is.
     """
     more = dict(found)
     for number, absorption in sorted(found.items()):
         for earlier in range(number):
-            is_taken = _is_carried(more, earlier) and _is_taken(search, earlier, number)
-            if is_taken and not _takes_carried(search, more, earlier):
-                more[earlier] = _in_range(search, earlier, absorption)
+            if _is_carried(more, earlier) and _is_taken(search, earlier, number):
+                ranged = _in_range(search, earlier, absorption, _held(search, more, earlier))
+                if not ranged.hunks <= (more[earlier].hunks if earlier in more else frozenset()):
+                    more[earlier] = ranged
     for patch in range(len(search.series)):
         beside = _beside(search, more, patch) if _is_carried(more, patch) else None
         if beside is not None:
@@ -40,9 +43,17 @@ def with_replaced(search: Search, found: Found) -> dict[int, Absorption]:
     return _with_undone(search, more)
 
 
-def _in_range(search: Search, patch: int, other: Absorption) -> Absorption:
-    hunks = frozenset(range(len(search.series[patch].hunks)))
-    return Absorption(hunks, other.step, Event.LANDED, is_whole=True, how=How.RANGE)
+def _in_range(
+    search: Search, patch: int, other: Absorption, held: frozenset[int] = frozenset()
+) -> Absorption:
+    hunks = frozenset(range(len(search.series[patch].hunks))) - held
+    return Absorption(hunks, other.step, Event.LANDED, is_whole=not held, how=How.RANGE)
+
+
+def _held(search: Search, found: Found, patch: int) -> frozenset[int]:
+    """Return the hunks of a patch that take away what an earlier one that is not in adds."""
+    carried = (earlier for earlier in range(patch) if _is_carried(found, earlier))
+    return frozenset(hunk for earlier in carried for hunk in _taking(search, earlier, patch))
 
 
 def _beside(search: Search, found: Found, patch: int) -> Absorption | None:
@@ -81,12 +92,6 @@ def _is_taken(search: Search, patch: int, later: int) -> bool:
     return any(search.view(end, search.end).is_settled(atoms) for end in dict.fromkeys(ends))
 
 
-def _takes_carried(search: Search, found: Found, patch: int) -> bool:
-    """Say whether a patch takes away what an earlier one that is not in adds."""
-    carried = (earlier for earlier in range(patch) if _is_carried(found, earlier))
-    return any(next(_taking(search, earlier, patch), None) is not None for earlier in carried)
-
-
 def _with_undone(search: Search, found: Found) -> dict[int, Absorption]:
     """Note which hunks take away what earlier patches bring that may be carried."""
     noted: dict[int, Absorption] = {}
@@ -95,10 +100,23 @@ def _with_undone(search: Search, found: Found) -> dict[int, Absorption]:
         for earlier in range(number):
             if _is_carried(found, earlier) or noted[earlier].undoes:
                 name = search.folded[earlier].patch.name
-                for hunk in _taking(search, earlier, number):
+                for hunk in undoing(search, earlier, number):
                     undoes[hunk] = undoes.get(hunk, frozenset()) | {name}
         noted[number] = replace(absorption, undoes=undoes) if undoes else absorption
     return noted
+
+
+def undoing(search: Search, earlier: int, later: int) -> Iterator[int]:
+    """Yield the hunks of a patch that take away what an earlier one adds, or give it back.
+
+    What the earlier one takes away is given back by a line that the file had nowhere in between.
+    """
+    yield from _taking(search, earlier, later)
+    for number, hunk in enumerate(search.series[later].hunks):
+        lines = frozenset(filter(is_telling, hunk.added))
+        taken = (h.removed & lines for h in search.series[earlier].hunks if h.path == hunk.path)
+        if any(given - search.lines(search.states[hunk.path][later]) for given in taken if given):
+            yield number
 
 
 def _taking(search: Search, earlier: int, later: int) -> Iterator[int]:

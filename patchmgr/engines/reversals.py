@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 
 from patchmgr.engines.arrivals import Traffic
+from patchmgr.engines.atoms import HunkAtoms, is_telling
 from patchmgr.engines.landing import FEWEST_LINES, Landing
 from patchmgr.engines.presence import Fate, View
 from patchmgr.engines.search import Search
@@ -41,6 +42,8 @@ def reversal(
     for number, count in sorted(later.items(), key=lambda item: (-item[1], item[0]))[:2]:
         if count < FEWEST_LEFT * found:
             break
+        if count and _is_exact_reverse(search, landing.number, number):
+            return number
         if _is_back(search, patches, landing, search.view(landing.last, number)):
             subject = search.timelines.steps[number].subject
             if _REVERT.search(subject) or _is_reverse(search, landing.number, number):
@@ -72,6 +75,15 @@ def _is_reverse(search: Search, landed: int, number: int) -> bool:
     if restores:
         return undone >= FEWEST_REVERSED * done and other <= MOST_BESIDE * (undone + other)
     return undone >= FEWEST_UNDONE * done and other <= MOST_ELSE * (undone + other)
+
+
+def _is_exact_reverse(search: Search, landed: int, number: int) -> bool:
+    """Say whether a step does the reverse of what the landing step did, and nothing else.
+
+    What the landing took away may be another patch's: then its place is not as it was before.
+    """
+    added, removed = search.difference(landed)
+    return bool(removed) and search.difference(number) == (removed, added)
 
 
 def is_kept(search: Search, patch: int, landing: Landing, number: int) -> bool:
@@ -118,6 +130,7 @@ def restored(search: Search, patch: int, landing: Landing) -> frozenset[int]:
 
     Where they are little of the patch, it has evolved: then there are none. A patch that landed
     in other words counts as in only where nothing of it was taken back, hunks that only add too.
+    What upstream moved is not taken back.
     """
     count = landing.count
     is_reworded = count.reworded >= max(FEWEST_LINES, FEWEST_OTHER_WORDS * count.total)
@@ -131,8 +144,25 @@ def restored(search: Search, patch: int, landing: Landing) -> frozenset[int]:
         lines += len(then)
         is_back = all(now.get(line) is Fate.NEEDED for line in then)
         is_enough = is_reworded and len(then) >= FEWEST_LINES
+        if is_back and is_enough and _is_moved(search, landing, hunk):
+            continue
         if is_back and (is_enough or any(not is_added for is_added, _ in then)):
             found.add(number)
             back += len(then)
             is_part = is_part or is_enough
     return frozenset(found) if is_part or back >= FEWEST_BACK_IN_PART * lines else frozenset()
+
+
+def _is_moved(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
+    """Say whether the target has all that a landed hunk adds in another place, as often as then."""
+    lines = frozenset(filter(is_telling, hunk.added))
+    landed = search.version(landing.number)
+    there, then = (search.line_counts(side[hunk.path]) for side in (search.target, landed))
+    if not lines or all(there[line] >= then[line] for line in lines):
+        return bool(lines)
+    gained = (
+        path
+        for path, entry in search.target.items()
+        if lines <= search.lines(entry) and not lines <= search.lines(landed[path])
+    )
+    return next(gained, None) is not None or search.elsewhere(hunk.path, lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -52,6 +52,10 @@ class Timelines:
             found = entry
         return found
 
+    def touching(self, path: str) -> Sequence[int]:
+        """Return the numbers of the steps that change a path, in order."""
+        return [number for number, _ in self._changes.get(path, ())]
+
     def moves(self) -> Mapping[int, Sequence[tuple[str, Entry | None, Entry | None]]]:
         """Return step number to (path, before, after) of what it touches, in order."""
         found: dict[int, list[tuple[str, Entry | None, Entry | None]]] = {}
@@ -67,7 +71,8 @@ class Search(Struct, frozen=True):
     """A series (its lines, and the states of its files) and upstream's way to the target.
 
     `states` gives for each path the file before all patches, and after each of them.
-    `target` is the target's file by path of the series.
+    `target` is the target's file by path of the series. `elsewhere` says whether another file
+    of a path's language has lines that it had not in the base.
     """
 
     series: tuple[PatchAtoms, ...]
@@ -78,6 +83,7 @@ class Search(Struct, frozen=True):
     blobs: Blobs
     text: TextMerge
     folded: tuple[Folded, ...]
+    elsewhere: Callable[[str, frozenset[bytes]], bool] = lambda path, lines: False
     views: dict[tuple[int, int], View] = field(default_factory=dict)
     known_lines: dict[str, frozenset[bytes]] = field(default_factory=dict)
     known_differences: dict[int, tuple[frozenset[Place], frozenset[Place]]] = field(
