@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from patchmgr.engines.atoms import HunkAtoms
-from patchmgr.engines.landing import Landing, is_ours
+from patchmgr.engines.landing import FEWEST_LINES, Landing, is_ours
 from patchmgr.engines.marked_texts import split_marked
 from patchmgr.engines.remarks import has_same_code
 from patchmgr.engines.search import Search
@@ -73,13 +73,13 @@ def _is_left_out(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
 
 
 def _has_lost_its_place(search: Search, patch: int, landing: Landing, number: int) -> bool:
-    """Say whether a hunk only adds, nothing of it landed, and its place was taken away there.
+    """Say whether a hunk only adds lines, of which none landed and whose place was taken away.
 
     To take away what stands beside it says nothing of what it adds.
     """
     hunk = search.series[patch].hunks[number]
     count = landing.view.count(hunk)
-    if count.found or not count.reworded or hunk.removed:
+    if count.found or count.reworded < FEWEST_LINES or hunk.removed:
         return False
     merge = search.alone(patch, number, search.version(landing.number)[hunk.path])
     if not isinstance(merge, Conflicted) or merge.marked is None:

@@ -211,6 +211,7 @@ def test_a_hunk_that_never_landed_is_not_in_once_upstream_changes_the_line_besid
     ("words", "there", "verdict"),
     [
         pytest.param("stay_20 new_1 new_2 new_3", "", "landed c0 history hunks 0", id="only-adds"),
+        pytest.param("stay_20 new_1 new_2", "", "landed c0 history", id="says-little"),
         pytest.param("new_1 new_2 new_3", "", "landed c0 history", id="changes-a-line"),
         pytest.param("stay_20 new_1 new_2", "other", "landed c0 history", id="other-words"),
     ],
