@@ -51,3 +51,22 @@ def test_a_language_is_asked_for_once_and_the_new_side_is_as_it_is_now() -> None
 )
 def test_languages(language: str, path: str, is_so: bool) -> None:
     assert is_of(language)(path) is is_so
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_so"),
+    [
+        pytest.param(b"x\n", b"x\n  one(a)\ntwo(b)\n", True, id="came"),
+        pytest.param(None, b"one(a)\ntwo(b)\n", True, id="a-new-file"),
+        pytest.param(b"x\n", b"x\none(a)\n", False, id="came-in-part"),
+        pytest.param(b"one(a)\ntwo(b)\n", b"one(a)\ntwo(b)\nx\n", False, id="was-there"),
+    ],
+)
+def test_another_file_gained_lines(before: bytes | None, after: bytes, is_so: bool) -> None:
+    blobs = MemoryBlobs()
+    old = None if before is None else Entry("100644", blobs.add(before))
+    new = Entry("100644", blobs.add(after))
+    files = ChangedFiles(lambda language: {"b.py": (old, new)}, blobs)
+    lines = frozenset((b"one(a)", b"two(b)"))
+    assert files.gained("a.py", lines) is is_so
+    assert not files.gained("b.py", lines)

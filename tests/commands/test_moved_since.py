@@ -1,0 +1,43 @@
+"""What upstream moved, or took back, of a patch that landed in other words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.commands.conftest import Scene
+from tests.commands.test_rebase import fork, verdicts
+
+OTHER = "def other(plant):\n    stop(plant)\n"
+HELPERS = "".join(f"    helper_{n}(plant)\n" for n in range(3))
+PIECES = "".join(f"    piece_{n:02}(plant)\n" for n in range(20))
+
+
+def steps(*more: tuple[int, str]) -> str:
+    """Return a function of sixty lines, with other lines behind some of them."""
+    lines = [f"    step_{n:02}(plant)\n" for n in range(60)]
+    for at, text in more:
+        lines[at] += text
+    return "".join(["def main(plant):\n", *lines])
+
+
+def pieces(words: str) -> tuple[int, str]:
+    return 6, PIECES + "".join(f"    {words}_{n}(plant)\n" for n in range(3))
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict"),
+    [
+        pytest.param(OTHER + HELPERS, "absorbed", id="moved-to-a-file-of-its-own"),
+        pytest.param(OTHER, "partial", id="taken-back"),
+    ],
+)
+def test_a_hunk_is_carried_only_if_upstream_has_it_nowhere(
+    scene: Scene, other: str, verdict: str
+) -> None:
+    """Found by a reader: moved lines were carried, and stood in the result twice."""
+    helpers = (21, HELPERS)
+    scene.upstream.commit({"a.py": steps(), "b.py": OTHER})
+    fork(scene, {"a.py": steps(pieces("ours"), helpers)})
+    scene.upstream.commit({"a.py": steps(pieces("theirs"), helpers)}, "Land (#7)")
+    scene.upstream.commit({"a.py": steps(pieces("theirs")), "b.py": other}, "Move (#8)")
+    assert verdicts(scene.rebase("--onto", "upstream/main")) == [verdict]
