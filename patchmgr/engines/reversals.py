@@ -144,7 +144,7 @@ def restored(search: Search, patch: int, landing: Landing) -> frozenset[int]:
         lines += len(then)
         is_back = all(now.get(line) is Fate.NEEDED for line in then)
         is_enough = is_reworded and len(then) >= FEWEST_LINES
-        if is_back and is_enough and _is_moved(search, landing, hunk):
+        if is_back and is_enough and not hunk.removed and _is_moved(search, landing, hunk):
             continue
         if is_back and (is_enough or any(not is_added for is_added, _ in then)):
             found.add(number)
@@ -154,12 +154,14 @@ def restored(search: Search, patch: int, landing: Landing) -> frozenset[int]:
 
 
 def _is_moved(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
-    """Say whether the target has all that a landed hunk adds in another place, as often as then."""
+    """Say whether the target has all that a hunk adds in another place, as often as it landed."""
     lines = frozenset(filter(is_telling, hunk.added))
     landed = search.version(landing.number)
     there, then = (search.line_counts(side[hunk.path]) for side in (search.target, landed))
-    if not lines or all(there[line] >= then[line] for line in lines):
-        return bool(lines)
+    if len(lines) < FEWEST_LINES:
+        return False
+    if all(there[line] >= then[line] for line in lines):
+        return True
     gained = (
         path
         for path, entry in search.target.items()

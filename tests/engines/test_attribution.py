@@ -171,6 +171,25 @@ def test_what_upstream_moved_is_not_taken_back(after: Changes, verdict: str) -> 
     assert told.verdicts() == [verdict]
 
 
+def test_what_is_back_is_taken_back_though_its_new_line_stands_elsewhere() -> None:
+    """Found by a reader: a hunk that takes lines away counted as moved."""
+    back = ("stay_20", "old_one old_two old_three")
+    base = swap(CALL.replace(b"step_", b"stay_"), back)
+
+    def text(words: str, *more: tuple[str, str]) -> bytes:
+        lines = " ".join(["stay_05", *(f"piece_{n:02}" for n in range(20)), words])
+        return swap(base, ("stay_05", lines), *more)
+
+    short = [("old_one", "common_line"), ("old_two", ""), ("old_three", "")]
+    told = tale(
+        [{"a": text(OURS, *short)}],
+        ("Land", {"a": text(THEIRS, *short)}),
+        ("Back", {"a": text(THEIRS, ("stay_30", "stay_30 common_line"))}),
+        base={"a": base},
+    )
+    assert told.verdicts() == ["evolved c0 by c1 history hunks 0"]
+
+
 def config(words: str, *more: tuple[str, str]) -> bytes:
     return swap(BASE, ("stay_05", f"stay_05 {words}"), *more)
 

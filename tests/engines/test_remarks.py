@@ -27,6 +27,17 @@ from patchmgr.engines.remarks import has_same_code
         pytest.param("a.py", "f(\n", "f(  # why\n", False, id="no-python"),
         pytest.param("a.py", "# coding: utf-8\nf()\n", "f()\n", False, id="coding"),
         pytest.param("a.py", "# coding: no-such\n", "# coding: no-such\n", False, id="bad-coding"),
+        pytest.param("a.py", "#coding:base64\nf()#a\n", "#coding:base64\nf()\n", False, id="codec"),
+        pytest.param(
+            "a.py", "#coding:punycode\nf()#a\n", "#coding:punycode\nf()\n", False, id="puny"
+        ),
+        pytest.param("a.py", 'u=f"{t["#a\'"]}\n', 'u=f"{t["#b\'"]}\n', False, id="a-newer-python"),
+        pytest.param("a.py", "# ///\n# a\n# ///\n", "# ///\n# b\n# ///\n", False, id="metadata"),
+        pytest.param("a.py", "# hi\rx = 1\n", "# hi\rx = 2\n", False, id="lone-end"),
+        pytest.param("a.cc", "f(); // CHECK: a\n", "f();\n", False, id="filecheck"),
+        pytest.param("a.cc", '"a\\\r\n//b"', '"a\\\r\n//c"', False, id="crlf"),
+        pytest.param("a.cc", "//a\n" + "x\n" * 200_000, "x\n" * 200_000, False, id="large"),
+        pytest.param("a.cc", "//a\n" + 'R"( ' * 20_000, 'R"( ' * 20_000, False, id="raw-strings"),
         pytest.param("a.cu", "f(); // why\n", "f();\n", True, id="cuda"),
         pytest.param("a.cc", "f(); /* why */ g();\n", "f(); g();\n", True, id="block"),
         pytest.param(
