@@ -65,8 +65,11 @@ def _hangs_on_others(search: Search, patch: int, landing: Landing, found: Found)
 def _foreign_hunks(search: Search, patch: int, landing: Landing, found: Found) -> Iterator[int]:
     """Yield the hunks whose place has other words, which another patch of the series brought.
 
-    Patches that replaced the hunk in the series are none of these.
+    Patches that replaced the hunk in the series are none of these, unless it undoes one itself that
+    is not in.
     """
+    open_ones = [earlier for earlier in range(patch) if earlier not in found]
+    undone = {hunk for earlier in open_ones for hunk in undoing(search, earlier, patch)}
     for number, hunk in enumerate(search.series[patch].hunks):
         count = landing.view.count(hunk)
         if count.found or not count.needed:
@@ -75,7 +78,8 @@ def _foreign_hunks(search: Search, patch: int, landing: Landing, found: Found) -
         step = None if brought is None else search.timelines.steps[brought]
         others = [p for p, absorption in found.items() if p != patch and absorption.step == step]
         if any(
-            hunk.path in search.series[other].paths and not _replaces(search, patch, number, other)
+            hunk.path in search.series[other].paths
+            and (number in undone or not _replaces(search, patch, number, other))
             for other in others
         ):
             yield number

@@ -67,9 +67,16 @@ def _is_small_talk(search: Search, before: Entry | None, after: Entry) -> bool:
 
 
 def _is_left_out(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
-    """Say whether the landing has nothing of a hunk, and neither has the target."""
+    """Say whether the landing has nothing of a hunk, and neither has the target.
+
+    What later patches of the series replaced, the target need not have.
+    """
     then, now = landing.view.count(hunk), search.view(landing.last, search.end).count(hunk)
-    return not then.found and then.needed > 0 and (now.needed > 0 or not now.found)
+    if then.found or not then.needed:
+        return False
+    last = len(search.series) - 1
+    is_lasting = search.view(last, search.end).count(hunk).total > 0
+    return now.needed > 0 or (is_lasting and not now.found)
 
 
 def _has_lost_its_place(search: Search, patch: int, landing: Landing, number: int) -> bool:
