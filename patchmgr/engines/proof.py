@@ -89,10 +89,9 @@ def _has_lost_its_place(search: Search, patch: int, landing: Landing, number: in
     if count.found or count.reworded < FEWEST_LINES or hunk.removed:
         return False
     merge = search.alone(patch, number, search.version(landing.number)[hunk.path])
-    if not isinstance(merge, Conflicted) or merge.marked is None:
-        return False
-    regions = split_marked(merge.marked).regions
-    return not any(found.region.ours.strip() for found in regions)
+    marked = merge.marked if isinstance(merge, Conflicted) else None
+    regions = split_marked(marked or b"").regions
+    return bool(regions) and not any(found.region.ours.strip() for found in regions)
 
 
 def is_touched(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:

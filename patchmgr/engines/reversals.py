@@ -158,13 +158,10 @@ def _is_moved(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
     lines = frozenset(filter(is_telling, hunk.added))
     landed = search.version(landing.number)
     there, then = (search.line_counts(side[hunk.path]) for side in (search.target, landed))
-    if len(lines) < FEWEST_LINES:
-        return False
-    if all(there[line] >= then[line] for line in lines):
-        return True
-    gained = (
-        path
+    is_here = all(there[line] >= then[line] for line in lines)
+    is_beside = any(
+        lines <= search.lines(entry) and not lines <= search.lines(landed[path])
         for path, entry in search.target.items()
-        if lines <= search.lines(entry) and not lines <= search.lines(landed[path])
     )
-    return next(gained, None) is not None or search.elsewhere(hunk.path, lines)
+    is_said = len(lines) >= FEWEST_LINES
+    return is_said and (is_here or is_beside or search.elsewhere(hunk.path, lines))

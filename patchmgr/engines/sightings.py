@@ -236,9 +236,9 @@ def _has_imports(result: FileResult, index: int, content: bytes, tools: _Tools) 
 
     def has_imports(version: Version) -> bool:
         upstream = tools.text_of(version.entry)
-        if upstream is None:
-            return False
-        return has_imports_of(before, upstream.decode("utf-8", "surrogateescape"), after)
+        return upstream is not None and has_imports_of(
+            before, upstream.decode("utf-8", "surrogateescape"), after
+        )
 
     return has_imports
 

@@ -219,9 +219,12 @@ def test_what_another_patch_wrote_at_its_place_is_no_wording_of_a_hunk(
     assert told.verdicts()[0] == "landed c0 history hunks 0"
 
 
-def test_a_hunk_that_never_landed_is_not_in_once_upstream_changes_the_line_beside_it() -> None:
+@pytest.mark.parametrize("after", [config("new_call"), swap(BASE, ("stay_06", ""))])
+def test_a_hunk_that_never_landed_is_not_in_once_upstream_changes_the_line_beside_it(
+    after: bytes,
+) -> None:
     ours: Changes = {"a": MANY, "v": config("old_call check_bounds")}
-    steps = ("Work", {"a": MANY}), ("Rework", {"v": config("new_call")})
+    steps = ("Work", {"a": MANY}), ("Rework", {"v": after})
     told = tale([ours], *steps, base={"a": BASE, "v": config("old_call")})
     assert told.verdicts() == ["landed c0 history hunks 0"]
 
