@@ -5,7 +5,6 @@ from __future__ import annotations
 from patchmgr.engines.atoms import HunkAtoms
 from patchmgr.engines.landing import FEWEST_LINES, Landing, is_ours
 from patchmgr.engines.marked_texts import split_marked
-from patchmgr.engines.remarks import has_same_code
 from patchmgr.engines.search import Search
 from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.recorded import Region
@@ -119,6 +118,8 @@ def _is_later_wording(search: Search, landing: Landing) -> bool:
 
 def _lacks_remarks_alone(search: Search, patch: int, number: int, landed: Entry | None) -> bool:
     """Say whether all that a hunk would still do to a file is to remarks in it."""
+    from patchmgr.engines.remarks import has_same_code
+
     merge = search.alone(patch, number, landed)
     if landed is None or not isinstance(merge, Clean):
         return False
