@@ -10,6 +10,9 @@ from msgspec.structs import replace
 
 from patchmgr.commands.absorbing import FEWEST_KEPT, with_absorbed
 from patchmgr.commands.touched import touched_paths
+from patchmgr.engines.audit.checks import CHECKS
+from patchmgr.engines.audit.rebased import since_in, states_of, with_findings
+from patchmgr.engines.audit.states import run_checks
 from patchmgr.engines.blocking import Causes, pass_on_causes
 from patchmgr.engines.crosscheck import check_merged
 from patchmgr.engines.leaving_out import leave_out
@@ -179,15 +182,17 @@ def carry(
             judged = explain(judged, history, start, blobs=bench, text=text)
             patches = [item.patch for item in items]
             judged, blocked = pass_on_causes(judged, patches, blocked)
-            judged = check_merged(
+            states = states_of(
                 judged,
                 changes,
                 base,
                 onto,
                 blobs=bench,
-                suspect_all=structure.suspect_all,
-                upstream_paths=changed_paths(bench.git_dir, base.id, onto.id),
+                changed_upstream=changed_paths(bench.git_dir, base.id, onto.id),
+                since=since_in(history, bench),
             )
+            judged = check_merged(judged, states, suspect_all=structure.suspect_all)
+            judged = with_findings(judged, run_checks(states, CHECKS))
     finally:
         structure.close()
         progress.done()

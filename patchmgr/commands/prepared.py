@@ -150,9 +150,12 @@ def carry_onto(
         )
         written = writing.written()
         count = counted.result()
+    # The audit looks at what is written already: a finding of it takes the commits back.
+    is_left = carried.has_conflicts
     outcome = SeriesOutcome(
         record.name, record.upstream, record.pin, pin_of(bench.reader, target), count,
-        written.head, written.tree, carried.outcomes, written.commits,
+        None if is_left else written.head, written.tree, carried.outcomes,
+        (None,) * len(carried.outcomes) if is_left else written.commits,
     )  # fmt: skip
     footings[record.name] = Footing(written.top, carried.blocked, written.diffs)
     return outcome

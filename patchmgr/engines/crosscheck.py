@@ -10,27 +10,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.audit.states import Files, States
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.structure.guards_imports import is_among, resolves, unresolved_imports
 from patchmgr.engines.structure.guards_lines import growths, outdated_lines
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.errors import PatchmgrError
-from patchmgr.model.snapshot import FILE_MODES, Entry
 
 if TYPE_CHECKING:
     from patchmgr.engines.rebase import FileResult, Judged
     from patchmgr.model.patch import Hunk
-    from patchmgr.model.ports import Blobs, Tree
 
-_UNKNOWN = b"("
-_CONTENTS = 64  # kept: several names may come from one module
 _WORD = re.compile(r"\w+")
 _ALIAS = re.compile(r"\bas[ \t]+\w+")
 _IMPORT = re.compile(
@@ -44,59 +38,17 @@ SuspectAll = Callable[[Sequence[Question]], Callable[[], Sequence[tuple[str, ...
 _PYTHON = (".py", ".pyi")
 
 
-class _Files(Struct, frozen=True):
-    """One state of all files, as the check of imports asks for it."""
-
-    tree: Overlay
-    content: Callable[[str], bytes]
-
-    def exists(self, path: str) -> bool:
-        """Say whether the path is a file or a folder."""
-        return self.tree.entry(path) is not None or self.tree.is_directory(path)
-
-    def blob(self, path: str) -> str | None:
-        """Return the id of a file's content, None where there is no such file."""
-        entry = self.tree.entry(path)
-        return None if entry is None else entry.blob
-
-    def read(self, path: str) -> bytes | None:
-        """Return a file's content, None where there is no such file.
-
-        What nobody has (a mirror may lack large files) is no Python: it may hold anything.
-        """
-        entry = self.tree.entry(path)
-        if entry is None or entry.mode not in FILE_MODES:
-            return None
-        try:
-            return self.content(entry.blob)
-        except PatchmgrError:
-            return _UNKNOWN
-
-
 def check_merged(
-    judged: Sequence[Judged],
-    changes: Mapping[str, Entry | None],
-    base: Tree,
-    onto: Tree,
-    *,
-    blobs: Blobs,
-    suspect_all: SuspectAll,
-    upstream_paths: Collection[str],
+    judged: Sequence[Judged], states: States, *, suspect_all: SuspectAll
 ) -> tuple[Judged, ...]:
     """Warn, at the last patch that carries a file, of what is suspicious in it.
 
-    `changes` is what the series makes of `onto`. `suspect_all` starts to look at merges, and gives
-    what is to be asked for the answers. Files that a conflict is left in are not looked at, nor
-    are imports of what is as the patches know it: `upstream_paths` are those that upstream changed.
+    `suspect_all` starts to look at merges, and gives what is to be asked for the answers. Files
+    that a conflict is left in are not looked at, nor are imports of what is as the patches know it.
     """
-    merged = Overlay(onto)
-    for path, entry in changes.items():
-        merged.set(path, entry)
-    sides = [Overlay(base), Overlay(onto), _written_against(judged, base), merged]
-    content = lru_cache(_CONTENTS)(blobs.read)
-    old, upstream, fork, after = (_Files(side, content) for side in sides)
-    last = _last_patches(judged)
-    carried = sorted(path for path in changes if path in last)
+    old, upstream, fork, after = states.base, states.onto, states.written, states.merged
+    last = {patch.outcome.name: number for number, patch in enumerate(judged)}
+    carried = list(states.carriers)
     merges, texts = _merged_texts(carried, (old, upstream, fork), after)
     counted = {path: growths(texts[path], merges[path]) for path in texts}
     suspects = [
@@ -106,8 +58,10 @@ def check_merged(
     ]
     asked = suspect_all([(texts[path], merges[path], path) for path in suspects])
     touched = {path for patch in judged for result in patch.files for path in _paths(result)}
-    doubtful = _Modules(_modules({*upstream_paths, *touched, *changes}, fork.tree, merged))
-    ours = _Modules(doubtful.places | _modules(changes, old.tree, merged))
+    doubtful = _Modules(
+        _modules({*states.changed_upstream, *touched, *carried}, fork.tree, after.tree)
+    )
+    ours = _Modules(doubtful.places | _modules(carried, old.tree, after.tree))
     named = {path: _named_imports(t) for path, t in merges.items() if path.endswith(_PYTHON)}
     told: dict[str, tuple[str, ...]] = {}
     for path, imports in named.items():
@@ -124,11 +78,11 @@ def check_merged(
         told[path] = (*told.get(path, ()), *outdated_lines(texts[path], counted[path]))
     for path, sentences in zip(suspects, asked(), strict=True):
         told[path] += sentences
-    return _with_warnings(judged, told, last)
+    return _with_warnings(judged, told, {path: last[n] for path, n in states.carriers.items()})
 
 
 def _merged_texts(
-    paths: Sequence[str], sides: Sequence[_Files], after: _Files
+    paths: Sequence[str], sides: Sequence[Files], after: Files
 ) -> tuple[dict[str, str], dict[str, Texts]]:
     """Return the merged files that are Python, or that both sides changed, and those sides."""
     merges: dict[str, str] = {}
@@ -158,7 +112,7 @@ def _with_warnings(
 
 
 def _outdated(
-    path: str, text: str, imports: Sequence[tuple[str, str]], after: _Files, side: _Files
+    path: str, text: str, imports: Sequence[tuple[str, str]], after: Files, side: Files
 ) -> tuple[str, ...]:
     """Return what is to be said of calls of what a file imports."""
     if not imports:
@@ -253,8 +207,8 @@ def _lost(
     path: str,
     text: str,
     imports: Collection[tuple[str, str]],
-    after: _Files,
-    sides: Sequence[_Files],
+    after: Files,
+    sides: Sequence[Files],
     modules: _Modules,
 ) -> tuple[str, ...]:
     """Return what is to be said of the imports of a file from some modules."""
@@ -266,29 +220,3 @@ def _lost(
 
 def _decoded(content: bytes) -> str:
     return content.decode("utf-8", "surrogateescape")
-
-
-def _written_against(judged: Sequence[Judged], base: Tree) -> Overlay:
-    """Return the end of the side that the series is written against."""
-    files = Overlay(base)
-    for patch in judged:
-        for result in patch.files:
-            change = result.step.change
-            if change.old_path is not None and not change.is_copy:
-                files.set(change.old_path, None)
-        for result in patch.files:
-            if result.step.change.new_path is not None:
-                files.set(result.step.change.new_path, result.step.theirs)
-    return files
-
-
-def _last_patches(judged: Sequence[Judged]) -> dict[str, int]:
-    """Return by path of the new side the last patch that carries it, where none is in conflict."""
-    last: dict[str, int] = {}
-    stuck: set[str] = set()
-    for number, patch in enumerate(judged):
-        if patch.outcome.is_carried:
-            last |= dict.fromkeys(patch.outcome.changes or (), number)
-        elif patch.outcome.is_left:
-            stuck |= {result.home for result in patch.files}
-    return {path: number for path, number in last.items() if path not in stuck}

@@ -7,6 +7,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from patchmgr.model.audit import AuditFinding, Ledger
 from patchmgr.model.decision import Finding
 from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import Entry
@@ -130,7 +131,8 @@ class PatchOutcome(Struct, frozen=True):
     `history` names upstream commits and what they did to the patch's effect: landed, evolved,
     reverted or gone; `superseded` is what landed in other words. `likely` names those that seem
     to have done the same in other words, and `finding` is what a person can decide about.
-    `warnings` are what a merge without conflict makes suspicious, with the path first.
+    `warnings` are what a merge without conflict makes suspicious, with the path first, and
+    `findings` what the audit found in the result.
     """
 
     name: str
@@ -149,6 +151,7 @@ class PatchOutcome(Struct, frozen=True):
     superseded: tuple[Wording, ...] = ()
     likely: tuple[Likely, ...] = ()
     warnings: tuple[str, ...] = ()
+    findings: tuple[AuditFinding, ...] = ()
     finding: Finding | None = None
 
     @property
@@ -166,7 +169,7 @@ class SeriesOutcome(Struct, frozen=True):
     """The fate of a series; `head` is None where conflicts are left.
 
     `commits` has the new commit of each patch, None where it has none. `tree` is the tree of
-    all that was carried.
+    all that was carried. `ledger` accounts for every line of the patches.
     """
 
     name: str
@@ -178,6 +181,7 @@ class SeriesOutcome(Struct, frozen=True):
     tree: str
     patches: tuple[PatchOutcome, ...]
     commits: tuple[str | None, ...]
+    ledger: Ledger | None = None
 
     @property
     def has_conflicts(self) -> bool:

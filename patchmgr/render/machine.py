@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.audit import AuditFinding, Ledger, Sums
 from patchmgr.model.outcome import (
     FileConflict,
     HunkOutcome,
@@ -71,6 +72,39 @@ def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
         "tree": outcome.tree,
         "summary": {verdict.value: outcome.count(verdict) for verdict in Verdict},
         "patches": [patch_value(patch, commit) for patch, commit in pairs],
+        "ledger": None if outcome.ledger is None else ledger_value(outcome.ledger),
+    }
+
+
+def ledger_value(ledger: Ledger) -> dict[str, Any]:
+    """Return the sums of a ledger."""
+    return {
+        "added": _sums(ledger.added),
+        "removed": _sums(ledger.removed),
+        "balanced": ledger.is_balanced,
+    }
+
+
+def _sums(sums: Sums) -> dict[str, int]:
+    return {
+        "carried": sums.carried,
+        "upstream": sums.upstream,
+        "conflict": sums.conflict,
+        "given_up": sums.given_up,
+    }
+
+
+def finding_value(finding: AuditFinding) -> dict[str, Any]:
+    """Return one finding of the audit."""
+    return {
+        "kind": finding.kind,
+        "certain": finding.is_certain,
+        "path": finding.path,
+        "line": finding.line,
+        "symbol": finding.symbol,
+        "text": finding.text,
+        "commit": finding.commit,
+        "proposal": finding.proposal,
     }
 
 
@@ -93,6 +127,7 @@ def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
             for w in patch.superseded
         ],
         "warnings": list(patch.warnings),
+        "findings": [finding_value(finding) for finding in patch.findings],
         "reason": patch.reason,
         "hunks": [_hunk(hunk) for hunk in patch.hunks],
     }

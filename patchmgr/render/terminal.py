@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from textwrap import dedent
 
+from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Sighting, Verdict
 from patchmgr.render.clean import clean
@@ -36,6 +37,8 @@ def rebase_text(outcome: SeriesOutcome, *, colour: bool) -> str:
     for patch in outcome.patches:
         lines += patch_lines(patch, colour)
     lines.append(_summary(outcome))
+    if outcome.ledger is not None:
+        lines.append(f"  {ledger_line(outcome.ledger)}")
     return "\n".join(lines) + "\n"
 
 
@@ -139,6 +142,24 @@ def _summary(outcome: SeriesOutcome) -> str:
     counts = [f"{outcome.count(v)} {v.value}" for v in Verdict if outcome.count(v)]
     number = len(outcome.patches)
     return f"  {number} patch{'' if number == 1 else 'es'}: {', '.join(counts) or 'none'}"
+
+
+def ledger_line(ledger: Ledger) -> str:
+    """Return the sums of a ledger in one line."""
+    sides = ("added", ledger.added), ("removed", ledger.removed)
+    told = [f"{sums.total} {name}: {_sums(sums)}" for name, sums in sides]
+    end = "" if ledger.is_balanced else "; does not add up"
+    return f"lines {'; '.join(told)}{end}"
+
+
+def _sums(sums: Sums) -> str:
+    named = {
+        "carried": sums.carried,
+        "upstream has": sums.upstream,
+        "in conflict": sums.conflict,
+        "given up": sums.given_up,
+    }
+    return ", ".join(f"{number} {name}" for name, number in named.items() if number) or "none"
 
 
 def after_rebase(

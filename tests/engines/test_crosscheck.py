@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from patchmgr.engines.crosscheck import Question, check_merged
-from patchmgr.engines.rebase import Item, rebase_series
 from patchmgr.engines.structure.solvers import suspect
-from patchmgr.engines.work import Tools
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.patch import Author
-from tests.engines.ports import MemoryBlobs, PlainMerge
-from tests.engines.series import Files, Upstream, difference
+from tests.engines.audit.audited import audited
+from tests.engines.ports import MemoryBlobs
+from tests.engines.series import Files
 
 NOBODY = Author("P", "p@localhost", "0 +0000")
 LINES = [f"value_{n} = {n}\n" for n in range(12)]
@@ -32,20 +31,8 @@ def warned(
     base: Files, ours: Files, upstream: Files, *, blobs: MemoryBlobs | None = None
 ) -> list[str]:
     """Return the warnings of a series of one patch."""
-    blobs = blobs or MemoryBlobs()
-    old, new = Upstream(blobs, base), Upstream(blobs, upstream)
-    tools = Tools(blobs, PlainMerge(), lambda *_: None, NOBODY)
-    patch = difference("p", base, ours)
-    judged, changes = rebase_series([Item(patch)], old, new, {}, tools)
-    found = check_merged(
-        judged,
-        changes,
-        old,
-        new,
-        blobs=blobs,
-        suspect_all=at_once,
-        upstream_paths=[*base, *upstream],
-    )
+    judged, states = audited(base, ours, upstream, blobs=blobs)
+    found = check_merged(judged, states, suspect_all=at_once)
     return list(found[0].outcome.warnings)
 
 

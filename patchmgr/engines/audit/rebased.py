@@ -1,0 +1,127 @@
+"""The audit of a rebase: its four states, and what the findings do to the verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from msgspec.structs import replace
+
+from patchmgr.engines.audit.states import AuditedPatch, Files, Since, States, Told
+from patchmgr.engines.fold import Overlay
+from patchmgr.engines.rebase import FileResult, Judged
+from patchmgr.model.audit import AuditFinding
+from patchmgr.model.outcome import PatchOutcome, Verdict
+from patchmgr.model.ports import Blobs, History, Step, Tree
+from patchmgr.model.snapshot import FILE_MODES, Entry
+
+_CONTENTS = 256  # kept: several checks read one file
+
+
+def states_of(
+    judged: Sequence[Judged],
+    changes: Mapping[str, Entry | None],
+    base: Tree,
+    onto: Tree,
+    *,
+    blobs: Blobs,
+    changed_upstream: Collection[str],
+    since: Since,
+) -> States:
+    """Return the states of a rebase; `changes` is what the series makes of `onto`."""
+    merged = Overlay(onto)
+    for path, entry in changes.items():
+        merged.set(path, entry)
+    read = lru_cache(_CONTENTS)(blobs.read)
+    carriers = _carriers(judged)
+    return States(
+        base=Files(Overlay(base), read),
+        written=Files(_written(judged, base), read),
+        onto=Files(Overlay(onto), read),
+        merged=Files(merged, read),
+        patches=tuple(_audited(one) for one in judged),
+        carriers={path: carriers[path] for path in sorted(changes) if path in carriers},
+        changed_upstream=frozenset(changed_upstream),
+        since=since,
+    )
+
+
+def _audited(judged: Judged) -> AuditedPatch:
+    changes = [result.step.change for result in judged.files]
+    homes = {result.step.change.path: result.home for result in judged.files}
+    return AuditedPatch(judged.outcome.name, judged.outcome.is_carried, tuple(changes), homes)
+
+
+def _written(judged: Sequence[Judged], base: Tree) -> Overlay:
+    """Return the end of the side that the series is written against."""
+    files = Overlay(base)
+    for patch in judged:
+        for result in patch.files:
+            change = result.step.change
+            if change.old_path is not None and not change.is_copy:
+                files.set(change.old_path, None)
+        for result in patch.files:
+            if result.step.change.new_path is not None:
+                files.set(result.step.change.new_path, result.step.theirs)
+    return files
+
+
+def _carriers(judged: Sequence[Judged]) -> dict[str, str]:
+    """Return by path of the new side the last patch that carries it, where none is in conflict."""
+    last: dict[str, str] = {}
+    stuck: set[str] = set()
+    for patch in judged:
+        if patch.outcome.is_carried:
+            last |= dict.fromkeys(patch.outcome.changes or (), patch.outcome.name)
+        elif patch.outcome.is_left:
+            stuck.update(_places(patch.files))
+    return {path: name for path, name in last.items() if path not in stuck}
+
+
+def _places(results: Sequence[FileResult]) -> Iterator[str]:
+    for result in results:
+        yield result.home
+        if result.conflict is not None:
+            yield result.conflict.new_path
+
+
+def since_in(history: History, blobs: Blobs) -> Since:
+    """Return how to ask a history since which step something holds for an upstream file."""
+
+    def since(path: str, holds: Callable[[bytes | None], bool]) -> Step | None:
+        found: Step | None = None
+        for step in reversed(history.steps((path,))):
+            entry = step.changes.get(path)
+            is_file = entry is not None and entry.mode in FILE_MODES
+            if not holds(blobs.read(entry.blob) if entry is not None and is_file else None):
+                return found
+            found = step
+        return found
+
+    return since
+
+
+def with_findings(judged: Sequence[Judged], told: Sequence[Told]) -> tuple[Judged, ...]:
+    """Note on each patch what was found; a certain finding makes a conflict of a carried patch."""
+    by_patch: dict[str, list[AuditFinding]] = {}
+    for name, finding in told:
+        by_patch.setdefault(name, []).append(finding)
+    return tuple(
+        replace(one, outcome=_with(one.outcome, by_patch.get(one.outcome.name, ())))
+        for one in judged
+    )
+
+
+def _with(outcome: PatchOutcome, found: Sequence[AuditFinding]) -> PatchOutcome:
+    if not found:
+        return outcome
+    outcome = replace(
+        outcome,
+        findings=(*outcome.findings, *found),
+        warnings=(*outcome.warnings, *(f.sentence() for f in found if not f.is_certain)),
+    )
+    certain = next((finding for finding in found if finding.is_certain), None)
+    if certain is None or outcome.is_left:
+        return outcome
+    reason = certain.sentence()
+    return replace(outcome, verdict=Verdict.CONFLICT, reason=reason, changes={})

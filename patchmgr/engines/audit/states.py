@@ -1,0 +1,93 @@
+"""What the audit looks at: four states of all files, and what the patches do to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec import Struct, field
+
+from patchmgr.engines.fold import Overlay
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.audit import AuditFinding
+from patchmgr.model.patch import FilePatch
+from patchmgr.model.ports import Step
+from patchmgr.model.snapshot import FILE_MODES
+
+UNKNOWN = b"("
+"""Stands for a content that nobody has: a mirror may lack large files. No Python parses it."""
+
+
+class Files(Struct, frozen=True):
+    """One state of all files."""
+
+    tree: Overlay
+    content: Callable[[str], bytes]
+
+    def exists(self, path: str) -> bool:
+        """Say whether the path is a file or a folder."""
+        return self.tree.entry(path) is not None or self.tree.is_directory(path)
+
+    def blob(self, path: str) -> str | None:
+        """Return the id of a file's content, None where there is no such file."""
+        entry = self.tree.entry(path)
+        return None if entry is None else entry.blob
+
+    def read(self, path: str) -> bytes | None:
+        """Return a file's content, None where there is no such file.
+
+        It is UNKNOWN where nobody has it.
+        """
+        entry = self.tree.entry(path)
+        if entry is None or entry.mode not in FILE_MODES:
+            return None
+        try:
+            return self.content(entry.blob)
+        except PatchmgrError:
+            return UNKNOWN
+
+
+class AuditedPatch(Struct, frozen=True):
+    """A patch of the series: its files, and by path in the patch where each went in the result."""
+
+    name: str
+    is_carried: bool
+    files: tuple[FilePatch, ...]
+    homes: Mapping[str, str] = field(default_factory=dict)
+
+
+Since = Callable[[str, Callable[["bytes | None"], bool]], "Step | None"]
+"""Return the upstream step since which something holds for the content of an upstream file.
+
+Given are the path and the question; the content is None where there is no such file. None is
+returned where no step on the way answers.
+"""
+
+
+class States(Struct, frozen=True):
+    """A result beside the states that it was made of.
+
+    `base` is the old upstream state, `written` the series on it, `onto` the new upstream state and
+    `merged` the series on that. A fault of `merged` counts only where neither `written` nor `onto`
+    has it. `carriers` gives, for each path of `merged` that the series changes, the last patch that
+    does; files that are left in conflict are not among them. `changed_upstream` are the paths that
+    differ between `base` and `onto`.
+    """
+
+    base: Files
+    written: Files
+    onto: Files
+    merged: Files
+    patches: tuple[AuditedPatch, ...]
+    carriers: Mapping[str, str]
+    changed_upstream: frozenset[str]
+    since: Since = lambda path, holds: None
+
+
+Told = tuple[str, AuditFinding]
+"""A finding, with the name of the patch that it is about (empty where there is no patch)."""
+Check = Callable[[States], Iterable[Told]]
+
+
+def run_checks(states: States, checks: Sequence[Check]) -> tuple[Told, ...]:
+    """Return what the checks find, each thing once."""
+    return tuple(dict.fromkeys(told for check in checks for told in check(states)))

@@ -1,0 +1,61 @@
+"""What a clean merge does not prove: findings of the audit, and the sums of the ledger."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class AuditFinding(Struct, frozen=True):
+    """A fault in a result that merged without a conflict.
+
+    `kind` is a short stable word (`undefined-name`, `removed`, `signature`, ...). A certain finding
+    makes its patch a conflict, any other one is a warning. `line` counts from 1 and is 0 where the
+    finding is about a whole file; `path` and `line` are places in the result. `text` is one
+    sentence for a person: what is wrong, and what to look at. `commit` is the upstream commit (or
+    release) that made it so, and `proposal` the name or text to use instead, where one is known.
+    """
+
+    kind: str
+    is_certain: bool
+    path: str
+    line: int
+    symbol: str | None
+    text: str
+    commit: str | None = None
+    proposal: str | None = None
+
+    def sentence(self) -> str:
+        """Return the finding as one line, its place first."""
+        place = f"{self.path}:{self.line}" if self.line else self.path
+        since = f" (upstream: {self.commit[:12]})" if self.commit else ""
+        return f"{place}: {self.text}{since}"
+
+
+class Sums(Struct, frozen=True):
+    """Where the lines of a series' patches went, by number of lines."""
+
+    carried: int = 0
+    upstream: int = 0
+    conflict: int = 0
+    given_up: int = 0
+
+    @property
+    def total(self) -> int:
+        """Return the number of lines that are accounted for."""
+        return self.carried + self.upstream + self.conflict + self.given_up
+
+
+class Ledger(Struct, frozen=True):
+    """The sums of a series: each added and each removed line of its patches is in one of them.
+
+    `faults` are what does not add up, each with the name of its patch.
+    """
+
+    added: Sums
+    removed: Sums
+    faults: tuple[tuple[str, AuditFinding], ...] = ()
+
+    @property
+    def is_balanced(self) -> bool:
+        """Say whether every line is accounted for."""
+        return not self.faults

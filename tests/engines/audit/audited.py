@@ -1,0 +1,49 @@
+"""A series of one patch on an upstream that moved, as the audit looks at it: all in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from patchmgr.engines.audit.rebased import states_of
+from patchmgr.engines.audit.states import Check, States, run_checks
+from patchmgr.engines.rebase import Item, Judged, rebase_series
+from patchmgr.engines.work import Tools
+from patchmgr.model.audit import AuditFinding
+from patchmgr.model.patch import Author
+from tests.engines.ports import MemoryBlobs, PlainMerge
+from tests.engines.series import Files, Upstream, difference
+
+NOBODY = Author("P", "p@localhost", "0 +0000")
+
+
+def audited(
+    base: Files, ours: Files, upstream: Files, *, blobs: MemoryBlobs | None = None
+) -> tuple[tuple[Judged, ...], States]:
+    """Carry the patch from base to ours onto upstream; return the verdict and the states.
+
+    Files that one of the three leaves out are not there.
+    """
+    blobs = blobs or MemoryBlobs()
+    old, new = Upstream(blobs, base), Upstream(blobs, upstream)
+    tools = Tools(blobs, PlainMerge(), lambda *_: None, NOBODY)
+    judged, changes = rebase_series([Item(difference("p", base, ours))], old, new, {}, tools)
+    paths = {*base, *upstream}
+    changed = {path for path in paths if base.get(path) != upstream.get(path)}
+    states = states_of(
+        judged,
+        changes,
+        old,
+        new,
+        blobs=blobs,
+        changed_upstream=changed,
+        since=lambda path, holds: None,
+    )
+    return judged, states
+
+
+def found(
+    checks: Sequence[Check], base: Files, ours: Files, upstream: Files
+) -> tuple[AuditFinding, ...]:
+    """Return what checks find in the result of carrying a patch."""
+    _, states = audited(base, ours, upstream)
+    return tuple(finding for _, finding in run_checks(states, checks))
