@@ -18,11 +18,14 @@ def list_(json: Json = False) -> None:
 
     Example: patchmgr conflicts list
     """
+    from patchmgr.commands.acceptance import list_findings
     from patchmgr.commands.conflicts import list_conflicts
     from patchmgr.render.recorded import conflicts_text, list_document
 
-    listed = list_conflicts(open_session(wants_json=json))
-    show(list_document(listed) if json else conflicts_text(listed))
+    session = open_session(wants_json=json)
+    listed, findings = list_conflicts(session), list_findings(session.workspace)
+    render = list_document if json else conflicts_text
+    show(render(listed, findings))
 
 
 def show_(name: Id, json: Json = False) -> None:
@@ -30,10 +33,16 @@ def show_(name: Id, json: Json = False) -> None:
 
     Example: patchmgr conflicts show 4f08e2008bf8
     """
+    from patchmgr.commands.acceptance import is_finding, list_findings
     from patchmgr.commands.conflicts import show_conflict
-    from patchmgr.render.recorded import conflict_text, show_document
+    from patchmgr.render.recorded import conflict_text, conflicts_text, list_document, show_document
 
-    found = show_conflict(open_session(wants_json=json), name)
+    session = open_session(wants_json=json)
+    if is_finding(session.workspace, name):
+        found_by_id = [f for f in list_findings(session.workspace) if f.id.startswith(name)]
+        show(list_document((), found_by_id) if json else conflicts_text((), found_by_id))
+        return
+    found = show_conflict(session, name)
     show(show_document(found) if json else conflict_text(found))
 
 
@@ -60,20 +69,43 @@ def resolve(
 
 def accept(
     name: Id,
-    side: Annotated[str, typer.Argument(metavar="ours|theirs", help="The side to take.")],
+    side: Annotated[
+        str | None, typer.Argument(metavar="[ours|theirs]", help="The side to take.")
+    ] = None,
+    because: Annotated[
+        str, typer.Option(metavar="TEXT", help="Why a finding without a text is accepted.")
+    ] = "",
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Record one side of a conflict as its resolution: ours is upstream's, theirs the patch's.
 
-    Example: patchmgr conflicts accept 4f08e2008bf8 ours
-    """
-    from patchmgr.commands.conflicts import SIDES, accept_side
-    from patchmgr.render.recorded import solved_document, solved_text
+    A conflict without a text (a finding of the audit or the ledger, a condition that fails) has no
+    sides: it is accepted with --because, and the same finding never asks again.
 
+    Example: patchmgr conflicts accept 4f08e2008bf8 ours
+
+    Example: patchmgr conflicts accept 91c0d2aa37e5 --because "the name is set by exec"
+    """
+    from patchmgr.commands.acceptance import accept_finding, is_finding
+    from patchmgr.commands.conflicts import SIDES, accept_side
+    from patchmgr.render.recorded import (
+        accepted_document,
+        accepted_text,
+        solved_document,
+        solved_text,
+    )
+
+    session = open_session(wants_json=json)
+    if is_finding(session.workspace, name) or because:
+        if side is not None:
+            raise PatchmgrError("usage", "a conflict without a text has no sides")
+        accepted = accept_finding(session, name, because=because, is_dry_run=dry_run)
+        render = accepted_document if json else accepted_text
+        show(render(accepted, is_dry_run=dry_run))
+        return
     if side not in SIDES:
         raise PatchmgrError("usage", f"the side is ours or theirs, not {side}")
-    session = open_session(wants_json=json)
     solved = accept_side(session, name, side, is_dry_run=dry_run)
     if json:
         show(solved_document("conflicts accept", solved, is_dry_run=dry_run))
@@ -82,15 +114,17 @@ def accept(
 
 
 def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
-    """Forget the resolution of a conflict: it is not replayed any more.
+    """Forget the resolution of a conflict, or that a finding was accepted.
 
     Example: patchmgr conflicts forget 4f08e2008bf8
     """
+    from patchmgr.commands.acceptance import forget_finding, is_finding
     from patchmgr.commands.conflicts import forget_conflict
     from patchmgr.render.recorded import forgotten_document, forgotten_text
 
     session = open_session(wants_json=json)
-    names = forget_conflict(session, name, is_dry_run=dry_run)
+    run = forget_finding if is_finding(session.workspace, name) else forget_conflict
+    names = run(session, name, is_dry_run=dry_run)
     render = forgotten_document if json else forgotten_text
     show(render(names, is_dry_run=dry_run))
 

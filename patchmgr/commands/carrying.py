@@ -16,7 +16,7 @@ from patchmgr.engines.audit.states import run_checks
 from patchmgr.engines.blocking import Causes, pass_on_causes
 from patchmgr.engines.crosscheck import check_merged
 from patchmgr.engines.leaving_out import leave_out
-from patchmgr.engines.needs import Views, place_items
+from patchmgr.engines.needs import Views, invalid_patches, place_items
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
 from patchmgr.engines.relocation_files import ChangedFiles, is_of
 from patchmgr.engines.sightings import explain, explained_paths
@@ -48,7 +48,8 @@ class Wishes(Struct, frozen=True):
     """What a person asked of one run; `solved` is by series, then by patch and path.
 
     `names_symbols` asks for the symbol around each hunk, which takes time to find. `left_out`
-    tells, by series and then by patch, why a patch is skipped.
+    tells, by series and then by patch, why a patch is skipped. `accepted` has by id the findings
+    that a person accepted, each with the reason.
     """
 
     selected: frozenset[str] = frozenset()
@@ -56,6 +57,7 @@ class Wishes(Struct, frozen=True):
     solved: Mapping[str, Mapping[tuple[str, str], bytes | None]] = field(default_factory=dict)
     names_symbols: bool = False
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    accepted: Mapping[str, str] = field(default_factory=dict)
 
 
 class Carried(Struct, frozen=True):
@@ -192,7 +194,10 @@ def carry(
                 since=since_in(history, bench),
             )
             judged = check_merged(judged, states, suspect_all=structure.suspect_all)
-            judged = with_findings(judged, run_checks(states, CHECKS))
+            told = [*invalid_patches(items, views), *run_checks(states, CHECKS)]
+            judged = with_findings(
+                judged, told, {item.patch.name: item.patch for item in items}, wishes.accepted
+            )
     finally:
         structure.close()
         progress.done()

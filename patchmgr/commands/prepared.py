@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from patchmgr.commands.acceptance import reasons_to_accept
 from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
 from patchmgr.commands.decide import read_decisions
 from patchmgr.commands.memory import Memory
@@ -129,7 +130,7 @@ def carry_onto(
             bench.tree(start),
             bench.tree(footing.commit),
             author=ready.author,
-            wishes=wishes,
+            wishes=replace(wishes, accepted=reasons_to_accept(session.workspace)),
             progress=session.progress,
             history=history,
             bring=bring,

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.commands.acceptance import keep_open_findings
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.findings import keep_findings
 from patchmgr.commands.lessons import closed_files, open_conflicts, solved_in_work
@@ -167,6 +168,7 @@ def _rebase_all(session: Session, asked: Asked) -> RebaseResult:
         skipped=asked.unfinished.skipped,
     )
     keep_findings(session.workspace, outcomes)
+    keep_open_findings(session.workspace, outcomes)
     if not result.has_conflicts:
         result = _finish(session, asked, result, change, memory)
     elif not asked.is_dry_run:

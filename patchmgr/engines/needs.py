@@ -7,7 +7,7 @@ as the version that its diff names, and the patches after it know nothing of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,11 +17,13 @@ from msgspec.structs import replace
 from patchmgr.engines.fold import FileStep, Overlay, step_patch
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
+from patchmgr.model.audit import AuditFinding
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.snapshot import REGULAR, Entry
 
 if TYPE_CHECKING:
+    from patchmgr.engines.audit.states import Told
     from patchmgr.engines.predicates import State, States
     from patchmgr.engines.rebase import Item
     from patchmgr.model.patch import Patch
@@ -55,7 +57,7 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
 
     for patch in patches:
         conditions = _conditions(patch)
-        for predicate in (conditions.needed_when, conditions.ensures):
+        for predicate in conditions.predicates():
             for claim in claims(predicate) if predicate is not None else ():
                 name = claim.where.upstream
                 if name is not None and name not in known:
@@ -92,6 +94,27 @@ def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
     if broken is not None:
         hint = "correct the patch, or its Ensures"
         raise PatchmgrError("bad-predicate", f"Patch {shown(patch.name)} {broken}", (hint,))
+
+
+def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told]:
+    """Yield the patches whose `Valid-While` fails on the new side, whatever merged.
+
+    A patch that is left out there is not asked, and on its pin it was found valid.
+    """
+    if views is None or views.onto is views.base:
+        return
+    for item in items:
+        if item.refusal is not None or not item.patch.has_conditions:
+            continue
+        reason = _told_of(item.patch, partial(_failure, item.patch, views))
+        if reason is not None:
+            yield item.patch.name, AuditFinding("condition", True, "", 0, None, reason)
+
+
+def _failure(patch: Patch, views: Views) -> str | None:
+    from patchmgr.engines.predicates import failure
+
+    return failure(_conditions(patch), views.onto, views.states)
 
 
 def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:

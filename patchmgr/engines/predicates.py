@@ -115,6 +115,18 @@ def broken_promise(conditions: Conditions, own: State, states: States) -> str | 
     return None if found.holds else f"does not ensure what it says: {found.why}"
 
 
+def failure(conditions: Conditions, own: State, states: States) -> str | None:
+    """Return why a patch is not valid on a state of its upstream, None where it is.
+
+    The state goes without its ref: the same failure has the same words, by whatever name the state
+    was asked for.
+    """
+    if conditions.valid_while is None:
+        return None
+    found = evaluate(conditions.valid_while, replace(own, label=own.upstream), states)
+    return None if found.holds else f"Valid-While fails: {found.why}"
+
+
 def _state(where: Where, own: State, states: States) -> State:
     is_own = where.upstream in (None, own.upstream)
     if is_own and where.ref is None:

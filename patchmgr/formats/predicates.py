@@ -1,4 +1,4 @@
-"""Predicates in patch headers: `Needed-When` and `Ensures`, text to model.
+"""Predicates in patch headers: `Needed-When`, `Ensures` and `Valid-While`, text to model.
 
 The grammar is in docs/predicates.md.
 """

@@ -13,6 +13,8 @@ class AuditFinding(Struct, frozen=True):
     finding is about a whole file; `path` and `line` are places in the result. `text` is one
     sentence for a person: what is wrong, and what to look at. `commit` is the upstream commit (or
     release) that made it so, and `proposal` the name or text to use instead, where one is known.
+    A certain finding has an `id`, the same as long as the patch and what is wrong are the same;
+    a person accepts it by that, and `accepted` is then the reason given.
     """
 
     kind: str
@@ -23,12 +25,24 @@ class AuditFinding(Struct, frozen=True):
     text: str
     commit: str | None = None
     proposal: str | None = None
+    id: str = ""
+    accepted: str | None = None
 
     def sentence(self) -> str:
         """Return the finding as one line, its place first."""
         place = f"{self.path}:{self.line}" if self.line else self.path
         since = f" (upstream: {self.commit[:12]})" if self.commit else ""
-        return f"{place}: {self.text}{since}"
+        return f"{place}: {self.text}{since}" if place else f"{self.text}{since}"
+
+
+class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
+    """A finding that a person accepted: its id, and in words what it was about and why."""
+
+    id: str
+    series: str
+    patch: str
+    text: str
+    because: str
 
 
 class Sums(Struct, frozen=True):

@@ -155,6 +155,11 @@ class PatchOutcome(Struct, frozen=True):
     finding: Finding | None = None
 
     @property
+    def open_findings(self) -> tuple[AuditFinding, ...]:
+        """Return the certain findings that nobody has accepted: the patch waits for a person."""
+        return tuple(f for f in self.findings if f.is_certain and f.accepted is None)
+
+    @property
     def is_left(self) -> bool:
         """Say whether the patch is left for a person."""
         return self.verdict in (Verdict.CONFLICT, Verdict.BLOCKED)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 COMMITTER_NAME = "patchmgr"
 COMMITTER_EMAIL = "patchmgr@localhost"
-CONDITIONS = ("needed-when", "ensures")
+CONDITIONS = ("needed-when", "ensures", "valid-while")
 """The fields of a header, in lower case, that have a predicate."""
 
 

@@ -81,11 +81,16 @@ class Conditions(Struct, frozen=True):
 
     needed_when: Predicate | None = None
     ensures: Predicate | None = None
+    valid_while: Predicate | None = None
+
+    def predicates(self) -> tuple[Predicate | None, ...]:
+        """Return every predicate of the header, None for a field that it does not have."""
+        return (self.needed_when, self.ensures, self.valid_while)
 
     @property
     def are_empty(self) -> bool:
         """Say whether the header says nothing of the kind."""
-        return self.needed_when is None and self.ensures is None
+        return not any(self.predicates())
 
 
 def claims(predicate: Predicate) -> tuple[Claim, ...]:

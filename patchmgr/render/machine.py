@@ -105,6 +105,8 @@ def finding_value(finding: AuditFinding) -> dict[str, Any]:
         "text": finding.text,
         "commit": finding.commit,
         "proposal": finding.proposal,
+        "id": finding.id or None,
+        "accepted": finding.accepted,
     }
 
 
@@ -119,7 +121,10 @@ def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
             {**_sighting(s), "how": s.how.value if s.how else None} for s in patch.evidence
         ],
         "cause": [{**_sighting(s), "author": s.author} for s in patch.cause],
-        "conflicts": [_conflict(conflict) for conflict in patch.conflicts],
+        "conflicts": [
+            *(_conflict(conflict) for conflict in patch.conflicts),
+            *(_without_text(finding) for finding in patch.open_findings),
+        ],
         "likely": [_likely(likely) for likely in patch.likely],
         "history": [{"commit": commit, "event": event} for commit, event in patch.history],
         "superseded": [
@@ -163,6 +168,17 @@ def _conflict(conflict: FileConflict) -> dict[str, Any]:
         "new_path": conflict.new_path,
         "reason": conflict.reason,
         "proposal": conflict.proposal,
+    }
+
+
+def _without_text(finding: AuditFinding) -> dict[str, Any]:
+    """Return a conflict that has no text: a finding that waits for a person."""
+    return {
+        "id": finding.id,
+        "path": finding.path or None,
+        "new_path": finding.path or None,
+        "reason": finding.text,
+        "proposal": finding.proposal,
     }
 
 

@@ -6,14 +6,18 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
+
 from patchmgr.model.recorded import Kind, Recalled, Recorded
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document
 
 if TYPE_CHECKING:
+    from patchmgr.commands.acceptance import ListedFinding
     from patchmgr.commands.conflicts import Listed
     from patchmgr.commands.learn import Learned
     from patchmgr.commands.rebase import RebaseResult
+    from patchmgr.model.audit import Accepted
 
 LONGEST = 400  # lines of a side or a diff that are shown
 
@@ -27,9 +31,31 @@ def state_of(recorded: Recorded) -> str:
     return "deleted" if recorded.resolution.content is None else "solved"
 
 
-def conflicts_text(listed: Sequence[Listed]) -> str:
-    """Return a line a conflict."""
-    return "".join(f"{_line(one)}\n" for one in listed) or "No conflict is on record.\n"
+def conflicts_text(listed: Sequence[Listed], findings: Sequence[ListedFinding]) -> str:
+    """Return a line a conflict, those without a text last."""
+    lines = [*map(_line, listed), *map(_finding_line, findings)]
+    return "".join(f"{line}\n" for line in lines) or "No conflict is on record.\n"
+
+
+def _finding_line(finding: ListedFinding) -> str:
+    state = "open" if finding.because is None else "accepted"
+    why = "" if finding.because is None else f"  because: {clean(finding.because)}"
+    place = f"seen in {clean(finding.series)}/{clean(finding.patch)}"
+    return f"{finding.id}  {state:<7}  {clean(finding.text)}  {place}{why}"
+
+
+def accepted_text(accepted: Sequence[Accepted], *, is_dry_run: bool) -> str:
+    """Return which findings were accepted."""
+    word = "Would accept" if is_dry_run else "Accepted"
+    return "".join(
+        f"{word}: {one.id}  {clean(one.text)}  because: {clean(one.because)}\n" for one in accepted
+    )
+
+
+def accepted_document(accepted: Sequence[Accepted], *, is_dry_run: bool) -> str:
+    """Return the document of `conflicts accept --because --json`."""
+    values = [to_builtins(one) for one in accepted]
+    return document("conflicts accept", dry_run=is_dry_run, accepted=values)
 
 
 def _line(listed: Listed) -> str:
@@ -168,7 +194,7 @@ def replayed_value(recalled: Recalled) -> dict[str, Any]:
     return {**recorded_value(recalled.recorded), "patches": list(recalled.places)}
 
 
-def list_document(listed: Sequence[Listed]) -> str:
+def list_document(listed: Sequence[Listed], findings: Sequence[ListedFinding]) -> str:
     """Return the document of `conflicts list --json`."""
     values = [
         recorded_value(one.recorded)
@@ -176,7 +202,9 @@ def list_document(listed: Sequence[Listed]) -> str:
         else {"id": one.id, "state": "broken", "fault": one.fault}
         for one in listed
     ]
-    return document("conflicts list", conflicts=values)
+    return document(
+        "conflicts list", conflicts=values, findings=[to_builtins(one) for one in findings]
+    )
 
 
 def show_document(recorded: Sequence[Recorded]) -> str:

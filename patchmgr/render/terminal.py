@@ -75,8 +75,20 @@ def patch_lines(patch: PatchOutcome, colour: bool) -> Iterator[str]:
     for line in _likely_lines(patch):
         yield f"{indent}{line}"
     yield from (f"{indent}warning: {clean(warning)}" for warning in patch.warnings)
-    if patch.reason is not None:
+    yield from (f"{indent}{line}" for line in _finding_lines(patch))
+    if patch.reason is not None and not patch.open_findings:
         yield f"{indent}{clean(patch.reason)}"
+
+
+def _finding_lines(patch: PatchOutcome) -> Iterator[str]:
+    """Yield what stops a patch though it merged, and what a person accepted of that."""
+    for finding in patch.findings:
+        if finding.accepted is not None:
+            yield f"accepted: {clean(finding.sentence())}  (because: {clean(finding.accepted)})"
+    for finding in patch.open_findings:
+        yield f"{clean(finding.sentence())}  (conflict {finding.id})"
+    for finding in patch.open_findings:
+        yield f"accept it with: patchmgr conflicts accept {finding.id} --because TEXT"
 
 
 def _history_lines(patch: PatchOutcome) -> Iterator[str]:
@@ -171,11 +183,17 @@ def after_rebase(
 ) -> Iterator[str]:
     """Yield what to do next, a line each."""
     outcomes = tuple(outcomes)
+    waiting = tuple(waiting)
     if work is not None:
-        yield f"Conflicts are left. These files below {work} have markers:"
-        yield from (f"  {clean(name)}" for name in waiting)
-        yield "Edit them, then run: patchmgr rebase --continue"
-        yield "Or use your merge tool: patchmgr mergetool"
+        if waiting:
+            yield f"Conflicts are left. These files below {work} have markers:"
+            yield from (f"  {clean(name)}" for name in waiting)
+            yield "Edit them, then run: patchmgr rebase --continue"
+            yield "Or use your merge tool: patchmgr mergetool"
+        else:
+            yield "Conflicts are left, in patches that merged. Correct each patch, or accept it:"
+            yield "  patchmgr conflicts accept ID --because TEXT"
+            yield "Then run: patchmgr rebase --continue"
         yield "To leave out the first patch in conflict: patchmgr rebase --skip"
         yield "To forget the attempt: patchmgr rebase --abort"
         yield "Patch files, pin and branch are as they were."

@@ -351,3 +351,56 @@ def test_what_fell_behind_the_pin_does_not_keep_others_out(scene: Scene, tmp_pat
     box = tmp_path / "more.mbox"
     box.write_bytes(scene.upstream.patches("main..more"))
     scene.run("-C", scene.root, "import", box, "--series", "s")
+
+
+def test_a_patch_that_is_no_longer_valid_waits_for_a_person_whatever_merged(scene: Scene) -> None:
+    two_patches(scene)
+    say(scene, "fork-change-1.patch", 'Valid-While: pattern "^old" in a')
+    say(scene, "fork-change-2.patch", "Valid-While: path a")
+    scene.upstream.commit({"a": text(l2="x\n")}, "upstream: more")
+    before = workspace_files(scene.root)
+    answer = scene.rebase("s", "--onto", "upstream/main", code=3)
+    assert verdicts(answer) == ["conflict", "unchanged"]
+    reason = 'Valid-While fails: no line of a in up matches "^old"'
+    assert reasons(answer) == [reason, None]
+    assert workspace_files(scene.root) == before
+    (conflict,) = answer["series"][0]["patches"][0]["conflicts"]
+    assert conflict["reason"] == reason
+    shown = scene.run("-C", scene.root, "rebase", "--continue", code=3)
+    assert f"patchmgr conflicts accept {conflict['id']} --because TEXT" in shown.out
+    assert "have markers" not in shown.err
+
+
+def test_what_a_person_accepts_is_not_asked_again(scene: Scene) -> None:
+    two_patches(scene)
+    say(scene, "fork-change-1.patch", "Valid-While: path gone")
+    scene.upstream.commit({"a": text(l2="x\n")}, "upstream: more")
+    answer = scene.rebase(*MORE, code=3)
+    (conflict,) = answer["series"][0]["patches"][0]["conflicts"]
+
+    def run(*words: str, code: int = 0) -> Any:
+        return scene.run("-C", scene.root, *words, code=code)
+
+    assert "open" in run("conflicts", "list").out
+    run("conflicts", "accept", conflict["id"], code=2)
+    run("conflicts", "accept", conflict["id"], "ours", "--because", "x", code=2)
+    run("conflicts", "accept", "ffffffffffff", "--because", "x", code=2)
+    accepted = run("conflicts", "accept", conflict["id"][:6], "--because", "read it").out
+    assert "because: read it" in accepted
+    for _ in range(2):
+        again = scene.rebase(*MORE)
+        (finding,) = again["series"][0]["patches"][0]["findings"]
+        assert (finding["kind"], finding["accepted"]) == ("condition", "read it")
+        assert verdicts(again) == ["unchanged", "unchanged"]
+    assert "because: read it" in run("rebase", *MORE).out
+    assert "accepted" in run("conflicts", "show", conflict["id"]).out
+    run("conflicts", "forget", conflict["id"])
+    scene.rebase(*MORE, code=3)
+
+
+def test_a_valid_patch_is_not_mentioned(scene: Scene) -> None:
+    two_patches(scene)
+    say(scene, "fork-change-1.patch", "Valid-While: no path gone")
+    scene.upstream.commit({"a": text(l2="x\n")}, "upstream: more")
+    answer = scene.rebase(*MORE)
+    assert answer["series"][0]["patches"][0]["findings"] == []

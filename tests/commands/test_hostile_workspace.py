@@ -102,6 +102,8 @@ FILES: Sequence[tuple[str, str]] = (
     ("series/s/fork-one.patch", "plain"),
     ("series/s/series.toml", "plain"),
     ("conflicts/decisions.toml", "plain"),
+    ("conflicts/accepted.toml", "plain"),
+    (".patchmgr/audit.json", "plain"),
     ("conflicts/{conflict}/meta.toml", "collided"),
     ("conflicts/{conflict}/ours", "collided"),
     (".patchmgr/rebase/state.json", "collided"),

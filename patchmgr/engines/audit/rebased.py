@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -9,9 +10,11 @@ from msgspec.structs import replace
 
 from patchmgr.engines.audit.states import AuditedPatch, Files, Since, States, Told
 from patchmgr.engines.fold import Overlay
+from patchmgr.engines.passages import change_digest
 from patchmgr.engines.rebase import FileResult, Judged
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import PatchOutcome, Verdict
+from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, History, Step, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
@@ -101,10 +104,20 @@ def since_in(history: History, blobs: Blobs) -> Since:
     return since
 
 
-def with_findings(judged: Sequence[Judged], told: Sequence[Told]) -> tuple[Judged, ...]:
-    """Note on each patch what was found; a certain finding makes a conflict of a carried patch."""
+def with_findings(
+    judged: Sequence[Judged],
+    told: Sequence[Told],
+    patches: Mapping[str, Patch],
+    accepted: Mapping[str, str],
+) -> tuple[Judged, ...]:
+    """Note on each patch what was found; a certain finding makes a conflict of it.
+
+    `accepted` has by id why a person accepted a finding: such a one is noted, and stops nothing.
+    """
     by_patch: dict[str, list[AuditFinding]] = {}
     for name, finding in told:
+        if finding.is_certain:
+            finding = _identified(finding, patches[name], accepted)
         by_patch.setdefault(name, []).append(finding)
     return tuple(
         replace(one, outcome=_with(one.outcome, by_patch.get(one.outcome.name, ())))
@@ -112,16 +125,25 @@ def with_findings(judged: Sequence[Judged], told: Sequence[Told]) -> tuple[Judge
     )
 
 
+def _identified(finding: AuditFinding, patch: Patch, accepted: Mapping[str, str]) -> AuditFinding:
+    """Give a finding its id: the same wherever the line stands, for the same change."""
+    words = (change_digest(patch), finding.kind, finding.path, finding.symbol or "", finding.text)
+    told = "\0".join(words).encode("utf-8", "surrogateescape")
+    digest = hashlib.sha256(told).hexdigest()[:12]
+    return replace(finding, id=digest, accepted=accepted.get(digest))
+
+
 def _with(outcome: PatchOutcome, found: Sequence[AuditFinding]) -> PatchOutcome:
     if not found:
         return outcome
+    warnings = (f.sentence() for f in found if not f.is_certain)
     outcome = replace(
         outcome,
         findings=(*outcome.findings, *found),
-        warnings=(*outcome.warnings, *(f.sentence() for f in found if not f.is_certain)),
+        warnings=(*outcome.warnings, *warnings),
     )
-    certain = next((finding for finding in found if finding.is_certain), None)
-    if certain is None or outcome.is_left:
+    waiting = outcome.open_findings
+    if not waiting or outcome.is_left:
         return outcome
-    reason = certain.sentence()
+    reason = waiting[0].sentence()
     return replace(outcome, verdict=Verdict.CONFLICT, reason=reason, changes={})

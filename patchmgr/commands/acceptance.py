@@ -1,0 +1,160 @@
+"""Conflicts without a text: findings that stop a rebase until a person accepts them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.accepted import ACCEPTED, parse_accepted, write_accepted
+from patchmgr.formats.shown import shown
+from patchmgr.model.audit import Accepted, AuditFinding
+from patchmgr.model.outcome import SeriesOutcome
+from patchmgr.plumbing.durable import unwritable, write_synced
+from patchmgr.plumbing.plain_files import read_json
+from patchmgr.store import PRIVATE, Change, Workspace
+
+_OPEN = f"{PRIVATE}/audit.json"
+
+
+class OpenFinding(Struct, frozen=True):
+    """A finding that the last rebase of a series stopped at; accepted by its id."""
+
+    series: str
+    patch: str
+    finding: AuditFinding
+
+
+def read_accepted(workspace: Workspace) -> tuple[Accepted, ...]:
+    """Return what persons accepted; nothing where the file is missing."""
+    if not (workspace.root / ACCEPTED).exists():
+        return ()
+    return parse_accepted(workspace.read(ACCEPTED))
+
+
+def reasons_to_accept(workspace: Workspace) -> Mapping[str, str]:
+    """Return by id why findings were accepted."""
+    return {one.id: one.because for one in read_accepted(workspace)}
+
+
+def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
+    """Remember what a rebase stopped at, in place of what an older one of the series did."""
+    again = {outcome.name for outcome in outcomes}
+    found = [one for one in open_findings(workspace) if one.series not in again]
+    found += [
+        OpenFinding(outcome.name, patch.name, finding)
+        for outcome in outcomes
+        for patch in outcome.patches
+        for finding in patch.open_findings
+    ]
+    path = workspace.root / _OPEN
+    if not found and not path.exists():
+        return
+    beside = path.with_name(f"{path.name}.new")
+    try:
+        write_synced(beside, msgspec.json.encode(msgspec.to_builtins(_shown(found))))
+        beside.replace(path)
+    except OSError as fault:
+        raise unwritable(_OPEN, fault) from fault
+
+
+def _shown(found: Sequence[OpenFinding]) -> list[OpenFinding]:
+    """Return findings whose texts are UTF-8, as JSON must be."""
+    return [
+        msgspec.structs.replace(
+            one,
+            patch=shown(one.patch),
+            finding=msgspec.structs.replace(
+                one.finding, path=shown(one.finding.path), text=shown(one.finding.text)
+            ),
+        )
+        for one in found
+    ]
+
+
+def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
+    """Return what the last rebase of each series stopped at; what is unreadable is nothing."""
+    try:
+        document = read_json(workspace.root, _OPEN)
+        return msgspec.convert(document or [], tuple[OpenFinding, ...])
+    except (PatchmgrError, OSError, ValueError):
+        return ()
+
+
+def accept_finding(
+    session: Session, name: str, *, because: str, is_dry_run: bool
+) -> tuple[Accepted, ...]:
+    """Accept what a rebase stopped at, by its id or the beginning of it.
+
+    Raises PatchmgrError "unknown-conflict" where no rebase stopped at it, and "usage" where no
+    reason is given.
+    """
+    if not because.strip() or not because.isprintable():
+        hint = f"patchmgr conflicts accept {name} --because TEXT"
+        raise PatchmgrError("usage", "--because must be one line of plain text", (hint,))
+    with session.writing():
+        found = _matching(session.workspace, name)
+        new = Accepted(
+            found.finding.id, found.series, found.patch, found.finding.text, because.strip()
+        )
+        if not is_dry_run:
+            raw = write_accepted((*read_accepted(session.workspace), new))
+            session.workspace.make(Change({ACCEPTED: raw}), move_store_refs)
+        return (new,)
+
+
+class ListedFinding(Struct, frozen=True):
+    """A finding by its id; `because` is the reason why a person accepted it, None while open."""
+
+    id: str
+    series: str
+    patch: str
+    text: str
+    because: str | None = None
+
+
+def list_findings(workspace: Workspace) -> tuple[ListedFinding, ...]:
+    """Return what the last rebases stopped at, and what was accepted, by id."""
+    found = {
+        one.finding.id: ListedFinding(one.finding.id, one.series, one.patch, one.finding.sentence())
+        for one in open_findings(workspace)
+    }
+    for one in read_accepted(workspace):
+        found[one.id] = ListedFinding(one.id, one.series, one.patch, one.text, one.because)
+    return tuple(found[name] for name in sorted(found))
+
+
+def is_finding(workspace: Workspace, name: str) -> bool:
+    """Say whether a name begins the id of a finding, open or accepted."""
+    ids = {one.finding.id for one in open_findings(workspace)}
+    ids |= {one.id for one in read_accepted(workspace)}
+    return any(one.startswith(name) for one in ids)
+
+
+def _matching(workspace: Workspace, name: str) -> OpenFinding:
+    every = {one.finding.id: one for one in open_findings(workspace)}
+    found = [one for id_, one in every.items() if id_.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    problem = f"{shown(name)} is not what a rebase stopped at"
+    if found:
+        problem = f"{shown(name)} is the beginning of {len(found)} ids"
+    raise PatchmgrError("unknown-conflict", problem, ("patchmgr conflicts list",))
+
+
+def forget_finding(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
+    """Forget that findings were accepted: the next rebase stops at them again."""
+    with session.writing():
+        known = read_accepted(session.workspace)
+        gone = tuple(one.id for one in known if one.id.startswith(name))
+        if len(gone) != 1:
+            hint = ("patchmgr conflicts list",)
+            problem = f"{shown(name)} is the beginning of {len(gone)} ids that are accepted"
+            raise PatchmgrError("unknown-conflict", problem, hint)
+        if not is_dry_run:
+            raw = write_accepted(one for one in known if one.id not in gone)
+            session.workspace.make(Change({ACCEPTED: raw}), move_store_refs)
+        return gone

@@ -1,0 +1,46 @@
+"""conflicts/accepted.toml: what is written is read again, and what is wrong is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.accepted import MAX_FILE, parse_accepted, write_accepted
+from patchmgr.model.audit import Accepted
+
+ONE = Accepted("0123456789ab", "s", "one.patch", "`x` is not defined", "set by exec")
+TWO = Accepted("ffff00001111", "s", "two.patch", "Valid-While fails", "checked by hand")
+
+
+def test_what_is_written_is_read_again_sorted_and_once() -> None:
+    raw = write_accepted([TWO, ONE, TWO])
+    assert raw is not None
+    assert parse_accepted(raw) == (ONE, TWO)
+    assert write_accepted(parse_accepted(raw)) == raw
+
+
+def test_nothing_accepted_is_no_file() -> None:
+    assert write_accepted([]) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        pytest.param(b"\xff", "cannot be read", id="no UTF-8"),
+        pytest.param(b"format = ", "cannot be read", id="no TOML"),
+        pytest.param(
+            b"format = 2\n", "has format 2, and this patchmgr reads 1", id="another format"
+        ),
+        pytest.param(b"format = 1\nmore = 1\n", "cannot be read", id="an unknown key"),
+        pytest.param(
+            (write_accepted([ONE]) or b"").replace(b"0123456789ab", b"../../../etc"),
+            "has an id that is none: ../../../etc",
+            id="an id that is a path",
+        ),
+        pytest.param(b"#" * (MAX_FILE + 1), "is larger than", id="too large"),
+    ],
+)
+def test_what_is_wrong_is_said(raw: bytes, problem: str) -> None:
+    with pytest.raises(PatchmgrError, match=r"accepted\.toml") as caught:
+        parse_accepted(raw)
+    assert problem in caught.value.message
