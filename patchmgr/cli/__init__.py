@@ -55,6 +55,7 @@ def _commands() -> typer.Typer:
     root.command()(targets.branch)
     root.command()(targets.report)
     root.command()(publishing.check)
+    root.command()(publishing.audit)
     root.command()(publishing.notes)
     root.command()(publishing.diff)
     root.command()(publishing.why)

@@ -1,4 +1,4 @@
-"""`check`, `notes`, `diff`, `why`: what a maintainer publishes, and what backs it."""
+"""`check`, `audit`, `notes`, `diff`, `why`: what a maintainer publishes, and what backs it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, MaybeName, Names, Select, open_session, say, show
+from patchmgr.cli.root import DryRun, Given, Json, MaybeName, Names, Select, open_session, say, show
 from patchmgr.errors import EXIT_FINDINGS, PatchmgrError
 
 if TYPE_CHECKING:
@@ -92,6 +92,47 @@ def _show_checked(results: Sequence[Checked]) -> None:
     failed = [checked.series for checked in results if not checked.is_sound]
     if failed:
         say(f"Not sound: {', '.join(failed)}")
+
+
+def audit(
+    names: Names = None,
+    trees: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--trees", metavar="OLD NEW", help="Look at what is between two trees."),
+    ] = None,
+    repo: Annotated[
+        Path, typer.Option("--repo", metavar="DIR", help="The repository of the trees.")
+    ] = Path(),
+    select: Select = [],  # noqa: B006 - typer copies it
+    json: Json = False,
+) -> None:
+    """Look for what a clean merge does not prove; exit 4 where something is certainly broken.
+
+    Names that nothing defines, calls that do not fit, what was removed, renamed or moved and is
+    still used, definitions that stand twice, tests that vanished. A rebase does so by itself; this
+    is for a series on its pin, and for any two trees (a workspace is not needed).
+
+    Example: patchmgr audit vllm
+
+    Example: patchmgr audit --trees HEAD~1 HEAD --repo ~/src/vllm
+    """
+    from patchmgr.commands.audit import audit_series, audit_trees
+    from patchmgr.commands.carrying import Wishes
+    from patchmgr.render.checks import audited_document, audited_text
+
+    if trees is not None:
+        if names:
+            raise PatchmgrError("usage", "--trees goes without a series")
+        Given.wants_json = json
+        results = [audit_trees(repo.absolute(), *trees)]
+    else:
+        session = open_session(wants_json=json)
+        chosen = names or sorted(session.workspace.lock().series)
+        wishes = Wishes(frozenset(select))
+        results = [audit_series(session, name, wishes=wishes) for name in chosen]
+    show(audited_document(results) if json else audited_text(results))
+    if not all(audited.is_sound for audited in results):
+        raise typer.Exit(EXIT_FINDINGS)
 
 
 def notes(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from patchmgr.commands.acceptance import reasons_to_accept
+from patchmgr.commands.audit import audit_carried
 from patchmgr.commands.carrying import Carried, Wishes
 from patchmgr.commands.check_runs import run_commands
 from patchmgr.commands.checked import keep_checked
@@ -66,7 +68,8 @@ def check(
     outlook = Outlook(session)
     with Workbench([ready.side.store]) as bench:
         carried, tree = carry_in_place(session, ready, bench, outlook, wishes=wishes)
-        run = _Run(ready, settings, bench, carried, tree)
+        accepted = reasons_to_accept(session.workspace)
+        run = _Run(ready, settings, bench, carried, tree, accepted)
         gates = [*text_gates(run.patches, settings), *run.gates()]
         commits: tuple[str, ...] = ()
         parent = floor(session, ready, bench, outlook, wishes=wishes)
@@ -105,6 +108,7 @@ class _Run(Struct, frozen=True):
     bench: Workbench
     carried: Carried
     tree: StoredTree
+    accepted: Mapping[str, str]
 
     @property
     def patches(self) -> tuple[Patch, ...]:
@@ -119,7 +123,7 @@ class _Run(Struct, frozen=True):
 
     def gates(self) -> list[Gate]:
         """Return the gates on the states of the branch."""
-        found = [self._links(), self._ensures(), *self._python(), self._claims()]
+        found = [self._links(), self._ensures(), *self._python(), self._audit(), self._claims()]
         wanted = [gate for gate in found if gate is not None]
         return [
             skipped(gate.name, _LEFT_OUT) if gate.name in self.settings.left_out else gate
@@ -171,6 +175,16 @@ class _Run(Struct, frozen=True):
             gate_of("python", gates.compiled, texts, note=f"for Python {spoken}"),
             gate_of("imports", gates.looked_up, names, note=note),
         ]
+
+    def _audit(self) -> Gate:
+        """Look for what the series certainly breaks on its pin."""
+        audited = audit_carried(self.carried, self.tree, self.bench, self.accepted, self.patches)
+        problems = tuple(
+            Problem("audit", f.text, patch, f.path or None, f.line or None)
+            for patch, f in audited
+            if f.is_certain and f.accepted is None
+        )
+        return gate_of("audit", len(self.carried.changes), problems)
 
     def _metadata(self) -> list[bytes]:
         found = (self.content(self.tree, path) for path in _METADATA)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
 from patchmgr.plumbing import door
 from patchmgr.plumbing.clones import find_git_dir
 
@@ -42,6 +43,15 @@ def range_patches(repository: Path, commits: str) -> tuple[bytes, int]:
     # Away from the current directory, which git would take for the work tree, attributes and all.
     box = door.output(["format-patch", *_FORM, commits, "--"], git_dir=git_dir, cwd=git_dir)
     return box, int(door.output(["rev-list", "--count", commits, "--"], git_dir=git_dir))
+
+
+def tree_named(git_dir: Path, name: str) -> str:
+    """Return the tree of a commit, tag, branch or tree id; raise PatchmgrError "unknown-ref"."""
+    arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}"]
+    code, printed = door.run(arguments, git_dir=git_dir, good=(0, 1, 128))
+    if code:
+        raise PatchmgrError("unknown-ref", f"{git_dir} has no tree {shown(name)}")
+    return printed.decode().strip()
 
 
 def commit_mail(git_dir: Path, commit: str) -> bytes:

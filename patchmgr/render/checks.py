@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from patchmgr.model.check import Checked, Gate, Problem, Standing
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document
+from patchmgr.render.machine import document, finding_value
 from patchmgr.render.terminal import painted
+
+if TYPE_CHECKING:
+    from patchmgr.commands.audit import Audited
 
 MOST = 20
 _FEW = 3
@@ -163,3 +166,35 @@ def _case(
 
 def _attribute(text: str) -> str:
     return quoteattr(clean(text))
+
+
+def audited_text(results: Sequence[Audited]) -> str:
+    """Return what audits found, a line a finding: certain ones first."""
+    lines: list[str] = []
+    for audited in results:
+        found = sorted(audited.findings, key=lambda told: not told[1].is_certain)
+        lines.append(f"{clean(audited.name)}  {counted(len(found), 'finding')}")
+        for patch, finding in found:
+            word = "certain" if finding.is_certain else "likely"
+            word = word if finding.accepted is None else "accepted"
+            who = f"{clean(patch)}  " if patch else ""
+            lines.append(f"  {word:<8}  {who}{clean(finding.sentence())}")
+            if finding.proposal is not None:
+                lines.append(f"            instead: {clean(finding.proposal)}")
+    return "\n".join(lines) + "\n"
+
+
+def audited_document(results: Sequence[Audited]) -> str:
+    """Return the document of `audit --json`."""
+    values = [
+        {
+            "name": audited.name,
+            "sound": audited.is_sound,
+            "findings": [
+                {"patch": patch or None, **finding_value(finding)}
+                for patch, finding in audited.findings
+            ],
+        }
+        for audited in results
+    ]
+    return document("audit", audits=values)

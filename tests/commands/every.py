@@ -147,6 +147,8 @@ ROWS = (
     Row("rebase --continue", "accepted", writes=True),
     Row("rebase --abort", "collided", writes=True),
     Row("decide fork-one.patch needed", "collided", writes=True),
+    Row("audit s"),
+    Row("audit --trees {base} {fork} --repo {upstream}"),
     Row("apply s --to {checkout}", writes=True),
     Row("apply s --to {checkout} --commit", writes=True),
     Row("verify s --to {checkout}", "applied"),

@@ -117,7 +117,7 @@ def with_findings(
     by_patch: dict[str, list[AuditFinding]] = {}
     for name, finding in told:
         if finding.is_certain:
-            finding = _identified(finding, patches[name], accepted)
+            finding = identified(finding, patches[name], accepted)
         by_patch.setdefault(name, []).append(finding)
     return tuple(
         replace(one, outcome=_with(one.outcome, by_patch.get(one.outcome.name, ())))
@@ -125,8 +125,8 @@ def with_findings(
     )
 
 
-def _identified(finding: AuditFinding, patch: Patch, accepted: Mapping[str, str]) -> AuditFinding:
-    """Give a finding its id: the same wherever the line stands, for the same change."""
+def identified(finding: AuditFinding, patch: Patch, accepted: Mapping[str, str]) -> AuditFinding:
+    """Give a certain finding its id: the same wherever the line stands, for the same change."""
     words = (change_digest(patch), finding.kind, finding.path, finding.symbol or "", finding.text)
     told = "\0".join(words).encode("utf-8", "surrogateescape")
     digest = hashlib.sha256(told).hexdigest()[:12]

@@ -1,0 +1,96 @@
+"""`audit`: what a clean merge does not prove, of a series on its pin or of any two trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.commands.acceptance import reasons_to_accept
+from patchmgr.commands.carrying import Carried, Wishes
+from patchmgr.commands.outlook import Outlook
+from patchmgr.commands.prepared import carry_in_place, prepare, refuse_broken
+from patchmgr.commands.session import Session
+from patchmgr.engines.audit.checks import CHECKS
+from patchmgr.engines.audit.rebased import identified, states_of
+from patchmgr.engines.audit.states import Files, States, Told, run_checks
+from patchmgr.engines.fold import Overlay
+from patchmgr.model.patch import Patch
+from patchmgr.plumbing.changed_files import changed_paths
+from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.ranges import tree_named
+from patchmgr.plumbing.workbench import Workbench
+
+
+class Audited(Struct, frozen=True):
+    """What an audit found in a series, or between two trees; each with the name of its patch."""
+
+    name: str
+    findings: tuple[Told, ...]
+
+    @property
+    def is_sound(self) -> bool:
+        """Say whether nothing certain was found that nobody has accepted."""
+        return not any(f.is_certain and f.accepted is None for _, f in self.findings)
+
+
+def audit_series(session: Session, name: str, *, wishes: Wishes) -> Audited:
+    """Audit a series on its pin: what it breaks there that is whole without it."""
+    ready = prepare(session, session.workspace.series_record(name))
+    accepted = reasons_to_accept(session.workspace)
+    with Workbench([ready.side.store]) as bench:
+        carried, tree = carry_in_place(session, ready, bench, Outlook(session), wishes=wishes)
+        refuse_broken(carried.outcomes)
+        return Audited(name, audit_carried(carried, tree, bench, accepted, ready.patches))
+
+
+def audit_carried(
+    carried: Carried,
+    tree: StoredTree,
+    bench: Workbench,
+    accepted: Mapping[str, str],
+    patches: Sequence[Patch],
+) -> tuple[Told, ...]:
+    """Audit a series that was carried in its place; certain findings have their ids."""
+    states = states_of(
+        carried.judged,
+        carried.changes,
+        tree,
+        tree,
+        blobs=bench,
+        changed_upstream=(),
+        since=lambda path, holds: None,
+    )
+    # The series stays where it is: what it breaks there is new, though it is written so.
+    told = run_checks(replace(states, written=states.base), CHECKS)
+    by_name = {patch.name: patch for patch in patches}
+    return tuple(
+        (who, identified(f, by_name[who], accepted) if f.is_certain else f) for who, f in told
+    )
+
+
+def audit_trees(repository: Path, old: str, new: str) -> Audited:
+    """Audit what is between two trees of any repository: commits, tags, branches or tree ids.
+
+    Raises PatchmgrError "usage" where the folder is no repository, and "unknown-ref".
+    """
+    git_dir = find_git_dir(repository)
+    before, after = (tree_named(git_dir, name) for name in (old, new))
+    with ObjectReader(git_dir) as reader:
+        read = lru_cache(256)(reader.blob)
+        one, other = (Files(Overlay(StoredTree(reader, tree)), read) for tree in (before, after))
+        changed = [path for path in changed_paths(git_dir, before, after) if path]
+        states = States(
+            base=one,
+            written=one,
+            onto=one,
+            merged=other,
+            patches=(),
+            carriers={path: "" for path in changed if other.blob(path) is not None},
+            changed_upstream=frozenset(changed),
+        )
+        return Audited(f"{old}..{new}", run_checks(states, CHECKS))
