@@ -30,6 +30,10 @@ def rebase(
     continue_: Annotated[
         bool, typer.Option("--continue", help="Finish with the conflicts that were solved.")
     ] = False,
+    accept: Annotated[
+        list[str],
+        typer.Option("--accept", metavar="FILE", help="Take FILE though it is gone or broken."),
+    ] = [],  # noqa: B006 - typer copies it
     skip: Annotated[
         bool, typer.Option("--skip", help="Leave out the first patch in conflict, and go on.")
     ] = False,
@@ -68,9 +72,12 @@ def rebase(
         wishes = Wishes(frozenset(select), stop_at_conflict, names_symbols=json)
         _rebase_table(session, names or [], onto, every, wishes, dry_run, json, format_)
         return
-    if continue_ or skip:
-        go_on = skip_patch if skip else continue_rebase
-        result = go_on(session, is_dry_run=dry_run, names_symbols=json)
+    if accept and not continue_:
+        raise PatchmgrError("usage", "--accept goes with --continue")
+    if continue_:
+        result = continue_rebase(session, is_dry_run=dry_run, names_symbols=json, accepted=accept)
+    elif skip:
+        result = skip_patch(session, is_dry_run=dry_run, names_symbols=json)
     else:
         wishes = Wishes(frozenset(select), stop_at_conflict, names_symbols=json)
         result = run(session, names or (), onto=onto[0], wishes=wishes, is_dry_run=dry_run)

@@ -26,6 +26,7 @@ from patchmgr.commands.work_area import (
     forget_work,
     is_unsolved,
     read_unfinished,
+    require_taken,
     solved_conflicts,
     unsolved_items,
     work_files,
@@ -89,11 +90,20 @@ def rebase(
 
 
 def continue_rebase(
-    session: Session, *, is_dry_run: bool, names_symbols: bool = False
+    session: Session,
+    *,
+    is_dry_run: bool,
+    names_symbols: bool = False,
+    accepted: Sequence[str] = (),
 ) -> RebaseResult:
-    """Finish a rebase with what was solved in the work area."""
+    """Finish a rebase with what was solved in the work area.
+
+    `accepted` names files there that are taken though they are gone, or do not compile any more.
+    Raises PatchmgrError "unresolved" for others of that kind, and where a marker is left.
+    """
     with session.writing():
         unfinished = require_unfinished(session)
+        require_taken(session.workspace, unfinished, accepted)
         return _go_on(session, unfinished, is_dry_run, names_symbols)
 
 

@@ -11,8 +11,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.leftover import leftover_marker, syntax_problem
+from patchmgr.engines.marked_texts import split_marked
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
+from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.plain_files import read_json
@@ -164,6 +167,68 @@ def solved_conflicts(workspace: Workspace, unfinished: Unfinished) -> Solved:
         if content is None or not _has_marker(content):
             solved.setdefault(item.series, {})[item.patch, item.path] = content
     return solved
+
+
+def require_taken(workspace: Workspace, unfinished: Unfinished, accepted: Sequence[str]) -> None:
+    """Raise PatchmgrError "unresolved" where a file that a person left cannot be taken as it is.
+
+    A file of the rebase that is gone, and one that compiles no more, are taken only if `accepted`
+    names them: by their place below the work area, or the end of it.
+    """
+    skipped = set(unfinished.skipped)
+    named = [item for item in unfinished.waiting if _is_named(workspace, item, accepted)]
+    for name in accepted:
+        if not any(_is_named(workspace, item, [name]) for item in named):
+            known = "; ".join(item.file for item in unfinished.waiting)
+            raise PatchmgrError("usage", f"--accept: {shown(name)} waits for nobody", (known,))
+    problems = [
+        f"{item.file}{problem}"
+        for item in unfinished.waiting
+        if (item.series, item.patch) not in skipped
+        and (problem := _problem(workspace, item, is_accepted=item in named)) is not None
+    ]
+    if problems:
+        hints = (*problems[1:], "correct it, then run: patchmgr rebase --continue")
+        if any(not problem.endswith(_LEFT) for problem in problems):
+            hints += ("if it is to be so: patchmgr rebase --continue --accept FILE",)
+        raise PatchmgrError("unresolved", problems[0], hints)
+
+
+_LEFT = "a conflict marker is left"
+
+
+def _is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
+    file = work_file(workspace, item)
+    return any(
+        item.file == name or item.file.endswith(f"/{name}") or file == Path(name).absolute()
+        for name in names
+    )
+
+
+def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str | None:
+    """Return why a file cannot be taken, after its name; None where it can, or is not resolved."""
+    content, sides = _read(work_file(workspace, item)), _sides(workspace, item)
+    if content is None:
+        return None if is_accepted else ": the file is gone, which would delete it"
+    if _has_marker(content):
+        return None
+    left = leftover_marker(content, sides)
+    if left is not None:
+        return f":{left[0]}: {shown(left[1].decode('utf-8', 'replace'))}: {_LEFT}"
+    broken = None if is_accepted else syntax_problem(item.path, content, sides)
+    return None if broken is None else f":{broken[0]}: it does not compile: {shown(broken[1])}"
+
+
+def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
+    """Return the texts that a waiting file was made of, none where they are not known."""
+    marked = original(workspace, item)
+    if marked is not None:
+        split = split_marked(marked)
+        each = [(one.region.base, one.region.ours, one.region.theirs) for one in split.regions]
+        return tuple(split.with_each(tuple(parts)) for parts in zip(*each, strict=True))
+    known = workspace.conflict(item.conflict) if item.conflict else None
+    sides = () if known is None else (known.base, known.ours, known.theirs)
+    return tuple(side for side in sides if side is not None)
 
 
 def original(workspace: Workspace, item: Waiting) -> bytes | None:

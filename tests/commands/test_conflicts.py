@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Answer, Scene
-from tests.commands.test_rebase import fork, text, verdicts
+from tests.commands.test_rebase import fork, text, verdicts, workspace_files
 
 WORK = ".patchmgr/rebase/s/fork-change-1.patch"
 
@@ -240,12 +240,50 @@ def test_a_whole_file_in_conflict_is_remembered_by_its_contents(
     assert "(there is no such file)" in conflicts(scene, "show", name).out
     if deletes:
         (scene.root / WORK / "a").unlink()
+        refused = scene.run("-C", scene.root, "rebase", "--continue", code=1)
+        assert "s/fork-change-1.patch/a: the file is gone, which would delete it" in refused.err
     else:
         (scene.root / WORK / "a").write_text("kept\n")
-    scene.rebase("--continue")
+    scene.rebase("--continue", *(["--accept", "fork-change-1.patch/a"] if deletes else []))
     assert listed(scene) == {name: "deleted" if deletes else "solved"}
     shown = conflicts(scene, "show", name).out
     assert ("resolution: the file is deleted" in shown) is deletes
+
+
+@pytest.mark.parametrize(
+    ("left", "problem"),
+    [
+        pytest.param("x = 1\n=======\n", ":2: =======: a conflict marker is left", id="middle"),
+        pytest.param("||||||| base\n", ":1: ||||||| base: a conflict marker", id="base"),
+        pytest.param("    >>>>>>> b\n", ":1: >>>>>>> b: a conflict marker", id="indented"),
+        pytest.param("=======\r\n", ":1: =======: a conflict marker", id="with a carriage return"),
+        pytest.param("x = (1\n", ":1: it does not compile", id="no Python any more"),
+    ],
+)
+def test_continue_refuses_what_looks_unfinished(scene: Scene, left: str, problem: str) -> None:
+    scene.upstream.commit({"m.py": "x = 0\n"})
+    fork(scene, {"m.py": "x = 1\n"})
+    scene.upstream.commit({"m.py": "x = 2\n"}, "upstream: another")
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    file = scene.root / WORK / "m.py"
+    file.write_text(left, newline="")
+    before = workspace_files(scene.root)
+    refused = scene.run("-C", scene.root, "rebase", "--continue", code=1)
+    assert f"s/fork-change-1.patch/m.py{problem}" in refused.err
+    assert workspace_files(scene.root) == before
+    scene.run("-C", scene.root, "rebase", "--continue", "--accept", "other", code=2)
+    file.write_text("x = 3\n")
+    scene.rebase("--continue")
+
+
+def test_what_does_not_compile_is_taken_when_it_is_named(scene: Scene) -> None:
+    scene.upstream.commit({"m.py": "x = 0\n"})
+    fork(scene, {"m.py": "x = 1\n"})
+    scene.upstream.commit({"m.py": "x = 2\n"}, "upstream: another")
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    (scene.root / WORK / "m.py").write_text("print 3\n")
+    scene.run("-C", scene.root, "rebase", "--onto", "upstream/main", "--accept", "m.py", code=2)
+    scene.rebase("--continue", "--accept", str(scene.root / WORK / "m.py"))
 
 
 def test_a_side_that_has_no_file_can_be_accepted(scene: Scene) -> None:
