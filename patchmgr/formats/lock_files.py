@@ -9,6 +9,7 @@ import tomli_w
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats import toml_text
+from patchmgr.formats.git_urls import url_problem
 from patchmgr.formats.lock_values import Table, check_name, sorted_value
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
@@ -81,8 +82,9 @@ def _upstream(name: str, table: Table) -> Upstream:
         raise table.fault("track", f"is {shown(track)} and must be git or package")
     if not (git if track == "git" else package):
         raise table.fault(track, "is missing")
-    if git is not None and "::" in git.partition("/")[0]:
-        raise table.fault("git", "names a transport that runs a command")
+    problem = None if git is None else url_problem(git)
+    if problem is not None:
+        raise table.fault("git", problem)
     table.check_all_known()
     return Upstream(name, track, git, package, branch)
 

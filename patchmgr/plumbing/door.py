@@ -31,6 +31,7 @@ _PINNED = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
     "LC_ALL": "C",
     "TZ": "UTC",
 }

@@ -12,6 +12,7 @@ from typing import IO
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing import door
@@ -23,8 +24,6 @@ HEADS = f"{_ALL}heads/"
 TAGS = f"{_ALL}tags/"
 HEAD = f"{_ALL}HEAD"
 _HEX = re.compile(r"[0-9a-f]{4,40}")
-_ALLOWED = ("https://", "http://", "ssh://", "git://", "file://")
-_SCP_LIKE = re.compile(r"([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9_.][A-Za-z0-9_.-]*:(?!//)")
 # Words of a server that answers, and has no such object.
 _NO_OBJECT = ("not our ref", "unadvertised object", "did not send all necessary objects")
 # A server that sends nothing at all for that many seconds does not answer.
@@ -41,18 +40,11 @@ _PROMISOR = (
 
 def check_url(url: str) -> str:
     """Return the URL, or refuse what could run a command; a path becomes absolute."""
-    if url.startswith("-") or any(c in url for c in "\n\r\0"):
-        raise PatchmgrError("usage", f"{url!r} is no URL of a git repository")
-    if url.startswith(_ALLOWED):
+    problem = url_problem(url)
+    if problem is not None:
+        raise PatchmgrError("usage", f"{url!r} {problem}")
+    if url.startswith(SCHEMES) or (is_scp_like(url) and not Path(url).exists()):
         return url
-    if "::" in url.split("/", 1)[0]:
-        raise PatchmgrError(
-            "usage", f"{url} names a transport that runs commands, which is refused"
-        )
-    if _SCP_LIKE.match(url) and not Path(url).exists():
-        return url
-    if "://" in url:
-        raise PatchmgrError("usage", f"{url} has a scheme that is not supported")
     path = Path(url).expanduser().absolute()
     path = path.resolve() if ".." in path.parts else path
     if not path.is_dir():

@@ -139,8 +139,8 @@ def test_urls_that_are_taken_as_they_are(stage: Stage, url: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--git", "ext::sh -c 'touch ran'"], "runs commands"),
-        (["--git", "fd::17"], "runs commands"),
+        (["--git", "ext::sh -c 'touch ran'"], "runs a command"),
+        (["--git", "fd::17"], "runs a command"),
         (["--git", "ftp://h/x"], "not supported"),
         (["--git=-oProxyCommand=x"], "is no URL"),
         (["--git=--upload-pack=touch ran"], "is no URL"),

@@ -134,6 +134,7 @@ BAD = {
     "no URL": (without('git = "https://example.org/vllm.git"\n'), "upstream.vllm.git is missing"),
     "no package": (with_('package = "sgl', 'git = "sgl'), "deep-gemm.package is missing"),
     "URL as option": (with_("https:", "--upload-pack="), "git begins with a dash"),
+    "URL with a helper's scheme": (with_("https://", "foo://"), "scheme that is not supported"),
     "URL as command": (with_("https://", "ext::sh -c "), "transport that runs a command"),
     "branch as option": (with_('"main"', '"-x"'), "branch begins with a dash"),
     "package as option": (with_('"sgl', '"-sgl'), "package begins with a dash"),

@@ -1,0 +1,30 @@
+"""Which URLs of git are followed: those that run no program of somebody's choice."""
+
+from __future__ import annotations
+
+import re
+
+SCHEMES = ("https://", "http://", "ssh://", "git://", "file://")
+_SCP_LIKE = re.compile(r"([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9_.][A-Za-z0-9_.-]*:(?!//)")
+
+
+def url_problem(url: str) -> str | None:
+    """Return why a URL is refused, None where git may be given it.
+
+    `helper::address` and unknown schemes make git run `git-remote-<name>` from PATH, whichever
+    program that is (gitremote-helpers(7)).
+    """
+    if url.startswith("-") or any(c in url for c in "\n\r\0"):
+        return "is no URL of a git repository"
+    if url.startswith(SCHEMES):
+        return None
+    if "::" in url.split("/", 1)[0]:
+        return "names a transport that runs a command"
+    if "://" in url:
+        return "has a scheme that is not supported"
+    return None
+
+
+def is_scp_like(url: str) -> bool:
+    """Say whether a URL has git's short form for ssh, `host:path`."""
+    return _SCP_LIKE.match(url) is not None
