@@ -13,7 +13,7 @@ from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import carry_onto, prepare
 from patchmgr.commands.published import Published, read_published
-from patchmgr.commands.session import Session, Side, history_between, make_pin
+from patchmgr.commands.session import Session, Side, history_between, make_pin, pinned_state
 from patchmgr.commands.settings import read_settings
 from patchmgr.commands.syncs import ends_of, keep_syncs, read_syncs
 from patchmgr.engines.languages.names import language
@@ -69,7 +69,7 @@ def _ends(
     session: Session, record: SeriesRecord, side: Side, start: str | None, end: str | None
 ) -> tuple[Resolved, Resolved]:
     """Return both states of the sync."""
-    pin = Resolved(record.pin.ref, record.pin.commit, record.pin.archive, record.pin.sha256)
+    pin = pinned_state(side, record.pin)
     first, last = None, pin
     if start is not None:
         first = _state(session, record, side, start)
@@ -101,14 +101,13 @@ def _by_commit(
 ) -> Resolved:
     """Resolve a name; a commit that kept syncs know gets the name and archive it had then."""
     if name == record.pin.commit or name == record.pin.ref:
-        pin = record.pin
-        return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256)
+        return pinned_state(side, record.pin)
     for row in read_syncs(session.workspace, record.name):
         for key in ("base", "onto"):
             pin = row["outcome"][key]
             if name in (pin["commit"], pin["ref"]):
                 archive, digest = pin.get("archive"), pin.get("sha256")
-                return Resolved(pin["ref"], pin["commit"], archive, digest)
+                return pinned_state(side, Pin(pin["ref"], pin["commit"], "", archive, digest))
     found = side.resolve(name)
     return Resolved(shown, found.commit, found.archive, found.sha256, found.version)
 

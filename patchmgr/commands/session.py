@@ -103,6 +103,12 @@ def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
     return Pin(found.ref, found.commit, tree, found.archive, found.sha256)
 
 
+def pinned_state(side: Side, pin: Pin) -> Resolved:
+    """Return a pinned state, with the version of a release; nothing is looked up elsewhere."""
+    version = side.version_of(pin) if isinstance(side, PackageUpstream) else None
+    return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
+
+
 def require_pin(side: Side, pin: Pin) -> Resolved:
     """Make sure that the store has the pinned state, exactly; return it.
 

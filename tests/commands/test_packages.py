@@ -242,3 +242,12 @@ def test_hotspots_of_a_package_are_counted_from_release_to_release(shop: Shop) -
     counts = {hot["path"]: hot["file_commits"] for hot in hotspots["symbols"]}
     assert counts == {"demo/a.py": 2, "demo/b.py": 0}
     assert "the last 2 upstream releases" in shop.run("report", "s", "--format", "markdown").out
+
+
+@pytest.mark.parametrize("ends", [("--from", "v1.0", "--to", "v1.1"), ("--from", "v1.0"), ()])
+def test_notes_tell_of_a_sync_between_releases(shop: Shop, ends: tuple[str, ...]) -> None:
+    fork(shop)
+    shop.run("rebase", "s", "--onto", "v1.1")
+    told = shop.run("notes", "s", *ends).out
+    assert "1 upstream release came in: from `v1.0`" in told
+    assert "demo 1.1" in told
