@@ -99,13 +99,17 @@ class Target:
     def recover(self) -> str | None:
         """Finish or drop a change that was interrupted, and say which; None where none was.
 
-        Raises PatchmgrError where a file was edited since.
+        Raises PatchmgrError where a file was edited since, or put back while others are not: to
+        finish would take in what somebody threw away.
         """
         journal = self._interrupted()
         if journal is None:
             shutil.rmtree(self._staging, ignore_errors=True)
             return None
         what = f"the change that an interrupted command had begun in {self.root}"
+        if journal["phase"] != "staging" and self._is_put_back(journal["files"]):
+            self._drop(journal)
+            return f"Dropped {what}: its files were put back since"
         if journal["phase"] == "waiting" and is_decided(journal["decider"], journal["token"]):
             self._finish(self._without_edited(journal), is_fresh=False)
             return f"Finished {what}"
@@ -115,6 +119,45 @@ class Target:
             return f"Finished {what}"
         self._drop(journal)
         return f"Dropped {what}"
+
+    def _is_put_back(self, rows: Sequence[Sequence[Any]]) -> bool:
+        """Say whether all files of a change that had begun to move were put back.
+
+        A file that is as it was, and whose new content is gone from beside it, had been moved.
+        Raises PatchmgrError where that is so for some, and others are moved.
+        """
+        changed = {row[0] for row in rows}
+        now = {row[0]: self._state_now(row[0], changed) for row in rows}
+        back = [
+            path
+            for path, beside, before, after in rows
+            if beside is not None and now[path] == before != after
+            and self.tree.read(beside) is None
+        ]  # fmt: skip
+        moved = [path for path, _, before, after in rows if now[path] == after != before]
+        if back and moved:
+            raise PatchmgrError(
+                self.fault,
+                f"{back[0]} in {self.root} was put back after a command was interrupted there, "
+                f"and {moved[0]} was not",
+                (f"put the others back as well ({len(moved)} files), then run this again",),
+            )
+        return bool(back)
+
+    def _refuse_saved(self, journal: Mapping[str, Any]) -> None:
+        """Drop a change whose files somebody saved while it was prepared: nothing has moved."""
+        saved = self._saved(journal["files"])
+        if saved:
+            self._drop(journal)
+            raise PatchmgrError(
+                "edited",
+                f"{saved[0]} in {self.root} was saved while the command ran; nothing was changed",
+                ("run it again",),
+            )
+
+    def _saved(self, rows: Sequence[Sequence[Any]]) -> list[str]:
+        changed = {row[0] for row in rows}
+        return [row[0] for row in rows if self._state_now(row[0], changed) != row[2]]
 
     def _interrupted(self) -> dict[str, Any] | None:
         path = self._folder / _JOURNAL
@@ -128,6 +171,7 @@ class Target:
         """Make a change: all of it, or nothing where something cannot be written."""
         journal = planned(self.tree, exchange)
         self._stage_or_drop(exchange, journal, "moving")
+        self._refuse_saved(journal)
         try:
             self._finish_now(journal)
         except (PatchmgrError, KeyboardInterrupt) as fault:
@@ -149,6 +193,7 @@ class Target:
         journal, token = planned(self.tree, exchange), secrets.token_hex(8)
         journal |= {"token": token, "decider": str(decider)}
         self._stage_or_drop(exchange, journal, "waiting")
+        self._refuse_saved(journal)
         return token
 
     def finish(self, token: str) -> None:
@@ -271,21 +316,38 @@ class Target:
         return any(p in changed and not self.tree.is_folder(p) for p in parents_of(path))
 
     def _finish(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
-        """Move everything into place; done again after a crash, it does what is left."""
+        """Move everything into place; done again after a crash, it does what is left.
+
+        A file is looked at right before it goes: what somebody saved in between stays theirs, and
+        is named in a PatchmgrError "edited" once all else is done.
+        """
         rows = journal["files"]
         changed = {row[0] for row in rows}
-        for path, beside, _, _ in rows:
+        saved: list[str] = []
+        for path, beside, before, _ in rows:
             is_file = not self._is_below_file(path, changed) and not self.tree.is_folder(path)
             if beside is None and is_file:
-                self.tree.delete(path)
-        for path, beside, _, _ in rows:
-            if beside is not None and (is_fresh or self.tree.read(beside) is not None):
+                if self._state_now(path, changed) in (before, None):
+                    self.tree.delete(path)
+                else:
+                    saved.append(path)
+        for path, beside, before, _ in rows:
+            if beside is None or not (is_fresh or self.tree.read(beside) is not None):
+                continue
+            if self._state_now(path, changed) in (before, None):
                 self.tree.move(beside, path)
+            else:
+                saved.append(path)
+                self.tree.remove(beside)
         (self._staging / "spare").unlink(missing_ok=True)
         self._finish_more(journal, is_fresh=is_fresh)
         self._keep_record(journal["record"])
         (self._folder / _JOURNAL).unlink()
         shutil.rmtree(self._staging, ignore_errors=True)
+        if saved:
+            names = ", ".join(saved)
+            message = f"saved while the command ran, and left as saved in {self.root}: {names}"
+            raise PatchmgrError("edited", message, ("look at them: the patches are not in there",))
 
     def _keep_record(self, record: Mapping[str, Any] | None) -> None:
         kept, fresh = self._folder / "originals", self._staging / "originals"

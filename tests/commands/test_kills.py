@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.work_tree import WorkTree
 from tests.commands.conftest import invoke
 from tests.commands.scenes import Picture, Stage, picture, plant, text
@@ -333,6 +334,54 @@ def test_an_edit_after_a_kill_is_not_written_over(stage: Stage, small: Repositor
     assert "Finished the change" in answer.err
     stage.run("unapply", "s", "--to", small.root)
     assert small.git("status", "--porcelain") == ""
+
+
+def test_files_put_back_after_a_kill_drop_what_was_begun(stage: Stage, small: Repository) -> None:
+    half_applied(stage, small)
+    shutil.rmtree(small.root / "new")
+    small.git("reset", "--hard", "--quiet")
+    answer = stage.run("verify", "s", "--to", small.root, code=4)
+    assert "Dropped the change" in answer.err
+    assert "its files were put back since" in answer.err
+    assert small.git("status", "--porcelain") == ""
+
+
+def test_some_files_put_back_after_a_kill_stop_what_would_take_that_in(
+    stage: Stage, small: Repository
+) -> None:
+    half_applied(stage, small)
+    before = picture(small.root)
+    small.git("checkout", "--", "pkg/a.py")
+    back = picture(small.root)
+    assert back != before
+    answer = stage.run("verify", "s", "--to", small.root, code=1)
+    assert "pkg/a.py in " in answer.err
+    assert "was put back after a command was interrupted there" in answer.err
+    assert picture(small.root) == back
+
+
+@pytest.mark.parametrize("moment", ["staged", "moving"])
+def test_a_file_saved_while_apply_runs_stays_as_saved(
+    stage: Stage, small: Repository, moment: str
+) -> None:
+    file = small.root / "plain.sh"
+    real = {"staged": Checkout._refuse_saved, "moving": WorkTree.move}[moment]
+
+    def saving(*arguments: Any) -> Any:
+        file.write_text("mine\n")
+        return real(*arguments)
+
+    with pytest.MonkeyPatch.context() as patched:
+        if moment == "staged":
+            patched.setattr(Checkout, "_refuse_saved", saving)
+        else:
+            patched.setattr(WorkTree, "move", saving)
+        answer = stage.run("apply", "s", "--to", small.root, code=1)
+    assert "plain.sh" in answer.err
+    assert "saved while the command ran" in answer.err
+    assert file.read_text() == "mine\n"
+    assert (small.root / "new/file").exists() is (moment == "moving")
+    assert not (small.root / ".git/patchmgr/journal.json").exists()
 
 
 @pytest.mark.parametrize("mode", [(), ("--commit",)], ids=["files", "commit"])
