@@ -365,7 +365,7 @@ def test_a_file_saved_while_apply_runs_stays_as_saved(
     stage: Stage, small: Repository, moment: str
 ) -> None:
     file = small.root / "plain.sh"
-    real = {"staged": Checkout._refuse_saved, "moving": WorkTree.move}[moment]
+    real: Callable[..., Any] = {"staged": Checkout._refuse_saved, "moving": WorkTree.move}[moment]
 
     def saving(*arguments: Any) -> Any:
         file.write_text("mine\n")
