@@ -360,27 +360,30 @@ def test_some_files_put_back_after_a_kill_stop_what_would_take_that_in(
     assert picture(small.root) == back
 
 
-@pytest.mark.parametrize("moment", ["staged", "moving"])
+@pytest.mark.parametrize(
+    ("owner", "moment"),
+    [
+        pytest.param(Checkout, "_refuse_saved", id="staged"),
+        pytest.param(WorkTree, "move", id="moving"),
+    ],
+)
 def test_a_file_saved_while_apply_runs_stays_as_saved(
-    stage: Stage, small: Repository, moment: str
+    stage: Stage, small: Repository, owner: type, moment: str
 ) -> None:
     file = small.root / "plain.sh"
-    real: Callable[..., Any] = {"staged": Checkout._refuse_saved, "moving": WorkTree.move}[moment]
+    real: Callable[..., Any] = getattr(owner, moment)
 
     def saving(*arguments: Any) -> Any:
         file.write_text("mine\n")
         return real(*arguments)
 
     with pytest.MonkeyPatch.context() as patched:
-        if moment == "staged":
-            patched.setattr(Checkout, "_refuse_saved", saving)
-        else:
-            patched.setattr(WorkTree, "move", saving)
+        patched.setattr(owner, moment, saving)
         answer = stage.run("apply", "s", "--to", small.root, code=1)
     assert "plain.sh" in answer.err
     assert "saved while the command ran" in answer.err
     assert file.read_text() == "mine\n"
-    assert (small.root / "new/file").exists() is (moment == "moving")
+    assert (small.root / "new/file").exists() is (owner is WorkTree)
     assert not (small.root / ".git/patchmgr/journal.json").exists()
 
 
