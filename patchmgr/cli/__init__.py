@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from typing import NoReturn
 
@@ -118,6 +119,7 @@ _MANY = 500_000  # objects
 
 def main() -> NoReturn:
     """Run the command line and end the process."""
+    _open_closed_streams()
     if completion.is_asked():
         completion.answer(app)
     # A run is short and keeps most of what it makes: looking for garbage costs a tenth of it.
@@ -126,3 +128,11 @@ def main() -> NoReturn:
         end_with(quick_command(app, sys.argv[1:]))
     finally:
         gc.freeze()
+
+
+def _open_closed_streams() -> None:
+    """Put /dev/null where a standard stream is closed, as git does: no file takes its number."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115

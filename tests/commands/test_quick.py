@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,9 @@ except Exception as fault:
     kind = getattr(fault, "kind", repr(fault))
 print(json.dumps([kind, sorted(sys.modules)]))
 """
+
+
+ROOT = Path(__file__).parents[2]
 
 
 def run(*line: str) -> tuple[int, bytes, bytes]:
@@ -77,3 +81,12 @@ def test_what_only_conflicts_need_is_not_loaded_for_a_rebase() -> None:
         "patchmgr.plumbing.formatter_choice",
     )  # fmt: skip
     assert loaded.isdisjoint(late)
+
+
+@pytest.mark.parametrize(
+    ("closed", "code"),
+    [("help >&-", 0), ("help 2>&- >&-", 0), ("nothing >&- 2>&-", 2), ("help <&- >&-", 0)],
+)
+def test_a_closed_stream_is_no_fault_of_the_program(closed: str, code: int) -> None:
+    line = f"exec {sys.executable} -m patchmgr {closed}"
+    assert subprocess.run(["sh", "-c", line], cwd=ROOT, check=False).returncode == code
