@@ -50,7 +50,6 @@ from patchmgr.engines.structure.python_tree import (
     block_of,
     is_string,
 )
-from patchmgr.engines.structure.python_wrapping import with_clause, wrapping_of
 
 T = TypeVar("T")
 _CONDITIONS = frozenset({"If", "elif", "While"})
@@ -111,22 +110,7 @@ class BodyMerge(Struct, frozen=True):
         if is_part_of(lines[0], lines[1], lines[2]):
             self.rules.add("absorbed")
             return fork
-        wrapped = self._wrapped(base, upstream, fork) or self._wrapped(base, fork, upstream)
-        if wrapped is None:
-            raise Unsure
-        self.rules.add("wrapped")
-        return (wrapped,)
-
-    def _wrapped(
-        self, base: Sequence[Statement], wrapping: Sequence[Statement], other: Sequence[Statement]
-    ) -> Statement | None:
-        """Merge what one side put into the body of a new statement, None where it did not."""
-        found = wrapping_of(base, wrapping, other)
-        if found is None:
-            return None
-        clause = found.statement.clauses[found.clause]
-        merged = replace(clause, body=self.block(found.base, clause.body, found.other))
-        return with_clause(found.statement, found.clause, merged)
+        raise Unsure
 
     def statement(self, base: Statement, upstream: Statement, fork: Statement) -> Statement:
         """Merge a statement that all three have."""

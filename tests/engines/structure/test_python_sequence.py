@@ -16,7 +16,6 @@ from patchmgr.engines.structure.python_sequence import (
     refuse_deletion,
 )
 from patchmgr.engines.structure.python_tree import Statement, Unsure, block_of
-from patchmgr.engines.structure.python_wrapping import wrapping_of
 
 
 def statements(text: str) -> tuple[Statement, ...]:
@@ -94,12 +93,6 @@ def test_imports_in_no_order_stay_where_they_are() -> None:
     texts = [f"import z\nimport b\n{more}" for more in ("", "import a\n", "import c\n")]
     merged = merge_imports(*map(statements, texts))
     assert "".join(s.text for s in merged) == "import z\nimport b\nimport c\nimport a\n"
-
-
-def test_what_the_other_side_deletes_is_not_wrapped() -> None:
-    wrapping = statements("if c:\n    one(a)\n")
-    assert wrapping_of(statements("one(a)\n"), wrapping, ()) is None
-    assert wrapping_of(statements("one(a)\n"), wrapping, statements("one(b)\n")) is not None
 
 
 OLD = "from core import clear\nfrom env import *\n\nrun()\n"
