@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import shutil
@@ -9,20 +10,22 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.door import search_path
 
-PATIENCE = 10.0  # seconds for one file
-MOST_FAILURES = 3  # that took all the time, after which a tool is given up
-LARGEST_TEXT = 4 << 20  # bytes
+PATIENCE = 600.0  # seconds for one file; black takes 25 for the largest
+LARGEST_TEXT = 1 << 20  # bytes
 _MOST_MEMORY = 4 << 30
 _MOST_KEPT = 256  # formatted texts
+_NOT_A_PROGRAM = (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR)
+_KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # a script tells it of its tool
+_HINTS = ("run it again; nothing was changed",)
 
 _SETTINGS = {
     "ruff": "pyproject.toml",
@@ -39,7 +42,6 @@ class Toolbox(Closing):
         self._patience = patience
         self._home: tempfile.TemporaryDirectory[str] | None = None
         self._paths: dict[str, Path | None] = {}
-        self._hung: Counter[str] = Counter()
         self._missed: dict[str, set[str]] = {}
         self._made: dict[tuple[str, bytes, str, str], bytes | None] = {}
 
@@ -70,30 +72,37 @@ class Toolbox(Closing):
         )
 
     def run(self, tool: str, settings: bytes, path: str, content: bytes) -> bytes | None:
-        """Format a text as a file of that kind; None where the tool fails or takes too long."""
+        """Format a text as a file of that kind; None where the tool refuses it.
+
+        Raises PatchmgrError "helper" where the tool does not answer in time, or is killed: how busy
+        a machine is decides nothing.
+        """
         name = f"file{Path(path).suffix}"
         key = (tool, settings, name, blob_id(content))
         if key not in self._made:
             if len(self._made) >= _MOST_KEPT:
                 self._made.clear()
-            self._made[key] = self._run(tool, settings, name, content)
+            self._made[key] = self._run(tool, settings, path, content)
         return self._made[key]
 
-    def _run(self, tool: str, settings: bytes, name: str, content: bytes) -> bytes | None:
+    def _run(self, tool: str, settings: bytes, path: str, content: bytes) -> bytes | None:
         program = self.find(tool)
-        if program is None or len(content) > LARGEST_TEXT or self._hung[tool] >= MOST_FAILURES:
+        if program is None or len(content) > LARGEST_TEXT:
             return None
         home = self._home = self._home or tempfile.TemporaryDirectory(prefix="patchmgr-format-")
-        try:
-            with tempfile.TemporaryDirectory(dir=home.name) as folder:
-                Path(folder, _SETTINGS[tool]).write_bytes(settings)
-                line = [str(program), *_arguments(tool, folder, name)]
-                made = self._answer(tool, line, folder, content)
-        except OSError:
-            return None
+        with tempfile.TemporaryDirectory(dir=home.name) as folder:
+            Path(folder, _SETTINGS[tool]).write_bytes(settings)
+            line = [str(program), *_arguments(tool, folder, f"file{Path(path).suffix}")]
+            try:
+                made = self._answer(line, folder, content)
+            except OSError as fault:
+                if fault.errno in _NOT_A_PROGRAM:
+                    return None
+                message = f"{tool} cannot format {path}: {fault}"
+                raise PatchmgrError("helper", message, _HINTS) from fault
         return made or (None if content else made)
 
-    def _answer(self, tool: str, line: Sequence[str], folder: str, content: bytes) -> bytes | None:
+    def _answer(self, line: Sequence[str], folder: str, content: bytes) -> bytes | None:
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as sink:
             source.write(content)
             source.seek(0)
@@ -109,11 +118,12 @@ class Toolbox(Closing):
             )
             try:
                 code = process.wait(self._patience)
-            except subprocess.TimeoutExpired:
-                self._hung[tool] += 1
-                code = None
+            except subprocess.TimeoutExpired as fault:
+                raise TimeoutError(f"no answer within {self._patience:.0f} seconds") from fault
             finally:
                 _end(process)
+            if code in _KILLED:
+                raise ChildProcessError("it was killed")
             if code != 0:
                 return None
             sink.seek(0)

@@ -1,49 +1,55 @@
-"""Work on syntax trees in a process of its own: a crash, a hang or a gigabyte costs the answer."""
+"""Work on syntax trees in a process of its own: a crash or a gigabyte costs the answer alone."""
 
 from __future__ import annotations
 
 import importlib
+import os
 import pickle
 import resource
 import select
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from threading import Thread
 from typing import IO
 
 from patchmgr.engines.structure.sides import Solution, Texts
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.ahead import Ahead
 from patchmgr.plumbing.answers import Answers
 
-PATIENCE = 10.0  # seconds for one file
+PATIENCE = 600.0  # seconds for one file: nothing that the limits let through takes a tenth of it
 MOST_MEMORY = 2 << 30  # bytes
-MOST_FAILURES = 3
 _SIZE = 8  # bytes of the length before each message
+_NO_MEMORY = 3  # an exit code
+_FAILURES = (_NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
+"""How a process ends that a text is too large or too deep for. The same text always ends it so."""
 
 
 class StructureApart:
     """A structural merge (`engines.solving.Structure`) that another process makes.
 
-    The process starts with the first file. One that dies or hangs is replaced; a file that it
-    dies on has no solution, and after a few of them no file has any. What `answers` know of a
-    file from a run before is not asked again.
+    The process starts with the first file. A file that a fresh one crashes on has no solution: it
+    would always crash on it. One that does not answer in time, is killed or cannot work at all is
+    a PatchmgrError "helper": how busy a machine is decides nothing. What `answers` know of a file
+    from a run before is not asked again.
     """
 
     def __init__(self, patience: float = PATIENCE, answers: Answers | None = None) -> None:
         self._patience = patience
         self._answers = answers
         self._process: subprocess.Popen[bytes] | None = None
-        self._failures = 0
+        self._has_answered = False
 
     def __call__(self, texts: Texts, path: str, marked: bytes) -> Solution | None:
-        """Merge a file by its structure, None where that is not sure or the process failed."""
+        """Merge a file by its structure, None where that is not sure."""
         question = ("merge", *texts.sides(), path, marked)
         known = None if self._answers is None else self._answers.get(question)
         if known is not None:
             return None if known[0] is None else Solution(known[0][0], tuple(known[0][1]))
-        found = self._ask("merge", texts, path, marked)
+        found = self._ask(path, "merge", texts, path, marked)
         if found is None:
             return None
         solution = found[0] if isinstance(found[0], Solution) else None
@@ -53,12 +59,12 @@ class StructureApart:
         return solution
 
     def suspect(self, texts: Texts, merged: str, path: str) -> tuple[str, ...]:
-        """Return what is suspicious in a merge, nothing where the process failed."""
+        """Return what is suspicious in a merge."""
         question = ("suspect", *texts.sides(), merged, path)
         known = None if self._answers is None else self._answers.get(question)
         if known is not None:
             return tuple(known[0])
-        found = self._ask("suspect", texts, merged, path)
+        found = self._ask(path, "suspect", texts, merged, path)
         if found is None or not isinstance(found[0], tuple):
             return ()
         if self._answers is not None:
@@ -74,30 +80,37 @@ class StructureApart:
         """
         if not questions:
             return lambda: ()
-        found: list[tuple[str, ...]] = []
-        thread = Thread(target=lambda: found.extend(self.suspect(*each) for each in questions))
-        thread.start()
+        return Ahead(lambda: [self.suspect(*each) for each in questions]).result
 
-        def answers() -> Sequence[tuple[str, ...]]:
-            thread.join()
-            return found
+    def _ask(self, path: str, *question: object) -> tuple[object] | None:
+        """Return the answer of the process, None where it fails on the question.
 
-        return answers
+        What was asked before may have taken memory: only a fresh process fails for good.
+        """
+        is_fresh = self._process is None or not self._has_answered
+        found = self._answer(path, question)
+        return found if found is not None or is_fresh else self._answer(path, question)
 
-    def _ask(self, *question: object) -> tuple[object] | None:
-        """Return the answer of the process, None where it failed."""
-        if self._failures >= MOST_FAILURES:
-            return None
+    def _answer(self, path: str, question: tuple[object, ...]) -> tuple[object] | None:
         process = self._process or self._start()
         try:
             assert process.stdin is not None
             assert process.stdout is not None
             _write(process.stdin, pickle.dumps(question))
             answer = _read(process.stdout, time.monotonic() + self._patience)
-        except (OSError, EOFError):
-            self._failures += 1
+        except TimeoutError as fault:
             self.close()
-            return None
+            said = f"does not answer within {self._patience:.0f} seconds"
+            raise _broken(path, said) from fault
+        except (OSError, EOFError) as fault:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(self._patience)
+            code = process.poll()
+            self.close()
+            if code in _FAILURES:
+                return None
+            raise _broken(path, f"ended with {code}") from fault
+        self._has_answered = True
         return (pickle.loads(answer),)
 
     def begin(self) -> None:
@@ -106,9 +119,14 @@ class StructureApart:
             self._start(is_early=True)
 
     def _start(self, *, is_early: bool = False) -> subprocess.Popen[bytes]:
-        line = [sys.executable, "-I", "-c", _PROGRAM.format(is_early), *_search_path()]
+        line = [sys.executable, "-s", "-c", _PROGRAM.format(is_early), *_search_path()]
+        self._has_answered = False
         self._process = subprocess.Popen(
-            line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            line,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
         )
         return self._process
 
@@ -125,11 +143,22 @@ class StructureApart:
                     stream.close()
 
 
+def _broken(path: str, what: str) -> PatchmgrError:
+    message = f"the process that merges {path} by its structure {what}"
+    return PatchmgrError("helper", message, ("run it again; nothing was changed",))
+
+
 # The parent's own search path: a program that runs from a checkout finds itself there.
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; "
     "from patchmgr.plumbing.kept_apart import answer_all; answer_all({})"
 )
+
+
+def _environment() -> dict[str, str]:
+    """Return an environment in which sets of strings have one order, as `-I` would not let it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return {**kept, "PYTHONHASHSEED": "0"}
 
 
 def _search_path() -> list[str]:
@@ -153,7 +182,11 @@ def answer_all(is_early: bool) -> None:
             what, *question = pickle.loads(_read(source, None))
         except EOFError:
             return
-        _write(sink, pickle.dumps(asked[what](*question)))
+        try:
+            answer = pickle.dumps(asked[what](*question))
+        except MemoryError:
+            os._exit(_NO_MEMORY)
+        _write(sink, answer)
 
 
 def _write(sink: IO[bytes], message: bytes) -> None:

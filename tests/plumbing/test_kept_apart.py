@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 
 from patchmgr.engines.structure.sides import Solution, Texts
 from patchmgr.engines.structure.solvers import merge_structure
+from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import kept_apart
 from patchmgr.plumbing.answers import Answers
-from patchmgr.plumbing.kept_apart import MOST_FAILURES, StructureApart
+from patchmgr.plumbing.kept_apart import StructureApart
 
 BASE = "import a\nimport z\n"
 UPSTREAM = "import a\nimport b\nimport z\n"
@@ -30,7 +32,7 @@ TEXTS = Texts(BASE, UPSTREAM, FORK)
 
 @pytest.fixture
 def apart() -> Iterator[StructureApart]:
-    made = StructureApart(patience=5.0)
+    made = StructureApart()
     yield made
     made.close()
 
@@ -48,32 +50,63 @@ def test_it_answers_what_the_merge_answers(apart: StructureApart) -> None:
 @pytest.mark.parametrize(
     "program",
     [
-        pytest.param("import os; os._exit(1)", id="dies-at-once"),
-        pytest.param("import sys; sys.stdin.buffer.read(8); sys.exit(3)", id="dies-on-a-file"),
         pytest.param("import os; os.kill(os.getpid(), 11)", id="crashes"),
-        pytest.param("import time; time.sleep(60)", id="hangs"),
-        pytest.param("x = b'x' * (1 << 40)", id="runs-out-of-memory"),
+        pytest.param("import sys, os; sys.stdin.buffer.read(8); os.abort()", id="aborts"),
+        pytest.param("import os; os._exit(3)", id="has-no-memory-left"),
     ],
 )
-def test_a_process_that_fails_costs_the_answer_only(
+def test_a_file_that_a_process_fails_on_has_no_solution(
     apart: StructureApart, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
-    apart._patience = 0.5
     with monkeypatch.context() as patched:
         patched.setattr(kept_apart, "_PROGRAM", program)
         assert apart(TEXTS, "a.py", MARKED) is None
-    apart._patience = 5.0
+        assert apart.suspect(TEXTS, "x\n", "a.py") == ()
     assert isinstance(apart(TEXTS, "a.py", MARKED), Solution)
 
 
-def test_after_a_few_failures_no_process_is_started(
+def test_a_file_that_a_process_fails_on_is_asked_again_of_a_fresh_one(
+    apart: StructureApart,
+) -> None:
+    assert isinstance(apart(TEXTS, "a.py", MARKED), Solution)
+    assert apart._process is not None
+    apart._process.send_signal(signal.SIGSEGV)
+    apart._process.wait()
+    assert isinstance(apart(TEXTS, "a.py", MARKED), Solution)
+
+
+@pytest.mark.parametrize(
+    ("program", "what"),
+    [
+        pytest.param("import time; time.sleep(60)", "does not answer within 0 sec", id="hangs"),
+        pytest.param("import os; os.close(1); os.kill(os.getpid(), 9)", "ended with -9",
+                     id="is-killed"),
+        pytest.param("import os; os._exit(1)", "ended with 1", id="does-not-start"),
+    ],
+)  # fmt: skip
+def test_a_process_that_does_not_answer_is_an_error_that_names_the_file(
+    apart: StructureApart, monkeypatch: pytest.MonkeyPatch, program: str, what: str
+) -> None:
+    monkeypatch.setattr(kept_apart, "_PROGRAM", program)
+    apart._patience = 0.4 if "sleep" in program else 60.0
+    for ask in (
+        lambda: apart(TEXTS, "a.py", MARKED),
+        lambda: apart.suspect(TEXTS, "x\n", "a.py"),
+        lambda: apart.suspect_all([(TEXTS, "x\n", "a.py")])(),
+    ):
+        with pytest.raises(PatchmgrError, match=rf"merges a\.py by its structure {what}") as told:
+            ask()
+        assert told.value.kind == "helper"
+
+
+def test_a_process_that_takes_its_time_gives_the_same_answer(
     apart: StructureApart, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_apart, "_PROGRAM", "import os; os._exit(1)")
-    for _ in range(MOST_FAILURES):
-        assert apart(TEXTS, "a.py", MARKED) is None
-    monkeypatch.undo()
-    assert apart(TEXTS, "a.py", MARKED) is None
+    expected = apart(TEXTS, "a.py", MARKED)
+    apart.close()
+    slow = kept_apart._PROGRAM.replace("; answer_all", "; import time; time.sleep(1); answer_all")
+    monkeypatch.setattr(kept_apart, "_PROGRAM", slow)
+    assert apart(TEXTS, "a.py", MARKED) == expected
 
 
 def test_what_a_run_before_was_told_is_not_asked_again(
@@ -86,7 +119,7 @@ def test_what_a_run_before_was_told_is_not_asked_again(
     found = [first(TEXTS, "a.py", MARKED), first(kinds, "a.py", marked)]
     told = first.suspect(TEXTS, merged, "a.py")
     first.close()
-    monkeypatch.setattr(kept_apart, "_PROGRAM", "import os; os._exit(1)")
+    monkeypatch.setattr(kept_apart, "_PROGRAM", "import os; os._exit(1)")  # would be an error
     second = StructureApart(answers=Answers(tmp_path))
     assert [second(TEXTS, "a.py", MARKED), second(kinds, "a.py", marked)] == found
     assert found[0] is not None
@@ -99,10 +132,10 @@ def test_a_process_that_fails_leaves_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(kept_apart, "_PROGRAM", "import os; os._exit(1)")
-        broken = StructureApart(answers=Answers(tmp_path))
-        assert broken(TEXTS, "a.py", MARKED) is None
-        assert broken.suspect(TEXTS, BASE, "a.py") == ()
+        patched.setattr(kept_apart, "_PROGRAM", "import os; os._exit(3)")
+        failing = StructureApart(answers=Answers(tmp_path))
+        assert failing(TEXTS, "a.py", MARKED) is None
+        assert failing.suspect(TEXTS, BASE, "a.py") == ()
     whole = StructureApart(answers=Answers(tmp_path))
     assert whole(TEXTS, "a.py", MARKED) == merge_structure(TEXTS, "a.py", MARKED)
     whole.close()

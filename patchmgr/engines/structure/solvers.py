@@ -10,12 +10,20 @@ from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.python import merge_python
 from patchmgr.engines.structure.sides import Solution, Texts
 
+LARGEST = 2 << 20
+"""Characters of a text, beyond which nothing is merged or checked by structure.
+
+What is merged so is decided by its size and never by the time that it takes: a Python file of a
+sixth of this takes six seconds, and more on a busy machine.
+"""
 _PYTHON = (".py", ".pyi")
 _CXX = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh", ".inl", ".metal")
 
 
 def merge_structure(texts: Texts, path: str, marked: bytes) -> Solution | None:
     """Merge a file by what it is, given git's marked text; None where that is not sure."""
+    if max(map(len, texts.sides())) > LARGEST:
+        return None
     shown = marked.decode("utf-8", "surrogateescape")
     if path.endswith(_PYTHON):
         return merge_python(texts, path, marked=shown)
@@ -26,6 +34,8 @@ def merge_structure(texts: Texts, path: str, marked: bytes) -> Solution | None:
 
 def suspect(texts: Texts, merged: str, path: str) -> tuple[str, ...]:
     """Return what a person should look at in a merge that is clean as text, as sentences."""
-    if not path.endswith(_PYTHON) or not is_worth_a_look(texts, growths(texts, merged)):
+    if not path.endswith(_PYTHON) or len(merged) > LARGEST:
+        return ()
+    if not is_worth_a_look(texts, growths(texts, merged)):
         return ()
     return suspicions(texts.base, texts.upstream, texts.fork, merged, path)
