@@ -48,9 +48,17 @@ def bare_code(node: Any) -> str:
 
 
 def merge_list(
-    base: Sequence[Any], upstream: Sequence[Any], fork: Sequence[Any], merge: Merge
+    base: Sequence[Any],
+    upstream: Sequence[Any],
+    fork: Sequence[Any],
+    merge: Merge,
+    *,
+    has_order: bool,
 ) -> Any:
-    """Merge three lists of nodes; upstream's order and layout are kept."""
+    """Merge three lists of nodes; upstream's order and layout are kept.
+
+    Where the items have an order, it cannot be told of what both sides insert at one place.
+    """
     import libcst
 
     keyed = (
@@ -63,7 +71,9 @@ def merge_list(
             raise Unsure
         return [merge(*nodes) for nodes in zip(*sides, strict=True)]
     _check_places(base, upstream, fork)
-    how = How(_likeness, _is_same, _merge_item(merge), join_items, overlap_items, _refuse_beside)
+    join = _join_in_order if has_order else join_items
+    how = How(_likeness, _is_same, _merge_item(merge), join, overlap_items, _refuse_beside)
+
     leads = Leads()
     bare = [leads.taken(side) for side in sides]
     merged = merge_sequences(bare[0], bare[1], bare[2], how)
@@ -200,6 +210,22 @@ def join_items(upstream: Sequence[Any], fork: Sequence[Any]) -> Sequence[Any]:
     if any(needed[0]) and any(needed[1]):
         raise Unsure
     return [*upstream, *rest] if any(needed[1]) else both
+
+
+def _join_in_order(upstream: Sequence[Any], fork: Sequence[Any]) -> Sequence[Any]:
+    """Return what one side inserts, where all that the other one inserts is in it."""
+    keys = [[_words(node) for node in side] for side in (upstream, fork)]
+    if is_within(keys[1], keys[0]):
+        return upstream
+    if is_within(keys[0], keys[1]):
+        return fork
+    raise Unsure
+
+
+def is_within(some: Sequence[object], more: Sequence[object]) -> bool:
+    """Say whether all of some items are among others, in the same order."""
+    rest = iter(more)
+    return all(item in rest for item in some)
 
 
 def _refuse_beside(edit: Edit[Any]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from patchmgr.engines.structure.python_leads import check_end
-from patchmgr.engines.structure.python_lists import code_of, merge_list
+from patchmgr.engines.structure.python_lists import Merge, code_of, merge_list
 from patchmgr.engines.structure.python_tokens import is_same_code
 from patchmgr.engines.structure.python_tree import Unsure
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _BEFORE = {"except": "{indent}try:\n{indent}    pass\n", "case": "match 1:\n"}
 _BEHIND = {"match": "{indent}    case 1:\n{indent}        pass\n"}
+_TAKE_SETS = ("set", "frozenset", "isinstance", "issubclass", "parametrize")
 _WITHOUT_BODY = ("else", "finally", "Try", "TryStar")
 
 
@@ -76,10 +78,13 @@ def merge_code(base: str, upstream: str, fork: str, kind: str) -> str:
     return piece.replace("if", "elif", 1) if kind == "elif" else piece
 
 
-def merge_node(base: Any, upstream: Any, fork: Any) -> Any:
-    """Merge three nodes of one type, the unchanged side yielding in each part."""
+def merge_node(base: Any, upstream: Any, fork: Any, *, is_set: bool = False) -> Any:
+    """Merge three nodes of one type, the unchanged side yielding in each part.
+
+    With `is_set`, a list or a tuple is used as a set: its elements have no order.
+    """
     if type(base) is type(upstream) is type(fork) and isinstance(base, _wrappers()):
-        return _merge_parts(base, upstream, fork)
+        return _merge_parts(base, upstream, fork, is_set=is_set)
     codes = code_of(base), code_of(upstream), code_of(fork)
     if codes[0] == codes[1] or codes[1] == codes[2]:
         return fork
@@ -93,18 +98,36 @@ def merge_node(base: Any, upstream: Any, fork: Any) -> Any:
         raise Unsure
     if isinstance(base, _whole_nodes()):
         raise Unsure
-    return _merge_parts(base, upstream, fork)
+    return _merge_parts(base, upstream, fork, is_set=is_set)
 
 
-def _merge_parts(base: Any, upstream: Any, fork: Any) -> Any:
+def _merge_parts(base: Any, upstream: Any, fork: Any, *, is_set: bool) -> Any:
+    import libcst
+
     check_end(base, upstream, fork)
-    names = [field.name for field in dataclasses.fields(base)]
-    return upstream.with_changes(
-        **{
-            name: _merge_field(getattr(base, name), getattr(upstream, name), getattr(fork, name))
-            for name in names
-        }
-    )
+    has_order = isinstance(upstream, libcst.List | libcst.Tuple) and not is_set
+    holds_set = _uses_as_set(upstream) or (is_set and isinstance(upstream, libcst.Arg))
+    merge = partial(merge_node, is_set=holds_set)
+    changes = {}
+    for field in dataclasses.fields(base):
+        parts = [getattr(node, field.name) for node in (base, upstream, fork)]
+        changes[field.name] = _merge_field(*parts, merge=merge, has_order=has_order)
+    return upstream.with_changes(**changes)
+
+
+def _uses_as_set(node: Any) -> bool:
+    """Say whether the order of a list or a tuple right in the node has no meaning."""
+    import libcst
+
+    if isinstance(node, libcst.ComparisonTarget):
+        return isinstance(node.operator, libcst.In | libcst.NotIn)
+    if isinstance(node, libcst.Call):
+        return code_of(node.func).rpartition(".")[2] in _TAKE_SETS
+    if isinstance(node, libcst.Assign):
+        return code_of(node.targets[0].target) == "__all__"
+    if isinstance(node, libcst.AugAssign):
+        return code_of(node.target) == "__all__"
+    return isinstance(node, libcst.ExceptHandler)
 
 
 def _wrappers() -> tuple[type, ...]:
@@ -122,14 +145,14 @@ def _whole_nodes() -> tuple[type, ...]:
     return *spaces, libcst.Name, libcst.BaseString, libcst.BaseNumber
 
 
-def _merge_field(base: Any, upstream: Any, fork: Any) -> Any:
+def _merge_field(base: Any, upstream: Any, fork: Any, *, merge: Merge, has_order: bool) -> Any:
     import libcst
 
     values = base, upstream, fork
     if all(isinstance(value, libcst.CSTNode) for value in values):
-        return merge_node(base, upstream, fork)
+        return merge(base, upstream, fork)
     if all(isinstance(value, tuple | list) for value in values):
-        return _merge_nodes(base, upstream, fork)
+        return _merge_nodes(base, upstream, fork, merge=merge, has_order=has_order)
     codes = [_said(value) for value in values]
     if codes[0] == codes[1] or codes[1] == codes[2]:
         return fork
@@ -138,13 +161,13 @@ def _merge_field(base: Any, upstream: Any, fork: Any) -> Any:
     raise Unsure
 
 
-def _merge_nodes(base: Any, upstream: Any, fork: Any) -> Any:
+def _merge_nodes(base: Any, upstream: Any, fork: Any, *, merge: Merge, has_order: bool) -> Any:
     codes = [[code_of(node) for node in nodes] for nodes in (base, upstream, fork)]
     if codes[0] == codes[1] or codes[1] == codes[2]:
         return fork
     if codes[0] == codes[2]:
         return upstream
-    return merge_list(base, upstream, fork, merge_node)
+    return merge_list(base, upstream, fork, merge, has_order=has_order)
 
 
 def _said(value: Any) -> Any:
