@@ -9,7 +9,13 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from patchmgr.engines.structure.guards_calls import misfits
+from patchmgr.engines.structure.guards_calls import misfits, misplaced
+from patchmgr.engines.structure.guards_flow import (
+    doubled_imports,
+    doubled_statements,
+    flow_of,
+    newly_dead,
+)
 from patchmgr.engines.structure.guards_text import (
     BUILTIN,
     Facts,
@@ -47,6 +53,7 @@ def broken_rules(base: str, upstream: str, fork: str, merged: str, path: str) ->
     sides = _sides(base, upstream, fork, merged)
     if sides is not None:
         found += [*_doubled(sides), *_returned(sides), *_lost(sides), *_assigned_twice(sides)]
+    found += _of_flow(base, upstream, fork, merged)
     return tuple(dict.fromkeys(breach.rule for breach in found))
 
 
@@ -56,7 +63,8 @@ def suspicions(base: str, upstream: str, fork: str, merged: str, path: str) -> t
     sides = _sides(base, upstream, fork, merged)
     if sides is not None:
         found += [*_doubled(sides), *_returned(sides), *_unused(sides, upstream, fork, merged)]
-        found += [*_imported_twice(sides), *_assigned_twice(sides)]
+        found += _assigned_twice(sides)
+    found += _of_flow(base, upstream, fork, merged)
     return tuple(dict.fromkeys(breach.sentence for breach in found))
 
 
@@ -118,10 +126,21 @@ def _unused(sides: _Sides, upstream: str, fork: str, merged: str) -> Iterator[Br
         yield Breach("unused import", f"`{name}` is imported, but nothing uses it any more.")
 
 
-def _imported_twice(sides: _Sides) -> Iterator[Breach]:
-    """Yield what is imported again: no harm by itself, but a sign of one change made twice."""
-    for name in _too_many(sides, "at_top"):
+def _of_flow(base: str, upstream: str, fork: str, merged: str) -> Iterator[Breach]:
+    """Yield what the merge does twice, never does, or says to another parameter."""
+    for side in (upstream, fork):
+        for sentence in misplaced(side, merged):
+            yield Breach("misplaced argument", sentence)
+    flows = [flow_of(text) for text in (base, upstream, fork, merged)]
+    if flows[0] is None or flows[1] is None or flows[2] is None or flows[3] is None:
+        return
+    sides = flows[1], flows[2], flows[3]
+    for sentence in newly_dead(*sides):
+        yield Breach("dead code", sentence)
+    for name in doubled_imports(*sides):
         yield Breach("doubled import", f"`{name}` is imported once more than on either side.")
+    for text in doubled_statements(flows[0], *sides):
+        yield Breach("doubled statement", f"`{text}` is there once more than on either side.")
 
 
 def _assigned_twice(sides: _Sides) -> Iterator[Breach]:

@@ -70,3 +70,54 @@ def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> I
     for missing in (*needed[len(call.args) :], *needed_by_name):
         if missing not in given:
             yield f"`{name}` is called without `{missing}`, which it needs."
+
+
+def misplaced(side: str, merged: str) -> tuple[str, ...]:
+    """Return what calls of a side say by place to another parameter in a merge, in words.
+
+    Looked at are functions, methods and classes that each text defines once.
+    """
+    before, after = nodes_of(side), nodes_of(merged)
+    if before is None or after is None:
+        return ()
+    old, new = _parameters(before[1]), _parameters(after[1])
+    moved: dict[str, int] = {}
+    for name in old.keys() & new.keys():
+        pairs = enumerate(zip(old[name], new[name], strict=False))
+        place = next((number for number, pair in pairs if pair[0] != pair[1]), None)
+        if place is not None:
+            moved[name] = place
+    calls = [n for n in before[1] if moved and isinstance(n, ast.Call)]
+    kept = {ast.dump(n) for n in after[1] if calls and isinstance(n, ast.Call)}
+    named = ((_called_name(call.func), call) for call in calls)
+    return tuple(
+        sorted(
+            f"`{name}` is called by place with more than {moved[name]} arguments: the next one is "
+            f"`{new[name][moved[name]]}` now, and was `{old[name][moved[name]]}`."
+            for name, call in named
+            if name in moved and len(call.args) > moved[name] and ast.dump(call) in kept
+        )
+    )
+
+
+def _parameters(nodes: Sequence[ast.AST]) -> dict[str, list[str]]:
+    """Return by name the parameters that have a place, of what is defined once."""
+    found: dict[str, list[str]] = {}
+    counts: Counter[str] = Counter()
+    for node in nodes:
+        if isinstance(node, _Function):
+            counts[node.name] += 1
+            args = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
+            found[node.name] = args[1:] if args[:1] in (["self"], ["cls"]) else args
+        elif isinstance(node, ast.ClassDef):
+            for method in node.body:
+                if isinstance(method, _Function) and method.name == "__init__":
+                    counts[node.name] += 1
+                    found[node.name] = [arg.arg for arg in method.args.args][1:]
+    return {name: args for name, args in found.items() if counts[name] == 1}
+
+
+def _called_name(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""

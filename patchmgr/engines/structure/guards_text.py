@@ -28,7 +28,6 @@ class Facts(Struct, frozen=True):
 
     definitions: Counter[str]
     imports: Counter[tuple[str, str]]
-    at_top: Counter[str]
     statements: Counter[str]
     keys: Counter[str]
     names: Names
@@ -48,7 +47,6 @@ def facts_of(text: str) -> Facts | None:
         Counter(
             said for node in nodes for each in imported_names(node) for said in _imports(*each)
         ),
-        Counter(bound or n or m for node in tree.body for m, n, bound in imported_names(node)),
         Counter(head_of(n) for n in nodes if isinstance(n, ast.stmt) and not _aliases(n)),
         Counter(key for node in nodes if isinstance(node, ast.Dict) for key in _doubled(node)),
         frozenset(name for node in nodes for name in _said(node)),

@@ -128,13 +128,13 @@ def test_an_import_that_nothing_uses_any_more_is_suspicious_but_not_broken() -> 
     assert broken_rules(*texts, "a.py") == ()
 
 
-def test_an_import_that_is_there_twice_is_suspicious_but_not_broken() -> None:
+def test_an_import_that_is_there_twice_is_broken() -> None:
     texts = ("x()\n", "import re\nre.x()\n", "re.x()\nimport re\n")
     merged = "import re\nre.x()\nimport re\n"
     assert suspicions(*texts, merged, "a.py") == (
         "`re` is imported once more than on either side.",
     )
-    assert broken_rules(*texts, merged, "a.py") == ()
+    assert broken_rules(*texts, merged, "a.py") == ("doubled import",)
 
 
 def test_a_local_variable_that_both_sides_bring_in_is_suspicious() -> None:

@@ -1,0 +1,158 @@
+"""What a Python merge does twice, never does, or hands to another parameter, by scope."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeGuard
+
+from msgspec import Struct
+
+from patchmgr.engines.structure.guards_text import imported_names
+from patchmgr.engines.structure.python_tree import nodes_of
+
+Place = tuple[str, str]
+"""A scope (functions and classes joined by dots), and what is there."""
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_ACTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Expr)
+
+
+class Flow(Struct, frozen=True):
+    """How often a text has, by scope, a statement, an import, and code that is never reached.
+
+    `beside` is how often it has a statement in one block, where it has it more than once.
+    """
+
+    statements: Counter[Place]
+    beside: dict[Place, int]
+    imports: Counter[Place]
+    dead: Counter[Place]
+
+
+@lru_cache(maxsize=8)
+def flow_of(text: str) -> Flow | None:
+    """Return the flow of a text, None where it does not parse."""
+    parsed = nodes_of(text)
+    if parsed is None:
+        return None
+    flow = Flow(Counter(), {}, Counter(), Counter())
+    _walk(parsed[0], "", text.split("\n"), flow)
+    return flow
+
+
+def _walk(node: ast.AST, scope: str, lines: Sequence[str], flow: Flow) -> None:
+    for _, value in ast.iter_fields(node):
+        children = value if isinstance(value, list) else ()
+        run = [child for child in children if isinstance(child, ast.stmt)]
+        flow.dead.update((scope, said) for said in _dead(run))
+        acts = Counter((scope, _said(child, lines)) for child in run if isinstance(child, _ACTS))
+        flow.statements.update(acts)
+        for place, count in acts.items():
+            if count > 1:
+                flow.beside[place] = max(count, flow.beside.get(place, 0))
+        for child in children:
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                flow.imports.update((scope, new or n or m) for m, n, new in imported_names(child))
+            if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+                inner = f"{scope}{child.name}." if isinstance(child, _Definition) else scope
+                _walk(child, inner, lines, flow)
+
+
+def _dead(run: Sequence[ast.stmt]) -> Iterator[str]:
+    """Yield what is never reached in a run of statements, in words.
+
+    That is what stands behind a way out, and what is under a condition that led out before.
+    """
+    led_out: dict[str, frozenset[str] | None] = {}  # by condition its names, None: asked anew
+    for before, statement in zip((None, *run), run, strict=False):
+        if isinstance(before, _LEAVES):
+            yield f"`{_first_line(statement)}` is never reached."
+        if isinstance(statement, ast.If):
+            yield from _dead_branches(statement, led_out)
+        if led_out:
+            changed = _bound_in(statement)
+            led_out = {
+                test: names
+                for test, names in led_out.items()
+                if names is not None and not names & changed
+            }
+        if _is_way_out(statement):
+            led_out[ast.dump(statement.test)] = _names_in(statement.test)
+
+
+def _is_way_out(statement: ast.stmt) -> TypeGuard[ast.If]:
+    """Say whether a statement leads out under its condition, and does nothing else."""
+    is_if = isinstance(statement, ast.If) and not statement.orelse
+    return is_if and isinstance(statement.body[-1], _LEAVES)
+
+
+def _dead_branches(
+    statement: ast.If, led_out: Mapping[str, frozenset[str] | None]
+) -> Iterator[str]:
+    """Yield the branches whose condition led out before, or is that of a branch above."""
+    above: set[str] = set()
+    branch: ast.stmt | None = statement
+    while isinstance(branch, ast.If):
+        test = ast.dump(branch.test)
+        if test in led_out or test in above:
+            condition = ast.unparse(branch.test)
+            yield f"What is under the second `if {condition}` is never reached."
+        above.add(test)
+        branch = branch.orelse[0] if len(branch.orelse) == 1 else None
+
+
+def _bound_in(statement: ast.stmt) -> frozenset[str]:
+    nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return frozenset(node.id for node in nodes if not isinstance(node.ctx, ast.Load))
+
+
+def _names_in(test: ast.expr) -> frozenset[str] | None:
+    """Return the names of a condition, None where more than these decides it."""
+    nodes = list(ast.walk(test))
+    if any(isinstance(n, ast.Call | ast.Await | ast.Attribute | ast.Subscript) for n in nodes):
+        return None
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
+
+
+def _said(statement: ast.stmt, lines: Sequence[str]) -> str:
+    """Return the lines of a statement, white space at their ends aside."""
+    if statement.lineno == statement.end_lineno:
+        line = lines[statement.lineno - 1].encode("utf-8", "surrogatepass")
+        return line[statement.col_offset : statement.end_col_offset].decode("utf-8", "replace")
+    return "\n".join(x.strip() for x in lines[statement.lineno - 1 : statement.end_lineno])
+
+
+def _first_line(statement: ast.stmt) -> str:
+    return ast.unparse(statement).partition("\n")[0]
+
+
+def newly_dead(upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
+    """Return what only the merge never reaches, in words."""
+    sides = upstream.dead, fork.dead
+    return tuple(said for (_, said) in _more(merged.dead, sides))
+
+
+def doubled_imports(upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
+    """Return what a scope of the merge imports once more than on either side."""
+    return tuple(said for _, said in _more(merged.imports, (upstream.imports, fork.imports)))
+
+
+def doubled_statements(base: Flow, upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
+    """Return the statements that a scope of the merge has once more than on either side.
+
+    They stand in one block, or neither side brings them in.
+    """
+    return tuple(
+        place[1]
+        for place in _more(merged.statements, (upstream.statements, fork.statements))
+        if base.statements[place] == upstream.statements[place] == fork.statements[place] > 0
+        or merged.beside.get(place, 1)
+        > max(upstream.beside.get(place, 1), fork.beside.get(place, 1))
+    )
+
+
+def _more(merged: Counter[Place], sides: Sequence[Counter[Place]]) -> list[Place]:
+    return [place for place, n in merged.items() if n > max(side[place] for side in sides)]
