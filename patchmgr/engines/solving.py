@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from patchmgr.engines.audit.syntax import new_fault
 from patchmgr.engines.formatting import merge_formatted
 from patchmgr.engines.memory import Replayed, Resolutions, replay
 from patchmgr.engines.structure.guards_lines import growths, outdated_lines
@@ -106,6 +107,9 @@ def _warnings(
         return ()
     base, upstream, fork, text = (t.decode("utf-8", "surrogateescape") for t in (*sides, merged))
     texts = Texts(base, upstream, fork)
+    fault = new_fault(path, sides[1:], merged)
+    if fault is not None:
+        return (f"both sides parse, and their merge does not: line {fault.line}, {fault.what}.",)
     return (*suspect(texts, text, path), *outdated_lines(texts, growths(texts, text)))
 
 

@@ -35,7 +35,7 @@ def shared_process() -> Iterator[None]:
         return answer
 
     def leave(self: StructureApart) -> None:
-        if self._failures or id(self) in asking or self._process is None:
+        if id(self) in asking or self._process is None:
             asking.discard(id(self))
             close(self)
         else:

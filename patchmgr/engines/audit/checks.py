@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from patchmgr.engines.audit.states import Check
+from patchmgr.engines.audit.syntax import syntax
 
-CHECKS: tuple[Check, ...] = ()
+CHECKS: tuple[Check, ...] = (syntax,)

@@ -59,7 +59,7 @@ def broken_rules(base: str, upstream: str, fork: str, merged: str, path: str) ->
 
 def suspicions(base: str, upstream: str, fork: str, merged: str, path: str) -> tuple[str, ...]:
     """Return what a person should look at in a merge that is clean as text, as sentences."""
-    found = [*_of_text(upstream, fork, merged), *_of_names(base, upstream, fork, merged)]
+    found = [*_of_names(base, upstream, fork, merged)]
     sides = _sides(base, upstream, fork, merged)
     if sides is not None:
         found += [*_doubled(sides), *_returned(sides), *_unused(sides, upstream, fork, merged)]

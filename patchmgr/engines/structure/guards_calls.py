@@ -84,7 +84,10 @@ def misplaced(side: str, merged: str) -> tuple[str, ...]:
     moved: dict[str, int] = {}
     for name in old.keys() & new.keys():
         pairs = enumerate(zip(old[name], new[name], strict=False))
-        place = next((number for number, pair in pairs if pair[0] != pair[1]), None)
+        place = next(
+            (n for n, (was, now) in pairs if was != now and (was in new[name] or now in old[name])),
+            None,
+        )
         if place is not None:
             moved[name] = place
     calls = [n for n in before[1] if moved and isinstance(n, ast.Call)]

@@ -1,0 +1,103 @@
+"""Files that both sides can read as what they are, and nobody their merge."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from functools import lru_cache
+
+from msgspec import Struct
+
+from patchmgr.engines.audit.states import UNKNOWN, States, Told
+from patchmgr.model.audit import AuditFinding
+
+LARGEST = 4 << 20  # bytes
+_KEPT = 64
+
+
+class Fault(Struct, frozen=True):
+    """Why a text cannot be read, and the line (from 1, 0 where there is none)."""
+
+    what: str
+    line: int
+
+
+def syntax(states: States) -> Iterable[Told]:
+    """Yield the files that do not parse though they do on both sides."""
+    sources = {
+        home: path for patch in states.patches for path, home in patch.homes.items() if home != path
+    }
+    for path, name in states.carriers.items():
+        if path.rpartition(".")[2] not in _READ_BY:
+            continue
+        ours, merged = states.onto.read(path), states.merged.read(path)
+        theirs = states.written.read(path)
+        if theirs is None and path in sources:
+            theirs = states.written.read(sources[path])
+        if merged is None or UNKNOWN in (ours, theirs, merged) or merged in (ours, theirs):
+            continue
+        fault = new_fault(path, (side for side in (ours, theirs) if side is not None), merged)
+        if fault is not None:
+            text = f"both sides parse, and their merge does not: {fault.what}."
+            yield name, AuditFinding("syntax", True, path, fault.line, None, text)
+
+
+def new_fault(path: str, sides: Iterable[bytes], merged: bytes) -> Fault | None:
+    """Return why a merge does not parse; None where it does, or some side does not."""
+    fault = fault_of(path, merged)
+    return None if fault is None or any(fault_of(path, side) for side in sides) else fault
+
+
+@lru_cache(_KEPT)
+def fault_of(path: str, content: bytes) -> Fault | None:
+    """Return why a text does not parse; None where it does, or where that is not known.
+
+    Known it is of Python, JSON and TOML up to a size.
+    """
+    read = _READ_BY.get(path.rpartition(".")[2])
+    return None if read is None or len(content) > LARGEST else read(content)
+
+
+def _python_fault(content: bytes) -> Fault | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(content, "<merged>", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return Fault(error.msg, error.lineno or 0)
+    except ValueError as error:  # a byte that no source has
+        return Fault(str(error), 0)
+    except (RecursionError, MemoryError):  # too deep to be told
+        return None
+    return None
+
+
+def _json_fault(content: bytes) -> Fault | None:
+    import json
+
+    try:
+        json.loads(content)
+    except json.JSONDecodeError as error:
+        return Fault(error.msg, error.lineno)
+    except ValueError as error:
+        return Fault(str(error), 0)
+    except RecursionError:
+        return None
+    return None
+
+
+def _toml_fault(content: bytes) -> Fault | None:
+    from patchmgr.formats import toml_text
+
+    try:
+        toml_text.loads(content.decode())
+    except ValueError as error:
+        return Fault(str(error), 0)
+    except RecursionError:
+        return None
+    return None
+
+
+_READ_BY = {
+    "py": _python_fault, "pyi": _python_fault, "json": _json_fault, "toml": _toml_fault,
+}  # fmt: skip

@@ -1,0 +1,160 @@
+"""A merge that is clean for git and that nothing can read any more."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.audit import syntax as checked
+from patchmgr.engines.audit.checks import CHECKS
+from patchmgr.engines.audit.rebased import with_findings
+from patchmgr.engines.audit.states import run_checks
+from patchmgr.engines.audit.syntax import fault_of, syntax
+from patchmgr.model.outcome import Verdict
+from tests.engines.audit.audited import audited, found
+
+APART = "\n# one\n# two\n# three\n# four\n# five\n\n"
+GUARDED = "if FAST:\n    import a\n    import b\n"
+PLAIN = "import a\nimport b\n"
+CALL = f"x = [\n{APART}    1,\n]\n"
+
+
+def rows(*pairs: tuple[str, str]) -> str:
+    return "[\n" + "".join(f'  "{key}{value}",\n\n\n\n' for key, value in pairs)
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "ours", "upstream", "line"),
+    [
+        pytest.param(
+            "a.py",
+            f"if FAST:\n    import a\n{APART}    import b\n",
+            f"if FAST:\n    import a\n{APART}    import b\n    import c\n",
+            f"import a\n{APART}import b\n",
+            None,
+            id="a-conflict-for-git-is-none-of-ours",
+        ),
+        pytest.param(
+            "a.py",
+            f"if FAST:\n    import a\n{APART}    # rest\n",
+            f"if FAST:\n    import a\n{APART}    # rest\n    import c\n",
+            f"import a\n{APART}    # rest\n",
+            10,
+            id="one-dedents-imports-the-other-adds-one",
+        ),
+        pytest.param(
+            "a.py",
+            f"if FAST:\n    import a\n{APART}    # rest\n",
+            f"if FAST:\n    import a\n{APART}    # rest\nimport c\n",
+            f"import a\n{APART}    # rest\n",
+            None,
+            id="no-change-it-is-added-behind-them",
+        ),
+        pytest.param(
+            "a.py",
+            f"def f(a):\n{APART}    pass\n",
+            f"def f(a):\n{APART}    return a\n",
+            f"class f:\n{APART}    pass\n",
+            9,
+            id="a-return-outside-of-a-function",
+        ),
+        pytest.param(
+            "a.txt",
+            f"if FAST:\n    import a\n{APART}    # rest\n",
+            f"if FAST:\n    import a\n{APART}    # rest\n    import c\n",
+            f"import a\n{APART}    # rest\n",
+            None,
+            id="no-change-another-kind-of-file",
+        ),
+        pytest.param(
+            "a.json",
+            '{\n "a": [1],\n\n\n\n\n\n "b": 1\n}\n',
+            '{\n "a": [1],\n\n\n\n\n\n "b": 1,\n "c": 2\n}\n',
+            '{\n "a": [1]\n\n\n\n\n\n\n}\n',
+            None,
+            id="no-change-json-in-conflict",
+        ),
+        pytest.param(
+            "a.json",
+            '{\n "a": [\n\n\n\n\n\n 1], "b": 2}\n',
+            '{\n "a": [\n\n\n\n\n\n 1], "b": 3}\n',
+            '{\n "a": {\n\n\n\n\n\n 1], "b": 2}\n',
+            None,
+            id="no-change-upstream-is-broken",
+        ),
+        pytest.param(
+            "a.json",
+            "[\n 1\n\n\n\n\n\n ,2\n]\n",
+            "[\n 1\n\n\n\n\n\n ,2,3\n]\n",
+            "[\n 1,5\n\n\n\n\n\n ,2\n]\n",
+            None,
+            id="no-change-json",
+        ),
+        pytest.param(
+            "a.json",
+            "[\n 1\n,2\n\n\n\n\n\n]\n",
+            "[\n 1\n,2\n\n\n\n\n,3\n]\n",
+            "[\n\n\n\n\n\n\n]\n",
+            7,
+            id="json-whose-first-element-went",
+        ),
+        pytest.param(
+            "a.toml",
+            "[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n",
+            "[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n[b]\nz = 1\n",
+            "[b]\nz = 2\n[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n",
+            0,
+            id="a-table-of-toml-twice",
+        ),
+        pytest.param(
+            "a.toml",
+            "[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n",
+            "[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n[d]\nz = 1\n",
+            "[b]\nz = 2\n[a]\nx = 1\n\n\n\n\n\n[c]\ny = 1\n",
+            None,
+            id="no-change-two-tables",
+        ),
+    ],
+)
+def test_what_both_sides_can_read_and_the_merge_cannot(
+    path: str, base: str, ours: str, upstream: str, line: int | None
+) -> None:
+    told = found([syntax], {path: base.encode()}, {path: ours.encode()}, {path: upstream.encode()})
+    assert [finding.line for finding in told] == ([] if line is None else [line])
+    for finding in told:
+        assert finding.is_certain
+        assert finding.kind == "syntax"
+        assert finding.path == path
+
+
+def test_the_patch_is_a_conflict_and_its_reason_names_file_and_line() -> None:
+    base = f"if FAST:\n    import a\n{APART}    # rest\n".encode()
+    sides = base + b"    import c\n", base.replace(b"if FAST:\n    import a", b"import a")
+    judged, states = audited({"a.py": base}, {"a.py": sides[0]}, {"a.py": sides[1]})
+    assert judged[0].outcome.verdict is not Verdict.CONFLICT
+    outcome = with_findings(judged, run_checks(states, CHECKS))[0].outcome
+    assert outcome.verdict is Verdict.CONFLICT
+    assert outcome.reason is not None
+    assert outcome.reason.startswith("a.py:10: both sides parse, and their merge does not: ")
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "has_fault"),
+    [
+        pytest.param("a.py", b"x = 1\0\n", True, id="a-byte-that-no-source-has"),
+        pytest.param("a.py", b"x = '\\d'\n", False, id="a-warning-is-no-fault"),
+        pytest.param("a.py", "x = 'é'\n".encode("latin-1"), True, id="not-utf-8"),
+        pytest.param("a.py", b"# coding: latin-1\nx = '\xe9'\n", False, id="another-coding"),
+        pytest.param("a.py", b"(" * 150 + b")" * 150, False, id="deep"),
+        pytest.param("a.json", b"[" * 200_000, False, id="json-too-deep-to-be-told"),
+        pytest.param("a.json", b"\xff\xff", True, id="json-that-is-no-text"),
+        pytest.param("a.toml", b"a = \n", True, id="toml"),
+        pytest.param("a.md", b"<<<<<<< ours", False, id="another-kind"),
+    ],
+)
+def test_a_fault_of_one_text(path: str, content: bytes, has_fault: bool) -> None:
+    assert (fault_of(path, content) is not None) is has_fault
+
+
+def test_a_large_text_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checked, "LARGEST", 3)
+    assert fault_of("a.py", b"(((((") is None
