@@ -151,7 +151,7 @@ def _check_fold(session: Session, series: str, order: SeriesFile, patches: Seque
         pin = End(base, tree)
         views = outlook.views(record.upstream, side, bench, patches=patches, base=pin)
         missing = missing_on(patches, views.base, views.states) if views is not None else {}
-        for name in missing.keys() - known:
+        for name in sorted(missing.keys() - known):
             session.say(f"{name} is in the series, but not carried on its pin: {missing[name]}")
         unproven = {patch.name for patch in patches} - (missing.keys() & known)
         faults: list[PatchmgrError] = []

@@ -103,7 +103,7 @@ def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...
     """
     leaving = {path for change in patch.files for path in left_path(change)}
     steps = tuple(_step_file(side, patch.name, change, leaving, blobs) for change in patch.files)
-    for path in leaving:
+    for path in sorted(leaving):
         side.set(path, None)
     for step in steps:
         if step.change.new_path is not None:

@@ -315,3 +315,17 @@ def test_git_rebases_and_picks_with_the_driver(
         clone.git("cherry-pick", picked)
     assert (clone.root / path).read_text() == text(l10="both\n")
     assert clone.git("rev-parse", "HEAD~1") == solved
+
+
+def test_a_clean_merge_that_does_not_parse_keeps_the_bytes_of_git_and_warns(
+    place: Path, run: Run
+) -> None:
+    rest = "\n# one\n# two\n# three\n# four\n\n    # rest\n"
+    base = f"if FAST:\n    import a\n{rest}"
+    put(place, base, f"{base}    import c\n", f"import a\n{rest}")
+    answer = merge(run)
+    assert "warning: " in answer.err
+    assert "both sides parse, and their merge does not: line 9, unexpected indent." in answer.err
+    assert (place / "out").read_text() == f"import a\n{rest}    import c\n"
+    put(place, base, f"{base}import c\n", f"import a\n{rest}")
+    assert merge(run).err == ""

@@ -62,7 +62,7 @@ def outdated_lines(texts: Texts, counted: Growths) -> tuple[str, ...]:
         base = Counter(line.strip() for line in texts.base.split("\n"))
         old = [n for n in doubtful if gone[n] == -base[n] and base[n] + merged[n] > 0]
         if sum(base[n] for n in old) >= FEWEST_GONE:
-            told.append(_sentence(sorted(old, key=texts.base.find), who))
+            told.append(_sentence(sorted(old, key=lambda n: (texts.base.find(n), n)), who))
     return tuple(told)
 
 

@@ -78,7 +78,7 @@ def _change(path: str, module: str, name: str, merged: Tree, side: Tree) -> _Cha
 
 
 def _changed(old: Signatures, new: Signatures, *, is_made: bool) -> _Changed | None:
-    names = [key for key in old.keys() & new.keys() if is_made or key in ("", _MAKES)]
+    names = [key for key in old if key in new and (is_made or key in ("", _MAKES))]
     other = [key for key in names if ast.dump(old[key]) != ast.dump(new[key])]
     if not other:
         return None

@@ -1,0 +1,217 @@
+"""Whether the same input gives the same bytes: idle, busy, cold, warm, whatever the hash seed.
+
+    python -m benchmarks.determinism [--prepared FOLDER ...] [--only REGEX] [--count N] [--runs N]
+
+Rebases constructed histories and, where folders are named, prepared public cases (a folder each:
+`patches/`, and `case.json` beside `upstream.git`, or `meta.json` for a mirror in PATCHMGR_MIRRORS).
+Each is rebased so many times idle and so many beside four busy loops, with another hash seed each
+time, every other time with an empty cache. Returns 1 where an answer differs from the first one.
+PATCHMGR names the command, where it is not the one that is installed beside this Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.clones import output, quiet_environment
+from benchmarks.constructed import Commit, Constructed, long_walk, write_history
+from benchmarks.pages import program, tell
+
+BUSY = 4
+_LOOP = "while True: pass"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A rebase: where upstream is, the two commits, and what to import."""
+
+    name: str
+    upstream: Path
+    base: str
+    target: str
+    source: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Told:
+    """The answers to one case by their hash, each with what it was run with."""
+
+    name: str
+    answers: dict[str, list[str]] = field(default_factory=dict)
+    idle: list[float] = field(default_factory=list)
+    busy: list[float] = field(default_factory=list)
+    fault: str = ""
+
+    def row(self) -> str:
+        """Return the row of the table."""
+        if self.fault:
+            return f"| {self.name} | - | - | - | {self.fault} |"
+        runs = len(self.idle) + len(self.busy)
+        odd = sorted(self.answers.values(), key=len)[:-1]
+        said = "; ".join(" ".join(names) for names in odd) or "equal"
+        times = (f"{max(t, default=0):.1f}" for t in (self.idle, self.busy))
+        return f"| {self.name} | {runs} | {' | '.join(times)} | {said} |"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run, print a table, and return 1 where an answer differs."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--prepared", type=Path, nargs="*", default=[], help="folders of cases")
+    parser.add_argument("--only", default="", help="cases whose names have this in them")
+    parser.add_argument("--count", type=int, default=1_000_000, help="prepared cases at most")
+    parser.add_argument("--runs", type=int, default=5, help="idle runs, and busy runs, of each")
+    parser.add_argument("--out", type=Path, help="keep answers that differ in this folder")
+    options = parser.parse_args(arguments)
+    if not options.prepared:
+        tell("SKIPPED: no public case is looked at, --prepared names no folder of them")
+    found: list[Told] = []
+    print("| case | runs | slowest idle, s | slowest busy, s | differs |\n|---|--:|--:|--:|---|")
+    with tempfile.TemporaryDirectory(prefix="patchmgr-determinism-") as folder:
+        cases = [*constructed(Path(folder)), *_sampled(options.prepared, options.count)]
+        for case in cases:
+            if re.search(options.only, case.name):
+                found.append(_compared(case, Path(folder), options.runs, options.out))
+                print(found[-1].row(), flush=True)
+    faults = sum(bool(told.fault) for told in found)
+    differing = sum(len(told.answers) > 1 for told in found)
+    print(f"\n{len(found)} cases, {differing} differ, {faults} could not be run.")
+    return 1 if differing or faults else 0
+
+
+def _sampled(folders: Sequence[Path], most: int) -> Iterator[Case]:
+    """Yield prepared cases, spread over all of them."""
+    every = [case for folder in folders for case in prepared(folder)]
+    step = max(1, len(every) // most)
+    yield from every[::step][:most]
+
+
+def prepared(folder: Path) -> Iterator[Case]:
+    """Yield the cases of a folder; say which lack their mirror."""
+    mirrors = Path(os.environ.get("PATCHMGR_MIRRORS", ""))
+    for place in sorted(folder.resolve().iterdir()):
+        source = (str(place / "patches"),)
+        if (place / "case.json").exists():
+            said = json.loads((place / "case.json").read_text())
+            yield Case(place.name, place / "upstream.git", said["base"], said["target"], source)
+        elif (place / "meta.json").exists() and (place / "patches").exists():
+            said = json.loads((place / "meta.json").read_text())
+            mirror = mirrors / said["repo"].replace("/", "+") / "repo"
+            if mirror.is_dir():
+                yield Case(place.name, mirror.resolve(), said["base"], said["target"], source)
+            else:
+                tell(f"SKIPPED: {place.name}, PATCHMGR_MIRRORS does not lead to {said['repo']}")
+
+
+def constructed(folder: Path) -> Iterator[Case]:
+    """Yield rebases of histories that are made of nothing."""
+    histories = {"constructed-walk": long_walk(20, 300), "constructed-conflicts": _conflicts()}
+    for name, history in histories.items():
+        root = folder / name / "upstream.git"
+        root.parent.mkdir()
+        environment = quiet_environment(folder / "home")
+        write_history(history, root, environment)
+        base, target = (
+            output(["git", f"--git-dir={root}", "rev-parse", branch], folder, environment)
+            for branch in ("base", "main")
+        )
+        yield Case(name, root, base, target, ("--git", str(root), "base..fork"))
+
+
+def _conflicts() -> Constructed:
+    """Return a history whose merges take a structural rung, warn, or are left in conflict."""
+    names = [f"name_{number}" for number in range(40)]
+    body = "".join(f"def {name}(a, b):\n    return a + b\n\n\n" for name in names)
+    imports = "import alpha\nimport omega\n\n\n"
+
+    def text(more: str, default: int, tail: str) -> bytes:
+        head = imports.replace("import omega", f"{more}import omega")
+        return (head + body.replace("a + b", f"a + b + {default}", 3) + tail).encode()
+
+    paths = [f"pkg/part_{number}.py" for number in range(6)]
+    base = [(path, text("", 0, "")) for path in paths]
+    ours = [
+        (path, text("import mine\n", number % 2, "def tail(a):\n    return mine.x(a)\n"))
+        for number, path in enumerate(paths)
+    ]
+    theirs = [
+        (path, text("import other\n", number % 3, "def end(a):\n    return other.x(a)\n"))
+        for number, path in enumerate(paths)
+    ]
+    fork = [Commit(f"fork: {path}", [(path, content)]) for path, content in ours]
+    return Constructed(base, fork, [Commit("upstream: all", theirs)])
+
+
+def _compared(case: Case, folder: Path, runs: int, out: Path | None) -> Told:
+    """Rebase a case so many times idle and so many busy; keep answers that differ."""
+    told = Told(case.name)
+    place = folder / "run"
+    shutil.rmtree(place, ignore_errors=True)
+    environment = quiet_environment(place / "home")
+    command = shlex.split(os.environ.get("PATCHMGR", "")) or list(program())
+    inside = [*command, "-C", str(place / "ws")]
+    try:
+        for line in (
+            [*command, "init", str(place / "ws")],
+            [*inside, "upstream", "add", "up", "--git", str(case.upstream),
+             "--reference", str(case.upstream)],
+            [*inside, "series", "new", "s", "--upstream", "up", "--base", case.base],
+            [*inside, "import", *case.source, "--series", "s"],
+        ):  # fmt: skip
+            output(line, place, environment)
+    except SystemExit as fault:
+        told.fault = str(fault)[-200:].replace("\n", " ").replace("|", "/")
+        return told
+    line = [*inside, "rebase", "s", "--onto", case.target, "--dry-run", "--json"]
+    for number in range(2 * runs):
+        is_busy, is_cold = number >= runs, number % 2 == 0
+        cache = place / ("cold" if is_cold else "warm")
+        if is_cold:
+            shutil.rmtree(cache, ignore_errors=True)
+        said = {"XDG_CACHE_HOME": str(cache), "PYTHONHASHSEED": str(1 + number)}
+        with busy(BUSY if is_busy else 0):
+            start = time.monotonic()
+            answer = _answer(line, place, {**environment, **said})
+            (told.busy if is_busy else told.idle).append(time.monotonic() - start)
+        name = hashlib.sha256(answer).hexdigest()[:12]
+        if name not in told.answers and out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+            (out / f"{case.name}-{name}").write_bytes(answer)
+        words = f"{'busy' if is_busy else 'idle'}-{'cold' if is_cold else 'warm'}-{1 + number}"
+        told.answers.setdefault(name, []).append(words)
+    return told
+
+
+def _answer(line: Sequence[str], place: Path, environment: Mapping[str, str]) -> bytes:
+    """Return exit code and output of a command."""
+    done = subprocess.run(line, cwd=place, env=dict(environment), capture_output=True, check=False)
+    return b"exit %d\n" % done.returncode + done.stdout
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Keep so many processes computing."""
+    loops = [subprocess.Popen([sys.executable, "-c", _LOOP]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

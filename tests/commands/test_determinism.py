@@ -1,0 +1,96 @@
+"""The same input gives the same bytes, idle or busy; see also `benchmarks/determinism.py`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import patchmgr
+from patchmgr.plumbing import kept_apart
+from patchmgr.plumbing.kept_apart import StructureApart
+from tests.commands.conftest import Scene, invoke
+from tests.commands.test_rebase import fork, verdicts
+
+HEAD = "import alpha\nimport omega\n\n\n"
+TAIL = "def f(a, b):\n    alpha.go(a)\n    return omega.x(b)\n"
+OLD = "run(first)\nrun(first, 2)\nrun(first, 2)\n"
+
+
+def module(imported: str, more: str = "", old: str = OLD) -> str:
+    return HEAD.replace("import omega", f"{imported}import omega") + TAIL + more + old
+
+
+@pytest.fixture
+def torn(scene: Scene) -> Scene:
+    """Return a series of three patches: one merged by structure, one with warnings, one stuck."""
+    texts = {name: module("") for name in ("a.py", "b.py", "c.py")}
+    scene.upstream.commit(texts)
+    fork(
+        scene,
+        {"a.py": module("import mine\n", "mine.x()\n")},
+        {"b.py": "run(first)\nrun(first, 2)\n" + module("")},
+        {"c.py": module("", old="run(mine)\n")},
+    )
+    theirs = {
+        "a.py": module("import other\n") + "other.x()\n",
+        "b.py": module("", old="go(first)\n"),
+        "c.py": module("", old="run(other)\n"),
+    }
+    scene.upstream.commit(theirs, "upstream: all")
+    return scene
+
+
+LINE = ("rebase", "s", "--onto", "upstream/main", "--dry-run", "--json")
+
+
+def test_no_hash_seed_changes_a_byte(torn: Scene, tmp_path: Path) -> None:
+    answers = set()
+    for seed in ("0", "1", "2", "3"):
+        environment = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": str(Path(patchmgr.__file__).parents[1]),
+            "XDG_CACHE_HOME": str(tmp_path / f"cache-{int(seed) // 2}"),  # cold, then warm
+        }
+        line = [sys.executable, "-m", "patchmgr", "-C", str(torn.root), *LINE]
+        done = subprocess.run(line, env=environment, capture_output=True, check=False)
+        answers.add((done.returncode, done.stdout))
+    ((code, printed),) = answers
+    assert code == 3
+    assert b'"structural"' in printed
+    assert b"replaced all that was there of it" in printed
+
+
+def test_a_helper_that_takes_its_time_changes_no_byte(
+    torn: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = invoke("-C", torn.root, *LINE)
+    answer = StructureApart._answer
+
+    def slow(self: StructureApart, path: str, question: tuple[object, ...]) -> tuple[object] | None:
+        time.sleep(0.2)
+        return answer(self, path, question)
+
+    monkeypatch.setattr(StructureApart, "_answer", slow)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(torn.root.parent / "cold"))
+    assert invoke("-C", torn.root, *LINE) == quick
+    assert verdicts(quick.json) == ["modified", "unchanged", "conflict"]
+
+
+def test_a_helper_that_does_not_answer_is_an_error_and_no_verdict(
+    torn: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hang(*_: object) -> bytes:
+        raise TimeoutError
+
+    monkeypatch.setattr(kept_apart, "_read", hang)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(torn.root.parent / "cold"))
+    answer = invoke("-C", torn.root, *LINE)
+    assert answer.code == 1
+    assert answer.json["error"]["kind"] == "helper"
+    assert "a.py" in answer.json["error"]["message"]
