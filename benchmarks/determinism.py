@@ -5,7 +5,7 @@
 Rebases constructed histories and, where folders are named, prepared public cases (a folder each:
 `patches/`, and `case.json` beside `upstream.git`, or `meta.json` for a mirror in PATCHMGR_MIRRORS).
 Each is rebased so many times idle and so many beside four busy loops, with another hash seed each
-time, every other time with an empty cache. Returns 1 where an answer differs from the first one.
+time, every other time without what a run before kept. Returns 1 where answers differ.
 PATCHMGR names the command, where it is not the one that is installed beside this Python.
 """
 
@@ -178,10 +178,9 @@ def _compared(case: Case, folder: Path, runs: int, out: Path | None) -> Told:
     line = [*inside, "rebase", "s", "--onto", case.target, "--dry-run", "--json"]
     for number in range(2 * runs):
         is_busy, is_cold = number >= runs, number % 2 == 0
-        cache = place / ("cold" if is_cold else "warm")
         if is_cold:
-            shutil.rmtree(cache, ignore_errors=True)
-        said = {"XDG_CACHE_HOME": str(cache), "PYTHONHASHSEED": str(1 + number)}
+            shutil.rmtree(place / "home" / "cache" / "patchmgr" / "answers", ignore_errors=True)
+        said = {"PYTHONHASHSEED": str(1 + number)}
         with busy(BUSY if is_busy else 0):
             start = time.monotonic()
             answer = _answer(line, place, {**environment, **said})
