@@ -38,7 +38,8 @@ def syntax(states: States) -> Iterable[Told]:
             continue
         fault = new_fault(path, (side for side in (ours, theirs) if side is not None), merged)
         if fault is not None:
-            text = f"both sides parse, and their merge does not: {fault.what}."
+            # No word of the parser: another Python has others, and the finding would be another.
+            text = "both sides parse, and their merge does not"
             yield name, AuditFinding("syntax", True, path, fault.line, None, text)
 
 

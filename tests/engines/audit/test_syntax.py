@@ -11,6 +11,7 @@ from patchmgr.engines.audit.states import run_checks
 from patchmgr.engines.audit.syntax import fault_of, syntax
 from patchmgr.model.outcome import Verdict
 from tests.engines.audit.audited import audited, found
+from tests.engines.series import difference
 
 APART = "\n# one\n# two\n# three\n# four\n# five\n\n"
 GUARDED = "if FAST:\n    import a\n    import b\n"
@@ -130,11 +131,12 @@ def test_the_patch_is_a_conflict_and_its_reason_names_file_and_line() -> None:
     base = f"if FAST:\n    import a\n{APART}    # rest\n".encode()
     sides = base + b"    import c\n", base.replace(b"if FAST:\n    import a", b"import a")
     judged, states = audited({"a.py": base}, {"a.py": sides[0]}, {"a.py": sides[1]})
+    patches = {"p": difference("p", {"a.py": base}, {"a.py": sides[0]})}
     assert judged[0].outcome.verdict is not Verdict.CONFLICT
-    outcome = with_findings(judged, run_checks(states, CHECKS))[0].outcome
+    outcome = with_findings(judged, run_checks(states, CHECKS), patches, {})[0].outcome
     assert outcome.verdict is Verdict.CONFLICT
     assert outcome.reason is not None
-    assert outcome.reason.startswith("a.py:10: both sides parse, and their merge does not: ")
+    assert "a.py:10: both sides parse, and their merge does not" in outcome.reason
 
 
 @pytest.mark.parametrize(
