@@ -12,6 +12,7 @@ from patchmgr.engines.collisions import collision, with_alarms
 from patchmgr.engines.doubt import doubt
 from patchmgr.engines.fold import FileStep, left_path
 from patchmgr.engines.headers import with_header
+from patchmgr.engines.imports_kept import with_imports
 from patchmgr.engines.ladder import (
     ABSORBED_EXACT,
     ABSORBED_REWORDED,
@@ -189,6 +190,19 @@ def _merge_change(
     work: Work, step: FileStep, sides: Sides, home: str
 ) -> tuple[Merged | Collided, tuple[Alarm, ...], tuple[str, ...]]:
     """Merge a changed file by all rungs, and name the rules of a structural merge.
+
+    The imports that its lines need come along.
+    """
+    merged, alarms, rules = _merge_by_rungs(work, step, sides, home)
+    if isinstance(merged, Merged) and (work.patch, step.change.path) not in work.tools.solved:
+        merged = with_imports(step, sides, merged, home, work.tools.blobs)
+    return merged, alarms, rules
+
+
+def _merge_by_rungs(
+    work: Work, step: FileStep, sides: Sides, home: str
+) -> tuple[Merged | Collided, tuple[Alarm, ...], tuple[str, ...]]:
+    """Merge a changed file.
 
     What a person has solved in this rebase is theirs. What was solved before needs no asking;
     what upstream seems to have in other words is for a person, and no merge puts it in once more.

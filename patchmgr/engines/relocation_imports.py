@@ -1,16 +1,19 @@
-"""Which imports changed lines need where they go to."""
+"""Which imports changed lines need where they go to, and how they get there."""
 
 from __future__ import annotations
 
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 
 from msgspec import Struct
 
 from patchmgr.engines.languages.words import code_of
+from patchmgr.engines.placement import split_lines
 from patchmgr.engines.relocation_units import Outline
+from patchmgr.engines.runs import Run
 
 _STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
 _NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\s*=(?!=))")
@@ -23,11 +26,15 @@ class Unsure(Exception):
     """What the changed lines need is not known; says what."""
 
 
-class Needed(Struct, frozen=True):
-    """A line to insert before a line (from 0) of a text."""
+class Source(Struct, frozen=True):
+    """The import that binds a name in a module: from which module, None for `import name`.
 
-    at: int
-    line: bytes
+    `is_for_types` says that only type checkers run it.
+    """
+
+    statement: str
+    module: str | None
+    is_for_types: bool = False
 
 
 def is_import_line(line: bytes, language: str) -> bool:
@@ -66,15 +73,17 @@ def needed_imports(
     added: Sequence[bytes],
     around: bytes,
     brought: frozenset[str] = frozenset(),
-) -> tuple[Needed, ...]:
+) -> tuple[Run, ...]:
     """Return what a home lacks of what changed lines need, by the imports of the patch's side.
+
+    The runs are changes of the home's lines.
 
     Names in the text `around` the lines are known there, those that are `brought` will be.
     Raises Unsure where a name cannot be had.
     """
     if home.language == "Python":
         names = _names(added, "Python") - _names(around.split(b"\n"), "Python") - brought
-        return tuple(_python(theirs, home, names))
+        return _python(theirs, home, names)
     if home.language in _CXX:
         old = {line.strip() for line in base.lines}
         new = [n for n in sorted(import_lines(theirs)) if theirs.lines[n].strip() not in old]
@@ -82,12 +91,12 @@ def needed_imports(
     return ()
 
 
-def _includes(home: Outline, lines: Sequence[bytes]) -> Iterator[Needed]:
+def _includes(home: Outline, lines: Sequence[bytes]) -> Iterator[Run]:
     there = {line.strip() for line in home.lines}
     at = max(import_lines(home), default=-1) + 1
-    for line in lines:
-        if line.strip() not in there:
-            yield Needed(at, line)
+    missing = tuple(line for line in lines if line.strip() not in there)
+    if missing:
+        yield Run(at, (), missing)
 
 
 def _names(lines: Sequence[bytes], language: str) -> frozenset[str]:
@@ -96,18 +105,140 @@ def _names(lines: Sequence[bytes], language: str) -> frozenset[str]:
     return frozenset(name for code in codes for name in _NAME.findall(code))
 
 
-def _python(theirs: Outline, home: Outline, names: frozenset[str]) -> Iterator[Needed]:
+def _python(theirs: Outline, home: Outline, names: frozenset[str]) -> tuple[Run, ...]:
     sources = _bindings(_parsed(theirs.content))
     there = _bindings(_parsed(home.content))
-    for name in sorted(names & sources.keys()):
-        if name in there:
-            continue
-        statement = sources[name]
-        if statement is None:
+    content = home.content
+    for name in sorted(names & sources.keys() - there.keys()):
+        source = sources[name]
+        if source is None:
             raise Unsure(f"the patch uses {name}, which is not in {home.path}")
-        if statement.startswith("from .") and _folder(theirs.path) != _folder(home.path):
-            raise Unsure(f"the patch uses {name}, which is imported by a relative name")
-        yield Needed(_place(home, statement), statement.encode() + b"\n")
+        content = with_import(theirs.path, source, home.path, content, name=name)
+    return tuple(_line_runs(home.lines, split_lines(content)))
+
+
+def _line_runs(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Run]:
+    for tag, i, j, k, n in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield Run(i, tuple(old[i:j]), tuple(new[k:n]))
+
+
+def missing_imports(
+    base: str, home: str, theirs: bytes, merged: bytes, *, names: Collection[str]
+) -> bytes | None:
+    """Return a merged file with imports of the patch's side that its lines need; None for none.
+
+    `base` and `home` are the file's paths on either side, `names` those that the patch's lines may
+    look up: one counts that nothing in the merged file binds. Where the import cannot be had, the
+    name stays for those who look at the result.
+    """
+    undefined = _undefined_names(merged) & frozenset(names)
+    content = merged
+    try:
+        sources = _bindings(_parsed(theirs)) if undefined else {}
+        for name in sorted(undefined & sources.keys()):
+            source = sources[name]
+            if source is not None:
+                content = with_import(base, source, home, content, name=name)
+    except Unsure:
+        return None
+    return None if content == merged else content
+
+
+def _undefined_names(content: bytes) -> frozenset[str]:
+    """Return the names that nothing binds where they are looked up; none where all is open."""
+    from pyflakes.checker import Checker
+    from pyflakes.messages import UndefinedName
+
+    try:
+        found = Checker(_parsed(content)).messages
+    except (Unsure, RecursionError):
+        return frozenset()
+    return frozenset(str(m.message_args[0]) for m in found if isinstance(m, UndefinedName))
+
+
+def with_import(base: str, source: Source, home: str, content: bytes, *, name: str) -> bytes:
+    """Return the content of `home` with an import that the file `base` has.
+
+    It goes into the statement of its module, or behind the last one that it sorts after. Raises
+    Unsure where it has no place.
+    """
+    if source.statement.startswith("from .") and _folder(base) != _folder(home):
+        raise Unsure(f"the patch uses {name}, which is imported by a relative name")
+    tree = _parsed(content)
+    end = b"\r\n" if b"\r\n" in content else b"\n"
+    lines = split_lines(content)
+    if source.is_for_types:
+        at, indent = _place_for_types(tree, name)
+        lines.insert(at, indent + source.statement.encode() + end)
+        return b"".join(lines)
+    if not any(True for _ in _imports(tree)):
+        return _first_import(content, source)
+    joined = None if source.module is None else _joined(content, source)
+    if joined is not None:
+        return joined
+    lines.insert(_place(tree, source.statement), source.statement.encode() + end)
+    return b"".join(lines)
+
+
+def _place_for_types(tree: ast.Module, name: str) -> tuple[int, bytes]:
+    """Return where an import for type checkers goes, and its white space."""
+    for node in tree.body:
+        if isinstance(node, ast.If) and _is_for_types(node):
+            last = [n for n in node.body if isinstance(n, (ast.Import, ast.ImportFrom))][-1:]
+            if last:
+                return _end(last[0]), b" " * last[0].col_offset
+    raise Unsure(f"the patch uses {name}, which is imported for type checkers only")
+
+
+def _first_import(content: bytes, source: Source) -> bytes:
+    """Return a file without imports with its first one, where libcst puts it."""
+    from libcst import ParserSyntaxError, parse_module
+    from libcst.codemod import CodemodContext
+    from libcst.codemod.visitors import AddImportsVisitor
+
+    (alias,) = (node.names[0] for node in _imports(_parsed(source.statement.encode())))
+    context = CodemodContext()
+    asname = alias.asname if alias.asname != alias.name else None
+    if source.module is None:
+        AddImportsVisitor.add_needed_import(context, alias.name, None, asname)
+    else:
+        module = source.module.lstrip(".")
+        level = len(source.module) - len(module)
+        AddImportsVisitor.add_needed_import(context, module, alias.name, asname, level)
+    try:
+        return AddImportsVisitor(context).transform_module(parse_module(content)).bytes
+    except ParserSyntaxError as fault:
+        raise Unsure("the file does not parse") from fault
+
+
+def _joined(content: bytes, source: Source) -> bytes | None:
+    """Return the file with a name in the one import of its module, None where there is none."""
+    from patchmgr.engines.structure import python_tree
+    from patchmgr.engines.structure.python_import_names import aliases_of, with_names_of
+    from patchmgr.engines.structure.python_imports import is_single
+
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return None
+    block, new = (python_tree.block_of(t) for t in (text, source.statement + "\n"))
+    if block is None or new is None:
+        return None
+    (added,) = new.statements
+    if any(alias.asname for alias in aliases_of(added)):
+        return None  # import sorters leave such names a statement of their own
+    same = [s for s in block.statements if s.key == added.key]
+    if len(same) != 1 or is_single(block.statements, same[0]):
+        return None
+    try:
+        whole = with_names_of(same[0], added)
+    except python_tree.Unsure:
+        return None
+    at = sum(len(s.whole) for s in block.statements[: block.statements.index(same[0])])
+    if text[at : at + len(same[0].whole)] != same[0].whole:
+        return None
+    return (text[:at] + whole.whole + text[at + len(same[0].whole) :]).encode()
 
 
 def _folder(path: str) -> str:
@@ -123,14 +254,20 @@ def _parsed(content: bytes) -> ast.Module:
         raise Unsure("the file does not parse") from fault
 
 
-def _bindings(tree: ast.Module) -> Mapping[str, str | None]:
+def _bindings(tree: ast.Module) -> Mapping[str, Source | None]:
     """Return the names of a module: the import that brings each, None for other ones."""
-    found: dict[str, str | None] = {}
+    found: dict[str, Source | None] = {}
+    typing = {
+        inner
+        for node in tree.body
+        if isinstance(node, ast.If) and _is_for_types(node)
+        for inner in node.body
+    }
     for node in _outermost(tree.body):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 bound = alias.asname or alias.name.partition(".")[0]
-                found[bound] = _statement(node, alias)
+                found[bound] = _source(node, alias, is_for_types=node in typing)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             found[node.name] = None
         else:
@@ -139,11 +276,18 @@ def _bindings(tree: ast.Module) -> Mapping[str, str | None]:
     return found
 
 
-def _statement(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+def _source(node: ast.Import | ast.ImportFrom, alias: ast.alias, *, is_for_types: bool) -> Source:
     named = alias.name if alias.asname is None else f"{alias.name} as {alias.asname}"
     if isinstance(node, ast.Import):
-        return f"import {named}"
-    return f"from {'.' * node.level}{node.module or ''} import {named}"
+        return Source(f"import {named}", None, is_for_types)
+    module = "." * node.level + (node.module or "")
+    return Source(f"from {module} import {named}", module, is_for_types)
+
+
+def _is_for_types(node: ast.If) -> bool:
+    test = node.test
+    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", None)
+    return name == "TYPE_CHECKING"
 
 
 def _outermost(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -165,18 +309,19 @@ def _end(node: ast.stmt) -> int:
     return node.end_lineno or node.lineno
 
 
-def _place(home: Outline, statement: str) -> int:
-    """Return where an import goes: behind the last one that it sorts after, of its own kind."""
+def _place(tree: ast.Module, statement: str) -> int:
+    """Return where an import goes: behind the last one that it sorts after, of its own kind.
+
+    The module has imports.
+    """
     word, module = statement.split(" ")[:2]
     at: int | None = None
     last = 0
-    for node in _imports(_parsed(home.content)):
+    for node in _imports(tree):
         last = _end(node)
         if isinstance(node, ast.ImportFrom) != (word == "from"):
             continue
         name = node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name
         if name.partition(".")[0] == module.partition(".")[0] and name <= module:
             at = last
-    if not last:
-        raise Unsure(f"{home.path} has no imports to put {statement} beside")
     return last if at is None else at

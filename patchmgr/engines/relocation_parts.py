@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.relocation_imports import needed_imports
@@ -146,7 +147,6 @@ def _import_runs(
     regions = [home.outline.text_of(home.unit) for _, home in removal.moves]
     around = b"".join(line for region in regions for line in region)
     number = removal.every()[0].number
-    by_line: dict[int, list[bytes]] = {}
     needs = needed_imports(
         base,
         theirs,
@@ -155,11 +155,9 @@ def _import_runs(
         around=around,
         brought=removal.brought(),
     )
-    for needed in needs:
-        shift = next((by for end, by in reversed(shifts) if end <= needed.at), 0)
-        by_line.setdefault(needed.at + shift, []).append(needed.line)
-    for at, lines in by_line.items():
-        yield number, Run(at, (), tuple(lines))
+    for run in needs:
+        shift = next((by for end, by in reversed(shifts) if end <= run.start), 0)
+        yield number, replace(run, start=run.start + shift)
 
 
 def part_within(

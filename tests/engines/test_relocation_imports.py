@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.engines.relocation_imports import (
-    Needed,
     Unsure,
     import_lines,
     missing_attribute,
     needed_imports,
 )
 from patchmgr.engines.relocation_units import Outline
+from patchmgr.engines.runs import Run
 from tests.engines.relocations import Played, play
 
 BODY = b"""\
@@ -57,6 +57,15 @@ def _carried(ours: bytes, old_head: bytes, home_head: bytes, *, fixed: bytes = F
                      b"from works.tools import pin\nfrom works.tools import clamp as clamp\n"
                      b"from zoo import ape\n\n\n",
                      id="beside-its-module"),
+        pytest.param(START + USE, START, b"from works.tools import (\n    Pin,\n    pin,\n)\n\n\n",
+                     b"from works.tools import (\n    Pin,\n    clamp,\n    pin,\n)\n\n\n",
+                     id="in-the-statement-of-its-module"),
+        pytest.param(START + USE, START, b'"""Homes."""\n\n\n',
+                     b'"""Homes."""\nfrom works.tools import clamp\n\n\n', id="the-first-one"),
+        pytest.param(b"if TYPE_CHECKING:\n    " + USE, START,
+                     b"import os\nif t.TYPE_CHECKING:\n    import a\n\n\n",
+                     b"import os\nif t.TYPE_CHECKING:\n    import a\n    " + USE + b"\n\n",
+                     id="for-types"),
         pytest.param(START + b"import clamp\n", START, b"from a import b\nimport os\n\n\n",
                      b"from a import b\nimport os\nimport clamp\n\n\n", id="a-module"),
         pytest.param(START + b"try:\n    from x import clamp\nexcept ImportError:\n    pass\n",
@@ -83,8 +92,9 @@ def test_an_import_follows_what_uses_it(
         pytest.param(START + b"def clamp(x):\n    return x\n", START,
                      "it uses the patch's own clamp, which does not follow",
                      id="a-function-of-the-patch"),
-        pytest.param(START + USE, b"", "b.py has no imports to put from works.tools import clamp"
-                     " beside", id="no-place"),
+        pytest.param(b"if TYPE_CHECKING:\n    " + USE, START,
+                     "the patch uses clamp, which is imported for type checkers only",
+                     id="for-types-without-a-block"),
         pytest.param(START + USE, b"x = = 1\n\n\n", "the file does not parse", id="a-broken-home"),
     ],
 )  # fmt: skip
@@ -167,7 +177,7 @@ def test_text_needs_nothing() -> None:
 def test_a_name_that_is_not_looked_up_needs_no_import(line: bytes) -> None:
     theirs, home = Outline("a.py", USE), Outline("b.py", START)
     assert needed_imports(home, theirs, home, added=[line], around=b"") == ()
-    wanted = (Needed(1, USE),)
+    wanted = (Run(1, (), (USE,)),)
     assert needed_imports(home, theirs, home, added=[b"    clamp(1)\n"], around=b"") == wanted
     assert needed_imports(home, theirs, home, added=[b" clamp(1)\n"], around=b"clamp(2)") == ()
 

@@ -266,7 +266,7 @@ def _only(statement: Statement, added: frozenset[Name]) -> list[Statement]:
 def _inserted(run: list[Statement], new: Statement, before: Run) -> list[Statement]:
     """Return the imports with a new one: in that of its module, or behind those it stood behind."""
     for number, old in enumerate(run):
-        if old.key == new.key and isinstance(old.node, ast.ImportFrom) and not _is_single(run, old):
+        if old.key == new.key and isinstance(old.node, ast.ImportFrom) and not is_single(run, old):
             return [*run[:number], with_names_of(old, new), *run[number + 1 :]]
     keys = [statement.key for statement in before]
     places = [n + 1 for n, statement in enumerate(run) if statement.key in keys]
@@ -274,7 +274,7 @@ def _inserted(run: list[Statement], new: Statement, before: Run) -> list[Stateme
     return [*run[:place], new, *run[place:]]
 
 
-def _is_single(run: Run, statement: Statement) -> bool:
+def is_single(run: Run, statement: Statement) -> bool:
     """Say whether each name of the module has a statement of its own."""
     same = [s for s in run if s.key == statement.key]
     return len(same) > 1 or any(a.asname == a.name for s in same for a in aliases_of(s))
