@@ -18,7 +18,6 @@ BASE, PATCHED = HEAD + PLANT + REST, HEAD + PLANT + CHECK + REST
 TYPES = (
     b"from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from works.model import %s\n\n\n"
 )
-)
 
 
 def _rebased(
