@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.commands.absorbing import FEWEST_KEPT, with_absorbed
-from patchmgr.commands.touched import touched_paths
+from patchmgr.commands.touched import new_paths, touched_paths
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.rebased import since_in, states_of, with_findings
 from patchmgr.engines.audit.states import run_checks
@@ -23,7 +23,7 @@ from patchmgr.engines.sightings import explain, explained_paths
 from patchmgr.model.decision import Decision
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Author, Patch
-from patchmgr.model.ports import History, Step
+from patchmgr.model.ports import Step
 from patchmgr.model.progress import Progress
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
@@ -32,10 +32,10 @@ from patchmgr.plumbing.changed_files import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, tree_reader
-from patchmgr.plumbing.history import KnownHistory
+from patchmgr.plumbing.history import GitHistory, KnownHistory, ReleaseHistory
 from patchmgr.plumbing.kept_apart import StructureApart
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.renames import find_renames, present_blobs
+from patchmgr.plumbing.renames import find_renames, moved_folders, present_blobs
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
 
@@ -105,7 +105,7 @@ def carry(
     author: Author,
     wishes: Wishes,
     progress: Progress,
-    history: History | None = None,
+    history: GitHistory | ReleaseHistory | None = None,
     bring: Callable[[set[str]], None] = lambda blobs: None,
     views: Views | None = None,
     decisions: tuple[Decision, ...] = (),
@@ -160,14 +160,18 @@ def carry(
     )
     progress.start("Carrying patches", len(items))
     try:
-        renames = find_renames(bench, base, onto, paths)
+        renames = find_renames(bench, base, onto, paths, history, bring)
+        arrivals = moved_folders(
+            bench, base, onto, new_paths((item.patch for item in items), base), history, bring
+        )
+        way = None
         if history is not None:
             every = (*paths, *renames.values())
-            history = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
+            way = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
             items = with_absorbed(
-                bench, items, base, onto, renames, history, text, kept, elsewhere, structure.begin
+                bench, items, base, onto, renames, way, text, kept, elsewhere, structure.begin
             )
-            if len(history.steps(every)) >= FEWEST_KEPT:
+            if len(way.steps(every)) >= FEWEST_KEPT:
                 tools = replace(tools, kept=kept)
         judged, changes = rebase_series(
             items,
@@ -177,11 +181,12 @@ def carry(
             tools,
             stops_at_conflict=wishes.stops_at_conflict,
             blocked=blocked or (),
+            arrivals=arrivals,
         )
         on_carried(Carried(judged, changes))
-        if history is not None:
+        if way is not None:
             start = {path: base.entry(path) for path in explained_paths(judged)}
-            judged = explain(judged, history, start, blobs=bench, text=text)
+            judged = explain(judged, way, start, blobs=bench, text=text)
             patches = [item.patch for item in items]
             judged, blocked = pass_on_causes(judged, patches, blocked)
             states = states_of(
@@ -191,7 +196,7 @@ def carry(
                 onto,
                 blobs=bench,
                 changed_upstream=changed_paths(bench.git_dir, base.id, onto.id),
-                since=since_in(history, bench),
+                since=since_in(way, bench),
             )
             judged = check_merged(judged, states, suspect_all=structure.suspect_all)
             told = [*invalid_patches(items, views), *run_checks(states, CHECKS)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import GITLINK
@@ -12,6 +12,12 @@ from patchmgr.plumbing.objects import StoredTree
 def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
     """Return every path that a patch names, once each."""
     return tuple(dict.fromkeys(path for patch in patches for path in patch.paths()))
+
+
+def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
+    """Return the paths that patches put a file at and that base has not, once each."""
+    named = (change.new_path for patch in patches for change in patch.files)
+    return tuple(dict.fromkeys(p for p in named if p is not None and base.entry(p) is None))
 
 
 def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> list[str]:

@@ -100,9 +100,10 @@ def _each(change: FilePatch, answer: Answer) -> tuple[Answer, ...]:
 
 
 def _create_file(work: Work, step: FileStep) -> FileResult:
-    path, files = step.change.path, work.side.files
+    path, files = work.side.arrival(step.change.path), work.side.files
+    is_moved = path != step.change.path
     ours = None if path in work.leaving else files.entry(path)
-    sides = Sides(None, ours, step.theirs, step.change.hunks)
+    sides = Sides(None, ours, step.theirs, step.change.hunks, is_moved=is_moved)
     obstacle = files.obstacle(path, work.leaving) if ours is None else None
     if obstacle is None:
         merged = work.merge(sides)
@@ -112,7 +113,7 @@ def _create_file(work: Work, step: FileStep) -> FileResult:
     if isinstance(merged, Collided):
         return collision(work, step, sides, merged, home=path, target=path)
     # A copy's diff is against its source, which upstream may have changed.
-    untouched = ours is None and not step.change.is_copy
+    untouched = ours is None and not step.change.is_copy and not is_moved
     return FileResult(step, path, merged.answers, {path: merged.entry}, is_untouched=untouched)
 
 
@@ -120,7 +121,7 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     """Carry an edit, a deletion or a rename."""
     change, files = step.change, work.side.files
     home = work.side.home(source)
-    target = change.path if change.is_rename else home
+    target = work.side.arrival(change.path) if change.is_rename else home
     ours = files.entry(home)
     if change.is_rename and ours is None and files.entry(target) == step.theirs:
         return FileResult(step, target, _each(change, ABSORBED_EXACT))

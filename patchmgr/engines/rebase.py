@@ -60,6 +60,7 @@ class _Run(Struct):
     new: Overlay
     homes: dict[str, str]
     tools: Tools
+    arrivals: Mapping[str, str] = field(default_factory=dict)
     blocked: set[str] = field(default_factory=set)
     carried: set[str] = field(default_factory=set)
 
@@ -73,16 +74,17 @@ def rebase_series(
     *,
     stops_at_conflict: bool = False,
     blocked: Collection[str] = (),
+    arrivals: Mapping[str, str] | None = None,
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
     """Carry a series from one upstream state to another, in memory.
 
     Merge bases are the cumulative states of the series. `renames` maps paths of base that are
-    gone in onto to their new home. Returns one judged patch an item, in order, and the files
-    of the new side that differ from onto (None: deleted). A patch that collides leaves its
-    files as they were and what touches them later is blocked, as is what touches the paths of
-    `blocked`; all else goes on.
+    gone in onto to their new home, `arrivals` those of new files whose folder has moved. Returns
+    one judged patch an item, in order, and the files of the new side that differ from onto (None:
+    deleted). A patch that collides leaves its files as they were and what touches them later is
+    blocked, as is what touches the paths of `blocked`; all else goes on.
     """
-    run = _Run(Overlay(base), Overlay(onto), dict(renames), tools, set(blocked))
+    run = _Run(Overlay(base), Overlay(onto), dict(renames), tools, arrivals or {}, set(blocked))
     judged: list[Judged] = []
     stopped: str | None = None
     for item in items:
@@ -137,7 +139,7 @@ def _carry(run: _Run, item: Item) -> Judged:
         steps = step_patch(run.old, patch, run.tools.blobs)
     if absorption is not None and absorption.is_whole:
         return _drop(run, patch, steps, absorption)
-    side, tools = NewSide(run.new, run.homes), run.tools
+    side, tools = NewSide(run.new, run.homes, run.arrivals), run.tools
     decision = standing_decision(item.decisions, patch, side, tools.blobs)
     if decision is not None:
         if decision.ruling is Ruling.ABSORBED:
@@ -182,7 +184,7 @@ def _with_decision(judged: Judged, decision: Decision | None) -> Judged:
 
 def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorption) -> Judged:
     """Leave out a patch that upstream has; it touches nothing, so nothing blocks it."""
-    side = NewSide(run.new, run.homes)
+    side = NewSide(run.new, run.homes, run.arrivals)
     answer = (Verdict.ABSORBED, absorption.how)
     results = tuple(
         FileResult(step, side.home(step.change.path), (answer,) * size)

@@ -72,14 +72,22 @@ class FileResult(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """The new side before a patch; `homes` maps paths of the old side that are elsewhere here."""
+    """The new side before a patch; `homes` maps paths of the old side that are elsewhere here.
+
+    `arrivals` maps paths of new files to where they belong, since upstream moved their folder.
+    """
 
     files: Overlay
     homes: Mapping[str, str]
+    arrivals: Mapping[str, str] = field(default_factory=dict)
 
     def home(self, path: str) -> str:
         """Return where a file of the old side is."""
         return self.homes.get(path, path)
+
+    def arrival(self, path: str) -> str:
+        """Return where a file goes that a patch puts at a path."""
+        return self.arrivals.get(path, path)
 
 
 class Work(Struct, frozen=True):

@@ -40,9 +40,18 @@ class GitHistory(Struct, frozen=True):
         steps = (_step(record.removeprefix(_RECORD)) for record in records if record)
         return tuple(steps if asked else _touching(steps, frozenset(paths)))
 
+    def before(self, commit: str) -> str:
+        """Return the name of the commit before a step."""
+        return f"{commit}^1"
+
     def count(self) -> int:
         """Return the number of commits in the target that are not in the base."""
         arguments = ["rev-list", "--count", f"^{self.base}", self.target, "--"]
+        return int(door.output(arguments, git_dir=self.git_dir))
+
+    def back(self) -> int:
+        """Return the number of commits in the base that are not in the target."""
+        arguments = ["rev-list", "--count", f"^{self.target}", self.base, "--"]
         return int(door.output(arguments, git_dir=self.git_dir))
 
 
@@ -90,13 +99,15 @@ class KnownHistory:
 class ReleaseHistory(Struct, frozen=True):
     """The releases of a package from after the base to the target, in version order.
 
-    `lookup` gives commit and subject of a version; it may have to download the release.
+    `lookup` gives commit and subject of a version; it may have to download the release. Where the
+    target is older than the base, it is the only version, `newer` releases back.
     """
 
     git_dir: Path
     base: str
     versions: tuple[str, ...]
     lookup: Callable[[str], tuple[str, str]]
+    newer: int = 0
 
     def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
         """Return the releases that touch any of the paths, oldest first."""
@@ -110,9 +121,23 @@ class ReleaseHistory(Struct, frozen=True):
             before = commit
         return tuple(found)
 
+    def before(self, commit: str) -> str:
+        """Return the commit of the release before one."""
+        before = self.base
+        for version in self.versions:
+            found, _ = self.lookup(version)
+            if found == commit:
+                break
+            before = found
+        return before
+
     def count(self) -> int:
         """Return the number of releases after the base."""
-        return len(self.versions)
+        return 0 if self.newer else len(self.versions)
+
+    def back(self) -> int:
+        """Return the number of releases from an older target to the base."""
+        return self.newer
 
     def _changes(self, old: str, new: str, paths: Sequence[str]) -> dict[str, Entry | None]:
         arguments = ["--literal-pathspecs", "diff-tree", "-r", "-z", "--raw", "--no-renames"]

@@ -165,12 +165,16 @@ class PackageUpstream:
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
         """Return the way from base to target: every final release between, then the target."""
         assert base.version is not None and target.version is not None
-        names = _final_between(self._versions(), base.version, target.version)
+        versions = self._versions()
+        names = _final_between(versions, base.version, target.version)
+        after = _final_between(versions, target.version, base.version)
+        is_older = _is_older(target.version, base.version)
         return ReleaseHistory(
             self.store,
             base.commit,
             () if target.commit == base.commit else (*names, target.version),
             lambda version: (self._commit(version), f"{self._package} {version}"),
+            len(after) + 1 if is_older else 0,
         )
 
     def _commit(self, version: str) -> str:
@@ -209,6 +213,12 @@ class PackageUpstream:
         kept = self.store / _VERSIONS
         listed = kept.read_text().split() if kept.exists() else []
         return list({*listed, *references(self.store, RELEASES)})
+
+
+def _is_older(one: str, other: str) -> bool:
+    from packaging.version import Version
+
+    return Version(one) < Version(other)
 
 
 def _final_between(versions: Sequence[str], start: str, end: str) -> tuple[str, ...]:

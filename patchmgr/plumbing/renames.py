@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
 
 from patchmgr.formats.paths import refusal
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.ports import History, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import door
 from patchmgr.plumbing.fast_import import Draft, write_commits
@@ -13,25 +16,132 @@ from patchmgr.plumbing.history import changed_paths
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.workbench import Workbench
 
+Bring = Callable[[set[str]], None]
+_MOST_FILES = 500  # of a folder that is looked for
 _NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
 
 
+class Way(History, Protocol):
+    """What upstream did between two states, step by step."""
+
+    def before(self, commit: str) -> str:
+        """Return the commit before a step."""
+
+
 def find_renames(
-    bench: Workbench, base: StoredTree, onto: StoredTree, paths: Sequence[str]
+    bench: Workbench,
+    base: StoredTree,
+    onto: StoredTree,
+    paths: Sequence[str],
+    way: Way | None = None,
+    bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
     """Return old path to new path for those of the paths that upstream moved (50 % alike).
 
-    Git compares a tree of the vanished paths with a tree of all that is new in onto, less
-    what the store does not hold: no content that the series does not need is asked for. No file
-    moves to a path that a patch may not have.
+    What has no counterpart from end to end is followed along the way, move by move: after a long
+    one a file may be too little alike. No file moves to a path that a patch may not have.
+    `bring` fetches blobs that the store lacks.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]
+    found = _renamed(bench, base, onto, gone, bring)
+    if way is not None:
+        lost = [path for path in gone if path not in found]
+        found |= {
+            p: home for p in lost if (home := _followed(bench, way, p, onto, bring)) is not None
+        }
+    return found
+
+
+def _followed(bench: Workbench, way: Way, path: str, onto: StoredTree, bring: Bring) -> str | None:
+    """Return where a path is at the end of the way, None where some step deleted it for good."""
+    home = path
+    seen = {path}
+    while onto.entry(home) is None:
+        steps = way.steps((home,))
+        last = next((s for s in reversed(steps) if s.changes.get(home, s) is None), None)
+        if last is None:
+            return None
+        old = bench.reader.commit(way.before(last.commit))
+        if old is None:
+            return None
+        found = _renamed(bench, bench.tree(old), bench.tree(last.commit), [home], bring)
+        home = found.get(home, path)
+        if home in seen:
+            return None
+        seen.add(home)
+    return home
+
+
+def moved_folders(
+    bench: Workbench,
+    base: StoredTree,
+    onto: StoredTree,
+    created: Iterable[str],
+    way: Way | None = None,
+    bring: Bring = lambda blobs: None,
+) -> Mapping[str, str]:
+    """Return where new files belong whose folder upstream moved as a whole, by path.
+
+    As in git, nothing is left of the old folder, and more of its files are in one new folder than
+    in any other; here it must be more than half of all.
+    """
+    found: dict[str, str] = {}
+    known: dict[str, str | None] = {}
+    for path in created:
+        folder = gone_folder(path, base, onto)
+        if folder is None:
+            continue
+        if folder not in known:
+            known[folder] = _new_folder(bench, base, onto, folder, way, bring)
+        new = known[folder]
+        if new is not None and refusal(new + path[len(folder) :]) is None:
+            found[path] = new + path[len(folder) :]
+    return found
+
+
+def gone_folder(path: str, base: Tree, onto: Tree) -> str | None:
+    """Return the folder of base that a new file is for, None where it is still there."""
+    folder = path.rpartition("/")[0]
+    while folder and not base.is_directory(folder):
+        folder = folder.rpartition("/")[0]
+    return folder if folder and not onto.is_directory(folder) else None
+
+
+def _new_folder(
+    bench: Workbench,
+    base: StoredTree,
+    onto: StoredTree,
+    folder: str,
+    way: Way | None,
+    bring: Bring,
+) -> str | None:
+    files = tuple(base.files_below(folder))
+    if len(files) > _MOST_FILES:
+        return None
+    votes: Counter[str] = Counter()
+    for old, new in find_renames(bench, base, onto, files, way, bring).items():
+        rest = old[len(folder) :]
+        votes[new.removesuffix(rest) if new.endswith(rest) else new.rpartition("/")[0]] += 1
+    best, count = next(iter(votes.most_common(1)), ("", 0))
+    return best if best and 2 * count > len(files) else None
+
+
+def _renamed(
+    bench: Workbench, base: StoredTree, onto: StoredTree, gone: Sequence[str], bring: Bring
+) -> dict[str, str]:
+    """Return where those of the vanished paths are that git finds again.
+
+    Git compares a tree of the vanished paths with a tree of all that is new in onto, less
+    what the store does not hold. Asked for is what has the name of a vanished file.
+    """
     if not gone:
         return {}
     _, added = changed_paths(bench.git_dir, base.id, onto.id)
     old = {p: e for p in gone if (e := base.entry(p)) is not None and e.mode in FILE_MODES}
     fit = (path for path in added if refusal(path) is None)
     new = {p: e for p in fit if (e := onto.entry(p)) is not None and e.mode in FILE_MODES}
+    names = {_name(path) for path in old}
+    bring({e.blob for e in old.values()} | {e.blob for p, e in new.items() if _name(p) in names})
     present = present_blobs(bench, [e.blob for e in (*old.values(), *new.values())])
     old, new = _only(old, present), _only(new, present)
     if not old or not new:
@@ -45,6 +155,10 @@ def find_renames(
         door.output([*arguments, "--diff-filter=R", before, after], git_dir=bench.git_dir)
     ).split("\x00")
     return dict(zip(fields[1::3], fields[2::3], strict=False))
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def present_blobs(bench: Workbench, blobs: Iterable[str]) -> set[str]:

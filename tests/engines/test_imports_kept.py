@@ -65,7 +65,7 @@ def test_an_import_comes_along(
         pytest.param(BASE, PATCHED, LEAN + b"validator = print\n" + PLANT + REST,
                      LEAN + b"validator = print\n" + PLANT + CHECK + REST, id="bound-otherwise"),
         pytest.param(BASE, PATCHED, LEAN + b"from works.checks import *\n" + PLANT + REST,
-                     LEAN + b"from works.checks import *\n" + PLANT + CHECK + REST, id="all-of-one"),
+                     LEAN + b"from works.checks import *\n" + PLANT + CHECK + REST, id="star"),
         pytest.param(b"validator = print\n" + LEAN + PLANT + REST,
                      b"validator = print\n" + LEAN + PLANT + CHECK + REST,
                      LEAN + PLANT + REST,
