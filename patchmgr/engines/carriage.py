@@ -125,7 +125,7 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     ours = files.entry(home)
     if change.is_rename and ours is None and files.entry(target) == step.theirs:
         return FileResult(step, target, _each(change, ABSORBED_EXACT))
-    is_moved = home != source and not change.is_rename
+    is_moved = target != change.path if change.is_rename else home != source
     sides = Sides(step.base, ours, step.theirs, change.hunks, step.positions, is_moved)
     reason = _obstacle(work, step, home, target)
     if reason is not None:
@@ -141,7 +141,7 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
         result = collision(work, step, sides, merged, home=home, target=target)
         return with_alarms(result, sides, alarms, work.tools.blobs)
     answers = with_header(sides, change, merged.answers, moves=(home, target))
-    untouched = ours == step.base and home == source
+    untouched = ours == step.base and home == source and not is_moved
     changes = {home: None, target: merged.entry}
     return FileResult(
         step, target, answers, changes, is_untouched=untouched, rules=rules,

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from patchmgr.formats.paths import refusal
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
-from patchmgr.model.ports import History, Tree
+from patchmgr.model.ports import History
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import door
 from patchmgr.plumbing.fast_import import Draft, write_commits
@@ -82,14 +82,14 @@ def moved_folders(
 ) -> Mapping[str, str]:
     """Return where new files belong whose folder upstream moved as a whole, by path.
 
-    As in git, nothing is left of the old folder, and more of its files are in one new folder than
-    in any other; here it must be more than half of all.
+    As in git, the file is right in the folder, nothing is left of that, and more of its files are
+    in one new folder than in any other; here it must be more than half of all.
     """
     found: dict[str, str] = {}
     known: dict[str, str | None] = {}
     for path in created:
-        folder = gone_folder(path, base, onto)
-        if folder is None:
+        folder = path.rpartition("/")[0]
+        if not folder or not base.is_directory(folder) or onto.is_directory(folder):
             continue
         if folder not in known:
             known[folder] = _new_folder(bench, base, onto, folder, way, bring)
@@ -97,14 +97,6 @@ def moved_folders(
         if new is not None and refusal(new + path[len(folder) :]) is None:
             found[path] = new + path[len(folder) :]
     return found
-
-
-def gone_folder(path: str, base: Tree, onto: Tree) -> str | None:
-    """Return the folder of base that a new file is for, None where it is still there."""
-    folder = path.rpartition("/")[0]
-    while folder and not base.is_directory(folder):
-        folder = folder.rpartition("/")[0]
-    return folder if folder and not onto.is_directory(folder) else None
 
 
 def _new_folder(

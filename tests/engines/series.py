@@ -216,6 +216,7 @@ class Run:
         self,
         *patches: Patch,
         renames: Mapping[str, str] | None = None,
+        arrivals: Mapping[str, str] | None = None,
         refused: Mapping[str, str] | None = None,
         known: Mapping[str, Absorption] | None = None,
         solved: Mapping[tuple[str, str], bytes | None] | None = None,
@@ -249,6 +250,7 @@ class Run:
             renames or {},
             tools,
             stops_at_conflict=stops,
+            arrivals=arrivals,
         )
         return Result(judged, changes, self._files(changes))
 

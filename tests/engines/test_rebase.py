@@ -170,6 +170,26 @@ def test_moves_are_followed(
     assert result.files == files
 
 
+ADDED = [patch_of("p1", created("d/n", BASE)), patch_of("p2", edited("d/n", BASE, EARLY))]
+BROUGHT = [patch_of("p1", moved("f", "d/n", BASE, BASE)), *ADDED[1:]]
+
+
+@pytest.mark.parametrize(
+    ("patches", "onto", "verdicts", "files"),
+    [
+        pytest.param(ADDED, {}, ["modified", "modified"], {"e/n": EARLY}, id="new"),
+        pytest.param(ADDED, {"e/n": BASE}, ["absorbed", "modified"], {"e/n": EARLY}, id="there"),
+        pytest.param(BROUGHT, {"f": LATE}, ["modified", "modified"], {"e/n": BOTH}, id="renamed"),
+    ],
+)
+def test_a_new_file_goes_with_its_folder(
+    patches: list[Patch], onto: Files, verdicts: list[str], files: Files
+) -> None:
+    result = Run({"f": BASE} if "f" in onto else {}, onto).rebase(*patches, arrivals={"d/n": "e/n"})
+    assert result.verdicts == verdicts
+    assert result.files == files
+
+
 def test_what_a_person_put_elsewhere_is_followed() -> None:
     patches = [
         patch_of("p1", moved("f", "m", BASE, EARLY)),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from patchmgr.engines.audit.folders import lonely_files
 from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import syntax
 
-CHECKS: tuple[Check, ...] = (syntax,)
+CHECKS: tuple[Check, ...] = (
+    syntax,
+    lonely_files,
+)

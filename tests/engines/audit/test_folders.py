@@ -1,0 +1,32 @@
+"""A new file in a folder that upstream has no more is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from patchmgr.engines.audit.folders import lonely_files
+from tests.engines.audit.audited import found
+
+BASE = {"a/x.py": b"1\n", "a/y.py": b"2\n", "top.py": b"3\n"}
+GONE = {"top.py": b"3\n", "b/z.py": b"9\n"}
+
+
+@pytest.mark.parametrize(
+    ("added", "upstream", "told"),
+    [
+        pytest.param({"a/new.py": b"n\n"}, GONE, ["a/new.py"], id="gone"),
+        pytest.param({"a/b/new.py": b"n\n"}, GONE, ["a/b/new.py"], id="the-one-around-it"),
+        pytest.param({"a/m.py": b"m\n", "a/n.py": b"n\n"}, GONE, ["a/m.py"], id="once-a-folder"),
+        pytest.param({"a/new.py": b"n\n"}, {"a/y.py": b"2\n"}, [], id="there"),
+        pytest.param({"new.py": b"n\n", "c/new.py": b"n\n"}, GONE, [], id="of-the-patch-alone"),
+        pytest.param({"top.py": b"4\n"}, GONE, [], id="an-edit"),
+    ],
+)
+def test_a_new_file_in_a_folder_that_is_gone_is_told(
+    added: Mapping[str, bytes], upstream: Mapping[str, bytes], told: list[str]
+) -> None:
+    findings = found((lonely_files,), BASE, {**BASE, **added}, upstream)
+    assert [finding.path for finding in findings] == told
+    assert {(f.kind, f.is_certain) for f in findings} <= {("folder-gone", False)}

@@ -1,0 +1,106 @@
+"""Where upstream moved files and folders to, by the real git."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from patchmgr.plumbing.history import GitHistory
+from patchmgr.plumbing.renames import find_renames, moved_folders
+from patchmgr.plumbing.workbench import Workbench
+from tests.conftest import Repository
+
+Make = Callable[[str], Repository]
+Files = Mapping[str, str | None]
+
+
+def _lines(word: str, start: int, end: int) -> str:
+    return "".join(f"{word} line {number}\n" for number in range(start, end))
+
+
+OLD, MIDDLE, NEW = (_lines("a", n, n + 20) for n in (0, 8, 16))
+SUB = {f"pkg/sub/{name}.py": _lines(name, 0, 9) for name in "abc"}
+TOP = {"pkg/top.py": _lines("top", 0, 9)}
+GONE = dict.fromkeys(SUB)
+
+
+def _below(folder: str, names: str = "abc") -> dict[str, str]:
+    return {f"{folder}/{name}.py": _lines(name, 0, 9) for name in names}
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        pytest.param([{"x/f.c": None, "y/f.c": MIDDLE}, {"y/f.c": NEW}], "y/f.c", id="and-changed"),
+        pytest.param([{"x/f.c": None, "y/f.c": OLD}, {"y/f.c": None, "z/g.c": MIDDLE},
+                      {"z/g.c": NEW}], "z/g.c", id="twice"),
+        pytest.param([{"x/f.c": None, "y/f.c": MIDDLE}, {"y/f.c": None}], None, id="then-deleted"),
+        pytest.param([{"x/f.c": None, "y/f.c": NEW}], None, id="deleted-beside-another"),
+        pytest.param([{"x/f.c": NEW}], None, id="there"),
+        pytest.param([{"x/f.c": None}, {"x/f.c": NEW}], None, id="back"),
+    ],
+)  # fmt: skip
+def test_a_file_is_followed_move_by_move(
+    make_repository: Make, tmp_path: Path, steps: list[Files], expected: str | None
+) -> None:
+    repository = make_repository("upstream")
+    base = repository.commit({"x/f.c": OLD, "other": "1\n"})
+    target = [repository.commit(step) for step in steps][-1]
+    git_dir = repository.root / ".git"
+    with Workbench([git_dir], folder=tmp_path) as bench:
+        ends = bench.tree(base), bench.tree(target)
+        way = GitHistory(git_dir, base, target)
+        found = find_renames(bench, *ends, ["x/f.c", "other"], way)
+        assert found == ({} if expected is None else {"x/f.c": expected})
+        assert find_renames(bench, *ends, ["x/f.c", "other"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("upstream", "path", "expected"),
+    [
+        pytest.param({**GONE, **_below("pkg/ops/sub")}, "pkg/sub/new.py", "pkg/ops/sub/new.py",
+                     id="moved"),
+        pytest.param({**GONE, **_below("pkg/ops/sub")}, "pkg/sub/deep/new.py", None,
+                     id="in-a-new-folder-of-it"),
+        pytest.param({**GONE, **_below("lib")}, "pkg/sub/new.py", "lib/new.py", id="renamed"),
+        pytest.param({**GONE, **_below("lib", "ab"), **_below("old", "c")}, "pkg/sub/new.py",
+                     "lib/new.py", id="most-of-it"),
+        pytest.param({**GONE, **_below("lib", "ab"), "pkg/sub/d.py": "1\n"}, "pkg/sub/new.py", None,
+                     id="something-is-there"),
+        pytest.param({**GONE, "pkg/top.py": None, "lib/top.py": _lines("top", 0, 9)},
+                     "pkg/sub/new.py", None, id="deleted"),
+        pytest.param({"pkg/sub/a.py": "2\n"}, "pkg/sub/new.py", None, id="there"),
+        pytest.param({**GONE, **_below("lib")}, "pkg/new.py", None, id="beside-it"),
+        pytest.param({**GONE, **_below("lib")}, "elsewhere/new.py", None, id="nowhere"),
+    ],
+)  # fmt: skip
+def test_a_new_file_goes_where_its_folder_went(
+    make_repository: Make, tmp_path: Path, upstream: Files, path: str, expected: str | None
+) -> None:
+    repository = make_repository("upstream")
+    base = repository.commit({**SUB, **TOP})
+    target = repository.commit(upstream)
+    git_dir = repository.root / ".git"
+    with Workbench([git_dir], folder=tmp_path) as bench:
+        ends = bench.tree(base), bench.tree(target)
+        found = moved_folders(bench, *ends, [path], GitHistory(git_dir, base, target))
+    assert found == ({} if expected is None else {path: expected})
+    repository.git("checkout", "--quiet", "-b", "ours", base)
+    repository.commit({path: "new\n"})
+    repository.git("-c", "merge.directoryRenames=true", "merge", "--quiet", "-m", "m", target)
+    assert (expected or path) in repository.git("ls-files").split()
+
+
+def test_a_folder_is_followed_step_by_step(make_repository: Make, tmp_path: Path) -> None:
+    repository = make_repository("upstream")
+    base = repository.commit({**SUB, **TOP})
+    repository.commit({**GONE, **_below("lib")})
+    target = repository.commit({path: _lines("new", 0, 9) for path in _below("lib")})
+    git_dir = repository.root / ".git"
+    with Workbench([git_dir], folder=tmp_path) as bench:
+        ends, path = (bench.tree(base), bench.tree(target)), "pkg/sub/new.py"
+        way = GitHistory(git_dir, base, target)
+        assert moved_folders(bench, *ends, [path], way) == {path: "lib/new.py"}
+        assert moved_folders(bench, *ends, [path]) == {}
