@@ -114,7 +114,7 @@ def _merged(
     for number in found.astray:
         answers[number] = CONFLICT
     if len(collisions) > 1 or (found.astray and not collisions):
-        return replace(collided, reason=_places_reason(found))
+        return replace(collided, reason=_places_reason(found, home))
     ordered = tuple(answers[number] for number in range(len(sides.hunks)))
     collision = collisions[0] if collisions else None
     if collision is not None and found.astray:
@@ -147,8 +147,11 @@ def _astray_reason(found: Relocation) -> str:
     return "; ".join(dict.fromkeys(astray.reason for astray in found.astray.values()))
 
 
-def _places_reason(found: Relocation) -> str:
+def _places_reason(found: Relocation, home: str) -> str:
     """Return where each part of a file belongs that cannot be carried there."""
-    paths = dict.fromkeys(place.path for place in found.places.values())
+    places = dict.fromkeys(place.path for place in found.places.values())
+    paths = [path for path in places if path != home]
     moved = f"upstream moved it to {', '.join(paths)}" if paths else ""
+    if not moved and places:
+        moved = "upstream moved it within the file"
     return "; ".join(reason for reason in (moved, _astray_reason(found)) if reason)

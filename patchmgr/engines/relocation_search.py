@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -17,6 +18,7 @@ MARGIN = 0.2  # by which the best place must be better than any other
 FEWEST_LINES = 3  # telling lines; what has fewer must be there word for word
 NEEDLES = 8  # lines, the longest, that tell whether a file is worth a look
 RARE = 3  # changed files that may have a line for it to be evidence; else many are alike
+MOST_NAMED = 3  # files that are named as having a symbol
 LARGEST_CONTENT = 2_000_000  # bytes; what is larger is generated, or no source
 
 
@@ -81,9 +83,41 @@ class Search:
         files = self._files(unit, text)
         found = [home for file in files for home in self._brought(unit, file)]
         best = _best(unit, [*own, *found])
+        if best is not None:
+            return best
         # What upstream rewrote in its place has not gone anywhere.
         is_there = any(home.unit.name == unit.name for home in own) or self._is_partly_there(unit)
-        return None if isinstance(best, Lost) and is_there and not found else best
+        return None if is_there else self._gone(unit)
+
+    def _gone(self, unit: Unit) -> Lost:
+        """Return that a unit is not in its file, and which changed files have one of its name."""
+        called = _called(unit)
+        own = self._own
+        reason = f"upstream deleted the file with {called}"
+        if own is not None:
+            reason = f"upstream's {own.path} no longer has {called}"
+        if unit.leaf is None:
+            return Lost(reason)  # they are looked for byte for byte, as one
+        word = re.compile(rb"\b%s\b" % re.escape(unit.leaf.encode("utf-8", "surrogateescape")))
+        homes: list[Home] = []
+        for path in self._elsewhere.paths(self._base.language):
+            content = None if self._is_own(path) else self._elsewhere.after(path)
+            if content is None or len(content) > LARGEST_CONTENT or not word.search(content):
+                continue
+            file = self._outline(path)
+            there = next((u for u in file.units if u.name == unit.name), None)
+            if there is not None:
+                alike = likeness(self._base.telling(unit), file.telling(there))
+                homes.append(Home(file, there, alike))
+            if len(homes) > MOST_NAMED:
+                break
+        if not homes:
+            return Lost(reason)
+        paths = ", ".join(home.path for home in homes[:MOST_NAMED])
+        more = ", and others" if len(homes) > MOST_NAMED else ""
+        verb = "has" if len(homes) == 1 else "have"
+        likely = homes[0] if len(homes) == 1 else None
+        return Lost(f"{reason}; {paths}{more} {verb} one of that name", likely)
 
     def _is_partly_there(self, unit: Unit) -> bool:
         """Say whether lines outside of symbols may be in their file, but not as they were."""
@@ -182,21 +216,15 @@ def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
     return sum((wanted & found).values()) / total if total else float(not found)
 
 
-def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost:
-    """Return the home that is alike enough and better than all others."""
-    same_leaf = [home for home in homes if home.unit.leaf == unit.leaf]
-    by_name = [home for home in same_leaf if home.likeness >= SAME_NAME]
+def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
+    """Return the home that is alike enough and better than all others, None where none is."""
+    by_name = [home for home in homes if home.unit.leaf == unit.leaf]
+    by_name = [home for home in by_name if home.likeness >= SAME_NAME]
     others = [home for home in homes if not any(_is_around(home, named) for named in by_name)]
     ranked = sorted({*by_name, *others}, key=lambda h: (-h.likeness, h.path, h.unit.start))
-    if not ranked:
-        return Lost(f"upstream no longer has {_called(unit)}")
+    if not ranked or ranked[0].likeness < SAME_NAME:
+        return None
     best = ranked[0]
-    if best.likeness < SAME_NAME:
-        likely = [home for home in same_leaf if home.unit.name == unit.name]
-        if len(likely) != 1 or not likely[0].likeness:
-            return Lost(f"upstream no longer has {_called(unit)}")
-        where = likely[0].path
-        return Lost(f"upstream moved {_called(unit)} to {where} and rewrote it", likely[0])
     rivals = [home for home in ranked[1:] if home.likeness > best.likeness - MARGIN]
     if rivals:
         paths = ", ".join(dict.fromkeys(home.path for home in (best, *rivals)))
@@ -213,7 +241,7 @@ def _is_around(one: Home, other: Home) -> bool:
 
 
 def _called(unit: Unit) -> str:
-    return "the lines" if unit.name is None else unit.name
+    return "these lines" if unit.name is None else unit.name
 
 
 def is_displaced(base: Outline, unit: Unit, own: Outline, there: Unit) -> bool:

@@ -133,16 +133,17 @@ def test_two_collisions_are_one_of_the_old_file() -> None:
 
 def test_a_hunk_without_home_keeps_the_file_in_conflict() -> None:
     played = Played({"b.py": K + F})
-    assert played.reason() == "upstream moved it to b.py; upstream no longer has g"
+    assert played.reason() == "upstream moved it to b.py; upstream deleted the file with g"
     played = Played({"a.py": H, "b.py": K + F})
     assert played.followed().collision is not None
     assert played.answers() == ["modified moved", "conflict -"]
-    reason = "upstream changed the same lines; upstream no longer has g"
+    reason = "upstream changed the same lines; upstream's a.py no longer has g"
     assert played.followed().collision[2].reason == reason  # type: ignore[index]
 
 
 def test_a_deleted_symbol_is_named() -> None:
-    assert Played({"a.py": H}).reason() == "upstream no longer has f; upstream no longer has g"
+    reason = "upstream's a.py no longer has f; upstream's a.py no longer has g"
+    assert Played({"a.py": H}).reason() == reason
 
 
 def test_a_home_that_is_changed_as_well_is_left_alone() -> None:

@@ -36,6 +36,8 @@ def _found(base: str, own: str | None, elsewhere: Texts, old: Texts, name: str) 
 OWN = function("f", 1, 2, 3, 4, 5)
 REST = function("rest", 20, 21, 22, 23, 24, 25, 26, 27)
 B, C = "b.py", "c.py"
+GONE = "? upstream's a.py no longer has f"
+DELETED = "? upstream deleted the file with"
 
 
 @pytest.mark.parametrize(
@@ -43,10 +45,10 @@ B, C = "b.py", "c.py"
     [
         pytest.param(REST, {B: OWN}, "b.py f", id="same-name"),
         pytest.param(REST, {B: function("f", 1, 2, 3, 9, 9)}, "b.py f", id="half-of-it"),
-        pytest.param(REST, {B: function("f", 1, 9, 8, 7, 6)}, "? upstream no longer has f",
+        pytest.param(REST, {B: function("f", 1, 9, 8, 7, 6)}, f"{GONE}; b.py has one of that name",
                      id="less-than-half"),
         pytest.param(REST, {B: function("k", 1, 2, 3, 4, 5)}, "b.py k", id="other-name"),
-        pytest.param(REST, {B: function("k", 1, 2, 3, 4, 9)}, "? upstream no longer has f",
+        pytest.param(REST, {B: function("k", 1, 2, 3, 4, 9)}, GONE,
                      id="other-name-less-alike"),
         pytest.param(REST, {B: method("K", "f", 1, 2, 3, 4)}, "b.py K.f", id="in-a-class"),
         pytest.param(REST, {B: OWN, C: OWN}, "? upstream has f in several places: b.py, c.py",
@@ -55,7 +57,7 @@ B, C = "b.py", "c.py"
                      "? upstream has f in several places: b.py, c.py", id="two-nearly-alike"),
         pytest.param(REST, {B: OWN, C: function("f", 1, 2, 3)}, "b.py f", id="one-better"),
         pytest.param(REST, {B: OWN, C: REST}, "b.py f", id="others-of-no-concern"),
-        pytest.param(REST, {}, "? upstream no longer has f", id="nowhere"),
+        pytest.param(REST, {}, GONE, id="nowhere"),
         pytest.param(None, {B: OWN}, "b.py f", id="file-gone"),
         pytest.param(OWN + REST, {B: OWN}, "in place", id="copied"),
         pytest.param(REST + OWN, {B: OWN}, "a.py f", id="moved-within-and-copied"),
@@ -63,17 +65,18 @@ B, C = "b.py", "c.py"
         pytest.param(function("f", 1) + REST, {B: OWN}, "b.py f", id="a-stub-stays"),
         pytest.param(function("k", 1, 2, 3, 4, 5) + REST, {}, "in place", id="renamed"),
         pytest.param(REST + function("k", 1, 2, 3, 4, 5), {}, "a.py k", id="renamed-and-moved"),
-        pytest.param(function("k", 1, 2, 3) + REST, {}, "? upstream no longer has f",
+        pytest.param(function("k", 1, 2, 3) + REST, {}, GONE,
                      id="renamed-and-rewritten"),
-        pytest.param(REST, {"b.txt": OWN}, "? upstream no longer has f", id="another-language"),
-        pytest.param(REST, {B: OWN + "#" * LARGEST_CONTENT}, "? upstream no longer has f",
+        pytest.param(REST, {"b.txt": OWN}, GONE, id="another-language"),
+        pytest.param(REST, {B: OWN + "#" * LARGEST_CONTENT}, GONE,
                      id="too-large"),
-        pytest.param(REST, {f"{n}.py": OWN for n in range(9)}, "? upstream no longer has f",
+        pytest.param(REST, {f"{n}.py": OWN for n in range(9)},
+                     f"{GONE}; 0.py, 1.py, 2.py, and others have one of that name",
                      id="everywhere"),
         pytest.param(REST, {B: function("f", *range(1, 6), *range(30, 60))}, "b.py f",
                      id="grown"),
         pytest.param(REST, {B: function("k", *range(1, 6), *range(30, 60))},
-                     "? upstream no longer has f", id="inlined"),
+                     GONE, id="inlined"),
         pytest.param(REST, {B: "def f(a):\n" + function("g", 1, 2, 3, 4, 5, indent="    ")},
                      "b.py f", id="a-container-by-name"),
         pytest.param(REST, {B: "def k(a):\n" + function("f", 1, 2, 3, 4, 5, indent="    ")},
@@ -90,18 +93,19 @@ def test_a_home_is_the_one_place_that_is_alike(
 @pytest.mark.parametrize(
     ("base", "name", "before", "after", "expected"),
     [
-        pytest.param(OWN, "f", OWN, OWN + REST, "? upstream no longer has f", id="a-copy-before"),
+        pytest.param(OWN, "f", OWN, OWN + REST,
+                     f"{DELETED} f; b.py has one of that name", id="a-copy-before"),
         pytest.param(OWN, "f", REST, OWN + REST, "b.py f", id="others-before"),
         pytest.param(OWN, "f", function("f", 7, 8, 9), OWN, "b.py f", id="another-of-its-name"),
         pytest.param("def f(a):\n    pass\n", "f", "", "def f(a):\n    pass\n", "b.py f",
                      id="short-and-the-same"),
         pytest.param("def f(a, b):\n    go(a)\n", "f", "", "def f(a, b):\n    go(b)\n",
-                     "? upstream no longer has f", id="short-and-not-the-same"),
+                     f"{DELETED} f; b.py has one of that name", id="short-and-not-the-same"),
         pytest.param("def f(a, b):\n    go(a)\n", "f", "",
                      "class K:\n    def f(a, b):\n        go(a)\n",
-                     "? upstream no longer has f", id="short-and-of-a-class"),
+                     f"{DELETED} f", id="short-and-of-a-class"),
         pytest.param(method("K", "f", 1, 2, 3), "K.f", "", method("K", "f", 1, 8, 9, 7),
-                     "? upstream no longer has K.f", id="rewritten-on-the-way"),
+                     f"{DELETED} K.f; b.py has one of that name", id="rewritten-on-the-way"),
     ],
 )  # fmt: skip
 def test_what_was_there_before_is_no_home(
@@ -122,7 +126,7 @@ def test_a_rewritten_symbol_is_proposed() -> None:
     search = Search(outline, None, MemoryElsewhere({}, {B: changed}))
     found = search.home(outline.named("K.f")[0])
     assert isinstance(found, Lost)
-    assert found.reason == "upstream moved K.f to b.py and rewrote it"
+    assert found.reason == "upstream deleted the file with K.f; b.py has one of that name"
     assert found.likely is not None and found.likely.path == B
 
 
@@ -139,12 +143,12 @@ def test_a_symbol_whose_name_several_have_is_not_proposed() -> None:
     outline = Outline("a.py", base)
     elsewhere = MemoryElsewhere({}, {B: changed, C: changed})
     found = Search(outline, None, elsewhere).home(outline.named("K.f")[0])
-    assert found == Lost("upstream no longer has K.f")
+    assert found == Lost("upstream deleted the file with K.f; b.py, c.py have one of that name")
 
 
 def test_what_was_beside_it_is_not_its_home() -> None:
     other = method("K", "f", 1, 2, 3, 4, 5)
-    assert _found(OWN + other, other, {}, {}, "f") == "? upstream no longer has f"
+    assert _found(OWN + other, other, {}, {}, "f") == GONE
 
 
 def test_a_short_paragraph_is_found_in_its_place_only() -> None:
@@ -154,4 +158,4 @@ def test_a_short_paragraph_is_found_in_its_place_only() -> None:
     elsewhere = MemoryElsewhere({}, {"b.txt": content})
     assert Search(outline, outline, elsewhere).home(unit) is None
     found = Search(outline, None, elsewhere).home(unit)
-    assert found == Lost("upstream no longer has the lines")
+    assert found == Lost("upstream deleted the file with these lines")
