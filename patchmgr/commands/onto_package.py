@@ -284,10 +284,11 @@ class _Run:
     def _outcome(self, carried: Carried) -> SeriesOutcome:
         record, ends = self.record, self.ends
         onto = Pin(f"v{self.package.version}", self.onto_commit, self.onto.id, self.package.name)
+        count, back = ends.history.distance() if ends.history is not None else (0, 0)
         return SeriesOutcome(
-            record.name, record.upstream, record.pin, onto,
-            ends.history.count() if ends.history is not None else 0,
+            record.name, record.upstream, record.pin, onto, count,
             None, self.onto.id, carried.outcomes, (None,) * len(carried.outcomes),
+            commits_back=back,
         )  # fmt: skip
 
 

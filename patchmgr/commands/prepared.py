@@ -122,7 +122,7 @@ def carry_onto(
     history = history_between(side, base, target)
     items = items_of(ready.patches, ready.series_file, wishes.selected)
     writing = Writing(bench, footing.commit, wants_diffs=wants_diffs)
-    with writing, Ahead(history.count) as counted:
+    with writing, Ahead(history.distance) as counted:
         carried = carry(
             bench,
             record.name,
@@ -150,13 +150,13 @@ def carry_onto(
             blocked=footing.blocked,
         )
         written = writing.written()
-        count = counted.result()
+        count, back = counted.result()
     # The audit looks at what is written already: a finding of it takes the commits back.
     is_left = carried.has_conflicts
     outcome = SeriesOutcome(
         record.name, record.upstream, record.pin, pin_of(bench.reader, target), count,
         None if is_left else written.head, written.tree, carried.outcomes,
-        (None,) * len(carried.outcomes) if is_left else written.commits,
+        (None,) * len(carried.outcomes) if is_left else written.commits, commits_back=back,
     )  # fmt: skip
     footings[record.name] = Footing(written.top, carried.blocked, written.diffs)
     return outcome

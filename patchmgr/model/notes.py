@@ -70,8 +70,9 @@ class GateLine(Struct, frozen=True):
 class SyncNote(Struct, frozen=True):
     """All that a maintainer writes down about a sync.
 
-    `upstream_commits` counts what came in, `unit` names it. `identical` are the files of the
-    series with the same bytes as before, `changed` the others; None where that is not known.
+    `upstream_commits` counts what came in, `commits_back` what went out, `unit` names it.
+    `identical` are the files of the series with the same bytes as before, `changed` the others;
+    None where that is not known.
     `is_complete` says that hunk by hunk facts were at hand. `preview` and `fallback` are names of
     tags.
     """
@@ -96,3 +97,4 @@ class SyncNote(Struct, frozen=True):
     preview: str | None
     fallback: str | None
     warnings: tuple[str, ...] = ()
+    commits_back: int = 0

@@ -173,6 +173,8 @@ class PatchOutcome(Struct, frozen=True):
 class SeriesOutcome(Struct, frozen=True):
     """The fate of a series; `head` is None where conflicts are left.
 
+    `upstream_commits` counts the commits (or releases) that only the new state has, `commits_back`
+    those that only the old one has.
     `commits` has the new commit of each patch, None where it has none. `tree` is the tree of
     all that was carried. `ledger` accounts for every line of the patches.
     """
@@ -187,6 +189,7 @@ class SeriesOutcome(Struct, frozen=True):
     patches: tuple[PatchOutcome, ...]
     commits: tuple[str | None, ...]
     ledger: Ledger | None = None
+    commits_back: int = 0
 
     @property
     def has_conflicts(self) -> bool:

@@ -49,10 +49,12 @@ class GitHistory(Struct, frozen=True):
         arguments = ["rev-list", "--count", f"^{self.base}", self.target, "--"]
         return int(door.output(arguments, git_dir=self.git_dir))
 
-    def back(self) -> int:
-        """Return the number of commits in the base that are not in the target."""
-        arguments = ["rev-list", "--count", f"^{self.target}", self.base, "--"]
-        return int(door.output(arguments, git_dir=self.git_dir))
+    def distance(self) -> tuple[int, int]:
+        """Return how many commits only the target has, and how many only the base."""
+        ends = f"{self.base}...{self.target}"
+        arguments = ["rev-list", "--count", "--left-right", ends, "--"]
+        back, count = door.output(arguments, git_dir=self.git_dir).split()
+        return int(count), int(back)
 
 
 def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[str, str] | None:
@@ -131,13 +133,9 @@ class ReleaseHistory(Struct, frozen=True):
             before = found
         return before
 
-    def count(self) -> int:
-        """Return the number of releases after the base."""
-        return 0 if self.newer else len(self.versions)
-
-    def back(self) -> int:
-        """Return the number of releases from an older target to the base."""
-        return self.newer
+    def distance(self) -> tuple[int, int]:
+        """Return how many releases there are up to a newer target, and back to an older one."""
+        return (0, self.newer) if self.newer else (len(self.versions), 0)
 
     def _changes(self, old: str, new: str, paths: Sequence[str]) -> dict[str, Entry | None]:
         arguments = ["--literal-pathspecs", "diff-tree", "-r", "-z", "--raw", "--no-renames"]

@@ -68,6 +68,7 @@ def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
         "base": pin_value(outcome.base),
         "onto": pin_value(outcome.onto),
         "upstream_commits": outcome.upstream_commits,
+        "commits_back": outcome.commits_back,
         "head": outcome.head,
         "tree": outcome.tree,
         "summary": {verdict.value: outcome.count(verdict) for verdict in Verdict},

@@ -22,6 +22,7 @@ def note_value(note: SyncNote) -> dict[str, Any]:
         "base": pin_value(note.base),
         "onto": pin_value(note.onto),
         "upstream_commits": note.upstream_commits,
+        "commits_back": note.commits_back,
         "unit": note.unit,
         "head": note.head,
         "old_head": note.old_head,

@@ -43,10 +43,13 @@ def rebase_text(outcome: SeriesOutcome, *, colour: bool) -> str:
 
 
 def _heading(outcome: SeriesOutcome) -> str:
-    number = outcome.upstream_commits
+    number, back = outcome.upstream_commits, outcome.commits_back
     unit = "release" if outcome.onto.archive else "commit"
     base, onto = short_ref(outcome.base.ref), short_ref(outcome.onto.ref)
     moved = f"{number} upstream {unit}{'' if number == 1 else 's'}"
+    if back:
+        gone = f"back over {back} {unit}{'' if back == 1 else 's'}"
+        moved = f"{gone}, {moved}" if number else gone
     return f"{outcome.name}: {base} -> {onto}  ({moved})"
 
 
