@@ -15,6 +15,7 @@ from patchmgr.engines.audit.rebased import since_in, states_of, with_findings
 from patchmgr.engines.audit.states import run_checks
 from patchmgr.engines.blocking import Causes, pass_on_causes
 from patchmgr.engines.crosscheck import check_merged
+from patchmgr.engines.header_words import with_named
 from patchmgr.engines.leaving_out import leave_out
 from patchmgr.engines.needs import Views, invalid_patches, place_items
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
@@ -114,6 +115,7 @@ def carry(
     on_patch: Callable[[str], None] = lambda patch: None,
     on_carried: Callable[[Carried], None] = lambda carried: None,
     blocked: Causes | None = None,
+    repository: str | None = None,
 ) -> Carried:
     """Fold the series over both sides and, where a history is given, explain the verdicts.
 
@@ -123,7 +125,8 @@ def carry(
     `formatters` are used as upstream's settings say.
     `on_patch` hears of every patch before it is tried, `on_carried` of what will be written before
     it is explained: only causes and warnings come after. `blocked` has the paths that the series
-    below left in conflict, with their causes.
+    below left in conflict, with their causes. `repository` is the address of the upstream, for
+    pull requests that headers name.
     """
     items = tuple(replace(item, decisions=decisions) for item in items)
     if views is not None:
@@ -184,10 +187,11 @@ def carry(
             arrivals=arrivals,
         )
         on_carried(Carried(judged, changes))
-        if way is not None:
+        if way is not None and history is not None:
             start = {path: base.entry(path) for path in explained_paths(judged)}
             judged = explain(judged, way, start, blobs=bench, text=text)
             patches = [item.patch for item in items]
+            judged = with_named(judged, patches, history.find, repository)
             judged, blocked = pass_on_causes(judged, patches, blocked)
             states = states_of(
                 judged,

@@ -148,6 +148,7 @@ def carry_onto(
             on_patch=lambda patch: memory.enter(f"{record.name}/{patch}"),
             on_carried=writing.start,
             blocked=footing.blocked,
+            repository=session.workspace.upstream(record.upstream).git,
         )
         written = writing.written()
         count, back = counted.result()

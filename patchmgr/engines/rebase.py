@@ -246,6 +246,8 @@ def _judge(
         conflicts=conflicts,
         reuses_diff=all(r.is_untouched for r in results),
         finding=finding,
+        description=patch.description,
+        drop_when=patch.says("Drop-When"),
     )
     return Judged(outcome, results)
 
@@ -265,5 +267,6 @@ def patch_verdict(hunks: Sequence[HunkOutcome], *, has_conflict: bool) -> Verdic
 def _outcome(patch: Patch, verdict: Verdict, tools: Tools, *, reason: str) -> PatchOutcome:
     author = patch.author_or(tools.nobody)
     return PatchOutcome(
-        patch.name, patch.subject, patch.message, author, verdict, reason=reason, changes={}
-    )
+        patch.name, patch.subject, patch.message, author, verdict, reason=reason, changes={},
+        description=patch.description, drop_when=patch.says("Drop-When"),
+    )  # fmt: skip

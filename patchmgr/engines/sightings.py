@@ -22,12 +22,20 @@ from patchmgr.engines.cause import (
     with_below,
 )
 from patchmgr.engines.comparison import Comparison
-from patchmgr.engines.ladder import ABSORBED_EXACT, ABSORBED_REWORDED, Answer
+from patchmgr.engines.ladder import ABSORBED_EXACT, ABSORBED_REWORDED, CONFLICT, Answer
 from patchmgr.engines.likely import find_likeness
 from patchmgr.engines.placement import apply_one, split_lines
 from patchmgr.engines.rebase import FileResult, Judged
-from patchmgr.model.decision import Decision
-from patchmgr.model.outcome import How, HunkOutcome, Likely, Sighting, Verdict, Wording
+from patchmgr.model.decision import Decision, Ruling
+from patchmgr.model.outcome import (
+    FileConflict,
+    How,
+    Likely,
+    Resemblance,
+    Sighting,
+    Verdict,
+    Wording,
+)
 from patchmgr.model.ports import Blobs, History, Step, TextMerge
 from patchmgr.model.snapshot import Entry
 
@@ -61,7 +69,9 @@ def explained_paths(judged: Sequence[Judged]) -> tuple[str, ...]:
 
 def _names(result: FileResult) -> tuple[str, ...]:
     change = result.step.change
-    return tuple(p for p in (change.old_path, change.new_path, result.home) if p is not None)
+    there = None if result.conflict is None else result.conflict.new_path
+    names = (change.old_path, change.new_path, result.home, there)
+    return tuple(p for p in names if p is not None)
 
 
 def explain(
@@ -94,28 +104,90 @@ def _explain_patch(
     likely: list[Likely] = []
     wordings = list(patch.outcome.superseded)
     hunks = list(patch.outcome.hunks)
+    conflicts = {conflict.id: conflict for conflict in patch.outcome.conflicts}
     at = 0
     for result in patch.files:
         versions = versions_of(result, steps, start)
         likely += _likely(result, versions, tools)
         wordings += _wordings(result, tools)
+        since: dict[int, Step] = {}
         for index, answer in enumerate(result.answers):
             step = _explaining_step(patch, result, index, versions, tools)
             if step is not None:
-                found = _sighting(step, answer, hunks[at])
+                since[index] = step
+                found = _sighting(step, answer, (hunks[at].new_path,))
                 (evidence if answer[0] is Verdict.ABSORBED else cause).append(found)
                 if answer[0] is Verdict.ABSORBED:
                     hunks[at] = replace(hunks[at], evidence=step.commit)
             at += 1
+        if result.conflict is not None and result.conflict.id in conflicts:
+            there = result.conflict.new_path
+            beside = versions if there == result.home else _versions_at(there, steps, start)
+            conflict, nearer = _explained(result, since, versions, beside, tools)
+            conflicts[conflict.id] = conflict
+            likely += nearer
     outcome = replace(
         patch.outcome,
         hunks=tuple(hunks),
         evidence=_decided(_joined(evidence), patch.decision),
         cause=_joined(cause),
         likely=_joined_likely(likely),
+        conflicts=tuple(conflicts.values()),
         superseded=tuple(wordings),
     )
     return replace(patch, outcome=outcome)
+
+
+def _versions_at(
+    path: str, steps: Sequence[Step], start: Mapping[str, Entry | None]
+) -> tuple[Version, ...]:
+    """Return a file that a hunk was moved to, in the base and after each step that touches it."""
+    later = (Version(s, path, s.changes[path]) for s in steps if path in s.changes)
+    return (Version(None, path, start.get(path)), *later)
+
+
+def _explained(
+    result: FileResult,
+    since: Mapping[int, Step],
+    versions: Sequence[Version],
+    beside: Sequence[Version],
+    tools: _Tools,
+) -> tuple[FileConflict, list[Likely]]:
+    """Return a conflict with the steps that wrote what it shows, and what was nearer on the way.
+
+    `beside` has the versions of the file in conflict, `versions` those of the patch's own.
+    """
+    from patchmgr.engines.shown_from import nearer_likeness, shown_from
+
+    conflict = result.conflict
+    assert conflict is not None
+    shown = tuple(
+        None if step is None else _sighting(step, CONFLICT, (conflict.new_path,))
+        for step in shown_from(conflict, beside, tools.blobs)
+    )
+    known = {alarm.hunk for alarm in result.alarms}
+    hunks = result.step.change.hunks
+    stuck = [n for n, _ in enumerate(hunks) if result.answers[n] == CONFLICT]
+    likely: list[Likely] = []
+    resemblances = list(conflict.resemblances)
+    for number in stuck:
+        if number in known or conflict.marked is None:
+            continue
+        found = nearer_likeness(
+            result, number, since.get(number), versions, tools.blobs, tools.text
+        )
+        if found is not None:
+            step, content, likeness = found
+            known.add(number)
+            pull, sure = pull_number(step.subject), likeness.confidence
+            likely.append(Likely(step.commit, step.subject, pull, sure, (result.home,)))
+            lines = b"".join(split_lines(content)[likeness.start : likeness.end])
+            added = hunks[number].added_text()
+            resemblances.append(Resemblance(sure, likeness.start + 1, lines, added, step.commit))
+    is_all = bool(likely) and known.issuperset(stuck)
+    proposal = Ruling.ABSORBED.value if is_all else conflict.proposal
+    conflict = replace(conflict, shown=shown, proposal=proposal, resemblances=tuple(resemblances))
+    return conflict, likely
 
 
 def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tuple[Sighting, ...]:
@@ -265,10 +337,9 @@ def _has_effect(result: FileResult, index: int) -> Claim:
     )
 
 
-def _sighting(step: Step, answer: Answer, hunk: HunkOutcome) -> Sighting:
+def _sighting(step: Step, answer: Answer, paths: tuple[str, ...]) -> Sighting:
     how = answer[1] if answer[0] is Verdict.ABSORBED else None
-    pull = pull_number(step.subject)
-    return Sighting(step.commit, step.subject, pull, how, (hunk.new_path,), step.author)
+    return Sighting(step.commit, step.subject, pull_number(step.subject), how, paths, step.author)
 
 
 def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:

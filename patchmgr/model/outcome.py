@@ -76,7 +76,7 @@ class Sighting(Struct, frozen=True):
 class Likely(Struct, frozen=True):
     """An upstream commit that seems to have done what hunks of a patch do, in other words.
 
-    `confidence` is between 0 and 1.
+    `confidence` is between 0 and 1. `named_by` is the field of the patch's header that names it.
     """
 
     commit: str
@@ -84,15 +84,20 @@ class Likely(Struct, frozen=True):
     pull: int | None
     confidence: float
     paths: tuple[str, ...]
+    named_by: str | None = None
 
 
 class Resemblance(Struct, frozen=True):
-    """Upstream's text, from a line (from 1) on, and the lines of a hunk that it resembles."""
+    """Upstream's text, from a line (from 1) on, and the lines of a hunk that it resembles.
+
+    `commit` is where upstream had it, None where that is the new state.
+    """
 
     confidence: float
     line: int
     upstream: bytes
     patch: bytes
+    commit: str | None = None
 
 
 class Wording(Struct, frozen=True):
@@ -108,7 +113,9 @@ class FileConflict(Struct, frozen=True):
 
     Contents are None where the side has no such file. `marked` is the text with git's
     markers, None for what has none (binaries, deletions). `reason` says what collided.
-    `proposal` is a ruling that a person may well give, where `resemblances` speak for it.
+    `proposal` is a ruling that a person may well give, where `resemblances` speak for it, or the
+    patch's header does. `shown` are the upstream commits that wrote what is shown of `ours`, one a
+    region (or one for a whole file), None where that is not known.
     """
 
     id: str
@@ -121,6 +128,7 @@ class FileConflict(Struct, frozen=True):
     marked: bytes | None
     proposal: str | None = None
     resemblances: tuple[Resemblance, ...] = ()
+    shown: tuple[Sighting | None, ...] = ()
 
 
 class PatchOutcome(Struct, frozen=True):
@@ -132,7 +140,8 @@ class PatchOutcome(Struct, frozen=True):
     reverted or gone; `superseded` is what landed in other words. `likely` names those that seem
     to have done the same in other words, and `finding` is what a person can decide about.
     `warnings` are what a merge without conflict makes suspicious, with the path first, and
-    `findings` what the audit found in the result.
+    `findings` what the audit found in the result. `description` and `drop_when` are what the
+    header says of why the patch is there, and until when.
     """
 
     name: str
@@ -153,6 +162,8 @@ class PatchOutcome(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     findings: tuple[AuditFinding, ...] = ()
     finding: Finding | None = None
+    description: str | None = None
+    drop_when: str | None = None
 
     @property
     def open_findings(self) -> tuple[AuditFinding, ...]:

@@ -115,6 +115,21 @@ class Patch(Struct, frozen=True):
     fields: Mapping[str, str] = field(default_factory=dict)
     is_reversed: bool = False
 
+    def says(self, name: str) -> str | None:
+        """Return what a field of the header says, as one line; None where it says nothing."""
+        for known, value in self.fields.items():
+            if known.lower() == name.lower() and value.strip():
+                return " ".join(value.split())
+        return None
+
+    @property
+    def description(self) -> str | None:
+        """Return why the patch is there: its Description, or the text below the subject."""
+        paragraphs = self.message.decode("utf-8", "replace").split("\n\n")[1:]
+        texts = (" ".join(text.split()) for text in paragraphs)
+        plain = (text for text in texts if text and not text.split(" ", 1)[0].endswith(":"))
+        return self.says("Description") or next(plain, None)
+
     def author_or(self, nobody: Author) -> Author:
         """Return who wrote it and when; what the header does not say is as with `nobody`."""
         author = self.author or nobody

@@ -77,6 +77,15 @@ class Step(Struct, frozen=True):
     changes: Mapping[str, Entry | None]
 
 
+class Named(Struct, frozen=True):
+    """What a field of a header names of upstream: a pull request, a commit, or a release."""
+
+    field: str
+    pull: int | None = None
+    commit: str | None = None
+    release: str | None = None
+
+
 class History(Protocol):
     """What upstream did between two states."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.model.ports import History, Step
+from patchmgr.model.ports import History, Named, Step
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import door
 
@@ -43,6 +43,25 @@ class GitHistory(Struct, frozen=True):
     def before(self, commit: str) -> str:
         """Return the name of the commit before a step."""
         return f"{commit}^1"
+
+    def find(self, named: Named) -> tuple[str, str] | None:
+        """Return commit and subject of what a header names, if it came on the way."""
+        if named.pull is not None:
+            return commit_of_pull(self.git_dir, self.base, self.target, named.pull)
+        if named.commit is None:
+            return None
+        arguments = ["rev-list", "--no-walk", "--format=%s", f"{named.commit}^{{commit}}", "--"]
+        code, printed = door.run(arguments, git_dir=self.git_dir, good=(0, 128))
+        if code:
+            return None
+        head, _, subject = door.text(printed).partition("\n")
+        commit = head.removeprefix("commit ")
+        inside = self._is_in(commit, self.target) and not self._is_in(commit, self.base)
+        return (commit, subject.rstrip("\n")) if inside else None
+
+    def _is_in(self, commit: str, end: str) -> bool:
+        arguments = ["merge-base", "--is-ancestor", commit, end]
+        return door.run(arguments, git_dir=self.git_dir, good=(0, 1))[0] == 0
 
     def count(self) -> int:
         """Return the number of commits in the target that are not in the base."""
@@ -132,6 +151,12 @@ class ReleaseHistory(Struct, frozen=True):
                 break
             before = found
         return before
+
+    def find(self, named: Named) -> tuple[str, str] | None:
+        """Return commit and subject of a release that a header names, if it is on the way."""
+        if named.release is None or named.release not in self.versions or self.newer:
+            return None
+        return self.lookup(named.release)
 
     def distance(self) -> tuple[int, int]:
         """Return how many releases there are up to a newer target, and back to an older one."""

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
+from patchmgr.model.outcome import (
+    FileConflict,
+    PatchOutcome,
+    SeriesOutcome,
+    Sighting,
+    Verdict,
+)
 from patchmgr.render.clean import clean
 from patchmgr.render.terminal import bare_subject
 
@@ -12,31 +18,35 @@ CONTEXT = 3
 
 
 def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
-    """Return the conflict in git's markers; labels name series and patch, pin and cause."""
-    ours = _raw(f"{outcome.onto.ref} ({_upstream(outcome, patch, conflict)})")
+    """Return the conflict in git's markers; labels name series and patch, the pin and upstream.
+
+    Upstream's label names the commit that wrote what is shown, which may be later than the first
+    one that the patch does not fit any more.
+    """
     base = _raw(f"{outcome.base.ref} ({outcome.base.commit[:12]})")
     theirs = _raw(f"{outcome.name}/{patch.name}: {patch.subject}")
     marked = conflict.marked
     if marked is None:
         marked = _whole_file(conflict)
-    labels = {b"<<<<<<< ours": ours, b"||||||| base": base, b">>>>>>> theirs": theirs}
+    labels = {b"||||||| base": base, b">>>>>>> theirs": theirs}
+    shown = iter(conflict.shown)
     lines = marked.split(b"\n")
     for number, line in enumerate(lines):
         bare = line.rstrip(b"\r")
-        if bare in labels:
+        if bare == b"<<<<<<< ours":
+            label = _raw(f"{outcome.onto.ref} ({_upstream(outcome, next(shown, None))})")
+            lines[number] = bare[:8] + label + line[len(bare) :]
+        elif bare in labels:
             lines[number] = bare[:8] + labels[bare] + line[len(bare) :]
     return b"\n".join(lines)
 
 
-def _upstream(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> str:
-    """Return the commit that a conflict is with: its cause, or else the one that is rebased to."""
-    paths = (conflict.path, conflict.new_path)
-    here = [cause for cause in patch.cause if any(path in cause.paths for path in paths)]
-    cause = next(iter((*here, *patch.cause)), None)
-    if cause is None:
+def _upstream(outcome: SeriesOutcome, shown: Sighting | None) -> str:
+    """Return the commit that wrote what is shown, or else the one that is rebased to."""
+    if shown is None:
         return outcome.onto.commit[:12]
-    pull = "" if cause.pull is None else f", #{cause.pull}"
-    return f"{cause.commit[:12]} {clean(bare_subject(cause))}{pull}"
+    pull = "" if shown.pull is None else f", #{shown.pull}"
+    return f"{shown.commit[:12]} {clean(bare_subject(shown))}{pull}"
 
 
 def _whole_file(conflict: FileConflict) -> bytes:

@@ -135,6 +135,8 @@ def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
         "warnings": list(patch.warnings),
         "findings": [finding_value(finding) for finding in patch.findings],
         "reason": patch.reason,
+        "description": patch.description,
+        "drop_when": patch.drop_when,
         "hunks": [_hunk(hunk) for hunk in patch.hunks],
     }
 
@@ -158,6 +160,7 @@ def _likely(likely: Likely) -> dict[str, Any]:
         "subject": likely.subject,
         "pull": likely.pull,
         "confidence": likely.confidence,
+        "named_by": likely.named_by,
         "paths": list(likely.paths),
     }
 
@@ -169,6 +172,7 @@ def _conflict(conflict: FileConflict) -> dict[str, Any]:
         "new_path": conflict.new_path,
         "reason": conflict.reason,
         "proposal": conflict.proposal,
+        "shown": [None if one is None else one.commit for one in conflict.shown],
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, shorten
 
 from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import is_full_id
@@ -21,6 +21,7 @@ VERDICT_COLOURS = {
     Verdict.SKIPPED: "2",
 }
 LONGEST_TEXT = 12  # lines
+LONGEST_WORDS = 300  # characters of what a header says
 MOST_HUNKS = 6
 _SINCE = {"evolved": "changed again", "gone": "gone"}
 _WIDTH = max(len(verdict.value) for verdict in Verdict)
@@ -117,18 +118,32 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
 def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
     """Yield what upstream seems to have of a patch, both texts, and how to settle it."""
     pairs = [(c, r) for c in patch.conflicts for r in c.resemblances]
-    if not pairs or patch.verdict is not Verdict.CONFLICT:
+    if patch.verdict is not Verdict.CONFLICT:
         return
+    yield from _header_lines(patch)
     for likely in patch.likely:
         pull = "" if likely.pull is None else f" #{likely.pull}"
         where = f"{likely.commit[:12]} {clean(likely.subject)}"
-        yield f"likely absorbed by{pull} {where}  (confidence {likely.confidence})"
+        named = f", named in its {clean(likely.named_by)}" if likely.named_by else ""
+        yield f"likely absorbed by{pull} {where}  (confidence {likely.confidence}{named})"
     for conflict, resemblance in pairs:
-        yield f"upstream has, in {clean(conflict.new_path)} line {resemblance.line}"
+        place = f"{clean(conflict.new_path)} line {resemblance.line}"
+        if resemblance.commit is None:
+            yield f"upstream has, in {place}"
+        else:
+            yield f"upstream had, in {place} of {resemblance.commit[:12]}"
         yield from _quoted(resemblance.upstream)
         yield "where the patch adds"
         yield from _quoted(resemblance.patch)
-    yield f"decide with: patchmgr decide {clean(patch.name)} absorbed    (or: needed)"
+    if pairs or patch.likely:
+        yield f"decide with: patchmgr decide {clean(patch.name)} absorbed    (or: needed)"
+
+
+def _header_lines(patch: PatchOutcome) -> Iterator[str]:
+    """Yield what the patch's header says of why it is there, and until when."""
+    for word, text in (("why", patch.description), ("drop when", patch.drop_when)):
+        if text is not None:
+            yield f"{word}: {clean(shorten(text, LONGEST_WORDS, placeholder=' ...'))}"
 
 
 def _quoted(content: bytes) -> Iterator[str]:

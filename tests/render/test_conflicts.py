@@ -28,23 +28,22 @@ def outcome(causes: Sequence[Sighting], conflict: FileConflict) -> PatchOutcome:
 
 
 @pytest.mark.parametrize(
-    ("causes", "label"),
+    ("shown", "label"),
     [
-        pytest.param([], "v2 (cccccccccccc)", id="unknown"),
-        pytest.param([cause("1", "Move (#7)", 7, "f")], "v2 (111111111111 Move, #7)", id="pull"),
-        pytest.param([cause("1", "vllm 2.0", None, "f")], "v2 (111111111111 vllm 2.0)",
+        pytest.param((), "v2 (cccccccccccc)", id="unknown"),
+        pytest.param((None,), "v2 (cccccccccccc)", id="not-known"),
+        pytest.param((cause("1", "Move (#7)", 7, "f"),), "v2 (111111111111 Move, #7)", id="pull"),
+        pytest.param((cause("1", "vllm 2.0", None, "f"),), "v2 (111111111111 vllm 2.0)",
                      id="release"),
-        pytest.param([cause("1", "x", None, "g"), cause("2", "y", None, "h", "new")],
-                     "v2 (222222222222 y)", id="of-that-file"),
-        pytest.param([cause("1", "x", None, "g"), cause("2", "y", None, "h")],
-                     "v2 (111111111111 x)", id="of-none"),
-        pytest.param([cause("1", "\x1b(#1) y", None, "f")], r"v2 (111111111111 \u001b(#1) y)",
+        pytest.param((cause("1", "\x1b(#1) y", None, "f"),), r"v2 (111111111111 \u001b(#1) y)",
                      id="strange"),
     ],
 )  # fmt: skip
-def test_a_marker_names_the_commit_that_collides(causes: list[Sighting], label: str) -> None:
-    conflict = FileConflict("1", "f", "new", "why", b"", b"", b"", MARKED)
-    patch = outcome(causes, conflict)
+def test_a_marker_names_the_commit_whose_text_is_shown(
+    shown: tuple[Sighting | None, ...], label: str
+) -> None:
+    conflict = FileConflict("1", "f", "new", "why", b"", b"", b"", MARKED, shown=shown)
+    patch = outcome([cause("9", "the first to touch it", None, "f")], conflict)
     base, onto = Pin("v1", "b" * 40, "d" * 40), Pin("v2", "c" * 40, "d" * 40)
     series = SeriesOutcome("s", "up", base, onto, 1, None, "d" * 40, (patch,), (None,))
     lines = marked_text(series, patch, conflict).decode().split("\n")

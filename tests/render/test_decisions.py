@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from patchmgr.model.decision import Decision, Passage, Ruling
 from patchmgr.model.outcome import FileConflict, Likely, PatchOutcome, Resemblance, Verdict
@@ -77,10 +78,40 @@ def test_long_texts_are_cut() -> None:
 
 
 def test_a_conflict_without_likeness_asks_nothing() -> None:
-    assert not any("decide" in line for line in patch_lines(outcome(), False))
+    bare = replace(outcome(), likely=())
+    assert not any("decide" in line for line in patch_lines(bare, False))
+
+
+def test_what_the_header_says_is_shown_to_who_decides() -> None:
+    likely = Likely("1" * 40, "Fix it", 7, 0.5, ("g",), "Drop-When")
+    asked = replace(
+        outcome(), likely=(likely,), description="It \x1b hangs. " * 40, drop_when="#7 is in"
+    )
+    lines = [line.strip() for line in patch_lines(asked, False)]
+    assert lines[2].startswith("why: It \\u001b hangs.") and lines[2].endswith(" ...")
+    assert lines[3:] == [
+        "drop when: #7 is in",
+        "likely absorbed by #7 111111111111 Fix it  (confidence 0.5, named in its Drop-When)",
+        "decide with: patchmgr decide p.patch absorbed    (or: needed)",
+    ]
+    carried = replace(asked, verdict=Verdict.MODIFIED)
+    assert len(list(patch_lines(carried, False))) == 1
+
+
+def test_a_nearer_text_is_said_to_be_of_its_commit() -> None:
+    resemblance = Resemblance(0.7, 12, b"a\n", b"b\n", "2" * 40)
+    lines = [line.strip() for line in patch_lines(outcome(resemblance), False)]
+    assert "upstream had, in g line 12 of 222222222222" in lines
 
 
 def test_likely_commits_are_in_the_document() -> None:
     assert patch_value(outcome(pull=None), None)["likely"] == [
-        {"commit": "1" * 40, "subject": "Fix it", "pull": None, "confidence": 0.7, "paths": ["g"]}
+        {
+            "commit": "1" * 40,
+            "subject": "Fix it",
+            "pull": None,
+            "confidence": 0.7,
+            "named_by": None,
+            "paths": ["g"],
+        }
     ]
