@@ -15,7 +15,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.engines.relocation_assignment import Assignment, assign
-from patchmgr.engines.relocation_imports import Unsure, missing_attribute
+from patchmgr.engines.relocation_imports import (
+    Unsure,
+    added_imports,
+    missing_attribute,
+    words_of,
+)
 from patchmgr.engines.relocation_parts import Part, Removal, part_elsewhere, part_within
 from patchmgr.engines.relocation_runs import Change, changes_of
 from patchmgr.engines.relocation_search import Elsewhere, Home, Lost
@@ -106,6 +111,7 @@ class _Work:
         if not self._parts and not displaced:
             return Relocation((), {}, self._astray) if self._astray else None
         staying = [change for change in self._changes if not self._is_away(change)]
+        staying = [change for change in staying if not self._has_followed(change, staying)]
         if self._own is not None and staying:
             part = part_within(self._base, self._own, displaced, staying)
             if part is None:
@@ -126,6 +132,19 @@ class _Work:
         if home is None:
             return self._own is None
         return not self._is_own(home.path) and any(p.path == home.path for p in self._parts)
+
+    def _has_followed(self, change: Change, staying: Sequence[Change]) -> bool:
+        """Say whether a change adds imports that only what moved uses: they went with it."""
+        names = added_imports(change.run) if self._own is not None else frozenset()
+        if not names or self._own is None:
+            return False
+        others = [line for c in staying if c is not change for line in c.run.added]
+        if names & words_of(b"".join((*self._own.lines, *others))):
+            return False
+        parts = [part for part in self._parts if names <= words_of(part.theirs)]
+        if parts:
+            self._places.setdefault(change.number, Place(parts[0].path, None, 1))
+        return bool(parts)
 
     def _displaced(self) -> list[tuple[Unit, Unit]]:
         """Return the units that moved within their file, each with its new place."""

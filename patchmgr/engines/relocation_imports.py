@@ -18,6 +18,8 @@ from patchmgr.engines.runs import Run
 _STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
 _NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\s*=(?!=))")
 _ATTRIBUTE = re.compile(r"\b(?:self|cls)\.([^\W\d]\w*)(\s*=(?!=))?")
+_WORDS = re.compile(rb"\w+")
+_LISTED = re.compile(rb"\w+(?: as \w+)?,")  # a name in brackets over several lines
 _INCLUDE = re.compile(rb"\s*#\s*include\b")
 _CXX = frozenset({"C", "C++", "C++ header", "CUDA", "HIP"})
 
@@ -51,6 +53,35 @@ def import_lines(outline: Outline) -> frozenset[int]:
         return frozenset(n for node in nodes for n in range(node.lineno - 1, _end(node)))
     lines = enumerate(outline.lines)
     return frozenset(n for n, line in lines if is_import_line(line, outline.language))
+
+
+def added_imports(run: Run) -> frozenset[bytes]:
+    """Return the names that a run imports for Python and did not before; none if it does more."""
+    before, after = (_imported(lines) for lines in (run.removed, run.added))
+    if before is None or after is None or not before <= after:
+        return frozenset()
+    return after - before
+
+
+def _imported(lines: Sequence[bytes]) -> frozenset[bytes] | None:
+    """Return the names that lines import, None where they are not about imports alone."""
+    filled = [line.strip() for line in lines if line.strip()]
+    if filled and all(_LISTED.fullmatch(line) for line in filled):
+        return frozenset(line.split(b",")[0].split()[-1] for line in filled)
+    try:
+        nodes = _parsed(b"\n".join(filled)).body
+    except Unsure:
+        return None
+    imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    if len(imports) < len(nodes):
+        return None
+    names = (a.asname or a.name.partition(".")[0] for node in imports for a in node.names)
+    return frozenset(name.encode("utf-8", "surrogateescape") for name in names)
+
+
+def words_of(text: bytes) -> frozenset[bytes]:
+    """Return the words of a text."""
+    return frozenset(_WORDS.findall(text))
 
 
 def missing_attribute(

@@ -104,6 +104,33 @@ def test_where_a_name_cannot_follow_nothing_does(ours: bytes, home: bytes, reaso
     assert f"{reason} -> b.py" in played.reasons()
 
 
+LIST = b"from works.tools import (\n    ape,\n%s)\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("ours", "old", "stays"),
+    [
+        pytest.param(b"import os\n" + USE + b"\n\n", START, START, id="a-line"),
+        pytest.param(LIST % b"    clamp,\n", LIST % b"", LIST % b"", id="in-a-list"),
+        pytest.param(b"from works.tools import ape, clamp\n\n\n",
+                     b"from works.tools import ape\n\n\n",
+                     b"from works.tools import ape\n\n\n", id="in-a-statement"),
+        pytest.param(b"import os\nfrom works import gnu\n\n\n", START,
+                     b"import os\nfrom works import gnu\n\n\n", id="used-by-nobody"),
+        pytest.param(b"import os\n" + USE + b"\n\nX = clamp(1)\n\n\n", START + b"X = 1\n\n\n",
+                     b"import os\n" + USE + b"\n\nX = clamp(1)\n\n\n", id="used-here-as-well"),
+    ],
+)  # fmt: skip
+def test_an_import_that_only_moved_lines_use_is_not_left_behind(
+    ours: bytes, old: bytes, stays: bytes
+) -> None:
+    played = _carried(ours, old, START)
+    assert played.files["a.py"] == stays + FILLER + REST
+    assert (played.marked, played.reasons()) == ((), [])
+    if stays == old:
+        assert b"clamp" in played.files["b.py"].split(b"def ")[0]
+
+
 def test_a_relative_import_does_not_change_its_folder() -> None:
     old = {"x/a.py": START + BODY + b"\n\n" + REST, "y/b.py": START}
     new = {"x/a.py": START + REST, "y/b.py": START + BODY}
