@@ -29,12 +29,12 @@ def list_(json: Json = False) -> None:
 
 
 def show_(name: Id, json: Json = False) -> None:
-    """Show both sides of a conflict, and its resolution as a diff.
+    """Show both sides of a conflict, why the patch is there, and the resolution as a diff.
 
     Example: patchmgr conflicts show 4f08e2008bf8
     """
     from patchmgr.commands.acceptance import is_finding, list_findings
-    from patchmgr.commands.conflicts import show_conflict
+    from patchmgr.commands.conflicts import patches_waiting, show_conflict
     from patchmgr.render.recorded import conflict_text, conflicts_text, list_document, show_document
 
     session = open_session(wants_json=json)
@@ -43,7 +43,8 @@ def show_(name: Id, json: Json = False) -> None:
         show(list_document((), found_by_id) if json else conflicts_text((), found_by_id))
         return
     found = show_conflict(session, name)
-    show(show_document(found) if json else conflict_text(found))
+    patches = patches_waiting(session, found[0])
+    show(show_document(found, patches) if json else conflict_text(found, patches))
 
 
 def resolve(

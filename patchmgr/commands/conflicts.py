@@ -17,6 +17,7 @@ from patchmgr.engines.memory import Lesson, Missed, compare, fits_region
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.recorded import MAX_SIDE
 from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Patch
 from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
 from patchmgr.store import Change, Workspace
 
@@ -51,6 +52,22 @@ def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
     memory = Memory(session.workspace)
     found = _require(session.workspace, memory, name)
     return (found, *_parts(memory, found))
+
+
+def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
+    """Return the patches of an unfinished rebase that wait with a conflict, or a part of it."""
+    unfinished, memory = read_unfinished(session.workspace), Memory(session.workspace)
+    waiting: dict[tuple[str, str], None] = {}
+    for item in unfinished.waiting if unfinished is not None else ():
+        known = _listed(memory, item.conflict).recorded if item.conflict else None
+        if found.id == item.conflict or (known is not None and found.id in known.parts):
+            waiting[item.series, item.patch] = None
+    return tuple(
+        patch
+        for series in dict.fromkeys(series for series, _ in waiting)
+        for patch in session.workspace.patches(series)
+        if (series, patch.name) in waiting
+    )
 
 
 def resolve_conflict(

@@ -37,7 +37,12 @@ def _carried(patch: Row, known: Carried | None) -> Carried:
         if verdict == "unchanged" and known.verdict in ("modified", "partial"):
             verdict = known.verdict
     return Carried(
-        str(patch["name"]), str(patch["subject"]), verdict, tuple(sorted(how)), patch["reason"]
+        str(patch["name"]),
+        str(patch["subject"]),
+        verdict,
+        tuple(sorted(how)),
+        patch["reason"],
+        patch.get("drop_when"),
     )
 
 

@@ -15,6 +15,7 @@ class Carried(Struct, frozen=True):
     verdict: str
     how: tuple[str, ...]
     reason: str | None = None
+    drop_when: str | None = None
 
 
 class Arrival(Struct, frozen=True):

@@ -73,6 +73,11 @@ def _verdicts(note: SyncNote) -> str:
         for word in ("modified", "partial", "conflict", "blocked", "skipped")
         if counts[word]
     ]
+    lists += [
+        f"- {code(p.name)} may be dropped when: {text(p.drop_when)}"
+        for p in note.patches
+        if p.verdict == "conflict" and p.drop_when is not None
+    ]
     return "\n".join([line, "", *lists]) if lists else line
 
 

@@ -11,6 +11,7 @@ from msgspec import to_builtins
 from patchmgr.model.recorded import Kind, Recalled, Recorded
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document
+from patchmgr.render.terminal import header_lines
 
 if TYPE_CHECKING:
     from patchmgr.commands.acceptance import ListedFinding
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from patchmgr.commands.learn import Learned
     from patchmgr.commands.rebase import RebaseResult
     from patchmgr.model.audit import Accepted
+    from patchmgr.model.patch import Patch
 
 LONGEST = 400  # lines of a side or a diff that are shown
 
@@ -77,9 +79,18 @@ def _about(recorded: Recorded) -> str:
     return "  ".join(word for word in words if word)
 
 
-def conflict_text(recorded: Sequence[Recorded]) -> str:
-    """Return a conflict, and its parts: the sides in git's markers, and what became of them."""
-    return "\n".join("".join(f"{line}\n" for line in _lines(one)) for one in recorded)
+def conflict_text(recorded: Sequence[Recorded], patches: Sequence[Patch] = ()) -> str:
+    """Return a conflict, and its parts: the sides in git's markers, and what became of them.
+
+    What the headers of `patches`, which wait with it, say to who decides goes first.
+    """
+    asking = "".join(f"{line}\n" for patch in patches for line in _asking(patch))
+    return asking + "\n".join("".join(f"{line}\n" for line in _lines(one)) for one in recorded)
+
+
+def _asking(patch: Patch) -> Iterator[str]:
+    yield f"{clean(patch.name)}  {clean(patch.subject)}"
+    yield from (f"  {line}" for line in header_lines(patch.description, patch.says("Drop-When")))
 
 
 def _lines(recorded: Recorded) -> Iterator[str]:
@@ -207,10 +218,14 @@ def list_document(listed: Sequence[Listed], findings: Sequence[ListedFinding]) -
     )
 
 
-def show_document(recorded: Sequence[Recorded]) -> str:
-    """Return the document of `conflicts show --json`."""
+def show_document(recorded: Sequence[Recorded], patches: Sequence[Patch] = ()) -> str:
+    """Return the document of `conflicts show --json`; `patches` wait with the conflict."""
     values = [{**recorded_value(one), **_texts(one)} for one in recorded]
-    return document("conflicts show", conflict=values[0], parts=values[1:])
+    waiting = [
+        {"name": p.name, "description": p.description, "drop_when": p.says("Drop-When")}
+        for p in patches
+    ]
+    return document("conflicts show", conflict=values[0], parts=values[1:], patches=waiting)
 
 
 def solved_document(command: str, solved: Sequence[Recorded], *, is_dry_run: bool) -> str:

@@ -120,7 +120,7 @@ def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
     pairs = [(c, r) for c in patch.conflicts for r in c.resemblances]
     if patch.verdict is not Verdict.CONFLICT:
         return
-    yield from _header_lines(patch)
+    yield from header_lines(patch.description, patch.drop_when)
     for likely in patch.likely:
         pull = "" if likely.pull is None else f" #{likely.pull}"
         where = f"{likely.commit[:12]} {clean(likely.subject)}"
@@ -139,9 +139,9 @@ def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
         yield f"decide with: patchmgr decide {clean(patch.name)} absorbed    (or: needed)"
 
 
-def _header_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield what the patch's header says of why it is there, and until when."""
-    for word, text in (("why", patch.description), ("drop when", patch.drop_when)):
+def header_lines(description: str | None, drop_when: str | None) -> Iterator[str]:
+    """Yield what a patch's header says of why it is there, and until when."""
+    for word, text in (("why", description), ("drop when", drop_when)):
         if text is not None:
             yield f"{word}: {clean(shorten(text, LONGEST_WORDS, placeholder=' ...'))}"
 
