@@ -13,7 +13,7 @@ from patchmgr.commands.touched import new_paths, touched_paths
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.rebased import since_in, states_of, with_findings
 from patchmgr.engines.audit.states import run_checks
-from patchmgr.engines.blocking import Causes, pass_on_causes
+from patchmgr.engines.blocking import Left, pass_on_causes
 from patchmgr.engines.crosscheck import check_merged
 from patchmgr.engines.header_words import with_named
 from patchmgr.engines.leaving_out import leave_out
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 class Wishes(Struct, frozen=True):
     """What a person asked of one run; `solved` is by series, then by patch and path.
 
+    `solved_on` has, alike, upstream's side of what was solved, as the person saw it.
     `names_symbols` asks for the symbol around each hunk, which takes time to find. `left_out`
     tells, by series and then by patch, why a patch is skipped. `accepted` has by id the findings
     that a person accepted, each with the reason.
@@ -56,6 +57,7 @@ class Wishes(Struct, frozen=True):
     selected: frozenset[str] = frozenset()
     stops_at_conflict: bool = False
     solved: Mapping[str, Mapping[tuple[str, str], bytes | None]] = field(default_factory=dict)
+    solved_on: Mapping[str, Mapping[tuple[str, str], bytes]] = field(default_factory=dict)
     names_symbols: bool = False
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     accepted: Mapping[str, str] = field(default_factory=dict)
@@ -64,12 +66,12 @@ class Wishes(Struct, frozen=True):
 class Carried(Struct, frozen=True):
     """The judged patches, and the files that differ from the new upstream (None: deleted).
 
-    `blocked` has the paths that are left in conflict, with their causes where a history tells.
+    `left` are the conflicts behind the last patch, with their causes where a history tells.
     """
 
     judged: tuple[Judged, ...]
     changes: Mapping[str, Entry | None]
-    blocked: Causes = field(default_factory=dict)
+    left: tuple[Left, ...] = ()
 
     @property
     def outcomes(self) -> tuple[PatchOutcome, ...]:
@@ -114,7 +116,7 @@ def carry(
     formatters: Toolbox | None = None,
     on_patch: Callable[[str], None] = lambda patch: None,
     on_carried: Callable[[Carried], None] = lambda carried: None,
-    blocked: Causes | None = None,
+    left: Sequence[Left] = (),
     repository: str | None = None,
 ) -> Carried:
     """Fold the series over both sides and, where a history is given, explain the verdicts.
@@ -124,10 +126,10 @@ def carry(
     a person's about patches of the series, `recall` knows conflicts that were solved before, and
     `formatters` are used as upstream's settings say.
     `on_patch` hears of every patch before it is tried, `on_carried` of what will be written before
-    it is explained: only causes and warnings come after. `blocked` has the paths that the series
-    below left in conflict, with their causes. `repository` is the address of the upstream, for
-    pull requests that headers name.
+    it is explained: only causes and warnings come after. `left` are the conflicts that the series
+    below left. `repository` is the address of the upstream, for pull requests that headers name.
     """
+    below = left
     items = tuple(replace(item, decisions=decisions) for item in items)
     if views is not None:
         items = place_items(items, views, bench)
@@ -154,6 +156,7 @@ def carry(
         symbol_at=symbols.at if wishes.names_symbols else lambda path, content, line: None,
         nobody=author,
         solved=wishes.solved.get(name, {}),
+        solved_on=wishes.solved_on.get(name, {}),
         on_patch=try_patch,
         asks=history is not None,
         recall=recall,
@@ -183,16 +186,17 @@ def carry(
             renames,
             tools,
             stops_at_conflict=wishes.stops_at_conflict,
-            blocked=blocked or (),
+            left=left,
             arrivals=arrivals,
         )
+        left = judged[-1].left if judged else left
         on_carried(Carried(judged, changes))
         if way is not None and history is not None:
             start = {path: base.entry(path) for path in explained_paths(judged)}
             judged = explain(judged, way, start, blobs=bench, text=text)
             patches = [item.patch for item in items]
             judged = with_named(judged, patches, history.find, repository)
-            judged, blocked = pass_on_causes(judged, patches, blocked)
+            judged, left = pass_on_causes(judged, below)
             states = states_of(
                 judged,
                 changes,
@@ -201,6 +205,7 @@ def carry(
                 blobs=bench,
                 changed_upstream=changed_paths(bench.git_dir, base.id, onto.id),
                 since=since_in(way, bench),
+                unknown={path for one in left for path in (one.path, *one.whole)},
             )
             judged = check_merged(judged, states, suspect_all=structure.suspect_all)
             told = [*invalid_patches(items, views), *run_checks(states, CHECKS)]
@@ -210,7 +215,7 @@ def carry(
     finally:
         structure.close()
         progress.done()
-    return Carried(judged, changes, blocked or {})
+    return Carried(judged, changes, tuple(left))
 
 
 def _formatter(

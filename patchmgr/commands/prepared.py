@@ -24,7 +24,7 @@ from patchmgr.commands.session import (
 from patchmgr.commands.stacks import require_one_pin
 from patchmgr.commands.touched import needed_blobs, touched_paths
 from patchmgr.commands.written import Writing
-from patchmgr.engines.blocking import Causes
+from patchmgr.engines.blocking import Left
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
@@ -69,14 +69,14 @@ def prepare(session: Session, record: SeriesRecord) -> Ready:
 
 
 class Footing(Struct, frozen=True):
-    """What a series is carried onto: a commit, and the paths that the one below left in conflict.
+    """What a series is carried onto: a commit, and the conflicts that the one below left.
 
     Where the series below has conflicts, the commit holds what of it could be carried. `diffs` has
     by commit those of the series' patches that are written anew, if they were wanted.
     """
 
     commit: str
-    blocked: Causes = field(default_factory=dict)
+    left: tuple[Left, ...] = ()
     diffs: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -147,7 +147,7 @@ def carry_onto(
             formatters=formatters,
             on_patch=lambda patch: memory.enter(f"{record.name}/{patch}"),
             on_carried=writing.start,
-            blocked=footing.blocked,
+            left=footing.left,
             repository=session.workspace.upstream(record.upstream).git,
         )
         written = writing.written()
@@ -159,7 +159,7 @@ def carry_onto(
         None if is_left else written.head, written.tree, carried.outcomes,
         (None,) * len(carried.outcomes) if is_left else written.commits, commits_back=back,
     )  # fmt: skip
-    footings[record.name] = Footing(written.top, carried.blocked, written.diffs)
+    footings[record.name] = Footing(written.top, carried.left, written.diffs)
     return outcome
 
 

@@ -28,6 +28,7 @@ from patchmgr.commands.work_area import (
     read_unfinished,
     require_taken,
     solved_conflicts,
+    solved_on,
     unsolved_items,
     work_files,
     work_folder,
@@ -156,6 +157,7 @@ def _go_on(
     wishes = Wishes(
         selected=frozenset(unfinished.selected),
         solved=solved_conflicts(session.workspace, unfinished),
+        solved_on=solved_on(session.workspace, unfinished),
         names_symbols=names_symbols,
         left_out=left_out,
     )

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.collisions import CHANGED_SINCE
 from patchmgr.engines.leftover import leftover_marker, syntax_problem
 from patchmgr.engines.marked_texts import split_marked
 from patchmgr.errors import PatchmgrError
@@ -27,6 +28,7 @@ _FOLDER = f"{PRIVATE}/rebase"
 STATE = f"{_FOLDER}/state.json"
 # What a file was before a person solved it; no series has a name with a dot in front.
 _ORIGINALS = ".marked"
+_OURS = ".ours"  # upstream's side of it, which may change before the rebase goes on
 
 
 class Waiting(Struct, frozen=True):
@@ -85,22 +87,27 @@ def work_files(
 ) -> dict[str, bytes | None]:
     """Return the files that leave conflicts to a person, by path below the workspace.
 
-    What waits already stays as it is. What is there without a state means nothing, and goes.
+    What waits already stays as it is, unless the file below it has changed since it was resolved.
+    What is there without a state means nothing, and goes.
     """
     folder = workspace.root / _FOLDER
     if not (workspace.root / STATE).exists() and not folder.is_symlink():
         shutil.rmtree(folder, ignore_errors=True)
     skipped = set(unfinished.skipped)
     waiting = [item for item in unfinished.waiting if (item.series, item.patch) not in skipped]
-    known = {item.file for item in waiting}
+    known = {item.file: item for item in waiting}
     files: dict[str, bytes | None] = {}
     for outcome, patch, conflict in _conflicts(outcomes):
         name = f"{outcome.name}/{patch.name}/{check_path(conflict.new_path, what='path')}"
-        if name not in known:
-            waiting.append(Waiting(outcome.name, patch.name, conflict.path, name, conflict.id))
-            files[f"{_FOLDER}/{name}"] = marked_text(outcome, patch, conflict)
-            if conflict.marked is not None:
-                files[f"{_FOLDER}/{_ORIGINALS}/{name}"] = conflict.marked
+        if name in known and conflict.reason != CHANGED_SINCE:
+            continue
+        if name in known:
+            waiting.remove(known[name])
+        waiting.append(Waiting(outcome.name, patch.name, conflict.path, name, conflict.id))
+        files[f"{_FOLDER}/{name}"] = marked_text(outcome, patch, conflict)
+        if conflict.marked is not None:
+            files[f"{_FOLDER}/{_ORIGINALS}/{name}"] = conflict.marked
+            files[f"{_FOLDER}/{_OURS}/{name}"] = conflict.ours
     stuck = tuple(
         (o.name, p.name) for o in outcomes for p in o.patches if p.verdict is Verdict.CONFLICT
     )
@@ -167,6 +174,18 @@ def solved_conflicts(workspace: Workspace, unfinished: Unfinished) -> Solved:
         if content is None or not _has_marker(content):
             solved.setdefault(item.series, {})[item.patch, item.path] = content
     return solved
+
+
+def solved_on(
+    workspace: Workspace, unfinished: Unfinished
+) -> dict[str, dict[tuple[str, str], bytes]]:
+    """Return, by series, then by patch and path, upstream's side of what waits."""
+    found: dict[str, dict[tuple[str, str], bytes]] = {}
+    for item in unfinished.waiting:
+        ours = _read(workspace.root / _FOLDER / _OURS / check_path(item.file, what="path"))
+        if ours is not None:
+            found.setdefault(item.series, {})[item.patch, item.path] = ours
+    return found
 
 
 def require_taken(workspace: Workspace, unfinished: Unfinished, accepted: Sequence[str]) -> None:

@@ -11,11 +11,14 @@ from patchmgr.engines.ladder import CONFLICT, DECIDED, SOLVED, Collided, Sides
 from patchmgr.engines.solutions import shown_content, solved_entry
 from patchmgr.engines.work import FileResult, Work
 from patchmgr.model.decision import Ruling
+from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.outcome import FileConflict
 
 if TYPE_CHECKING:
     from patchmgr.engines.fold import FileStep
     from patchmgr.model.ports import Blobs
+
+CHANGED_SINCE = "the file has changed since this conflict was resolved"
 
 
 def collision(
@@ -28,7 +31,9 @@ def collision(
         shown_content(side, work.tools.blobs) for side in (sides.base, sides.ours, sides.theirs)
     )
     known = _known(work, step, collided, (base, ours, theirs))
-    if known is not None:
+    if isinstance(known, Conflicted):
+        collided = replace(collided, reason=CHANGED_SINCE, marked=known.marked)
+    elif known is not None:
         solution = _solution(work, step, sides, collided, known, home=home, target=target)
         if solution is not None:
             return solution
@@ -66,11 +71,22 @@ Content = bytes | None
 
 def _known(
     work: Work, step: FileStep, collided: Collided, contents: tuple[Content, Content, Content]
-) -> tuple[Content] | None:
-    """Return what a person made of a file, None where nobody did."""
+) -> tuple[Content] | Conflicted | None:
+    """Return what a person made of a file, None where nobody did.
+
+    Where the file has changed since, as the conflict of an earlier patch was resolved, that is
+    brought in; a conflict where it cannot be.
+    """
     key = (work.patch, step.change.path)
     if key in work.tools.solved:
-        return (work.tools.solved[key],)
+        content, ours = work.tools.solved[key], contents[1]
+        before = work.tools.solved_on.get(key)
+        if content is None or ours is None or before is None or before == ours:
+            return (content,)
+        merge = work.tools.text.merge(before, ours, content)
+        if isinstance(merge, Clean):
+            return (merge.content,)
+        return (content,) if merge.marked is None else merge
     if collided.marked is not None or work.tools.recall is None:
         return None
     resolution = work.tools.recall.find_file(*contents)

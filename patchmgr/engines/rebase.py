@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption import Absorption, Event
+from patchmgr.engines.blocking import (
+    Left,
+    Origin,
+    go_on,
+    hold_back,
+    leave,
+    met_by,
+    paths_of,
+    touched_by,
+)
 from patchmgr.engines.carriage import carry_files
 from patchmgr.engines.decisions import finding_of, standing_decision, tell
 from patchmgr.engines.dropping import carry_rest, sizes
@@ -46,13 +56,16 @@ class Item(Struct, frozen=True):
 class Judged(Struct, frozen=True):
     """A patch's outcome together with what its files went through, for evidence and cause.
 
-    `decision` is a person's that was in force.
+    `decision` is a person's that was in force. `blockers` are the conflicts in the way of a
+    blocked patch, and `left` are all those that are left behind this one.
     """
 
     outcome: PatchOutcome
     files: tuple[FileResult, ...] = ()
     absorption: Absorption | None = None
     decision: Decision | None = None
+    blockers: tuple[Origin, ...] = ()
+    left: tuple[Left, ...] = ()
 
 
 class _Run(Struct):
@@ -61,7 +74,7 @@ class _Run(Struct):
     homes: dict[str, str]
     tools: Tools
     arrivals: Mapping[str, str] = field(default_factory=dict)
-    blocked: set[str] = field(default_factory=set)
+    left: dict[Origin, Left] = field(default_factory=dict)
     carried: set[str] = field(default_factory=set)
 
 
@@ -73,7 +86,7 @@ def rebase_series(
     tools: Tools,
     *,
     stops_at_conflict: bool = False,
-    blocked: Collection[str] = (),
+    left: Sequence[Left] = (),
     arrivals: Mapping[str, str] | None = None,
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
     """Carry a series from one upstream state to another, in memory.
@@ -81,10 +94,12 @@ def rebase_series(
     Merge bases are the cumulative states of the series. `renames` maps paths of base that are
     gone in onto to their new home, `arrivals` those of new files whose folder has moved. Returns
     one judged patch an item, in order, and the files of the new side that differ from onto (None:
-    deleted). A patch that collides leaves its files as they were and what touches them later is
-    blocked, as is what touches the paths of `blocked`; all else goes on.
+    deleted). Where a patch collides, the new side goes on with upstream's lines; what meets that
+    place later is blocked, as is what meets the conflicts that were `left` before; all else goes
+    on.
     """
-    run = _Run(Overlay(base), Overlay(onto), dict(renames), tools, arrivals or {}, set(blocked))
+    before = {one.origin: one for one in left}
+    run = _Run(Overlay(base), Overlay(onto), dict(renames), tools, arrivals or {}, before)
     judged: list[Judged] = []
     stopped: str | None = None
     for item in items:
@@ -97,6 +112,7 @@ def rebase_series(
             judged.append(_left_out(item, item.refused_as, item.refusal, run))
         else:
             judged.append(_with_promise(_with_history(_carry(run, item), item), item, run))
+        judged[-1] = replace(judged[-1], left=tuple(run.left.values()))
         if judged[-1].outcome.is_carried:
             run.carried.add(item.patch.name)
         if stops_at_conflict and judged[-1].outcome.verdict is Verdict.CONFLICT:
@@ -145,25 +161,73 @@ def _carry(run: _Run, item: Item) -> Judged:
         if decision.ruling is Ruling.ABSORBED:
             return _drop_decided(run, patch, steps, decision)
         tools = replace(tools, asks=False)
-    waiting = next((p for p in patch.paths() if p in run.blocked), None)
-    free: list[FileStep] = []
-    for step in steps:
-        if any(p in run.blocked for p in _paths(step)):
-            run.blocked.update(_paths(step))
-        else:
-            free.append(step)
-    if absorption is not None and absorption.hunks and len(free) == len(steps):
-        dropped = absorption.hunks
-        results = carry_rest(patch.name, free, dropped, absorption.how, side, tools)
-    else:
-        results = carry_files(patch.name, free, side, tools)
+    blockers: dict[Origin, str] = {}
+    free = tuple(step for step in steps if not _is_blocked(run, step, blockers))
+    dropped = absorption if absorption is not None and len(free) == len(steps) else None
+
+    def carried_on(side: NewSide) -> tuple[FileResult, ...]:
+        if dropped is not None and dropped.hunks:
+            return carry_rest(patch.name, free, dropped.hunks, dropped.how, side, tools)
+        return carry_files(patch.name, free, side, tools)
+
+    results = carried_on(side)
+    results = _without_blocked(run, results, carried_on, blockers)
     before = {path: run.new.entry(path) for result in results for path in result.changes}
-    _settle(run, results)
-    if waiting is not None:
-        reason = f"an earlier patch left {waiting} in conflict"
-        return Judged(_outcome(patch, Verdict.BLOCKED, run.tools, reason=reason), results)
+    _settle(run, patch.name, results)
+    if blockers:
+        reason = next(iter(blockers.values()))
+        outcome = _outcome(patch, Verdict.BLOCKED, run.tools, reason=reason)
+        return Judged(outcome, results, blockers=tuple(blockers))
     judged = _judge(run, patch, results, before)
     return _with_decision(replace(judged, absorption=absorption), decision)
+
+
+def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
+    """Say whether a file is unknown as a whole; note what blocks it, and what that blocks now."""
+    paths = paths_of(step)
+    found = [left for left in run.left.values() if not left.whole.isdisjoint(paths)]
+    for left in found:
+        path = next(path for path in paths if path in left.whole)
+        blockers.setdefault(left.origin, f"an earlier patch left {path} in conflict")
+        run.left[left.origin] = replace(left, whole=left.whole | {*paths})
+    return bool(found)
+
+
+def _without_blocked(
+    run: _Run,
+    results: Sequence[FileResult],
+    carried_on: Callable[[NewSide], Sequence[FileResult]],
+    blockers: dict[Origin, str],
+) -> tuple[FileResult, ...]:
+    """Leave out the files whose change meets a conflict; note what blocks them, and so on."""
+    blobs = run.tools.blobs
+    homes = [{run.homes.get(p, p) for p in paths_of(result.step)} for result in results]
+    tried: list[tuple[Left, int, FileResult]] = []
+    held: set[tuple[int, Origin]] = set()
+    touched = set[str]().union(*homes, *map(touched_by, results))
+    for left in run.left.values():
+        ours = run.new.entry(left.path)
+        if left.theirs is None or ours is None or left.path not in touched:
+            continue
+        there = Overlay(run.new)
+        there.set(left.path, left.theirs)
+        for number, other in enumerate(carried_on(NewSide(there, run.homes))):
+            result = results[number]
+            if left.path not in homes[number] | touched_by(result) | touched_by(other):
+                continue
+            tried.append((left, number, other))
+            reason = met_by(left, ours, result, other, blobs)
+            if reason is not None:
+                blockers.setdefault(left.origin, reason)
+                held.add((number, left.origin))
+    blocked = {number for number, _ in held}
+    for left, number, other in tried:
+        if (number, left.origin) in held:
+            now = hold_back(run.left[left.origin], results[number], other, blobs)
+            run.left[left.origin] = now
+        elif number not in blocked:
+            run.left[left.origin] = go_on(run.left[left.origin], other, blobs)
+    return tuple(result for number, result in enumerate(results) if number not in blocked)
 
 
 def _drop_decided(run: _Run, patch: Patch, steps: Sequence[FileStep], decision: Decision) -> Judged:
@@ -205,27 +269,26 @@ def _follow(run: _Run, step: FileStep) -> None:
             run.homes[new] = home
 
 
-def _settle(run: _Run, results: Sequence[FileResult]) -> None:
+def _settle(run: _Run, patch: str, results: Sequence[FileResult]) -> None:
     """Write what was carried to the new side: first what goes, then what comes."""
+    rest: dict[str, Entry | None] = {}
     for result in results:
         if result.conflict is not None:
-            run.blocked.update((*_paths(result.step), result.conflict.new_path))
+            left, entry = leave(patch, result, run.new, run.tools.blobs)
+            run.left[left.origin] = left
+            if entry is not None:
+                rest[left.path] = entry
             continue
         change = result.step.change
-        for path in (change.path,) if change.is_copy else _paths(result.step):
+        for path in (change.path,) if change.is_copy else paths_of(result.step):
             run.homes.pop(path, None)
     changes = [change for result in results for change in result.changes.items()]
-    for path, entry in sorted(changes, key=lambda change: change[1] is not None):
+    for path, entry in sorted([*changes, *rest.items()], key=lambda change: change[1] is not None):
         run.new.set(path, entry)
     for result in results:
         new_path = result.step.change.new_path
         if result.conflict is None and new_path not in (None, result.home):
             run.homes[new_path] = result.home
-
-
-def _paths(step: FileStep) -> tuple[str, ...]:
-    paths = (step.change.old_path, step.change.new_path)
-    return tuple(p for p in paths if p is not None)
 
 
 def _judge(

@@ -29,11 +29,12 @@ class Tools(Struct, frozen=True):
     """The ports of a rebase, and the author of patches that name none.
 
     `solved` holds what a person made of a conflict, by patch name and path: None deletes the
-    file. `on_patch` hears of every patch before it is tried. `asks` says that what upstream
-    seems to have in other words is left to a person. `recall` knows conflicts that were solved
-    before, `formatter` has upstream's format, `structure` merges by the structure of a file, and
-    `elsewhere` has the files to which upstream may have moved what a patch changes. `names`
-    counts the names of files, `kept` has what runs before found.
+    file; `solved_on` has upstream's side of it as the person saw it. `on_patch` hears of every
+    patch before it is tried. `asks` says that what upstream seems to have in other words is left
+    to a person. `recall` knows conflicts that were solved before, `formatter` has upstream's
+    format, `structure` merges by the structure of a file, and `elsewhere` has the files to which
+    upstream may have moved what a patch changes. `names` counts the names of files, `kept` has
+    what runs before found.
     """
 
     blobs: Blobs
@@ -41,6 +42,7 @@ class Tools(Struct, frozen=True):
     symbol_at: SymbolAt
     nobody: Author
     solved: Mapping[tuple[str, str], bytes | None] = field(default_factory=dict)
+    solved_on: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
     on_patch: Callable[[str], None] = lambda name: None
     asks: bool = False
     recall: Resolutions | None = None

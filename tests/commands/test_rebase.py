@@ -139,15 +139,16 @@ def test_a_conflict_changes_nothing_and_later_patches_go_on(scene: Scene) -> Non
         {"a": text(l10="ours\n")},
         {"b": text(l1="ours\n")},
         {"a": text(l10="ours\n", l50="more\n")},
+        {"a": text(l10="ours\n", l11="more\n", l50="more\n")},
     )
     culprit = scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides (#9)")
     before = workspace_files(scene.root)
     answer = scene.rebase("s", "--onto", "upstream/main", code=3)
-    assert verdicts(answer) == ["conflict", "unchanged", "blocked"]
+    assert verdicts(answer) == ["conflict", "unchanged", "unchanged", "blocked"]
     series = answer["series"][0]
     assert series["head"] is None
     assert series["patches"][0]["cause"][0]["commit"] == culprit
-    assert series["patches"][2]["cause"] == series["patches"][0]["cause"]
+    assert series["patches"][3]["cause"] == series["patches"][0]["cause"]
     assert series["patches"][0]["conflicts"][0]["path"] == "a"
     after = workspace_files(scene.root)
     assert {path.split("/")[0] for path in after.keys() - before.keys()} == {"conflicts"}
@@ -174,6 +175,45 @@ def test_a_solved_conflict_is_finished_by_continue(scene: Scene) -> None:
     assert not waiting.exists()
     patch = (scene.root / "series/s/fork-change-1.patch").read_text()
     assert "-theirs\n+both\n" in patch
+
+
+def test_two_conflicts_in_one_file_are_solved_apart(scene: Scene) -> None:
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l10="ours\n")}, {"a": text(l10="ours\n", l50="more\n")})
+    scene.upstream.commit({"a": text(l10="theirs\n", l50="too\n")}, "upstream: collides")
+    answer = scene.rebase("s", "--onto", "upstream/main", code=3)
+    assert verdicts(answer) == ["conflict", "conflict"]
+    first, second = (
+        scene.root / f".patchmgr/rebase/s/fork-change-{number}.patch/a" for number in (1, 2)
+    )
+    assert second.read_text().count("<<<<<<<") == 1
+    second.write_text(text(l10="theirs\n", l50="second\n"))
+    first.write_text(text(l10="first\n", l50="too\n"))
+    answer = scene.rebase("--continue")
+    assert verdicts(answer) == ["modified", "modified"]
+    patch = (scene.root / "series/s/fork-change-2.patch").read_text()
+    assert "-too\n+second\n" in patch
+    assert "theirs" not in patch
+
+
+def test_what_was_solved_on_lines_that_another_solution_changes_is_asked_again(
+    scene: Scene,
+) -> None:
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l10="ours\n")}, {"a": text(l10="ours\n", l50="more\n")})
+    scene.upstream.commit({"a": text(l10="theirs\n", l50="too\n")}, "upstream: collides")
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    first, second = (
+        scene.root / f".patchmgr/rebase/s/fork-change-{number}.patch/a" for number in (1, 2)
+    )
+    first.write_text(text(l10="first\n", l50="all\n"))
+    second.write_text(text(l10="theirs\n", l50="second\n"))
+    assert verdicts(scene.rebase("--continue", code=3)) == ["modified", "conflict"]
+    marked = second.read_text()
+    assert "first\n" in marked and "second\n" in marked and "all\n" in marked
+    second.write_text(text(l10="first\n", l50="third\n"))
+    assert verdicts(scene.rebase("--continue")) == ["modified", "modified"]
+    assert "-all\n+third\n" in (scene.root / "series/s/fork-change-2.patch").read_text()
 
 
 def test_an_unfinished_rebase_refuses_another_until_aborted(scene: Scene) -> None:

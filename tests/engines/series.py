@@ -220,6 +220,7 @@ class Run:
         refused: Mapping[str, str] | None = None,
         known: Mapping[str, Absorption] | None = None,
         solved: Mapping[tuple[str, str], bytes | None] | None = None,
+        solved_on: Mapping[tuple[str, str], bytes] | None = None,
         stops: bool = False,
         is_folded: bool = False,
         asks: bool = False,
@@ -231,6 +232,7 @@ class Run:
             symbol_at=self._symbol_at,
             nobody=NOBODY,
             solved=solved or {},
+            solved_on=solved_on or {},
             on_patch=self.heard.append,
             asks=asks,
         )

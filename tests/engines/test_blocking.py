@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import pytest
+
 from patchmgr.engines.blocking import pass_on_causes
 from patchmgr.engines.sightings import explain, explained_paths
-from patchmgr.model.patch import Patch
+from patchmgr.model.patch import FilePatch, Patch
 from tests.engines.ports import PlainMerge
-from tests.engines.series import Files, Run, Told, edited, entry_of, moved, patch_of, text
+from tests.engines.series import (
+    File,
+    Files,
+    Run,
+    Told,
+    binary,
+    deleted,
+    edited,
+    entry_of,
+    executable,
+    moved,
+    patch_of,
+    text,
+)
 
 BASE = text("a b c d e f g h i j k l")
 EARLY = text("a B c d e f g h i j k l")
@@ -26,7 +41,7 @@ def causes(base: Files, story: list[tuple[str, dict[str, bytes]]], *patches: Pat
     paths = explained_paths(result.judged)
     start = {path: entry_of(run.blobs, base[path]) for path in paths if path in base}
     judged = explain(result.judged, told, start, blobs=run.blobs, text=PlainMerge())
-    judged, _ = pass_on_causes(judged, patches)
+    judged, _ = pass_on_causes(judged)
     return [
         f"{one.outcome.verdict.value}: {' '.join(c.subject for c in one.outcome.cause)}".strip()
         for one in judged
@@ -40,9 +55,24 @@ def test_a_blocked_patch_has_the_cause_of_what_blocks_it() -> None:
         patch_of("p1", edited("f", BASE, EARLY)),
         patch_of("p2", edited("x", ONE, TWO)),
         patch_of("p3", edited("f", EARLY, LATE)),
-        patch_of("p4", edited("f", LATE, BASE), edited("x", TWO, MORE)),
+        patch_of("p4", edited("f", LATE, BASE)),
+        patch_of("p5", edited("f", BASE, EARLY), edited("x", TWO, MORE)),
     )
-    assert told == ["conflict: 2", "conflict: 1", "blocked: 2", "blocked: 2 1"]
+    assert told == ["conflict: 2", "conflict: 1", "unchanged:", "blocked: 2", "blocked: 2 1"]
+
+
+def test_of_two_conflicts_in_a_file_the_one_in_the_way_counts() -> None:
+    both = text("a X c d e f g h i j X l")
+    late = text("a B c d e f g h i j K l")
+    told = causes(
+        {"f": BASE},
+        [("1", {"f": OTHER}), ("2", {"f": both})],
+        patch_of("p1", edited("f", BASE, EARLY)),
+        patch_of("p2", edited("f", EARLY, late)),
+        patch_of("p3", edited("f", late, text("a B c d e f g h i j KK l"))),
+        patch_of("p4", edited("f", text("a B c d e f g h i j KK l"), BASE)),
+    )
+    assert told == ["conflict: 1", "conflict: 2", "blocked: 2", "blocked: 1 2"]
 
 
 def test_what_a_blocked_patch_touches_is_blocked_for_the_same_cause() -> None:
@@ -50,8 +80,8 @@ def test_what_a_blocked_patch_touches_is_blocked_for_the_same_cause() -> None:
         {"f": BASE, "x": ONE},
         [("1", {"f": OTHER})],
         patch_of("p1", edited("f", BASE, EARLY)),
-        patch_of("p2", moved("f", "g", EARLY, EARLY)),
-        patch_of("p3", edited("g", EARLY, LATE)),
+        patch_of("p2", moved("f", "g", EARLY, BASE)),
+        patch_of("p3", edited("g", BASE, LATE)),
     )
     assert told == ["conflict: 1", "blocked: 1", "blocked: 1"]
 
@@ -67,8 +97,202 @@ def test_only_the_file_in_the_way_counts() -> None:
     assert told == ["conflict: 2 1", "blocked: 1", "unchanged:"]
 
 
+def numbered(**changed: str) -> bytes:
+    """Return twenty lines, some with other words."""
+    return b"".join(
+        f"{changed.get(f'l{n}', f'{n}')}\n".encode()
+        for n in range(20)
+        if changed.get(f"l{n}") != "-"
+    )
+
+
+FIRST = numbered(l5="patch")
+LEFT = "an earlier patch left these lines of f in conflict"
+
+
+@pytest.mark.parametrize(
+    ("later", "reason"),
+    [
+        pytest.param(edited("f", FIRST, numbered(l5="two")), LEFT, id="the-same-line"),
+        pytest.param(edited("f", FIRST, numbered()), LEFT, id="takes-it-back"),
+        pytest.param(edited("f", FIRST, numbered(l5="upstream")), LEFT, id="as-upstream-has-it"),
+        pytest.param(edited("f", FIRST, numbered(l5="patch", l6="x")), LEFT, id="the-next-line"),
+        pytest.param(edited("f", FIRST, numbered(l5="patch", l8="x")), LEFT, id="in-its-context"),
+        pytest.param(
+            edited("f", FIRST, numbered(l5="patch", l8="x"), context=0), LEFT, id="without-context"
+        ),
+        pytest.param(edited("f", FIRST, numbered(l5="patch", l9="x")), None, id="behind-context"),
+        pytest.param(edited("f", FIRST, numbered(l5="patch", l1="x")), None, id="before-context"),
+        pytest.param(edited("f", FIRST, numbered(l5="patch", l19="-")), None, id="far-away"),
+        pytest.param(
+            edited("f", FIRST, numbered(l5="two", l15="x")), LEFT, id="in-one-of-two-places"
+        ),
+        pytest.param(moved("f", "g", FIRST, FIRST), None, id="moves-it"),
+        pytest.param(moved("f", "g", FIRST, numbered(l5="patch", l15="x")), None, id="and-edits"),
+        pytest.param(moved("f", "g", FIRST, numbered()), LEFT, id="moves-and-meets-it"),
+        pytest.param(moved("f", "g", FIRST, FIRST, is_copy=True), None, id="copies-it"),
+        pytest.param(deleted("f", FIRST), LEFT, id="deletes-it"),
+        pytest.param(edited("f", FIRST, executable(FIRST)), None, id="its-mode"),
+    ],
+)
+def test_a_later_patch_is_blocked_where_it_meets_the_lines(
+    later: FilePatch, reason: str | None
+) -> None:
+    run = Run({"f": numbered()}, {"f": numbered(l5="upstream")})
+    result = run.rebase(patch_of("p1", edited("f", numbered(), FIRST)), patch_of("p2", later))
+    verdicts = ["conflict", "unchanged" if reason is None else "blocked"]
+    assert (result.verdicts, result.outcomes[1].reason) == (verdicts, reason)
+
+
+FUNCTIONS = b"""\
+import os
+
+LIMIT = 1
+
+
+def one():
+    a = 1
+    b = 2
+    c = 3
+    d = 4
+    e = 5
+    f = 6
+    return a
+
+
+class Some:
+    size = 1
+
+    def two(self):
+        return 1
+
+    def three(self):
+        a = 1
+        b = 2
+        c = 3
+        d = 4
+        return a
+"""
+
+
+def changed(*pairs: tuple[bytes, bytes], of: bytes = FUNCTIONS) -> bytes:
+    for old, new in pairs:
+        assert of.count(old) == 1
+        of = of.replace(old, new)
+    return of
+
+
+UPSTREAM = changed((b"    f = 6\n", b"    f = 60\n"), (b"    size = 1\n", b"    size = 10\n"))
+ONE_LINE = (b"    f = 6\n", b"    f = 7\n")
+SIZE = (b"    size = 1\n", b"    size = 2\n")
+HELPER = (SIZE[0], b"    size = 2\n    big_size = 3\n")
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "reason"),
+    [
+        pytest.param(
+            ONE_LINE, (b"def one():\n    a = 1\n", b"def one():\n    a = 9\n"),
+            "an earlier patch left one of m.py in conflict", id="the-same-function",
+        ),
+        pytest.param(ONE_LINE, (b"        return 1\n", b"        return 2\n"), None, id="another"),
+        pytest.param(
+            SIZE, (b"        return a\n", b"        return b\n"), None, id="another-of-the-class"
+        ),
+        pytest.param(SIZE, (b"LIMIT = 1\n", b"LIMIT = 2\n"), None, id="outside-of-functions"),
+        pytest.param(
+            HELPER, (b"        return a\n", b"        return big_size\n"),
+            "an earlier patch left m.py in conflict, where it brings big_size",
+            id="a-name-it-brings",
+        ),
+        pytest.param(
+            HELPER, (b"        return a\n", b"        return a  # big_size\n"), None, id="a-remark"
+        ),
+        pytest.param(
+            HELPER, (b"        return a\n", b"        return LIMIT\n"), None, id="a-name-of-old"
+        ),
+    ],
+)  # fmt: skip
+def test_a_later_patch_is_blocked_where_it_meets_the_function(
+    first: tuple[bytes, bytes], then: tuple[bytes, bytes], reason: str | None
+) -> None:
+    one = changed(first)
+    two = changed(then, of=one)
+    patches = [patch_of("p1", edited("m.py", FUNCTIONS, one))]
+    patches.append(patch_of("p2", edited("m.py", one, two)))
+    result = Run({"m.py": FUNCTIONS}, {"m.py": UPSTREAM}).rebase(*patches)
+    assert result.outcomes[1].reason == reason
+    assert result.verdicts[0] == "conflict"
+    assert (result.verdicts[1] == "blocked") is (reason is not None)
+
+
+@pytest.mark.parametrize(
+    ("after", "onto"),
+    [
+        pytest.param(EARLY, {}, id="a-deleted-file"),
+        pytest.param(executable(EARLY), {"f": OTHER}, id="with-a-mode"),
+        pytest.param(b"a\nB\nc", {"f": OTHER}, id="without-a-last-line-feed"),
+    ],
+)
+def test_a_conflict_without_sure_places_blocks_the_file(after: File, onto: Files) -> None:
+    patches = [
+        patch_of("p1", edited("f", BASE, after)),
+        patch_of("p2", deleted("f", after)),
+    ]
+    result = Run({"f": BASE}, onto).rebase(*patches)
+    assert result.verdicts == ["conflict", "blocked"]
+    assert result.outcomes[1].reason == "an earlier patch left f in conflict"
+
+
+def test_a_binary_conflict_blocks_the_file() -> None:
+    patches = [
+        patch_of("p1", binary("f", b"\0", b"\0\1")),
+        patch_of("p2", binary("f", b"\0\1", b"\0\1\2")),
+    ]
+    result = Run({"f": b"\0"}, {"f": b"\0\3"}).rebase(*patches)
+    assert result.verdicts == ["conflict", "blocked"]
+
+
+def test_what_is_held_back_blocks_what_is_on_it() -> None:
+    far = numbered(l5="two", l15="x")
+    patches = [
+        patch_of("p1", edited("f", numbered(), FIRST)),
+        patch_of("p2", edited("f", FIRST, far)),
+        patch_of("p3", edited("f", far, numbered(l5="two", l15="y"))),
+        patch_of(
+            "p4", edited("f", numbered(l5="two", l15="y"), numbered(l5="two", l15="y", l0="z"))
+        ),
+    ]
+    result = Run({"f": numbered()}, {"f": numbered(l5="upstream")}).rebase(*patches)
+    assert result.verdicts == ["conflict", "blocked", "blocked", "unchanged"]
+    assert result.files == {"f": numbered(l5="upstream", l0="z")}
+
+
+def test_what_merges_clean_of_a_file_in_conflict_stays() -> None:
+    after = numbered(l5="patch", l15="x")
+    patches = [
+        patch_of("p1", edited("f", numbered(), after)),
+        patch_of("p2", edited("f", after, numbered(l5="patch", l15="y"))),
+    ]
+    result = Run({"f": numbered()}, {"f": numbered(l5="upstream")}).rebase(*patches)
+    assert result.verdicts == ["conflict", "unchanged"]
+    assert result.files == {"f": numbered(l5="upstream", l15="y")}
+
+
+def test_another_conflict_in_the_file_is_one_of_its_own() -> None:
+    after = numbered(l5="patch", l15="x")
+    patches = [
+        patch_of("p1", edited("f", numbered(), FIRST)),
+        patch_of("p2", edited("f", FIRST, after)),
+    ]
+    onto = numbered(l5="upstream", l15="up")
+    result = Run({"f": numbered()}, {"f": onto}).rebase(*patches)
+    assert result.verdicts == ["conflict", "conflict"]
+    assert result.files == {"f": onto}
+
+
 def test_what_was_not_tried_has_no_cause() -> None:
     patches = [patch_of("p1", edited("f", BASE, EARLY)), patch_of("p2", edited("x", ONE, TWO))]
     run = Run({"f": BASE, "x": ONE}, {"f": OTHER, "x": ONE})
     judged = run.rebase(*patches, stops=True).judged
-    assert [one.outcome.cause for one in pass_on_causes(judged, patches)[0]] == [(), ()]
+    assert [one.outcome.cause for one in pass_on_causes(judged)[0]] == [(), ()]

@@ -232,7 +232,7 @@ def test_a_broken_promise_is_a_conflict_and_later_patches_go_on(onto: bytes) -> 
 
 def test_a_patch_in_conflict_is_not_asked_for_its_promise() -> None:
     done = carry({"f": BASE}, {"f": OTHER}, two(ensures="path new"))
-    assert done.verdicts == ["conflict", "blocked"]
+    assert done.verdicts == ["conflict", "unchanged"]
     assert done.reasons[0] is None
 
 

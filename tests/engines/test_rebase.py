@@ -209,22 +209,21 @@ def _blocking() -> list[Patch]:
         patch_of("p2", edited("x", ONE, TWO)),
         patch_of("p3", edited("f", EARLY, BOTH), edited("y", ONE, TWO)),
         patch_of("p4", edited("n", NEW, ONE)),
-        patch_of("p5", moved("f", "m", BOTH, BOTH)),
+        patch_of("p5", moved("f", "m", BOTH, BOTH), edited("y", TWO, NEW)),
         patch_of("p6", edited("m", BOTH, LATE)),
-        patch_of("p7", edited("y", TWO, NEW)),
+        patch_of("p7", edited("y", NEW, ONE)),
     ]
 
 
-def test_a_conflict_blocks_its_path_and_nothing_else() -> None:
+def test_a_conflict_blocks_its_lines_and_nothing_else() -> None:
     base: Files = {"f": BASE, "x": ONE, "y": ONE}
     result = Run(base, {**base, "f": OTHER}).rebase(*_blocking())
     assert result.verdicts == [
-        "conflict", "unchanged", "blocked", "unchanged", "blocked", "blocked", "unchanged"
+        "conflict", "unchanged", "unchanged", "unchanged", "unchanged", "blocked", "unchanged"
     ]  # fmt: skip
-    assert result.outcomes[2].reason == "an earlier patch left f in conflict"
-    assert result.outcomes[5].reason == "an earlier patch left m in conflict"
-    assert result.files == {"f": OTHER, "n": ONE, "x": TWO, "y": NEW}
-    blocked = result.outcomes[2]
+    blocked = result.outcomes[5]
+    assert blocked.reason == "an earlier patch left these lines of m in conflict"
+    assert result.files == {"m": text("a X c d e f g h i j K l"), "n": ONE, "x": TWO, "y": ONE}
     assert (blocked.hunks, blocked.changes, blocked.is_carried) == ((), {}, False)
 
 
@@ -232,7 +231,7 @@ def test_without_the_conflict_nothing_is_blocked() -> None:
     base: Files = {"f": BASE, "x": ONE, "y": ONE}
     result = Run(base, base).rebase(*_blocking())
     assert set(result.verdicts) == {"unchanged"}
-    assert result.files == {"m": LATE, "n": ONE, "x": TWO, "y": NEW}
+    assert result.files == {"m": LATE, "n": ONE, "x": TWO, "y": ONE}
 
 
 def test_a_rebase_can_stop_at_the_first_conflict() -> None:

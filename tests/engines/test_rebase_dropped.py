@@ -15,7 +15,17 @@ from patchmgr.model.outcome import How
 from patchmgr.model.patch import FilePatch
 from patchmgr.model.ports import Step
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
-from tests.engines.series import NOBODY, Files, Run, created, edited, moved, patch_of, text
+from tests.engines.series import (
+    NOBODY,
+    Files,
+    Run,
+    created,
+    edited,
+    executable,
+    moved,
+    patch_of,
+    text,
+)
 
 BASE = text("a b c d e f g h i j k l")
 EARLY = text("a B c d e f g h i j k l")
@@ -87,8 +97,8 @@ def test_what_takes_away_lines_of_a_carried_patch_is_carried_too(
 def test_of_a_patch_in_part_blocked_nothing_is_dropped() -> None:
     part = replace(LANDED, is_whole=False)
     patches = [
-        patch_of("p1", edited("f", BASE, EARLY)),
-        patch_of("p2", edited("f", EARLY, BOTH), edited("x", ONE, TWO)),
+        patch_of("p1", edited("f", BASE, executable(EARLY))),
+        patch_of("p2", edited("f", executable(EARLY), executable(BOTH)), edited("x", ONE, TWO)),
     ]
     run = Run({"f": BASE, "x": ONE}, {"f": OTHER, "x": ONE})
     result = run.rebase(*patches, known={"p2": part})
@@ -118,7 +128,7 @@ def test_a_path_that_one_file_leaves_is_free_for_another(way: int) -> None:
 def test_every_file_in_conflict_is_blocked() -> None:
     patches = [
         patch_of("p1", edited("f", BASE, EARLY), edited("g", BASE, EARLY)),
-        patch_of("p2", edited("g", EARLY, BOTH)),
+        patch_of("p2", edited("g", EARLY, BASE)),
     ]
     result = Run({"f": BASE, "g": BASE}, {"f": OTHER, "g": OTHER}).rebase(*patches)
     assert result.verdicts == ["conflict", "blocked"]

@@ -374,7 +374,7 @@ def test_a_patch_on_a_solved_creation_is_explained_by_the_file_upstream() -> Non
 
 def test_a_blocked_patch_is_left_as_it_is() -> None:
     run = Run({"f": BASE, "x": ONE}, {"f": OTHER, "x": TWO})
-    blocked = patch_of("p2", edited("f", EARLY, BOTH), edited("x", ONE, TWO))
+    blocked = patch_of("p2", edited("f", EARLY, BASE), edited("x", ONE, TWO))
     result = run.rebase(patch_of("p1", EDIT), blocked)
     explained = run.explained(result, [("1", {"f": OTHER, "x": TWO})])
     assert [sighting.subject for sighting in explained[0].cause] == ["1"]

@@ -30,13 +30,17 @@ def states_of(
     blobs: Blobs,
     changed_upstream: Collection[str],
     since: Since,
+    unknown: Collection[str] = (),
 ) -> States:
-    """Return the states of a rebase; `changes` is what the series makes of `onto`."""
+    """Return the states of a rebase; `changes` is what the series makes of `onto`.
+
+    Of the `unknown` paths nobody knows yet what they will be.
+    """
     merged = Overlay(onto)
     for path, entry in changes.items():
         merged.set(path, entry)
     read = lru_cache(_CONTENTS)(blobs.read)
-    carriers = _carriers(judged)
+    carriers = _carriers(judged, unknown)
     return States(
         base=Files(Overlay(base), read),
         written=Files(_written(judged, base), read),
@@ -69,10 +73,10 @@ def _written(judged: Sequence[Judged], base: Tree) -> Overlay:
     return files
 
 
-def _carriers(judged: Sequence[Judged]) -> dict[str, str]:
+def _carriers(judged: Sequence[Judged], unknown: Collection[str]) -> dict[str, str]:
     """Return by path of the new side the last patch that carries it, where none is in conflict."""
     last: dict[str, str] = {}
-    stuck: set[str] = set()
+    stuck = set(unknown)
     for patch in judged:
         if patch.outcome.is_carried:
             last |= dict.fromkeys(patch.outcome.changes or (), patch.outcome.name)
