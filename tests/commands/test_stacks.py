@@ -127,6 +127,18 @@ def test_a_conflict_below_blocks_what_is_on_it_and_is_solved_for_both(stack: Sta
     assert stack.upstream.git("show", f"{head}:a.py") + "\n" == text(l3="high\n", l4="low two\n")
 
 
+def test_what_touches_another_place_than_the_conflict_below_is_carried(stack: Stack) -> None:
+    stack.upstream.git("checkout", "--quiet", "fork")
+    stack.upstream.commit({"a.py": text(l3="high\n", l4="low two\n", l30="more\n")}, "high again")
+    box = stack.scene.root.parent / "again.mbox"
+    box.write_bytes(stack.upstream.patches("fork~1..fork"))
+    stack.run("import", box, "--series", "high")
+    stack.upstream.git("checkout", "--quiet", "main")
+    stack.moves_on(a=text(l3="theirs\n", l4="theirs too\n"))
+    told = stack.rebase(code=3)
+    assert verdicts(told["high"]) == ["blocked", "unchanged", "unchanged"]
+
+
 def test_many_targets_tell_of_the_whole_stack(stack: Stack) -> None:
     first = stack.moves_on(a=text(l30="theirs\n"))
     stack.moves_on(a=text(**LOW))
