@@ -268,6 +268,36 @@ def test_what_is_held_back_blocks_what_is_on_it() -> None:
     assert result.files == {"f": numbered(l5="upstream", l0="z")}
 
 
+@pytest.mark.parametrize(
+    ("later", "verdict"),
+    [
+        pytest.param(numbered(l5="two"), "blocked", id="the-same-line"),
+        pytest.param(numbered(l5="patch", l15="x"), "modified", id="far-away"),
+    ],
+)
+def test_a_conflict_in_a_file_that_upstream_moved_blocks_its_lines(
+    later: bytes, verdict: str
+) -> None:
+    patches = [
+        patch_of("p1", edited("f", numbered(), FIRST)),
+        patch_of("p2", edited("f", FIRST, later)),
+    ]
+    run = Run({"f": numbered()}, {"h": numbered(l5="upstream")})
+    assert run.rebase(*patches, renames={"f": "h"}).verdicts == ["conflict", verdict]
+
+
+def test_a_patch_that_is_blocked_in_one_file_is_carried_on_in_the_others() -> None:
+    patches = [
+        patch_of("p1", edited("f", numbered(), FIRST)),
+        patch_of("p2", edited("f", FIRST, numbered()), edited("x", ONE, TWO)),
+        patch_of("p3", edited("x", TWO, MORE)),
+    ]
+    run = Run({"f": numbered(), "x": ONE}, {"f": numbered(l5="upstream"), "x": ONE})
+    result = run.rebase(*patches)
+    assert result.verdicts == ["conflict", "blocked", "unchanged"]
+    assert result.files["x"] == MORE
+
+
 def test_what_merges_clean_of_a_file_in_conflict_stays() -> None:
     after = numbered(l5="patch", l15="x")
     patches = [
