@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ def shared_process() -> Iterator[None]:
         self._process = idle.pop()
         return self._process
 
-    def ask_noted(self: StructureApart, *question: object) -> tuple[object] | None:
+    def ask_noted(self: StructureApart, *question: Any) -> tuple[object] | None:
         asking.add(id(self))
         answer = ask(self, *question)
         asking.discard(id(self))

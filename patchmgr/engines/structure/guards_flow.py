@@ -85,8 +85,9 @@ def _dead(run: Sequence[ast.stmt]) -> Iterator[str]:
 
 def _is_way_out(statement: ast.stmt) -> TypeGuard[ast.If]:
     """Say whether a statement leads out under its condition, and does nothing else."""
-    is_if = isinstance(statement, ast.If) and not statement.orelse
-    return is_if and isinstance(statement.body[-1], _LEAVES)
+    if not isinstance(statement, ast.If) or statement.orelse:
+        return False
+    return isinstance(statement.body[-1], _LEAVES)
 
 
 def _dead_branches(
