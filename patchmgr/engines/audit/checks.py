@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from patchmgr.engines.audit.folders import lonely_files
+from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import syntax
 
 CHECKS: tuple[Check, ...] = (
     syntax,
     lonely_files,
+    changed_meaning,
 )

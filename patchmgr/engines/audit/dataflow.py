@@ -1,0 +1,358 @@
+"""Which definitions of a name reach each statement of a Python function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+MOST_STEPS = 20_000  # statements that are followed in one function; those in loops count again
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Reaching = Mapping[str, frozenset[int]]
+"""By name the numbers of the definitions that may have given it its value."""
+
+_Env = dict[str, frozenset[int]]
+_Bound = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda
+
+
+class TooLong(Exception):
+    """The function is too long to be followed."""
+
+
+class Definition(Struct, frozen=True):
+    """How a name gets its value, where, and of which other definitions that is made."""
+
+    text: str
+    line: int
+    reads: Reaching
+    is_parameter: bool = False
+
+
+class Site(Struct, frozen=True):
+    """A statement, or the head of one: its text and lines, what it reads and what it defines.
+
+    `computed` are those of the names that it reads which it computes with, decides by or takes as
+    an index; others it hands on. `guards` are the conditions and loops around it, the outermost
+    first.
+    """
+
+    text: str
+    first: int
+    last: int
+    reads: Reaching
+    writes: Mapping[str, int]
+    guards: tuple[str, ...]
+    computed: frozenset[str] = frozenset()
+
+
+class Flow(Struct, frozen=True):
+    """The statements of a function in their order, and all definitions in it."""
+
+    sites: tuple[Site, ...]
+    definitions: tuple[Definition, ...]
+
+
+def flow_of(function: Function) -> Flow:
+    """Follow the definitions in a function; raise TooLong where that takes too many steps."""
+    reader = _Reader()
+    reader.function(function, {})
+    return Flow(tuple(reader.sites.values()), tuple(reader.definitions))
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.definitions: list[Definition] = []
+        self.sites: dict[int, Site] = {}
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._steps = 0
+        self._loops: list[list[_Env]] = []  # states that leave or repeat the loops around
+        self._guards: tuple[str, ...] = ()
+
+    def function(self, node: Function, outer: _Env) -> None:
+        """Follow a function; what is read of the function around it is as it is here."""
+        env = dict(outer)
+        arguments = node.args
+        plain = [*arguments.posonlyargs, *arguments.args]
+        defaults: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults))
+        pairs = [*zip(plain, [*defaults, *arguments.defaults], strict=True)]
+        pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        for argument, default in pairs:
+            text = "parameter" if default is None else f"parameter = {ast.unparse(default)}"
+            self._define(env, argument.arg, argument, text, {})
+        for rest in (arguments.vararg, arguments.kwarg):
+            if rest is not None:
+                self._define(env, rest.arg, rest, "parameters", {})
+        loops, self._loops = self._loops, []
+        self._block(node.body, env)
+        self._loops = loops
+
+    def _define(
+        self,
+        env: _Env,
+        name: str,
+        node: ast.AST,
+        text: str,
+        reads: Reaching,
+        *,
+        is_part: bool = False,
+    ) -> int:
+        key = (id(node), name)
+        number = self._numbers.setdefault(key, len(self.definitions))
+        definition = Definition(text, getattr(node, "lineno", 0), reads, isinstance(node, ast.arg))
+        if number == len(self.definitions):
+            self.definitions.append(definition)
+        else:
+            self.definitions[number] = definition
+        before = env.get(name, frozenset()) if is_part else frozenset()
+        env[name] = before | {number}
+        return number
+
+    def _block(self, nodes: Sequence[ast.stmt], env: _Env | None) -> _Env | None:
+        for node in nodes:
+            if env is None:
+                break
+            self._steps += 1
+            if self._steps > MOST_STEPS:
+                raise TooLong
+            env = self._statement(node, env)
+        return env
+
+    def _statement(self, node: ast.stmt, env: _Env) -> _Env | None:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._define(env, node.name, node, "def", {})
+                self.function(node, env)
+            case ast.ClassDef():
+                self._block(node.body, dict(env))
+                self._define(env, node.name, node, "class", {})
+            case ast.If():
+                return self._if(node, env)
+            case ast.For() | ast.AsyncFor() | ast.While():
+                return self._loop(node, env)
+            case ast.Try():
+                return self._try(node, env)
+            case ast.With() | ast.AsyncWith():
+                heads = [item.context_expr for item in node.items]
+                reads = self._site(node, heads, env, end=heads[-1])
+                for item in node.items:
+                    if item.optional_vars is not None:
+                        text = f"with {ast.unparse(item.context_expr)}"
+                        self._assign(env, item.optional_vars, text, reads)
+                return self._block(node.body, env)
+            case ast.Match():
+                return self._match(node, env)
+            case ast.Return() | ast.Raise():
+                self._site(node, [node], env)
+                return None
+            case ast.Break() | ast.Continue():
+                if self._loops:
+                    self._loops[-1].append(env)
+                return None
+            case ast.Assign():
+                reads = self._site(node, [node], env)
+                text = ast.unparse(node.value)
+                values = _reads(node.value)
+                writes: dict[str, int] = {}
+                for target in node.targets:
+                    writes |= self._assign(env, target, text, _among(reads, values), node)
+                self._note(node, writes)
+            case ast.AnnAssign() if node.value is not None:
+                reads = self._site(node, [node.target, node.value], env)
+                text = ast.unparse(node.value)
+                self._note(node, self._assign(env, node.target, text, reads, node))
+            case ast.AugAssign():
+                reads = self._site(node, [node], env, also=_name(node.target))
+                text = ast.unparse(node)
+                self._note(node, self._assign(env, node.target, text, reads, node))
+            case _:
+                self._site(node, [node], env)
+        return env
+
+    def _note(self, node: ast.stmt, writes: Mapping[str, int]) -> None:
+        site = self.sites[id(node)]
+        self.sites[id(node)] = replace(site, writes=writes)
+
+    def _assign(
+        self,
+        env: _Env,
+        target: ast.expr,
+        text: str,
+        reads: Reaching,
+        node: ast.AST | None = None,
+    ) -> dict[str, int]:
+        """Define what a target names; the parts of a tuple are told apart by their place."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            found: dict[str, int] = {}
+            for place, part in enumerate(target.elts):
+                found |= self._assign(env, part, f"{text} [{place}]", reads, node)
+            return found
+        if isinstance(target, ast.Starred):
+            return self._assign(env, target.value, text, reads, node)
+        name = _name(target)
+        if name is not None:
+            return {name: self._define(env, name, target, text, reads)}
+        root = target
+        while isinstance(root, (ast.Subscript, ast.Attribute)):
+            root = root.value
+            name = _name(root)
+            if name is not None:
+                text = f"{ast.unparse(target)} = {text}"
+                return {name: self._define(env, name, target, text, reads, is_part=True)}
+        return {}
+
+    def _site(
+        self,
+        node: ast.stmt,
+        parts: Sequence[ast.AST],
+        env: _Env,
+        *,
+        end: ast.AST | None = None,
+        also: str | None = None,
+        text: str = "",
+    ) -> dict[str, frozenset[int]]:
+        names = {name for part in parts for name in _reads(part)} | ({also} if also else set())
+        reads = {name: env[name] for name in sorted(names) if name in env}
+        last = getattr(end if end is not None else node, "end_lineno", None) or node.lineno
+        shown = text or " ".join(ast.unparse(part) for part in parts)
+        computed = {name for part in parts for name in _computed(part)}
+        if isinstance(node, (ast.If, ast.While)):
+            computed |= names
+        self.sites[id(node)] = Site(
+            shown, node.lineno, last, reads, {}, self._guards, frozenset(computed & reads.keys())
+        )
+        for part in parts:
+            for inner in ast.walk(part):
+                if isinstance(inner, ast.NamedExpr):
+                    self._define(env, inner.target.id, inner, ast.unparse(inner.value), reads)
+        return reads
+
+    def _guarded(self, guard: str, nodes: Sequence[ast.stmt], env: _Env) -> _Env | None:
+        self._guards = (*self._guards, guard)
+        after = self._block(nodes, env)
+        self._guards = self._guards[:-1]
+        return after
+
+    def _if(self, node: ast.If, env: _Env) -> _Env | None:
+        test = ast.unparse(node.test)
+        self._site(node, [node.test], env, end=node.test, text=f"if {test}")
+        then = self._guarded(test, node.body, dict(env))
+        other = self._guarded(f"not ({test})", node.orelse, dict(env)) if node.orelse else env
+        return _join(then, other)
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, env: _Env) -> _Env | None:
+        head = node.test if isinstance(node, ast.While) else node.iter
+        guard = ast.unparse(head)
+        self._loops.append([])
+        before: _Env | None = env
+        for _ in range(2):  # what the end of the body defines reaches its beginning
+            at = dict(before or env)
+            if isinstance(node, ast.While):
+                self._site(node, [head], at, end=head, text=f"while {guard}")
+            else:
+                targets = ast.unparse(node.target)
+                text = f"for {targets} in {guard}"
+                reads = self._site(node, [head], at, end=head, text=text)
+                self._note(node, self._assign(at, node.target, f"each of {guard}", reads))
+            after = self._guarded(guard, node.body, dict(at))
+            before = _join(before, after)
+            for leaving in self._loops[-1]:
+                before = _join(before, leaving)
+        self._loops.pop()
+        return self._block(node.orelse, before)
+
+    def _try(self, node: ast.Try, env: _Env) -> _Env | None:
+        body = self._block(node.body, dict(env))
+        inside = _join(dict(env), body)
+        ends = [self._block(node.orelse, body)]
+        for handler in node.handlers:
+            start = dict(inside or env)
+            if handler.name:
+                kind = "" if handler.type is None else ast.unparse(handler.type)
+                self._define(start, handler.name, handler, f"except {kind}", {})
+            ends.append(self._guarded("except", handler.body, start))
+        after: _Env | None = None
+        for end in ends:
+            after = _join(after, end)
+        final = self._block(node.finalbody, dict(after or inside or env))
+        return None if after is None and node.handlers else final
+
+    def _match(self, node: ast.Match, env: _Env) -> _Env | None:
+        subject = ast.unparse(node.subject)
+        reads = self._site(node, [node.subject], env, end=node.subject, text=f"match {subject}")
+        after: _Env | None = env
+        for case in node.cases:
+            at = dict(env)
+            pattern = ast.unparse(case.pattern)
+            for inner in ast.walk(case.pattern):
+                name = getattr(inner, "name", None) or getattr(inner, "rest", None)
+                if isinstance(name, str):
+                    self._define(at, name, inner, f"case {pattern} of {subject}", reads)
+            after = _join(after, self._guarded(f"case {pattern}", case.body, at))
+        return after
+
+
+def _join(one: _Env | None, other: _Env | None) -> _Env | None:
+    if one is None or other is None:
+        return one if other is None else other
+    none: frozenset[int] = frozenset()
+    return {name: one.get(name, none) | other.get(name, none) for name in {**one, **other}}
+
+
+def _name(node: ast.AST) -> str | None:
+    """Return a name, or names with dots between them (`self.size`); None for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner = _name(node.value)
+        return None if owner is None else f"{owner}.{node.attr}"
+    return None
+
+
+def _reads(part: ast.AST) -> set[str]:
+    """Return the names that an expression or a statement reads, with dots and without."""
+    found: set[str] = set()
+    bound: set[str] = set()
+    for node in ast.walk(part):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            name = _name(node)
+            found.update(() if name is None else (name,))
+        elif isinstance(node, ast.comprehension):
+            bound.update(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
+        elif isinstance(node, ast.Lambda):
+            bound.update(n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg))
+    return {name for name in found if name.partition(".")[0] not in bound}
+
+
+def _computed(part: ast.AST) -> Iterator[str]:
+    """Yield the names that an operation, a comparison, a condition or an index is made of."""
+    for node in ast.walk(part):
+        match node:
+            case ast.BinOp():
+                operands: list[ast.expr] = [node.left, node.right]
+            case ast.Compare():
+                operands = [node.left, *node.comparators]
+            case ast.BoolOp():
+                operands = node.values
+            case ast.UnaryOp():
+                operands = [node.operand]
+            case ast.Subscript():
+                operands = [node.slice]
+            case ast.Call(func=ast.Name(id="abs" | "len" | "max" | "min" | "range" | "sum")):
+                operands = node.args
+            case ast.IfExp():
+                operands = [node.test]
+            case ast.AugAssign():
+                operands = [node.target, node.value]
+            case _:
+                continue
+        for operand in operands:
+            name = _name(operand)
+            if name is not None:
+                yield name
+
+
+def _among(reads: Reaching, names: set[str]) -> dict[str, frozenset[int]]:
+    return {name: reached for name, reached in reads.items() if name in names}

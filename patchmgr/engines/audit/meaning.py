@@ -1,0 +1,301 @@
+"""What upstream redefined around a carried hunk, in the same function.
+
+A hunk that merges clean can have lost its meaning: what its lines read is computed in another way
+now. Each definition is followed from where it is made to where it is read, once in the function
+that the series is written against and once in the merged one; what differs is told.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from patchmgr.engines.audit.added import added_lines, path_before
+from patchmgr.engines.audit.states import States, Told
+from patchmgr.model.audit import AuditFinding
+
+if TYPE_CHECKING:
+    from patchmgr.engines.audit.dataflow import Flow, Site
+
+_PYTHON = (".py", ".pyi")
+_LONGEST_SHOWN = 60  # characters of an expression
+_MOST_TOLD = 3  # names in one function
+_DEEPEST = 2  # definitions between a statement and what was redefined
+_NONE: frozenset[int] = frozenset()
+_SCOPE = re.compile(r"^([ \t]*)(async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
+_WORD = re.compile(r"[^\W\d]\w*")
+PARAMETER = "parameter = "
+
+
+class _Part(Struct, frozen=True):
+    """An outermost function of a file or class: its text, and its first and last line from 1."""
+
+    text: str
+    line: int
+    last: int
+
+
+def changed_meaning(states: States) -> Iterator[Told]:
+    """Tell what the lines of the series read that upstream computes in another way now."""
+    for path in states.carriers:
+        if path.endswith(_PYTHON):
+            yield from _in_file(states, path)
+
+
+def _in_file(states: States, path: str) -> Iterator[Told]:
+    before = path_before(states, path)
+    files = ((states.base, before), (states.written, before), (states.onto, path))
+    if len({*(side.blob(at) for side, at in files), states.merged.blob(path)} - {None}) != 4:
+        return  # one of the two sides left it alone
+    base, written, onto = (_parts(_decoded(side.read(at))) for side, at in files)
+    merged = _parts(_decoded(states.merged.read(path)))
+    changed = {
+        name
+        for name in merged.keys() & base.keys() & written.keys() & onto.keys()
+        if base[name].text != onto[name].text and onto[name].text != merged[name].text
+    }
+    added = added_lines(states, path) if changed else {}
+    for name in sorted(changed, key=lambda name: merged[name].line):
+        part = merged[name]
+        here = {n - part.line + 1: added[n] for n in added if part.line <= n <= part.last}
+        sides = _sides(written[name].text, part.text) if here else None
+        for line, symbol, sentence, where in _changes(sides, here) if sides else ():
+            source = part.text.splitlines()[where - 1].strip()
+            commit = _since(states, path, before, source)
+            finding = AuditFinding(
+                "meaning", False, path, part.line + line - 1, symbol, sentence, commit
+            )
+            yield here[line], finding
+
+
+def _since(states: States, path: str, before: str, line: str) -> str | None:
+    """Return the upstream step since which a file has a line."""
+    text = line.encode("utf-8", "surrogateescape")
+    if text in (states.base.read(before) or b""):
+        return None
+    step = states.since(path, lambda content: text in (content or b""))
+    return None if step is None else step.commit
+
+
+def _decoded(content: bytes | None) -> str:
+    return (content or b"").decode("utf-8", "surrogateescape")
+
+
+def _parts(text: str) -> dict[str, _Part]:
+    """Return the outermost functions of a file by `Class.function`, those of one name left out."""
+    found: dict[str, _Part] = {}
+    again: set[str] = set()
+    around: list[tuple[int, str]] = []
+    end = line = counted = 0
+    for match in _SCOPE.finditer(text):
+        if match.start() < end:
+            continue  # inside of a function
+        indent = len(match[1])
+        while around and around[-1][0] >= indent:
+            around.pop()
+        name = ".".join([*(outer for _, outer in around), match[3]])
+        if match[2] == "class":
+            around.append((indent, match[3]))
+            continue
+        close = _end(indent).search(text, match.end())
+        end = close.end() if close else len(text)
+        line, counted = line + text.count("\n", counted, match.start()), match.start()
+        body = text[match.start() : end]
+        if name in found:
+            again.add(name)
+        found[name] = _Part(body, line + 1, line + max(1, body.count("\n")))
+    return {name: part for name, part in found.items() if name not in again}
+
+
+@lru_cache(maxsize=32)
+def _end(indent: int) -> re.Pattern[str]:
+    """Find what is no further in than a function's own head."""
+    return re.compile(rf"\n(?=[ \t]{{0,{indent}}}[^\s)\]}}#])")
+
+
+def _flow(text: str) -> Flow | None:
+    from patchmgr.engines.audit.dataflow import TooLong, flow_of
+    from patchmgr.engines.structure.python_tree import parse_python
+
+    is_inner = text[:1] in " \t"
+    tree = parse_python(f"if 1:\n{text}" if is_inner else f"\n{text}")
+    if tree is None or not tree.body:
+        return None
+    node = tree.body[0].body[0] if isinstance(tree.body[0], ast.If) else tree.body[0]
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    try:
+        return flow_of(node)
+    except (TooLong, RecursionError):
+        return None
+
+
+class _Change(Struct, frozen=True):
+    """What was redefined: how it was computed, how it is, and where in the function that is."""
+
+    was: str
+    now: str
+    line: int
+    reads: frozenset[str]
+
+
+class _Sides(Struct, frozen=True):
+    """A function as it is written against and as it is merged, and the words that both have."""
+
+    old: Flow
+    new: Flow
+    shared: frozenset[str]
+    pairs: Mapping[int, Site]
+
+    def alike(self, text: str) -> str:
+        """Return a text in which names that only one side has are all the same."""
+        return _WORD.sub(lambda word: word[0] if word[0] in self.shared else "?", text)
+
+    def redefined(self, old: frozenset[int], new: frozenset[int]) -> _Change | None:
+        """Return how a name is computed now, where it is not as it was.
+
+        A further way beside those that it had is none: upstream's new branches mean what upstream
+        wants them to (`if fp8: x = cast(x)`), and in 7 of 1,900 merges people let that be.
+        """
+        before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
+        after = {self.alike(self.new.definitions[n].text): n for n in sorted(new)}
+        gone = [self.old.definitions[n] for text, n in before.items() if text not in after]
+        come = [self.new.definitions[n] for text, n in after.items() if text not in before]
+        if not gone or not come:
+            return None
+        if any(one.is_parameter for one in (*gone, *come)) and not all(
+            one.text.startswith(PARAMETER) for one in (*gone, *come)
+        ):
+            return None
+        texts = (" or ".join(one.text for one in some) for some in (gone, come))
+        was, now = _shown(*(text.replace(PARAMETER, "") for text in texts))
+        reads = {name for one in (*gone, *come) for name in one.reads}
+        return _Change(was, now, come[0].line, frozenset(reads))
+
+    def deeper(
+        self, old: frozenset[int], new: frozenset[int]
+    ) -> Iterator[tuple[str, frozenset[int], frozenset[int]]]:
+        """Yield what definitions that are the same on both sides are made of."""
+        before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
+        for number in sorted(new):
+            now = self.new.definitions[number]
+            match = before.get(self.alike(now.text))
+            if match is not None:
+                reads = self.old.definitions[match].reads
+                yield from ((n, reads[n], now.reads[n]) for n in now.reads if n in reads)
+
+
+def _shown(was: str, now: str) -> tuple[str, str]:
+    """Return two expressions for a sentence; of long ones what follows their common beginning."""
+    if max(len(was), len(now)) > _LONGEST_SHOWN:
+        same = len([*takewhile(lambda pair: pair[0] == pair[1], zip(was, now, strict=False))])
+        start = max(was.rfind(" ", 0, same), was.rfind("(", 0, same)) + 1
+        was, now = (f"…{text[start:]}" if start else text for text in (was, now))
+    cut = (f"{t[:_LONGEST_SHOWN]}…" if len(t) > _LONGEST_SHOWN else t for t in (was, now))
+    was, now = cut
+    return f"`{was}`", f"`{now}`"
+
+
+def _sides(old: str, new: str) -> _Sides | None:
+    before, after = _flow(old), _flow(new)
+    if before is None or after is None:
+        return None
+    words = [frozenset(_WORD.findall(text)) for text in (old, new)]
+    return _Sides(before, after, words[0] & words[1], _pairs(before, after))
+
+
+def _pairs(old: Flow, new: Flow) -> dict[int, Site]:
+    """Return for statements of the merged function, by number, those that are written against.
+
+    They have the same text, and both functions have it equally often.
+    """
+    places: dict[str, list[Site]] = {}
+    for site in old.sites:
+        places.setdefault(site.text, []).append(site)
+    now: dict[str, list[int]] = {}
+    for number, site in enumerate(new.sites):
+        now.setdefault(site.text, []).append(number)
+    return {
+        number: site
+        for text, numbers in now.items()
+        if len(numbers) == len(places.get(text, ()))
+        for number, site in zip(numbers, places[text], strict=True)
+    }
+
+
+def _changes(sides: _Sides, added: Collection[int]) -> Iterator[tuple[int, str, str, int]]:
+    """Yield line, name, sentence and the line of the new definition, each name once."""
+    told: set[str] = set()
+    for number, site in enumerate(sides.new.sites):
+        line = next((n for n in range(site.first - 1, site.last) if n in added), None)
+        if line is None or number not in sides.pairs:
+            continue
+        for name, sentence, where in _about(sides, number, added):
+            if name not in told and len(told) < _MOST_TOLD:
+                told.add(name)
+                yield line, name, sentence, where - 1
+
+
+def _about(sides: _Sides, number: int, added: Collection[int]) -> Iterator[tuple[str, str, int]]:
+    """Yield what is to be said of one statement of the series."""
+    site, before = sides.new.sites[number], sides.pairs[number]
+    yield from _used_with(sides, site, added)
+    yield from _read(sides, before, site)
+    pairs = [*zip(before.guards, site.guards, strict=False)]
+    changed = [(old, new) for old, new in pairs if sides.alike(old) != sides.alike(new)]
+    if len(before.guards) == len(site.guards) and len(changed) == 1:
+        was, now = changed[0]
+        if set(_WORD.findall(was)) & set(_WORD.findall(now)):
+            shown = _shown(was, now)
+            text = f"the condition or loop around this line is {shown[1]} now (it was {shown[0]})"
+            yield now, text, site.first
+
+
+def _read(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, int]]:
+    """Follow what a statement reads back to what upstream redefined.
+
+    A value that is only handed on is right whatever it is. So it counts where the statement
+    computes with it, or reads beside it what the new or old definition is made of: `min(index,
+    pos)` where upstream changed how `index` follows from `pos`.
+    """
+    steps = [(name, name, before.reads.get(name, _NONE), now) for name, now in site.reads.items()]
+    seen: set[str] = set()
+    for depth in range(_DEEPEST + 1):
+        deeper: list[tuple[str, str, frozenset[int], frozenset[int]]] = []
+        for source, name, old, new in steps:
+            if name in seen:
+                continue
+            seen.add(name)
+            change = sides.redefined(old, new)
+            if change is None:
+                deeper += [(source, *each) for each in sides.deeper(old, new)]
+            elif (change.reads & site.reads.keys()) - {name, source} or (
+                not depth and name in site.computed
+            ):
+                link = "" if name == source else f" comes of `{name}`, which"
+                text = f"`{source}`, which this line reads,{link} is {change.now} now"
+                yield name, f"{text} (it was {change.was})", change.line
+        steps = deeper
+
+
+def _used_with(sides: _Sides, site: Site, added: Collection[int]) -> Iterator[tuple[str, str, int]]:
+    """Look at what is used together with that which a statement sets."""
+    written = frozenset(site.writes.values())
+    for number, user in enumerate(sides.new.sites):
+        before = sides.pairs.get(number)
+        mine = [name for name, reached in user.reads.items() if reached & written]
+        if before is None or not mine or user.first - 1 in added:
+            continue
+        for name, reached in user.reads.items():
+            if name in site.writes or name in site.reads:
+                continue
+            change = sides.redefined(before.reads.get(name, _NONE), reached)
+            if change is not None and change.reads & site.reads.keys():
+                text = f"`{mine[0]}`, which this line sets, is used with `{name}`"
+                yield name, f"{text}, which is {change.now} now (it was {change.was})", change.line

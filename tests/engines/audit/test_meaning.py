@@ -1,0 +1,140 @@
+"""What upstream redefined around a carried hunk is told; what does not matter to it is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.audit.meaning import changed_meaning
+from patchmgr.model.audit import AuditFinding
+from tests.engines.audit.audited import found
+
+FILLER = "".join(f"    log({n})\n" for n in range(8))
+BASE = f"""\
+def window(items, size, block, limit=8):
+    count = len(items)
+    start = max(count - size, 0)
+    end = count + 1
+{FILLER}
+    for place in range(start, end, block):
+        if place > 2:
+            index = place // block
+            use(index, mask=place < end)
+"""
+ADDED = "            index = place // block\n"
+
+
+def told_of(base: str, ours: str, upstream: str) -> tuple[AuditFinding, ...]:
+    files = ({"m.py": text.encode()} for text in (base, ours, upstream))
+    return found([changed_meaning], *files)
+
+
+def patched(line: str) -> str:
+    return BASE.replace(ADDED, f"{ADDED}            {line}\n")
+
+
+CASES = {
+    "computes with it": ("index = index + end", ("count + 1", "count + right + 1"), "`end`"),
+    "a minimum of it": ("index = min(index, end)", ("count + 1", "count"), "`end`"),
+    "is used with it": (
+        "index = clamp(index, count // block)",
+        ("end = count + 1", "end = count + right + 1"),
+        "used with `end`",
+    ),
+    "comes of it": (
+        "index = clamp(index, count // block)",
+        ("max(count - size, 0)", "max(count - 2 * size, 0)"),
+        "comes of `start`",
+    ),
+    "default": ("check(limit > index)", ("limit=8", "limit=16"), "`16` now (it was `8`)"),
+    "condition": ("check(index)", ("place > 2", "place > 3"), "`place > 3`"),
+    "loop": ("check(index)", ("end, block)", "end, 2 * block)"), "`range(start, end, 2 * block)`"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_was_redefined_is_told(case: str) -> None:
+    line, (old, new), said = CASES[case]
+    assert old in BASE
+    told = told_of(BASE, patched(line), BASE.replace(old, new))
+    assert any(said in finding.text for finding in told)
+    assert not any(finding.is_certain for finding in told)
+    assert {patched(line).splitlines()[finding.line - 1].strip() for finding in told} == {line}
+
+
+QUIET = {
+    "comment": ("check(index + end)", ("    end = count + 1", "    end = count + 1  # one more")),
+    "layout": ("check(index + end)", ("count + 1", "(count +\n        1)")),
+    "annotation": ("check(index + end)", ("end = count", "end: int = count")),
+    "renamed": ("check(index + end)", ("count", "number")),
+    "another name": ("check(index)", ("    end = count + 1\n", "    end = count + 1\n    x = 1\n")),
+    "handed on": ("check(end)", ("end = count + 1", "end = count + 2")),
+    "redefined before": ("end = 3; check(index + end)", ("    log(3)\n", "    log(end)\n")),
+    "a default more": ("check(limit > index)", ("block, limit", "block=4, limit")),
+    "another function": (
+        "check(index + end)",
+        ("def window", "def other(end=1): ...\n\n\ndef window"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", QUIET)
+def test_what_is_the_same_for_the_patch_is_not_told(case: str) -> None:
+    line, (old, new) = QUIET[case]
+    assert old in BASE
+    assert not told_of(BASE, patched(line), BASE.replace(old, new))
+
+
+STATEMENTS = {
+    "with": ("with open(name) as end:\n        pass", "with open(other) as end:\n        pass"),
+    "while": (
+        "end = 0\n    while end < 3:\n        end += step",
+        "end = 0\n    while end < 3:\n        end += 2",
+    ),
+    "try": (
+        "try:\n        end = size\n    except E as f:\n        end = 0",
+        "try:\n        end = size\n    except E as f:\n        end = 1",
+    ),
+    "match": (
+        "match size:\n        case [end, *rest]:\n            pass",
+        "match size:\n        case {'a': end}:\n            pass",
+    ),
+    "tuple": ("end, rest = size", "rest, end = size"),
+    "attribute": ("end = self.size = size", "end = self.size = size + 1"),
+    "part": ("end = [0]\n    end[0] = 1", "end = [0]\n    end[0] = 2"),
+    "walrus": ("log(end := size)", "log(end := size + 1)"),
+    "inner function": (
+        "end = size\n    def inner():\n        return 1",
+        "end = size + 1\n    def inner():\n        return 1",
+    ),
+    "leaves the loop": ("for end in size:\n        break", "for end in sizes:\n        break"),
+}
+
+
+@pytest.mark.parametrize("case", STATEMENTS)
+def test_every_kind_of_definition_is_followed(case: str) -> None:
+    old, new = STATEMENTS[case]
+    head = "class C:\n    async def f(self, size, sizes, step, other, name):\n"
+    fill = "        log()\n" * 6 + "        mark(7)\n"
+
+    def made(body: str, line: str = "") -> str:
+        body = body.replace("\n", "\n    ")
+        return f"{head}        {body}\n{fill}{line}        return 1\n"
+
+    told = told_of(made(old), made(old, "        check(end + 1)\n"), made(new))
+    assert [finding.symbol for finding in told] == ["end"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "def f(:\n",
+        "def f(a):\n" + "    (" * 300,
+        "def f(a):\n    x = a" + "".join(f"[{'-' * 9000}1]"),
+    ],
+    ids=["syntax", "brackets", "deep"],
+)
+def test_a_text_that_cannot_be_read_is_left_alone(broken: str) -> None:
+    lines = [f"    l{n} = 1\n" for n in range(9)]
+    base = broken + "\n" + "".join(lines)
+    ours, theirs = base + "    y = 2\n", base.replace("l0 = 1", "l0 = 2")
+    assert not told_of(base, ours, theirs)
