@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.engines.audit.folders import lonely_files
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.states import Check
@@ -11,4 +12,5 @@ CHECKS: tuple[Check, ...] = (
     syntax,
     lonely_files,
     changed_meaning,
+    cxx_faults,
 )

@@ -1,0 +1,487 @@
+"""What C++ and CUDA code relies on, and the files that it includes no longer declare.
+
+One side changes what files declare, the other one has new lines that use it: the series uses what
+upstream changed, and upstream's new lines may use what the series changed. A name is certainly lost
+where no code in any included file has it any more; without a compiler the rest is a warning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from posixpath import dirname, normpath
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from patchmgr.engines.audit.added import added_lines, path_before
+from patchmgr.engines.audit.states import UNKNOWN, Files, States, Told
+from patchmgr.engines.differences import changed_blocks
+from patchmgr.engines.formatting_proof import CXX
+from patchmgr.engines.languages.cxx_tokens import UnclearSource
+from patchmgr.engines.name_counts import NAMES
+from patchmgr.model.audit import AuditFinding
+
+if TYPE_CHECKING:
+    from patchmgr.engines.languages.cxx_declarations import CxxFile, Declaration, Use
+
+MOST_FILES = 400  # that one file includes, directly or not
+HEAD = 12  # lines that a declaration may begin before the line in which it was changed
+
+_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]", re.MULTILINE)
+_BLANKED = bytes(c if c in NAMES else 32 for c in range(256))
+
+
+def cxx_faults(states: States) -> Iterator[Told]:
+    """Tell what code relies on that its includes no longer declare, or declare otherwise."""
+    carried = [path for path in states.carriers if path.endswith(CXX)]
+    changed = [
+        path
+        for path in sorted(states.changed_upstream)
+        if path.endswith(CXX) and states.base.blob(path) != states.onto.blob(path)
+    ]
+    if not carried or not changed:
+        return
+    roots = {path.partition("/")[0] for path in (*carried, *changed) if "/" in path}
+    merged = _Reach(states.merged, roots)
+    new = {path: lines for path in carried if (lines := added_lines(states, path))}
+    before = {path: path_before(states, path) for path in new}
+    series = _Side(states, _Reach(states.written, roots), merged, new, before, changed)
+    yield from series.told()
+    if any(states.onto.blob(path) is not None for path in carried):
+        upstream = {path: _NEW for path in changed if states.merged.blob(path) is not None}
+        yield from _Side(
+            states, _Reach(states.onto, roots), merged, upstream, {}, carried, is_series=False
+        ).told()
+
+
+_NEW: Mapping[int, str] = {}
+"""Stands for the lines of a file that are still to be compared."""
+
+
+class _Reach:
+    """The files of a state, as code in it finds them."""
+
+    def __init__(self, files: Files, roots: Collection[str]) -> None:
+        self._files = files
+        self._roots = roots
+        self._read: dict[str, CxxFile | None] = {}
+        self._texts: dict[str, bytes | None] = {}
+        self._words: dict[str, frozenset[bytes]] = {}
+        self._closures: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+
+    def text(self, path: str) -> bytes | None:
+        """Return a file, None where there is none."""
+        if path not in self._texts:
+            self._texts[path] = self._files.read(path)
+        return self._texts[path]
+
+    def words(self, path: str) -> frozenset[bytes]:
+        """Return all words of a file, those of comments too."""
+        if path not in self._words:
+            self._words[path] = frozenset((self.text(path) or b"").translate(_BLANKED).split())
+        return self._words[path]
+
+    def code(self, path: str) -> CxxFile | None:
+        """Return a file as code, None where it cannot be read."""
+        if path not in self._read:
+            from patchmgr.engines.languages.cxx_declarations import read_cxx
+
+            text = self.text(path)
+            try:
+                unknown = text is None or text == UNKNOWN
+                self._read[path] = None if unknown else read_cxx(text or b"")
+            except (UnclearSource, RecursionError):
+                self._read[path] = None
+        return self._read[path]
+
+    def declared(self, path: str, names: Collection[str]) -> Iterator[tuple[str, Declaration]]:
+        """Yield what a file and all that it includes declare of some names, with their files."""
+        for where in sorted(self.closure(path)[0]):
+            words = self.words(where)
+            if any(name.encode() in words for name in names):
+                code = self.code(where)
+                for one in code.declarations if code is not None else ():
+                    if one.name in names:
+                        yield where, one
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        tree = self._files.tree
+        found: dict[str, list[str]] = {}
+        for root in self._roots:
+            for path in tree.files_below(root) if tree.is_directory(root) else ():
+                found.setdefault(path.rpartition("/")[2], []).append(path)
+        return found
+
+    def found(self, path: str, name: str) -> list[str]:
+        """Return the files that an include in a file may mean."""
+        near = normpath(f"{dirname(path)}/{name}") if dirname(path) else normpath(name)
+        if self._files.blob(near) is not None:
+            return [near]
+        plain = normpath(name)
+        if self._files.blob(plain) is not None:
+            return [plain]
+        while plain.startswith("../"):
+            plain = plain[3:]
+        ends = self._by_name.get(plain.rpartition("/")[2], ())
+        return [path for path in ends if f"/{path}".endswith(f"/{plain}")]
+
+    def includes(self, path: str) -> Iterator[tuple[str, bool]]:
+        """Yield what a file includes, and whether that is in quotes."""
+        for quote, name in _INCLUDE.findall(self.text(path) or b""):
+            yield name.decode("utf-8", "surrogateescape"), quote == b'"'
+
+    def closure(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
+        """Return a file with all that it includes, and the quoted names that are found nowhere.
+
+        No files are returned where they are too many.
+        """
+        if path not in self._closures:
+            seen, lost = {path}, set()
+            waiting = [path]
+            while waiting and len(seen) <= MOST_FILES:
+                at = waiting.pop()
+                for name, is_quoted in self.includes(at):
+                    paths = self.found(at, name)
+                    if not paths and is_quoted:
+                        lost.add(name)
+                    waiting += [one for one in paths if one not in seen]
+                    seen.update(paths)
+            all_ = frozenset(seen) if len(seen) <= MOST_FILES else frozenset()
+            self._closures[path] = all_, frozenset(lost)
+        return self._closures[path]
+
+    def tells_name(self, path: str, name: str, besides: Mapping[str, Collection[int]]) -> bool:
+        """Say whether any code in reach of a file has a name, in other lines than some."""
+        for where in self.closure(path)[0]:
+            if name.encode() not in self.words(where):
+                continue
+            code = self.code(where)
+            if code is None or name in code.in_directives:
+                return True
+            lines = besides.get(where, ())
+            if any(t.text == name and t.line + 1 not in lines for t in code.tokens):
+                return True
+        return not self.closure(path)[0]
+
+
+class _Side(Struct, frozen=True):
+    """The new lines of one side, by file, and the files that the other side changed."""
+
+    states: States
+    old: _Reach
+    new: _Reach
+    users: Mapping[str, Mapping[int, str]]
+    before: Mapping[str, str]
+    providers: Sequence[str]
+    is_series: bool = True
+
+    def told(self) -> Iterator[Told]:
+        """Yield what the new lines rely on that is gone, or is otherwise."""
+        if self.is_series:
+            for path, lines in self.users.items():
+                yield from self._lost_includes(path, lines)
+        changed = self._changed()
+        if not changed:
+            return
+        for path in self.users:
+            words = {name.decode("utf-8", "replace") for name in self.new.words(path)}
+            if changed.keys() & words:
+                yield from self._in_file(path, changed)
+
+    def _lines(self, path: str) -> Mapping[int, str]:
+        """Return the new lines of a file, with the patch that each is of, if it is of one."""
+        lines = self.users.get(path, _NEW)
+        if lines is not _NEW or path not in self.users:
+            return lines
+        old, new = self.states.written.read(path) or b"", self.new.text(path) or b""
+        blocks = changed_blocks(old.splitlines(keepends=True), new.splitlines(keepends=True))
+        return {n + 1: "" for block in blocks for n in range(block.new_start, block.new_end)}
+
+    def _changed(self) -> dict[str, list[str]]:
+        """Return the names whose declaration may have changed, with the files that had it."""
+        wanted: set[bytes] = set()
+        for path in self.users:
+            lines = (self.new.text(path) or b"").splitlines()
+            some = self.users[path] or range(1, len(lines) + 1)
+            text = b"\n".join(lines[number - 1] for number in some)
+            wanted.update(text.translate(_BLANKED).split())
+        found: dict[str, list[str]] = {}
+        for path in self.providers:
+            if self.old.text(path) is None or self.old.text(path) == self.new.text(path):
+                continue
+            names = self._suspects(path) & wanted
+            code = self.old.code(path) if names else None
+            for one in code.declarations if code is not None else ():
+                if one.name.encode() in names and path not in found.setdefault(one.name, []):
+                    found[one.name].append(path)
+        return found
+
+    def _suspects(self, path: str) -> set[bytes]:
+        """Return the words of a file that are in lines that changed, or a little before those."""
+        old, new = self.old.text(path) or b"", self.new.text(path)
+        if new is None:
+            return set(self.old.words(path))
+        lines = old.splitlines(keepends=True)
+        text = b"".join(
+            b"".join(lines[max(0, block.old_start - HEAD) : block.old_end + 1])
+            for block in changed_blocks(lines, new.splitlines(keepends=True))
+        )
+        return set(text.translate(_BLANKED).split())
+
+    def _in_file(self, path: str, changed: Mapping[str, Sequence[str]]) -> Iterator[Told]:
+        from patchmgr.engines.languages.cxx_declarations import uses
+
+        before = self.before.get(path, path)
+        reached = self.old.closure(before)[0]
+        names = {name: [c for c in where if c in reached] for name, where in changed.items()}
+        names = {name: where for name, where in names.items() if where}
+        lines = self._lines(path) if names else {}
+        code = self.new.code(path) if lines else None
+        if code is None:
+            return
+        found = [*uses(code, frozenset(names))]
+        own = {(one.name, one.line) for one in code.declarations}
+        local = {use.name for use in found if use.is_local and (use.name, use.line) not in own}
+        done: set[str] = set()
+        for use in found:
+            if use.line not in lines or use.name in local or use.name in done:
+                continue
+            fault = _Fault(self, path, before, use, names[use.name][0], lines)
+            definition = next(
+                (one for one in code.declarations if (one.name, one.line) == (use.name, use.line)),
+                None,
+            )
+            told = fault.of_use() if definition is None else fault.of_definition(definition)
+            if told is not None:
+                done.add(use.name)
+                patch = lines[use.line] or self.states.carriers.get(names[use.name][0], "")
+                yield patch, told
+
+    def _lost_includes(self, path: str, lines: Mapping[int, str]) -> Iterator[Told]:
+        before = self.before.get(path, path)
+        for number, line in enumerate((self.new.text(path) or b"").splitlines(), 1):
+            match = _INCLUDE.match(line) if number in lines else None
+            if match is None:
+                continue
+            name = match[2].decode("utf-8", "surrogateescape")
+            was = self.old.found(before, name)
+            if not was or self.new.found(path, name) or not set(was) & set(self.providers):
+                continue
+            moved = self.new.found(path, name.rpartition("/")[2])
+            text = f"`{name}` is not there any more"
+            text += f"; `{moved[0]}` has its name" if moved else ""
+            step = self.states.since(was[0], lambda content: content is None)
+            commit = None if step is None else step.commit
+            proposal = moved[0] if len(moved) == 1 else None
+            yield (
+                lines[number],
+                AuditFinding("include", not moved, path, number, name, text, commit, proposal),
+            )
+
+
+class _Fault(Struct, frozen=True):
+    """A use of a name in a new line, and the file that declared it before the other side's work."""
+
+    side: _Side
+    path: str
+    before: str
+    use: Use
+    provider: str
+    lines: Mapping[int, str]
+
+    def of_use(self) -> AuditFinding | None:
+        """Return what is wrong with the use, if anything is."""
+        name = self.use.name
+        old = self._known(self.side.old, self.before)
+        is_part = self.use.before in (".", "->")
+        if not old or (is_part and not any(one.is_member for one in old)):
+            return None
+        if not self.side.new.tells_name(self.path, name, {self.path: self.lines}):
+            lost = self.side.new.closure(self.path)[1] - self.side.old.closure(self.before)[1]
+            is_certain = not is_part and not lost and not any(one.is_member for one in old)
+            kind = old[0].kind
+            text = f"the {kind} `{name}` of {self.provider} is in nothing that this file includes"
+            return self._finding("removed", is_certain, text, old[0], lambda new: not new)
+        new = self._known(self.side.new, self.path)
+        return self._enumerator(old, new) or self._call(old, new) or self._owner(old, new)
+
+    def _known(self, reach: _Reach, path: str) -> list[Declaration]:
+        return [one for _, one in reach.declared(path, (self.use.name,))]
+
+    def _enumerator(
+        self, old: Sequence[Declaration], new: Sequence[Declaration]
+    ) -> AuditFinding | None:
+        """Look at `Kind::A` where `Kind` is there and has no `A` any more."""
+        owner = self.use.owner
+        if not owner or not any(o.kind == "enumerator" and o.owners[-1:] == (owner,) for o in old):
+            return None
+        kinds = [one for _, one in self.side.new.declared(self.path, (owner,))]
+        if len(kinds) != 1 or kinds[0].kind != "type":
+            return None
+        if any(one.owners[-1:] == (owner,) for one in new):
+            return None
+        text = f"`{owner}` has no `{self.use.name}` any more"
+        gone = [one for one in old if one.owners[-1:] == (owner,)]
+        return self._finding(
+            "removed",
+            True,
+            text,
+            gone[0],
+            lambda now: not any(one.owners[-1:] == (owner,) for one in now),
+        )
+
+    def _call(self, old: Sequence[Declaration], new: Sequence[Declaration]) -> AuditFinding | None:
+        """Look at a call that fitted a declaration, and fits none now."""
+        use = self.use
+        kinds = {one.kind for one in (*old, *new)}
+        if not use.is_call or not new or not kinds <= {"function", "macro"}:
+            return None
+        if self._apart(old) != self._apart(new):
+            return None
+
+        def fits(some: Sequence[Declaration]) -> bool:
+            return any(one.takes(use.least, use.most) for one in some)
+
+        is_member = any(one.is_member for one in (*old, *new))
+        if fits(old) and not fits(new):
+            text = f"this call of `{use.name}` has {_counted(use.least)}; it takes {_wanted(new)}"
+            return self._finding(
+                "signature", not is_member, text, old[0], lambda now: not fits(now)
+            )
+        if not fits(new) or len(old) != 1 or len(new) != 1 or is_member:
+            return None
+        change = _otherwise(old[0], new[0], use.most)
+        if change is None:
+            return None
+        text = f"`{use.name}`, which is called here, {change}"
+        return self._finding(
+            "signature",
+            False,
+            text,
+            old[0],
+            lambda now: [one.parameters for one in now] == [new[0].parameters],
+        )
+
+    @staticmethod
+    def _apart(some: Sequence[Declaration]) -> bool:
+        return any(one.is_member for one in some) and any(not one.is_member for one in some)
+
+    def _owner(self, old: Sequence[Declaration], new: Sequence[Declaration]) -> AuditFinding | None:
+        """Look at what went to another namespace."""
+        use = self.use
+        if not new or any(one.is_member or one.kind == "macro" for one in (*old, *new)):
+            return None
+        was, now = ({one.owners for one in some} for some in (old, new))
+        if len(was) != 1 or len(now) != 1 or was == now or old[0].kind == "enumerator":
+            return None
+        (before,), (after,) = was, now
+        code = self.side.new.code(self.path)
+        known = {token.text for token in code.tokens} if code is not None else set()
+        is_lost = use.owner == before[-1:][0] if use.owner and before else not use.owner
+        if not is_lost or not after or after[-1] in known or (use.owner and use.owner in after):
+            return None
+        text = f"`{use.name}` is `{'::'.join((*after, use.name))}` now"
+        return self._finding(
+            "removed", False, text, old[0], lambda some: {one.owners for one in some} == now
+        )
+
+    def of_definition(self, mine: Declaration) -> AuditFinding | None:
+        """Look at a definition whose declaration is of another signature now."""
+        if mine.kind != "function" or mine.parameters is None or not mine.is_definition:
+            return None
+        types = [one.type for one in mine.parameters]
+
+        def same(some: Sequence[Declaration]) -> bool:
+            return any([p.type for p in one.parameters or ()] == types for one in some)
+
+        old, new = (
+            [
+                one
+                for where, one in reach.declared(path, (mine.name,))
+                if where not in (self.path, self.before) and one.kind == "function"
+            ]
+            for reach, path in ((self.side.old, self.before), (self.side.new, self.path))
+        )
+        if not same(old) or same(new) or not new:
+            return None
+        text = f"`{mine.name}` is defined here, and {self.provider} declares it otherwise"
+        return self._finding(
+            "signature", False, text, old[0], lambda now: bool(now) and not same(now)
+        )
+
+    def _finding(
+        self,
+        kind: str,
+        is_certain: bool,
+        text: str,
+        was: Declaration,
+        is_so: Callable[[Sequence[Declaration]], bool],
+    ) -> AuditFinding:
+        """Return the finding, with the upstream step that made it so, and the likely new name."""
+        proposal = self._proposal(was) if kind == "removed" else None
+        if proposal is not None:
+            text += f"; `{proposal}` is new there"
+        step = self.side.states.since(
+            self.provider if self.side.is_series else self.path,
+            lambda content: self._holds(content, is_so),
+        )
+        commit = None if step is None else step.commit
+        return AuditFinding(
+            kind, is_certain, self.path, self.use.line, self.use.name, text, commit, proposal
+        )
+
+    def _holds(self, content: bytes | None, is_so: Callable[[Sequence[Declaration]], bool]) -> bool:
+        from patchmgr.engines.languages.cxx_declarations import read_cxx
+
+        if not self.side.is_series:
+            return self.use.name.encode() in (content or b"")
+        try:
+            code = read_cxx(content or b"")
+        except UnclearSource:
+            return False
+        return is_so([one for one in code.declarations if one.name == self.use.name])
+
+    def _proposal(self, was: Declaration) -> str | None:
+        """Return the one new name of the file that is declared as the lost one was."""
+        before, after = self.side.old.code(self.provider), self.side.new.code(self.provider)
+        if before is None or after is None:
+            return None
+        known = {one.name for one in before.declarations}
+        shape = _shape(was)
+        likely = {
+            one.name for one in after.declarations if one.name not in known and _shape(one) == shape
+        }
+        return likely.pop() if len(likely) == 1 else None
+
+
+def _shape(one: Declaration) -> tuple[object, ...]:
+    types = None if one.parameters is None else tuple(p.type for p in one.parameters)
+    return one.kind, one.owners, types
+
+
+def _counted(number: int) -> str:
+    return f"{number} argument" if number == 1 else f"{number} arguments"
+
+
+def _wanted(some: Sequence[Declaration]) -> str:
+    counts = sorted({len(one.parameters or ()) for one in some})
+    return " or ".join(map(str, counts))
+
+
+def _otherwise(old: Declaration, new: Declaration, given: int) -> str | None:
+    """Say what differs in the parameters that a call gives, None where it takes them as before."""
+    if old.parameters is None or new.parameters is None:
+        return None
+    before, after = old.parameters[:given], new.parameters[:given]
+    names = [[one.name for one in some] for some in (before, after)]
+    if names[0] != names[1] and sorted(names[0]) == sorted(names[1]) and all(names[0]):
+        return f"takes its arguments in another order now: {', '.join(names[1])}"
+    for number, (was, now) in enumerate(zip(before, after, strict=False), 1):
+        if was.type == now.type or (was.is_number and now.is_number):
+            continue
+        if was.type and now.type:
+            return f"takes `{now.type}` as its argument {number} now (it was `{was.type}`)"
+    return None

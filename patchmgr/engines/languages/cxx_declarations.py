@@ -1,0 +1,497 @@
+"""What a C++ or CUDA file declares outside of functions, and what it uses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from patchmgr.engines.languages.cxx_tokens import Token, UnclearSource, tokens
+
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+_CLOSERS = frozenset(_PAIRS.values())
+_RECORDS = frozenset({"class", "struct", "union"})
+_GROUPED = frozenset(  # words whose parentheses are no parameter list
+    {"__align__", "__attribute__", "__block_size__", "__cluster_dims__", "__declspec", "alignas"}
+    | {"__launch_bounds__", "__maxnreg__", "decltype", "explicit", "noexcept", "requires", "throw"}
+)
+_BUILT_IN = frozenset(
+    {"auto", "bool", "char", "const", "double", "float", "int", "long", "short", "signed", "size_t"}
+    | {"unsigned", "void", "volatile", "struct", "class", "enum", "typename"}
+)
+_NUMBERS = frozenset(
+    {"bool", "char", "double", "float", "int", "long", "short", "signed", "size_t", "unsigned"}
+    | {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+)
+_NO_NAMES = (
+    _GROUPED
+    | _BUILT_IN
+    | {"__device__", "__forceinline__", "__global__", "__host__", "catch", "constexpr", "default"}
+    | {"delete", "do", "else", "extern", "for", "friend", "if", "inline", "mutable", "namespace"}
+    | {"new", "operator", "override", "private", "protected", "public", "return", "sizeof"}
+    | {"static", "static_assert", "switch", "template", "this", "typedef", "using", "virtual"}
+    | {"while", "case", "co_return", "final", "goto", "union", "nullptr", "true", "false"}
+)
+_LEADS = frozenset(  # words in front of a call that are no type
+    {"return", "else", "case", "co_return", "co_await", "co_yield", "throw", "do", "not", "and"}
+    | {"or", "goto"}
+)
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([^\W\d]\w*)(\([^()]*\))?", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
+_WORD = re.compile(r"[^\W\d]\w*")
+
+MOST_TOKENS = 400_000
+
+
+class Parameter(Struct, frozen=True):
+    """A parameter: its type without what callers need not know, and its name."""
+
+    type: str
+    name: str
+    has_default: bool
+
+    @property
+    def is_number(self) -> bool:
+        """Say whether it is of a type that numbers are converted to and from."""
+        return set(self.type.split()) <= _NUMBERS | {"std", "::"}
+
+
+class Declaration(Struct, frozen=True):
+    """A name that is declared: what it is, and in which namespaces and types, outermost first.
+
+    `kind` is `function`, `type`, `enumerator`, `variable`, `macro` or `namespace`; `parameters` are
+    those of a function or macro, None where they are not known; `is_open` says that it takes any
+    number. `is_member` tells what is in a type.
+    """
+
+    name: str
+    kind: str
+    line: int
+    owners: tuple[str, ...] = ()
+    is_member: bool = False
+    parameters: tuple[Parameter, ...] | None = None
+    is_open: bool = False
+    is_definition: bool = False
+
+    def takes(self, least: int, most: int) -> bool:
+        """Say whether a call with so many arguments can fit."""
+        if self.parameters is None:
+            return True
+        needed = sum(not one.has_default for one in self.parameters)
+        return most >= needed and (self.is_open or least <= len(self.parameters))
+
+
+class Use(Struct, frozen=True):
+    """A name in code: what stands before it, and how many arguments a call of it has.
+
+    `owner` is the name in front of `::`; `is_local` says that it is declared there. Commas between
+    angle brackets may part arguments or not, so a call has between `least` and `most`.
+    """
+
+    name: str
+    line: int
+    before: str
+    owner: str = ""
+    is_local: bool = False
+    is_call: bool = False
+    least: int = 0
+    most: int = 0
+
+
+class CxxFile(Struct, frozen=True):
+    """A file of C++: its tokens with the end of each bracket, and what it declares."""
+
+    tokens: Sequence[Token]
+    closing: Mapping[int, int]
+    declarations: tuple[Declaration, ...]
+    in_directives: frozenset[str]
+
+
+def read_cxx(content: bytes) -> CxxFile:
+    """Read a file; raise UnclearSource where it is too long or its brackets do not match."""
+    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
+    found: list[Token] = []
+    for token in tokens(text):
+        found.append(token)
+        if len(found) > MOST_TOKENS:
+            raise UnclearSource
+    closing = _closing(found)
+    kept = _Scan(found, closing)
+    kept.scope(0, len(found), (), is_member=False)
+    macros = (_macro(text, match) for match in _MACRO.finditer(text))
+    directives = (word for line in _DIRECTIVE.findall(text) for word in _WORD.findall(line))
+    return CxxFile(found, closing, (*kept.found, *macros), frozenset(directives))
+
+
+def _macro(text: str, match: re.Match[str]) -> Declaration:
+    line = text.count("\n", 0, match.start()) + 1
+    if match[2] is None:
+        return Declaration(match[1], "macro", line)
+    names = [name.strip() for name in match[2][1:-1].split(",") if name.strip()]
+    is_open = bool(names) and names[-1].endswith("...")
+    plain = tuple(Parameter("", name, False) for name in names if not name.endswith("..."))
+    return Declaration(match[1], "macro", line, parameters=plain, is_open=is_open)
+
+
+def _closing(found: Sequence[Token]) -> dict[int, int]:
+    """Match the brackets; each branch of an `#if` starts with those that were open before it."""
+    ends: dict[int, int] = {}
+    open_: list[int] = []
+    saved: list[list[int]] = []
+    after: list[list[int] | None] = []
+    for index, token in enumerate(found):
+        text = token.text
+        if text == "#if":
+            saved.append(list(open_))
+            after.append(None)
+        elif text in ("#else", "#endif"):
+            if not saved:
+                raise UnclearSource
+            first = after[-1]
+            after[-1] = open_ if first is None else first
+            open_ = list(saved[-1])
+            if text == "#endif":
+                open_ = after.pop() or []
+                saved.pop()
+        elif text in _PAIRS:
+            open_.append(index)
+        elif text in _CLOSERS:
+            if not open_ or _PAIRS[found[open_[-1]].text] != text:
+                raise UnclearSource
+            ends.setdefault(open_.pop(), index)
+    if open_ or saved:
+        raise UnclearSource
+    return ends
+
+
+class _Scan:
+    """Collects what is declared in namespaces and types; bodies of functions are left out."""
+
+    def __init__(self, found: Sequence[Token], closing: Mapping[int, int]) -> None:
+        self.found: list[Declaration] = []
+        self._tokens = found
+        self._closing = closing
+
+    def scope(self, start: int, end: int, owners: tuple[str, ...], *, is_member: bool) -> None:
+        """Read the declarations between two places, scope by scope."""
+        waiting = [(start, end, owners, is_member)]
+        while waiting:
+            waiting += self._one(*waiting.pop())
+
+    def _one(
+        self, start: int, end: int, owners: tuple[str, ...], is_member: bool
+    ) -> Iterator[tuple[int, int, tuple[str, ...], bool]]:
+        items: list[int] = []
+        at = start
+        while at < end:
+            text = self._tokens[at].text
+            close = self._closing.get(at)
+            if text[0] == "#" or text in _CLOSERS:
+                at += 1
+            elif text == ";":
+                self._declare(items, None, owners, is_member)
+                items, at = [], at + 1
+            elif text == ":" and len(items) == 1 and self._text(items[0]) in _ACCESS:
+                items, at = [], at + 1
+            elif text == "{" and close is not None:
+                inner = self._open(items, at, owners, is_member)
+                if inner is not None:
+                    name, is_type = inner
+                    yield at + 1, close, (*owners, *name), is_type
+                if inner is None and not self._is_done(items):
+                    items.append(at)  # an initializer, or the values of an enumeration
+                    at = close + 1
+                    continue
+                is_type = inner is not None and inner[1]
+                items, at = ([-1] if is_type else []), close + 1
+            elif text in _PAIRS and close is not None:
+                items.append(at)
+                at = close + 1
+            else:
+                items.append(at)
+                at += 1
+
+    def _text(self, item: int) -> str:
+        return self._tokens[item].text if item >= 0 else "{"
+
+    def _texts(self, items: Sequence[int]) -> list[str]:
+        return [self._text(item) for item in items]
+
+    def _open(
+        self, items: list[int], at: int, owners: tuple[str, ...], is_member: bool
+    ) -> tuple[tuple[str, ...], bool] | None:
+        """Return the names of the scope that a brace opens, and whether it is a type."""
+        items[:] = self._without_template(items)
+        texts = self._texts(items)
+        line = self._tokens[at].line + 1
+        if "namespace" in texts:
+            names = tuple(t for t in texts if _is_name(t) and t != "inline")
+            self.found += [Declaration(name, "namespace", line) for name in names]
+            return names, False
+        if texts[-2:] == ["extern", '""']:
+            return (), False
+        if "(" in [
+            t for t, before in zip(texts, ["", *texts], strict=False) if before not in _GROUPED
+        ]:
+            self._declare(items, at, owners, is_member)
+            return None
+        if "enum" in texts:
+            self._enumeration(texts, at, owners, is_member)
+            items[:] = [-1]
+            return None
+        if not _RECORDS.isdisjoint(texts) and "=" not in texts:
+            key = next(n for n, text in enumerate(texts) if text in _RECORDS)
+            rest = texts[key + 1 :]
+            rest = rest[: rest.index(":")] if ":" in rest else rest
+            names = [t for t in rest if _is_name(t) and not _is_attribute(t)]
+            if names:
+                name = names[-1] if "<" not in rest else names[0]
+                self.found.append(Declaration(name, "type", line, owners, is_member))
+            return ((names[-1] if "<" not in rest else names[0],) if names else ()), True
+        return None
+
+    def _is_done(self, items: Sequence[int]) -> bool:
+        """Say whether a body ends a declaration: one of a function does."""
+        texts = self._texts(items)
+        return "(" in texts and "=" not in texts[: texts.index("(")] and "enum" not in texts
+
+    def _enumeration(
+        self, texts: list[str], at: int, owners: tuple[str, ...], is_member: bool
+    ) -> None:
+        rest = texts[texts.index("enum") + 1 :]
+        rest = rest[: rest.index(":")] if ":" in rest else rest
+        names = [text for text in rest if _is_name(text)]
+        line = self._tokens[at].line + 1
+        if names:
+            self.found.append(Declaration(names[-1], "type", line, owners, is_member))
+        inner = (*owners, *names[-1:])
+        number, end, is_first = at + 1, self._closing[at], True
+        while number < end:
+            token = self._tokens[number]
+            if is_first and _is_name(token.text):
+                self.found.append(Declaration(token.text, "enumerator", token.line + 1, inner))
+                is_first = False
+            elif token.text == ",":
+                is_first = True
+            number = self._closing.get(number, number) + 1
+
+    def _without_template(self, items: Sequence[int]) -> list[int]:
+        kept, at = [], 0
+        while at < len(items):
+            if self._text(items[at]) == "template" and self._texts(items[at + 1 : at + 2]) == ["<"]:
+                depth, at = 0, at + 1
+                while at < len(items):
+                    depth += {"<": 1, ">": -1, "<<": 2}.get(self._text(items[at]), 0)
+                    at += 1
+                    if depth <= 0:
+                        break
+                continue
+            kept.append(items[at])
+            at += 1
+        return kept
+
+    def _declare(
+        self, items: list[int], body: int | None, owners: tuple[str, ...], is_member: bool
+    ) -> None:
+        """Note what the tokens of one declaration declare."""
+        items = self._without_template(items)
+        texts = self._texts(items)
+        if not texts or "static_assert" in texts[:1] or "friend" in texts:
+            return
+        if texts[0] == "using":
+            texts = texts[: texts.index("=")] if "=" in texts else texts
+            names = [] if "namespace" in texts else [text for text in texts if _is_name(text)]
+            self._note(names[-1:], "type", items, owners, is_member)
+            return
+        if texts[0] == "typedef":
+            names = [text for text in texts if _is_name(text)]
+            inner = [
+                self._text(n) for item in items if self._text(item) == "("
+                for n in range(item, self._closing[item]) if _is_name(self._text(n))
+            ]  # fmt: skip
+            self._note([*names[-1:], *inner[:1]], "type", items, owners, is_member)
+            return
+        start = next(
+            (n for n, text in enumerate(texts) if text == "(" and n and _is_name(texts[n - 1])),
+            None,
+        )
+        equals = texts.index("=") if "=" in texts else len(texts)
+        if start is not None and (start < equals or "operator" in texts):
+            self._function(items, start, body, owners, is_member)
+        elif not _RECORDS.isdisjoint(texts) and "{" not in texts:
+            self._note([t for t in texts if _is_name(t)][-1:], "type", items, owners, is_member)
+        else:
+            self._note(_declarators(texts), "variable", items, owners, is_member)
+
+    def _function(
+        self,
+        items: Sequence[int],
+        start: int,
+        body: int | None,
+        owners: tuple[str, ...],
+        is_member: bool,
+    ) -> None:
+        texts = self._texts(items[:start])
+        around = []
+        at = start - 1
+        while at >= 2 and texts[at - 1] == "::" and _is_name(texts[at - 2]):
+            around.insert(0, texts[at - 2])
+            at -= 2
+        is_typed = any(_is_name(text) or text in _BUILT_IN for text in texts[:at])
+        is_maker = texts[start - 1] in (*owners[-1:], *around[-1:])
+        if not is_typed and not is_maker:
+            return  # a macro, mostly
+        open_ = items[start]
+        read = self._parameters(open_ + 1, self._closing[open_])
+        line = self._tokens[items[start - 1]].line + 1
+        self.found.append(
+            Declaration(
+                texts[start - 1],
+                "function",
+                line,
+                (*owners, *around),
+                is_member or bool(around),
+                None if read is None else read[0],
+                read is not None and read[1],
+                body is not None,
+            )
+        )
+
+    def _note(
+        self,
+        names: Sequence[str],
+        kind: str,
+        items: Sequence[int],
+        owners: tuple[str, ...],
+        is_member: bool,
+    ) -> None:
+        first = next((item for item in items if item >= 0), None)
+        line = 0 if first is None else self._tokens[first].line + 1
+        self.found += [Declaration(name, kind, line, owners, is_member) for name in names]
+
+    def _parameters(self, start: int, end: int) -> tuple[tuple[Parameter, ...], bool] | None:
+        """Return the parameters between brackets, and whether any more may follow."""
+        found: list[Parameter] = []
+        is_open = False
+        for part in _split(self._tokens, self._closing, start, end):
+            texts = [text for text in part if text[0] != "#"]
+            if "..." in "".join(texts):
+                is_open = True
+            elif len(texts) != len(part):
+                return None  # depends on the preprocessor
+            elif texts and texts != ["void"]:
+                found.append(_parameter(texts))
+        return tuple(found), is_open
+
+
+_ACCESS = frozenset({"public", "private", "protected"})
+
+
+def _split(
+    found: Sequence[Token], closing: Mapping[int, int], start: int, end: int
+) -> Iterator[list[str]]:
+    """Yield the texts between the commas outside of brackets, those with angles among them."""
+    part: list[str] = []
+    depth = 0
+    number = start
+    while number < end:
+        text = found[number].text
+        close = closing.get(number)
+        depth = max(0, depth + {"<": 1, ">": -1}.get(text, 0))
+        if text == "," and not depth:
+            yield part
+            part = []
+        elif close is not None:
+            part += [found[n].text for n in range(number, close + 1)]
+            number = close
+        else:
+            part.append(text)
+        number += 1
+    if part:
+        yield part
+
+
+def _parameter(texts: list[str]) -> Parameter:
+    has_default = "=" in texts
+    texts = texts[: texts.index("=")] if has_default else texts
+    words = [text for text in texts if _is_name(text) or text in _BUILT_IN]
+    is_named = len([w for w in words if w not in ("const", "volatile", "struct")]) > 1
+    name = texts[-1] if is_named and _is_name(texts[-1]) else ""
+    kind = [t for t in (texts[:-1] if name else texts) if t not in ("const", "volatile", "&")]
+    return Parameter(" ".join(kind), name, has_default)
+
+
+def _declarators(texts: Sequence[str]) -> list[str]:
+    """Return the variables that a declaration without a parameter list declares."""
+    found: list[str] = []
+    depth = 0
+    for number, text in enumerate(texts):
+        depth = max(0, depth + {"<": 1, ">": -1}.get(text, 0))
+        after = texts[number + 1] if number + 1 < len(texts) else ";"
+        is_end = after in (";", "=", ",", "[", "{", ":")
+        if number and not depth and is_end and _is_name(text) and texts[number - 1] != "=":
+            found.append(text)
+        if text == "=" and "," not in texts:
+            break
+    return found
+
+
+def _is_name(text: str) -> bool:
+    return (text[0].isalpha() or text[0] == "_") and text not in _NO_NAMES
+
+
+def _is_attribute(text: str) -> bool:
+    return text.isupper() and "_" in text and text.endswith(("API", "EXPORT"))
+
+
+def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
+    """Yield where some names are used, or declared inside of functions."""
+    for number, token in enumerate(file.tokens):
+        if token.text not in names:
+            continue
+        before = file.tokens[number - 1].text if number else ""
+        owner = file.tokens[number - 2].text if before == "::" and number > 1 else ""
+        open_ = _call(file, number + 1)
+        if open_ is None:
+            yield Use(token.text, token.line + 1, before, owner, _is_local(file, number))
+            continue
+        end = file.closing[open_]
+        narrow = sum(1 for _ in _split(file.tokens, file.closing, open_ + 1, end))
+        is_local = _is_local(file, number)
+        widest = _widest(file, open_)
+        yield Use(token.text, token.line + 1, before, owner, is_local, True, narrow, widest)
+
+
+def _widest(file: CxxFile, open_: int) -> int:
+    """Count the arguments as if no comma were between angle brackets."""
+    number, end, count = open_ + 1, file.closing[open_], 0
+    while number < end:
+        count += file.tokens[number].text == ","
+        number = file.closing.get(number, number) + 1
+    return count + (end > open_ + 1)
+
+
+def _call(file: CxxFile, number: int) -> int | None:
+    """Return the bracket of the call that may start here, behind template or launch arguments."""
+    depth, most = 0, number + 200
+    while number < min(len(file.tokens), most):
+        text = file.tokens[number].text
+        if text == "(" and not depth:
+            return number if number in file.closing else None
+        depth += {"<": 1, "<<": 2, ">": -1}.get(text, 0)
+        if depth <= 0 and text != ">":
+            return None
+        number = file.closing.get(number, number) + 1
+    return None
+
+
+def _is_local(file: CxxFile, number: int) -> bool:
+    """Say whether a name has a type in front of it, which declares it: `int n`, `; T* n`."""
+    texts = [file.tokens[n].text for n in range(max(0, number - 3), number)]
+    if not texts or texts[-1] in _LEADS:
+        return False
+    if texts[-1] in ("*", "&"):
+        is_type = texts[-2:-1] and (_is_name(texts[-2]) or texts[-2] in _BUILT_IN)
+        return bool(is_type) and texts[:-2][-1:] in ([], [";"], ["{"], ["}"], ["const"], ["auto"])
+    return texts[-1] == ">" or texts[-1] in _BUILT_IN or _is_name(texts[-1])
