@@ -206,6 +206,7 @@ def carry(
                 changed_upstream=changed_paths(bench.git_dir, base.id, onto.id),
                 since=since_in(way, bench),
                 unknown={path for one in left for path in (one.path, *one.whole)},
+                bring=bring,
             )
             judged = check_merged(judged, states, suspect_all=structure.suspect_all)
             told = [*invalid_patches(items, views), *run_checks(states, CHECKS)]

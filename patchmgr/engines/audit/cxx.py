@@ -30,6 +30,7 @@ MOST_FILES = 400  # that one file includes, directly or not
 HEAD = 12  # lines that a declaration may begin before the line in which it was changed
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]", re.MULTILINE)
+_OPENED = re.compile(rb"\b(?:using\s+namespace|namespace\s+\w+\s*=)\s+([\w:\s]+);")
 _BLANKED = bytes(c if c in NAMES else 32 for c in range(256))
 
 
@@ -64,17 +65,21 @@ class _Reach:
     """The files of a state, as code in it finds them."""
 
     def __init__(self, files: Files, roots: Collection[str]) -> None:
-        self._files = files
+        self.files = files
         self._roots = roots
         self._read: dict[str, CxxFile | None] = {}
         self._texts: dict[str, bytes | None] = {}
         self._words: dict[str, frozenset[bytes]] = {}
         self._closures: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
+    def read_ahead(self, paths: Collection[str]) -> None:
+        """Bring files that will be read."""
+        self.files.read_ahead(path for path in paths if path not in self._texts)
+
     def text(self, path: str) -> bytes | None:
         """Return a file, None where there is none."""
         if path not in self._texts:
-            self._texts[path] = self._files.read(path)
+            self._texts[path] = self.files.read(path)
         return self._texts[path]
 
     def words(self, path: str) -> frozenset[bytes]:
@@ -108,7 +113,7 @@ class _Reach:
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
-        tree = self._files.tree
+        tree = self.files.tree
         found: dict[str, list[str]] = {}
         for root in self._roots:
             for path in tree.files_below(root) if tree.is_directory(root) else ():
@@ -118,10 +123,10 @@ class _Reach:
     def found(self, path: str, name: str) -> list[str]:
         """Return the files that an include in a file may mean."""
         near = normpath(f"{dirname(path)}/{name}") if dirname(path) else normpath(name)
-        if self._files.blob(near) is not None:
+        if self.files.blob(near) is not None:
             return [near]
         plain = normpath(name)
-        if self._files.blob(plain) is not None:
+        if self.files.blob(plain) is not None:
             return [plain]
         while plain.startswith("../"):
             plain = plain[3:]
@@ -140,15 +145,17 @@ class _Reach:
         """
         if path not in self._closures:
             seen, lost = {path}, set()
-            waiting = [path]
-            while waiting and len(seen) <= MOST_FILES:
-                at = waiting.pop()
-                for name, is_quoted in self.includes(at):
-                    paths = self.found(at, name)
-                    if not paths and is_quoted:
-                        lost.add(name)
-                    waiting += [one for one in paths if one not in seen]
-                    seen.update(paths)
+            level = [path]
+            while level and len(seen) <= MOST_FILES:
+                self.read_ahead(level)
+                following: dict[str, None] = {}
+                for at in level:
+                    for name, is_quoted in self.includes(at):
+                        paths = self.found(at, name)
+                        lost.update(() if paths or not is_quoted else (name,))
+                        following |= dict.fromkeys(paths)
+                level = [one for one in following if one not in seen]
+                seen.update(level)
             all_ = frozenset(seen) if len(seen) <= MOST_FILES else frozenset()
             self._closures[path] = all_, frozenset(lost)
         return self._closures[path]
@@ -186,9 +193,11 @@ class _Side(Struct, frozen=True):
         changed = self._changed()
         if not changed:
             return
+        if not self.is_series:
+            self.new.read_ahead(self.users)
+        names = {name.encode("utf-8", "replace") for name in changed}
         for path in self.users:
-            words = {name.decode("utf-8", "replace") for name in self.new.words(path)}
-            if changed.keys() & words:
+            if not names.isdisjoint(self.new.words(path)):
                 yield from self._in_file(path, changed)
 
     def _lines(self, path: str) -> Mapping[int, str]:
@@ -201,23 +210,31 @@ class _Side(Struct, frozen=True):
         return {n + 1: "" for block in blocks for n in range(block.new_start, block.new_end)}
 
     def _changed(self) -> dict[str, list[str]]:
-        """Return the names whose declaration may have changed, with the files that had it."""
+        """Return the names that are declared otherwise now, with the files that declared them."""
         wanted: set[bytes] = set()
-        for path in self.users:
-            lines = (self.new.text(path) or b"").splitlines()
-            some = self.users[path] or range(1, len(lines) + 1)
-            text = b"\n".join(lines[number - 1] for number in some)
-            wanted.update(text.translate(_BLANKED).split())
+        providers = [path for path in self.providers if self._is_other(path)]
+        if self.is_series:
+            reached = {one for p in self.users for one in self.old.closure(self._before(p))[0]}
+            providers = [path for path in providers if path in reached]
+            for path, some in self.users.items() if providers else ():
+                lines = (self.new.text(path) or b"").splitlines()
+                text = b"\n".join(lines[number - 1] for number in some)
+                wanted.update(text.translate(_BLANKED).split())
+        self.old.read_ahead(providers)
+        self.new.read_ahead(providers)
         found: dict[str, list[str]] = {}
-        for path in self.providers:
-            if self.old.text(path) is None or self.old.text(path) == self.new.text(path):
-                continue
-            names = self._suspects(path) & wanted
-            code = self.old.code(path) if names else None
-            for one in code.declarations if code is not None else ():
-                if one.name.encode() in names and path not in found.setdefault(one.name, []):
-                    found[one.name].append(path)
+        for path in providers:
+            names = self._suspects(path)
+            for name in self._redeclared(path, names & wanted if self.is_series else names):
+                found.setdefault(name, []).append(path)
         return found
+
+    def _before(self, path: str) -> str:
+        return self.before.get(path, path)
+
+    def _is_other(self, path: str) -> bool:
+        old, new = self.old.files.blob(path), self.new.files.blob(path)
+        return old is not None and old != new
 
     def _suspects(self, path: str) -> set[bytes]:
         """Return the words of a file that are in lines that changed, or a little before those."""
@@ -231,10 +248,19 @@ class _Side(Struct, frozen=True):
         )
         return set(text.translate(_BLANKED).split())
 
+    def _redeclared(self, path: str, names: Collection[bytes]) -> set[str]:
+        """Return those of some names that a file declared, and does not declare alike now."""
+        code = self.old.code(path) if names else None
+        known = _by_name(code, names)
+        if not known:
+            return set()
+        now = _by_name(self.new.code(path), names)
+        return {name for name, shapes in known.items() if shapes != now.get(name)}
+
     def _in_file(self, path: str, changed: Mapping[str, Sequence[str]]) -> Iterator[Told]:
         from patchmgr.engines.languages.cxx_declarations import uses
 
-        before = self.before.get(path, path)
+        before = self._before(path)
         reached = self.old.closure(before)[0]
         names = {name: [c for c in where if c in reached] for name, where in changed.items()}
         names = {name: where for name, where in names.items() if where}
@@ -261,7 +287,7 @@ class _Side(Struct, frozen=True):
                 yield patch, told
 
     def _lost_includes(self, path: str, lines: Mapping[int, str]) -> Iterator[Told]:
-        before = self.before.get(path, path)
+        before = self._before(path)
         for number, line in enumerate((self.new.text(path) or b"").splitlines(), 1):
             match = _INCLUDE.match(line) if number in lines else None
             if match is None:
@@ -380,8 +406,13 @@ class _Fault(Struct, frozen=True):
         (before,), (after,) = was, now
         code = self.side.new.code(self.path)
         known = {token.text for token in code.tokens} if code is not None else set()
-        is_lost = use.owner == before[-1:][0] if use.owner and before else not use.owner
-        if not is_lost or not after or after[-1] in known or (use.owner and use.owner in after):
+        header = self.side.new.text(self.provider) or b""
+        is_opened = bool(after) and after[-1].encode() in _opened(header)
+        if use.owner:
+            is_lost = before[-1:] == (use.owner,) != after[-1:]
+        else:
+            is_lost = bool(after) and after[-1] not in known
+        if not is_lost or is_opened:
             return None
         text = f"`{use.name}` is `{'::'.join((*after, use.name))}` now"
         return self._finding(
@@ -455,6 +486,19 @@ class _Fault(Struct, frozen=True):
             one.name for one in after.declarations if one.name not in known and _shape(one) == shape
         }
         return likely.pop() if len(likely) == 1 else None
+
+
+def _by_name(code: CxxFile | None, names: Collection[bytes]) -> dict[str, set[object]]:
+    found: dict[str, set[object]] = {}
+    for one in code.declarations if code is not None else ():
+        if one.name.encode("utf-8", "replace") in names:
+            found.setdefault(one.name, set()).add((one.kind, one.owners, one.parameters))
+    return found
+
+
+def _opened(text: bytes) -> set[bytes]:
+    """Return the namespaces that a header opens, or gives a second name."""
+    return {word for names in _OPENED.findall(text) for word in names.translate(_BLANKED).split()}
 
 
 def _shape(one: Declaration) -> tuple[object, ...]:

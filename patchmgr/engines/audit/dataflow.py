@@ -49,23 +49,30 @@ class Site(Struct, frozen=True):
 
 
 class Flow(Struct, frozen=True):
-    """The statements of a function in their order, and all definitions in it."""
+    """The statements of a function in their order, and all definitions in it.
+
+    `exits` are the conditions under which it is left, or a loop's turn.
+    """
 
     sites: tuple[Site, ...]
     definitions: tuple[Definition, ...]
+    exits: tuple[Site, ...]
 
 
 def flow_of(function: Function) -> Flow:
     """Follow the definitions in a function; raise TooLong where that takes too many steps."""
     reader = _Reader()
     reader.function(function, {})
-    return Flow(tuple(reader.sites.values()), tuple(reader.definitions))
+    return Flow(
+        tuple(reader.sites.values()), tuple(reader.definitions), tuple(reader.exits.values())
+    )
 
 
 class _Reader:
     def __init__(self) -> None:
         self.definitions: list[Definition] = []
         self.sites: dict[int, Site] = {}
+        self.exits: dict[int, Site] = {}
         self._numbers: dict[tuple[int, str], int] = {}
         self._steps = 0
         self._loops: list[list[_Env]] = []  # states that leave or repeat the loops around
@@ -240,6 +247,8 @@ class _Reader:
         self._site(node, [node.test], env, end=node.test, text=f"if {test}")
         then = self._guarded(test, node.body, dict(env))
         other = self._guarded(f"not ({test})", node.orelse, dict(env)) if node.orelse else env
+        if then is None:
+            self.exits[id(node)] = self.sites[id(node)]
         return _join(then, other)
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, env: _Env) -> _Env | None:

@@ -30,6 +30,7 @@ _DEEPEST = 2  # definitions between a statement and what was redefined
 _NONE: frozenset[int] = frozenset()
 _SCOPE = re.compile(r"^([ \t]*)(async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")
+_EMPTY = re.compile(r"\b(?:len|bool)\((\w[\w.]*)\)(?: (?:>|!=) 0)?(?=$|\)| and | or )")
 PARAMETER = "parameter = "
 
 
@@ -69,7 +70,13 @@ def _in_file(states: States, path: str) -> Iterator[Told]:
             source = part.text.splitlines()[where - 1].strip()
             commit = _since(states, path, before, source)
             finding = AuditFinding(
-                "meaning", False, path, part.line + line - 1, symbol, sentence, commit
+                "meaning",
+                False,
+                path,
+                part.line + line - 1,
+                symbol,
+                sentence.replace("{}", str(part.line + where - 1)),
+                commit,
             )
             yield here[line], finding
 
@@ -154,7 +161,11 @@ class _Sides(Struct, frozen=True):
     pairs: Mapping[int, Site]
 
     def alike(self, text: str) -> str:
-        """Return a text in which names that only one side has are all the same."""
+        """Return a text in which names that only one side has are all the same.
+
+        The ways to ask whether something is empty are the same, too.
+        """
+        text = _EMPTY.sub(r"\1", text)
         return _WORD.sub(lambda word: word[0] if word[0] in self.shared else "?", text)
 
     def redefined(self, old: frozenset[int], new: frozenset[int]) -> _Change | None:
@@ -163,8 +174,8 @@ class _Sides(Struct, frozen=True):
         A further way beside those that it had is none: upstream's new branches mean what upstream
         wants them to (`if fp8: x = cast(x)`), and in 7 of 1,900 merges people let that be.
         """
-        before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
-        after = {self.alike(self.new.definitions[n].text): n for n in sorted(new)}
+        before = {self.alike(_expanded(self.old, n, self.shared)): n for n in sorted(old)}
+        after = {self.alike(_expanded(self.new, n, self.shared)): n for n in sorted(new)}
         gone = [self.old.definitions[n] for text, n in before.items() if text not in after]
         come = [self.new.definitions[n] for text, n in after.items() if text not in before]
         if not gone or not come:
@@ -189,6 +200,36 @@ class _Sides(Struct, frozen=True):
             if match is not None:
                 reads = self.old.definitions[match].reads
                 yield from ((n, reads[n], now.reads[n]) for n in now.reads if n in reads)
+
+
+def _expanded(flow: Flow, number: int, shared: frozenset[str]) -> str:
+    """Return a definition with names that only one side has replaced by what they stand for."""
+    definition = flow.definitions[number]
+    values = {
+        name: flow.definitions[min(reached)].text
+        for name, reached in definition.reads.items()
+        if name not in shared and len(reached) == 1
+    }
+    if not values:
+        return definition.text
+    try:
+        tree = ast.parse(definition.text, mode="eval")
+        inlined = ast.unparse(_Inlined(values).visit(tree))
+    except (SyntaxError, ValueError, RecursionError):
+        return definition.text
+    return inlined
+
+
+class _Inlined(ast.NodeTransformer):
+    """Puts expressions in the place of names."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Return what stands in the place of a name."""
+        text = self._values.get(node.id)
+        return node if text is None else ast.parse(text, mode="eval").body
 
 
 def _shown(was: str, now: str) -> tuple[str, str]:
@@ -234,12 +275,35 @@ def _changes(sides: _Sides, added: Collection[int]) -> Iterator[tuple[int, str, 
     told: set[str] = set()
     for number, site in enumerate(sides.new.sites):
         line = next((n for n in range(site.first - 1, site.last) if n in added), None)
-        if line is None or number not in sides.pairs:
+        if line is None:
             continue
-        for name, sentence, where in _about(sides, number, added):
+        about = [*_left_before(sides, site, added)]
+        if number in sides.pairs:
+            about += _about(sides, number, added)
+        for name, sentence, where in about:
             if name not in told and len(told) < _MOST_TOLD:
                 told.add(name)
                 yield line, name, sentence, where - 1
+
+
+def _left_before(
+    sides: _Sides, site: Site, added: Collection[int]
+) -> Iterator[tuple[str, str, int]]:
+    """Look for a case that a statement treats, and that upstream has done with before it."""
+    alike = [one for one in sides.new.exits if one.text == site.text]
+    earlier = [
+        one
+        for one in alike
+        if one.first < site.first
+        and one.first - 1 not in added
+        and one.guards == site.guards[: len(one.guards)]
+    ]
+    known = sum(one.text == site.text for one in sides.old.exits)
+    own = sum(one.first - 1 in added for one in alike)
+    if len(earlier) > known - own:
+        shown = site.text.removeprefix("if ")
+        text = f"where `{shown}` holds, line {{}} leaves before this one now"
+        yield shown, text, earlier[0].first
 
 
 def _about(sides: _Sides, number: int, added: Collection[int]) -> Iterator[tuple[str, str, int]]:

@@ -12,12 +12,14 @@ from patchmgr.engines.audit.states import AuditedPatch, Files, Since, States, To
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.passages import change_digest
 from patchmgr.engines.rebase import FileResult, Judged
+from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, History, Step, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
+_MOST_FAILURES = 3  # contents that nobody had: then nothing more is asked for
 _CONTENTS = 256  # kept: several checks read one file
 
 
@@ -31,26 +33,48 @@ def states_of(
     changed_upstream: Collection[str],
     since: Since,
     unknown: Collection[str] = (),
+    bring: Callable[[set[str]], None] = lambda blobs: None,
 ) -> States:
     """Return the states of a rebase; `changes` is what the series makes of `onto`.
 
-    Of the `unknown` paths nobody knows yet what they will be.
+    Of the `unknown` paths nobody knows yet what they will be. `bring` fetches blobs that the store
+    lacks, as far as anybody has them.
     """
     merged = Overlay(onto)
     for path, entry in changes.items():
         merged.set(path, entry)
-    read = lru_cache(_CONTENTS)(blobs.read)
+    read = lru_cache(_CONTENTS)(_bringing(blobs, bring))
     carriers = _carriers(judged, unknown)
     return States(
-        base=Files(Overlay(base), read),
-        written=Files(_written(judged, base), read),
-        onto=Files(Overlay(onto), read),
-        merged=Files(merged, read),
+        base=Files(Overlay(base), read, bring),
+        written=Files(_written(judged, base), read, bring),
+        onto=Files(Overlay(onto), read, bring),
+        merged=Files(merged, read, bring),
         patches=tuple(_audited(one) for one in judged),
         carriers={path: carriers[path] for path in sorted(changes) if path in carriers},
         changed_upstream=frozenset(changed_upstream),
         since=since,
     )
+
+
+def _bringing(blobs: Blobs, bring: Callable[[set[str]], None]) -> Callable[[str], bytes]:
+    """Return how to read a content, which is fetched where the store lacks it."""
+    failures = 0
+
+    def read(blob: str) -> bytes:
+        nonlocal failures
+        try:
+            return blobs.read(blob)
+        except PatchmgrError:
+            if failures >= _MOST_FAILURES:
+                raise
+        bring({blob})
+        failures += 1
+        content = blobs.read(blob)
+        failures -= 1
+        return content
+
+    return read
 
 
 def _audited(judged: Judged) -> AuditedPatch:

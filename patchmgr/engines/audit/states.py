@@ -22,6 +22,7 @@ class Files(Struct, frozen=True):
 
     tree: Overlay
     content: Callable[[str], bytes]
+    bring: Callable[[set[str]], None] = lambda blobs: None
 
     def exists(self, path: str) -> bool:
         """Say whether the path is a file or a folder."""
@@ -31,6 +32,11 @@ class Files(Struct, frozen=True):
         """Return the id of a file's content, None where there is no such file."""
         entry = self.tree.entry(path)
         return None if entry is None else entry.blob
+
+    def read_ahead(self, paths: Iterable[str]) -> None:
+        """Bring the contents of files that will be read, where the store is a partial clone."""
+        blobs = {self.blob(path) for path in paths}
+        self.bring({blob for blob in blobs if blob is not None})
 
     def read(self, path: str) -> bytes | None:
         """Return a file's content, None where there is no such file.

@@ -226,9 +226,9 @@ class _Scan:
         texts = self._texts(items)
         line = self._tokens[at].line + 1
         if "namespace" in texts:
-            names = tuple(t for t in texts if _is_name(t) and t != "inline")
+            names = tuple(text for text in texts if _is_name(text))
             self.found += [Declaration(name, "namespace", line) for name in names]
-            return names, False
+            return () if "inline" in texts else names, False  # it is part of the one around it
         if texts[-2:] == ["extern", '""']:
             return (), False
         if "(" in [
