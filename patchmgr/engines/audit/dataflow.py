@@ -51,21 +51,27 @@ class Site(Struct, frozen=True):
 class Flow(Struct, frozen=True):
     """The statements of a function in their order, and all definitions in it.
 
-    `exits` are the conditions under which it is left, or a loop's turn.
+    `exits` are the conditions under which it is left, or a loop's turn; `names` are all in it.
     """
 
     sites: tuple[Site, ...]
     definitions: tuple[Definition, ...]
     exits: tuple[Site, ...]
+    names: frozenset[str]
 
 
 def flow_of(function: Function) -> Flow:
     """Follow the definitions in a function; raise TooLong where that takes too many steps."""
     reader = _Reader()
     reader.function(function, {})
-    return Flow(
-        tuple(reader.sites.values()), tuple(reader.definitions), tuple(reader.exits.values())
-    )
+    names = {
+        str(value)
+        for node in ast.walk(function)
+        for value in (getattr(node, key, None) for key in ("id", "attr", "arg"))
+        if value is not None
+    }
+    sites, exits = tuple(reader.sites.values()), tuple(reader.exits.values())
+    return Flow(sites, tuple(reader.definitions), exits, frozenset(names))
 
 
 class _Reader:

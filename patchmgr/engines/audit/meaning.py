@@ -28,6 +28,7 @@ _LONGEST_SHOWN = 60  # characters of an expression
 _MOST_TOLD = 3  # names in one function
 _DEEPEST = 2  # definitions between a statement and what was redefined
 _NONE: frozenset[int] = frozenset()
+_LINE = "\0"  # stands for the number of a line
 _SCOPE = re.compile(r"^([ \t]*)(async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")
 _EMPTY = re.compile(r"\b(?:len|bool)\((\w[\w.]*)\)(?: (?:>|!=) 0)?(?=$|\)| and | or )")
@@ -75,7 +76,7 @@ def _in_file(states: States, path: str) -> Iterator[Told]:
                 path,
                 part.line + line - 1,
                 symbol,
-                sentence.replace("{}", str(part.line + where - 1)),
+                sentence.replace(_LINE, str(part.line + where - 1)),
                 commit,
             )
             yield here[line], finding
@@ -153,11 +154,11 @@ class _Change(Struct, frozen=True):
 
 
 class _Sides(Struct, frozen=True):
-    """A function as it is written against and as it is merged, and the words that both have."""
+    """A function as it is written against and as it is merged, and the names that one side has."""
 
     old: Flow
     new: Flow
-    shared: frozenset[str]
+    apart: frozenset[str]
     pairs: Mapping[int, Site]
 
     def alike(self, text: str) -> str:
@@ -166,7 +167,7 @@ class _Sides(Struct, frozen=True):
         The ways to ask whether something is empty are the same, too.
         """
         text = _EMPTY.sub(r"\1", text)
-        return _WORD.sub(lambda word: word[0] if word[0] in self.shared else "?", text)
+        return _WORD.sub(lambda word: "?" if word[0] in self.apart else word[0], text)
 
     def redefined(self, old: frozenset[int], new: frozenset[int]) -> _Change | None:
         """Return how a name is computed now, where it is not as it was.
@@ -174,8 +175,8 @@ class _Sides(Struct, frozen=True):
         A further way beside those that it had is none: upstream's new branches mean what upstream
         wants them to (`if fp8: x = cast(x)`), and in 7 of 1,900 merges people let that be.
         """
-        before = {self.alike(_expanded(self.old, n, self.shared)): n for n in sorted(old)}
-        after = {self.alike(_expanded(self.new, n, self.shared)): n for n in sorted(new)}
+        before = {self.alike(_expanded(self.old, n, self.apart)): n for n in sorted(old)}
+        after = {self.alike(_expanded(self.new, n, self.apart)): n for n in sorted(new)}
         gone = [self.old.definitions[n] for text, n in before.items() if text not in after]
         come = [self.new.definitions[n] for text, n in after.items() if text not in before]
         if not gone or not come:
@@ -202,13 +203,13 @@ class _Sides(Struct, frozen=True):
                 yield from ((n, reads[n], now.reads[n]) for n in now.reads if n in reads)
 
 
-def _expanded(flow: Flow, number: int, shared: frozenset[str]) -> str:
+def _expanded(flow: Flow, number: int, apart: frozenset[str]) -> str:
     """Return a definition with names that only one side has replaced by what they stand for."""
     definition = flow.definitions[number]
     values = {
         name: flow.definitions[min(reached)].text
         for name, reached in definition.reads.items()
-        if name not in shared and len(reached) == 1
+        if name in apart and len(reached) == 1
     }
     if not values:
         return definition.text
@@ -247,8 +248,7 @@ def _sides(old: str, new: str) -> _Sides | None:
     before, after = _flow(old), _flow(new)
     if before is None or after is None:
         return None
-    words = [frozenset(_WORD.findall(text)) for text in (old, new)]
-    return _Sides(before, after, words[0] & words[1], _pairs(before, after))
+    return _Sides(before, after, before.names ^ after.names, _pairs(before, after))
 
 
 def _pairs(old: Flow, new: Flow) -> dict[int, Site]:
@@ -302,7 +302,7 @@ def _left_before(
     own = sum(one.first - 1 in added for one in alike)
     if len(earlier) > known - own:
         shown = site.text.removeprefix("if ")
-        text = f"where `{shown}` holds, line {{}} leaves before this one now"
+        text = f"where `{shown}` holds, line {_LINE} leaves before this one now"
         yield shown, text, earlier[0].first
 
 
