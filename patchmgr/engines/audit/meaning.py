@@ -175,6 +175,9 @@ class _Sides(Struct, frozen=True):
         A further way beside those that it had is none: upstream's new branches mean what upstream
         wants them to (`if fp8: x = cast(x)`), and in 7 of 1,900 merges people let that be.
         """
+        texts = {self.old.definitions[n].text for n in old}
+        if texts == {self.new.definitions[n].text for n in new}:
+            return None
         before = {self.alike(_expanded(self.old, n, self.apart)): n for n in sorted(old)}
         after = {self.alike(_expanded(self.new, n, self.apart)): n for n in sorted(new)}
         gone = [self.old.definitions[n] for text, n in before.items() if text not in after]
@@ -185,8 +188,8 @@ class _Sides(Struct, frozen=True):
             one.text.startswith(PARAMETER) for one in (*gone, *come)
         ):
             return None
-        texts = (" or ".join(one.text for one in some) for some in (gone, come))
-        was, now = _shown(*(text.replace(PARAMETER, "") for text in texts))
+        shown = (" or ".join(one.text for one in some) for some in (gone, come))
+        was, now = _shown(*(text.replace(PARAMETER, "") for text in shown))
         reads = {name for one in (*gone, *come) for name in one.reads}
         return _Change(was, now, come[0].line, frozenset(reads))
 
@@ -211,8 +214,6 @@ def _expanded(flow: Flow, number: int, apart: frozenset[str]) -> str:
         for name, reached in definition.reads.items()
         if name in apart and len(reached) == 1
     }
-    if not values:
-        return definition.text
     try:
         tree = ast.parse(definition.text, mode="eval")
         inlined = ast.unparse(_Inlined(values).visit(tree))
