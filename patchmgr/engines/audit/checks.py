@@ -5,6 +5,7 @@ from __future__ import annotations
 from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.engines.audit.folders import lonely_files
 from patchmgr.engines.audit.meaning import changed_meaning
+from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import syntax
 
@@ -13,4 +14,5 @@ CHECKS: tuple[Check, ...] = (
     lonely_files,
     changed_meaning,
     cxx_faults,
+    lost_registrations,
 )

@@ -1,0 +1,253 @@
+"""Names in strings and registrations: what the series names, and upstream no longer has.
+
+No import and no compiler sees them: `"package.module:Class"`, an entry of a table with the module
+and the class, an operator that C++ registers and Python calls. They are warnings, for a string says
+what it names by convention only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from msgspec import Struct
+
+from patchmgr.engines.audit.added import added_lines
+from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.formatting_proof import CXX
+from patchmgr.model.audit import AuditFinding
+
+_PYTHON = (".py", ".pyi")
+_TEXT = (*_PYTHON, ".toml", ".cfg", ".json", ".yaml", ".yml", ".ini")
+_WORD = re.compile(rb"\w+")
+_STRING = re.compile(rb"\"([\w.:/\-]{2,200})\"|'([\w.:/\-]{2,200})'")
+_ENTRY = re.compile(rb"=[ \t]*([\w.]+:\w+)[ \t]*$")
+_OPERATOR = re.compile(rb"\bops\.(\w+)\.(\w+)|\b_\w*C\w*\.(\w+)[ \t]*\(")
+_TOP = re.compile(
+    rb"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE
+)
+_REGISTERED = re.compile(
+    rb"""\.(?:def|impl)\(\s*"(?:\w+::)?(\w+)
+       | \b\w*(?:custom_op|regist|REGIST|EXPORT)\w*\(\s*(?:\w+\s*=\s*)?["']?(?:\w+::)?(\w+)""",
+    re.VERBOSE,
+)
+_DEFINED = re.compile(
+    rb"""\.def\(\s*"(?:\w+::)?(\w+) | @[\w.]*regist\w*\(\s*["']([\w.\-/]+)["']""", re.VERBOSE
+)
+
+
+class _Line(Struct, frozen=True):
+    """A line that the series adds."""
+
+    path: str
+    number: int
+    patch: str
+    text: bytes
+
+
+def lost_registrations(states: States) -> Iterator[Told]:
+    """Tell which strings and operators of the series name what upstream took away."""
+    lines = [line for path in states.carriers for line in _lines(states, path)]
+    if not lines or not states.changed_upstream:
+        return
+    yield from _lost_names(states, lines)
+    yield from _lost_operators(states, lines)
+    yield from _defined_twice(states, lines)
+
+
+def _lines(states: States, path: str) -> Iterator[_Line]:
+    if not path.endswith((*_TEXT, *CXX)):
+        return
+    added = added_lines(states, path)
+    texts = (states.merged.read(path) or b"").splitlines() if added else []
+    for number, patch in added.items():
+        yield _Line(path, number, patch, texts[number - 1])
+
+
+def _strings(line: _Line) -> list[str]:
+    found = [one or other for one, other in _STRING.findall(line.text)]
+    if not line.path.endswith(_PYTHON):
+        found += _ENTRY.findall(line.text)
+    return [text.decode() for text in found]
+
+
+def _lost_names(states: States, lines: Collection[_Line]) -> Iterator[Told]:
+    """Look at strings that name a module, or something in it."""
+    named = [(line, texts) for line in lines if (texts := _strings(line))]
+    words = {word for _, texts in named for text in texts for word in re.split(r"[.:/]", text)}
+    for path in sorted(states.changed_upstream):
+        if not path.endswith(".py") or _module(path).rpartition(".")[2] not in words:
+            continue
+        old, new = states.written.read(path), states.merged.read(path)
+        if old is None or old == new:
+            continue
+        has_moved = new is None and _other_form(states.merged, path)
+        gone = set() if has_moved else _bound(old) - _mentioned(new, _bound(old))
+        for line, texts in named:
+            for text, symbol in _names_in(texts, _module(path)):
+                if symbol is None and (new is not None or has_moved):
+                    continue
+                if symbol is not None and symbol.encode() not in gone:
+                    continue
+                lost = f"`{symbol}`, which {path} no longer has" if new is not None else path
+                said = f"`{text}` names {lost}" + (", which is gone" if new is None else "")
+                step = states.since(path, lambda now, s=symbol: _lacks(now, s))
+                commit = None if step is None else step.commit
+                proposal = _renamed(old, new) if symbol is not None and new is not None else None
+                if proposal is not None:
+                    said += f"; `{proposal}` is new there"
+                yield (
+                    line.patch,
+                    AuditFinding(
+                        "registered",
+                        False,
+                        line.path,
+                        line.number,
+                        symbol or text,
+                        said,
+                        commit,
+                        proposal,
+                    ),
+                )
+
+
+def _lacks(content: bytes | None, symbol: str | None) -> bool:
+    if content is None or symbol is None:
+        return content is None
+    return symbol.encode() not in _bound(content)
+
+
+def _module(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _other_form(files: Files, path: str) -> bool:
+    """Say whether a module became a package, or a package a module."""
+    if path.endswith("/__init__.py"):
+        return files.blob(path.removesuffix("/__init__.py") + ".py") is not None
+    return files.exists(path.removesuffix(".py"))
+
+
+def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str | None]]:
+    """Yield what strings of one line say of a module: itself, or a name in it.
+
+    That is one string with dots, or one with the module and another one with the name.
+    """
+    for number, text in enumerate(texts):
+        where, colon, name = text.partition(":")
+        if colon and _is_of(where, module):
+            yield text, name.partition(".")[0]
+        elif not colon and _is_of(text, module):
+            if "." in text:
+                yield text, None
+            for other in texts[number + 1 : number + 2]:
+                if other.isidentifier():
+                    yield f"{text}.{other}", other
+        elif not colon:
+            where, dot, name = text.rpartition(".")
+            if dot and "." in where and _is_of(where, module):
+                yield text, name
+
+
+def _is_of(name: str, module: str) -> bool:
+    return bool(name) and f".{module}".endswith(f".{name.lstrip('.')}")
+
+
+def _bound(content: bytes) -> set[bytes]:
+    """Return the names that the top level of a module binds, as its lines show."""
+    return {one or other for one, other in _TOP.findall(content)}
+
+
+def _mentioned(content: bytes | None, names: Collection[bytes]) -> set[bytes]:
+    """Return those names that a module still binds, or that it may import."""
+    if content is None:
+        return set()
+    imports = b"".join(re.findall(rb"(?m)^[ \t]*(?:from|import)\b[^(\n]*(?:\([^)]*\))?", content))
+    words = set(_WORD.findall(imports))
+    if b"*" in imports or b"__getattr__" in _bound(content):
+        return set(names)
+    inner = set(re.findall(rb"(?m)^[ \t]+(?:def|class)[ \t]+(\w+)", content))
+    return {name for name in names if name in words or name in inner} | _bound(content)
+
+
+def _renamed(old: bytes, new: bytes) -> str | None:
+    come = _bound(new) - _bound(old)
+    return come.pop().decode() if len(come) == 1 else None
+
+
+def _registered(
+    files: Files, paths: Collection[str], pattern: re.Pattern[bytes]
+) -> dict[bytes, str]:
+    """Return the names that files register, each with a file that does."""
+    return {
+        one or other: path
+        for path in paths
+        for one, other in pattern.findall(files.read(path) or b"")
+    }
+
+
+def _lost_operators(states: States, lines: Collection[_Line]) -> Iterator[Told]:
+    """Look at operators that are called and that nothing registers any more."""
+    called: dict[bytes, list[_Line]] = {}
+    for line in lines:
+        if line.path.endswith(_PYTHON):
+            for _, operator, function in _OPERATOR.findall(line.text):
+                called.setdefault(operator or function, []).append(line)
+    if not called:
+        return
+    paths = _sources(states)
+    old = _registered(states.written, paths, _REGISTERED)
+    new = _registered(states.merged, paths, _REGISTERED)
+    for name in sorted(called.keys() & old.keys() - new.keys()):
+        path, shown = old[name], name.decode()
+        text = f"`{shown}` is called, and {path} no longer registers it"
+        step = states.since(path, lambda now, name=name: name not in _names(now))
+        for line in called[name][:1]:
+            yield (
+                line.patch,
+                AuditFinding(
+                    "registered",
+                    False,
+                    line.path,
+                    line.number,
+                    shown,
+                    text,
+                    None if step is None else step.commit,
+                ),
+            )
+
+
+def _names(content: bytes | None) -> set[bytes]:
+    return {one or other for one, other in _REGISTERED.findall(content or b"")}
+
+
+def _sources(states: States) -> list[str]:
+    """Return the files that register what is called, as far as either side changed them."""
+    paths = [
+        path
+        for path in sorted({*states.changed_upstream, *states.carriers})
+        if path.endswith((*CXX, *_PYTHON))
+    ]
+    states.written.read_ahead(paths)
+    states.merged.read_ahead(paths)
+    return paths
+
+
+def _defined_twice(states: States, lines: Collection[_Line]) -> Iterator[Told]:
+    """Look at what the series registers, and upstream has come to register, too."""
+    mine: dict[bytes, _Line] = {}
+    for line in lines:
+        for one, other in _DEFINED.findall(line.text):
+            mine.setdefault(one or other, line)
+    if not mine:
+        return
+    ends = CXX if any(line.path.endswith(CXX) for line in mine.values()) else _PYTHON
+    paths = [path for path in sorted(states.changed_upstream) if path.endswith(ends)]
+    old = _registered(states.base, paths, _DEFINED)
+    new = _registered(states.onto, paths, _DEFINED)
+    kept: Mapping[bytes, _Line] = {name: mine[name] for name in sorted(mine.keys() & new.keys())}
+    for name, line in kept.items():
+        if name not in old:
+            shown = name.decode()
+            text = f"`{shown}` is registered here, and now by upstream in {new[name]}, too"
+            yield line.patch, AuditFinding("registered", False, line.path, line.number, shown, text)
