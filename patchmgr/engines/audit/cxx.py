@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from patchmgr.engines.languages.cxx_declarations import CxxFile, Declaration, Use
 
 MOST_FILES = 400  # that one file includes, directly or not
-HEAD = 12  # lines that a declaration may begin before the line in which it was changed
+HEAD = 12  # lines that a statement may begin before the line in which it was changed
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]", re.MULTILINE)
 _OPENED = re.compile(rb"\b(?:using\s+namespace|namespace\s+\w+\s*=)\s+([\w:\s]+);")
 _BLANKED = bytes(c if c in NAMES else 32 for c in range(256))
+
+_SCOPES = frozenset({b"class", b"enum", b"extern", b"namespace", b"struct", b"union"})
+_GENERATED = (".inc", ".def")  # of includes that a build makes
 
 
 def cxx_faults(states: States) -> Iterator[Told]:
@@ -193,8 +196,6 @@ class _Side(Struct, frozen=True):
         changed = self._changed()
         if not changed:
             return
-        if not self.is_series:
-            self.new.read_ahead(self.users)
         names = {name.encode("utf-8", "replace") for name in changed}
         for path in self.users:
             if not names.isdisjoint(self.new.words(path)):
@@ -222,10 +223,13 @@ class _Side(Struct, frozen=True):
                 wanted.update(text.translate(_BLANKED).split())
         self.old.read_ahead(providers)
         self.new.read_ahead(providers)
+        suspects = {path: names for path in providers if (names := self._suspects(path))}
+        if suspects and not self.is_series:
+            self.new.read_ahead(self.users)
+            wanted.update(*(self.new.words(path) for path in self.users))
         found: dict[str, list[str]] = {}
-        for path in providers:
-            names = self._suspects(path)
-            for name in self._redeclared(path, names & wanted if self.is_series else names):
+        for path, names in suspects.items():
+            for name in self._redeclared(path, names & wanted):
                 found.setdefault(name, []).append(path)
         return found
 
@@ -237,16 +241,17 @@ class _Side(Struct, frozen=True):
         return old is not None and old != new
 
     def _suspects(self, path: str) -> set[bytes]:
-        """Return the words of a file that are in lines that changed, or a little before those."""
+        """Return the words of a file that are in statements that changed."""
         old, new = self.old.text(path) or b"", self.new.text(path)
         if new is None:
             return set(self.old.words(path))
         lines = old.splitlines(keepends=True)
+        blocks = changed_blocks(lines, new.splitlines(keepends=True))
         text = b"".join(
-            b"".join(lines[max(0, block.old_start - HEAD) : block.old_end + 1])
-            for block in changed_blocks(lines, new.splitlines(keepends=True))
+            b"".join(lines[_start(lines, block.old_start) : block.old_end]) for block in blocks
         )
-        return set(text.translate(_BLANKED).split())
+        words = set(text.translate(_BLANKED).split())
+        return words if words.isdisjoint(_SCOPES) else set(self.old.words(path))
 
     def _redeclared(self, path: str, names: Collection[bytes]) -> set[str]:
         """Return those of some names that a file declared, and does not declare alike now."""
@@ -325,13 +330,17 @@ class _Fault(Struct, frozen=True):
         is_part = self.use.before in (".", "->")
         if not old or (is_part and not any(one.is_member for one in old)):
             return None
-        if not self.side.new.tells_name(self.path, name, {self.path: self.lines}):
-            lost = self.side.new.closure(self.path)[1] - self.side.old.closure(self.before)[1]
-            is_certain = not is_part and not lost and not any(one.is_member for one in old)
+        new = self._known(self.side.new, self.path)
+        if not new and not self.side.new.tells_name(self.path, name, {self.path: self.lines}):
+            unknown = self.side.new.closure(self.path)[1]
+            lost = unknown - self.side.old.closure(self.before)[1]
+            unsure = any(one.is_member or one.kind == "namespace" for one in old)
+            if any(name.endswith(_GENERATED) for name in unknown):
+                return None
+            is_certain = not is_part and not lost and not unsure
             kind = old[0].kind
             text = f"the {kind} `{name}` of {self.provider} is in nothing that this file includes"
             return self._finding("removed", is_certain, text, old[0], lambda new: not new)
-        new = self._known(self.side.new, self.path)
         return self._enumerator(old, new) or self._call(old, new) or self._owner(old, new)
 
     def _known(self, reach: _Reach, path: str) -> list[Declaration]:
@@ -379,7 +388,9 @@ class _Fault(Struct, frozen=True):
             )
         if not fits(new) or len(old) != 1 or len(new) != 1 or is_member:
             return None
-        change = _otherwise(old[0], new[0], use.most)
+        places = self.side.new.declared(self.path, (use.name,))
+        is_same_file = [where for where, _ in places] == [self.provider]
+        change = _otherwise(old[0], new[0], use.most) if is_same_file else None
         if change is None:
             return None
         text = f"`{use.name}`, which is called here, {change}"
@@ -486,6 +497,17 @@ class _Fault(Struct, frozen=True):
             one.name for one in after.declarations if one.name not in known and _shape(one) == shape
         }
         return likely.pop() if len(likely) == 1 else None
+
+
+def _start(lines: Sequence[bytes], number: int) -> int:
+    """Return where the statement begins that goes on at a line."""
+    first = number
+    while first > max(0, number - HEAD):
+        before = lines[first - 1].partition(b"//")[0].strip()
+        if not before or before.endswith((b";", b"{", b"}", b":")) or before[:1] == b"#":
+            break
+        first -= 1
+    return first
 
 
 def _by_name(code: CxxFile | None, names: Collection[bytes]) -> dict[str, set[object]]:
