@@ -1,0 +1,185 @@
+"""What C++ relies on that its includes no longer declare is told, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.audit.cxx import cxx_faults
+from patchmgr.model.audit import AuditFinding
+from tests.engines.audit.audited import found
+
+HEADER = """\
+#pragma once
+#define CHECK(x) check_it(x)
+namespace ops {
+enum class Kind { A, B, C };
+enum Flag { kSlow, kFast };
+struct Options { int size = 1; int depth = 2; int run(int n); };
+int scale(int x, int y = 2);
+void launch(float* p, int n);
+template <typename T> T clamp_to(T value, T most) { return value < most ? value : most; }
+}
+int plain(int x);
+"""
+PADS = "".join(f"int pad{n}(int a) {{\n  return a + {n};\n}}\n\n" for n in range(8))
+USER = f'#include "k.h"\n{PADS}int use(int a) {{\n  int r = a;\n  return r;\n}}\n'
+
+Files = dict[str, str]
+
+
+def told_of(base: Files, ours: Files, upstream: Files) -> tuple[AuditFinding, ...]:
+    """Return what is found; files that a side does not name are as in base."""
+    sides = ({**base, **side} for side in ({}, ours, upstream))
+    return found([cxx_faults], *({p: t.encode() for p, t in side.items()} for side in sides))
+
+
+def using(line: str) -> Files:
+    return {"src/k.cu": USER.replace("  int r = a;\n", f"  int r = a;\n  {line}\n")}
+
+
+def header(old: str, new: str) -> Files:
+    assert old in HEADER
+    return {"src/k.h": HEADER.replace(old, new)}
+
+
+BASE = {"src/k.h": HEADER, "src/k.cu": USER}
+LOST = {
+    "function": ("r = ops::scale(a, 2);", ("int scale(", "int rescale("), "scale", True),
+    "its name, without a namespace": (
+        "r = plain(a);",
+        ("int plain(", "int simple("),
+        "plain",
+        True,
+    ),
+    "launch": ("ops::launch<<<1, 2>>>(0, a);", ("launch(", "start("), "launch", True),
+    "template": ("r = ops::clamp_to<int>(a, 2);", ("clamp_to(", "clamped("), "clamp_to", True),
+    "enumerator of a class": ("r = int(ops::Kind::B);", ("A, B, C", "A, B1, C"), "B", True),
+    "enumerator": ("r = ops::kFast;", ("kSlow, kFast", "kSlow, kQuick"), "kFast", True),
+    "type": ("ops::Options o;", ("Options", "Settings"), "Options", True),
+    "macro": ("CHECK(a);", ("#define CHECK(x) check_it(x)\n", ""), "CHECK", True),
+    "macro's parameters": ("CHECK(a);", ("CHECK(x)", "CHECK(x, y)"), "CHECK", True),
+    "member": ("ops::Options o; r = o.depth;", ("int depth", "int levels"), "depth", False),
+    "method": ("ops::Options o; r = o.run(a);", ("run(int n)", "run(int n, int m)"), "run", False),
+    "a parameter more": (
+        "r = ops::scale(a);",
+        ("(int x, int y = 2)", "(int x, int y)"),
+        "scale",
+        True,
+    ),
+    "a parameter less": ("r = ops::scale(a, 3);", ("(int x, int y = 2)", "(int x)"), "scale", True),
+    "order": ("r = ops::scale(a, 3);", ("(int x, int y = 2)", "(int y, int x)"), "scale", False),
+    "type of a parameter": ("ops::launch(0, a);", ("float* p", "Tensor p"), "launch", False),
+    "namespace": (
+        "r = ops::scale(a);",
+        ("namespace ops {", "namespace ops::detail {"),
+        "scale",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LOST)
+def test_what_the_headers_no_longer_declare_so_is_told(case: str) -> None:
+    line, change, symbol, is_certain = LOST[case]
+    told = told_of(BASE, using(line), header(*change))
+    assert [(one.symbol, one.is_certain) for one in told] == [(symbol, is_certain)]
+    assert told[0].path == "src/k.cu"
+    assert using(line)["src/k.cu"].splitlines()[told[0].line - 1].strip() == line
+
+
+KEPT = {
+    "an overload more": ("r = ops::scale(a);", ("int scale(", "int scale(float x);\nint scale(")),
+    "a default more": ("ops::launch(0, a);", ("int n)", "int n, int m = 0)")),
+    "a number's type": ("ops::launch(0, a);", ("int n", "long n")),
+    "another function": ("r = ops::scale(a);", ("launch(float* p, int n)", "launch(float* p)")),
+    "renamed parameter": ("r = ops::scale(a, 2);", ("int x, int y", "int first, int second")),
+    "inline namespace": (
+        "r = ops::scale(a);",
+        ("ops {\nenum", "ops { inline namespace v1 {} \nenum"),
+    ),
+    "in a comment": ("// scale\n  r = a;", ("int scale(", "int rescale(")),
+    "in a string": ('log("scale");', ("int scale(", "int rescale(")),
+    "a local name": ("int scale = a; r = scale;", ("int scale(", "int rescale(")),
+    "a member of something else": ("r = other.scale(a);", ("int scale(", "int rescale(")),
+    "an alias stays": (
+        "r = plain(a);",
+        ("int plain(int x);", "#define plain simple\nint simple(int x);"),
+    ),
+    "moved in the header": ("r = plain(a);", ("#pragma once\n", "#pragma once\nint plain(int);\n")),
+    "both branches": (
+        "r = plain(a);",
+        ("int plain(int x);", "#if X\nint plain(int x);\n#else\nint plain(long x);\n#endif"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_what_is_still_declared_is_not_told(case: str) -> None:
+    line, change = KEPT[case]
+    assert not told_of(BASE, using(line), header(*change))
+
+
+def test_a_new_name_is_proposed() -> None:
+    (told,) = told_of(BASE, using("r = plain(a);"), header("int plain(", "int simple("))
+    assert told.proposal == "simple"
+    assert told.sentence().endswith("`simple` is new there")
+
+
+def test_what_went_to_another_included_header_is_there() -> None:
+    upstream = header("int plain(int x);", '#include "../inc/more.h"') | {
+        "inc/more.h": "int plain(int x);\n"
+    }
+    assert not told_of(BASE, using("r = plain(a);"), upstream)
+
+
+def test_a_header_that_is_found_by_the_end_of_its_path_is_in_reach() -> None:
+    base = {"csrc/a.cu": USER.replace('"k.h"', "<lib/k.h>"), "csrc/include/lib/k.h": HEADER}
+    ours = {"csrc/a.cu": base["csrc/a.cu"].replace("r = a;", "r = plain(a);")}
+    gone = {"csrc/include/lib/k.h": HEADER.replace("plain", "simple")}
+    assert [one.symbol for one in told_of(base, ours, gone)] == ["plain"]
+
+
+def test_a_file_that_does_not_include_the_header_is_left_alone() -> None:
+    base = BASE | {"src/k.cu": USER.replace('#include "k.h"\n', "")}
+    ours = {"src/k.cu": base["src/k.cu"].replace("r = a;", "r = plain(a);")}
+    assert not told_of(base, ours, header("plain", "simple"))
+
+
+def test_an_included_file_that_is_gone_is_told() -> None:
+    base = {**BASE, "src/extra.h": "int extra();\n"}
+    ours = {"src/k.cu": USER.replace('"k.h"\n', '"k.h"\n#include "extra.h"\n')}
+    files = {path: text.encode() for path, text in base.items()}
+    new = {path: text for path, text in files.items() if path != "src/extra.h"}
+    told = found([cxx_faults], files, {**files, "src/k.cu": ours["src/k.cu"].encode()}, new)
+    assert [(one.kind, one.is_certain, one.line) for one in told] == [("include", True, 2)]
+    moved = {**new, "other/extra.h": files["src/extra.h"]}
+    told = found([cxx_faults], files, {**files, "src/k.cu": ours["src/k.cu"].encode()}, moved)
+    assert [(one.kind, one.is_certain, one.proposal) for one in told] in (
+        [],  # some `-I` may name the folder
+        [("include", False, "other/extra.h")],
+    )
+
+
+def test_upstream_s_new_call_of_what_the_series_renames_is_told() -> None:
+    series = header("int plain(", "int simple(")
+    (told,) = told_of(BASE, series, using("r = plain(a);"))
+    assert (told.symbol, told.path, told.is_certain) == ("plain", "src/k.cu", True)
+    assert not told_of(BASE, series, using("r = ops::scale(a);"))
+
+
+def test_a_definition_that_is_no_longer_declared_so_is_told() -> None:
+    ours = {"src/k.cu": USER + "\nint plain(int x) {\n  return x;\n}\n"}
+    (told,) = told_of(BASE, ours, header("plain(int x)", "plain(int x, int y)"))
+    assert (told.kind, told.symbol, told.is_certain) == ("signature", "plain", False)
+    assert not told_of(BASE, ours, header("int y = 2", "int y = 3"))
+
+
+def test_deep_brackets_and_long_chains_of_includes_end() -> None:
+    deep = HEADER + "int x = " + "(" * 20_000 + "1" + ")" * 20_000 + ";\n"
+    base = {**BASE, "src/k.h": deep + '#include "k.h"\n'}
+    ours = using("r = plain(a);")
+    (told,) = told_of(base, ours, {"src/k.h": base["src/k.h"].replace("plain", "simple")})
+    assert told.symbol == "plain"
+    chain = {f"src/h{n}.h": f'#include "h{n + 1}.h"\n' for n in range(500)}
+    base = {**BASE, **chain, "src/k.h": HEADER + '#include "h0.h"\n'}
+    assert not told_of(base, ours, {"src/k.h": base["src/k.h"].replace("plain", "simple")})
