@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.engines.audit.folders import lonely_files
+from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
@@ -15,4 +16,5 @@ CHECKS: tuple[Check, ...] = (
     changed_meaning,
     cxx_faults,
     lost_registrations,
+    check_interfaces,
 )

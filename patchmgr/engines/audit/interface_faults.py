@@ -1,0 +1,517 @@
+"""Compare what uses mean on the side that wrote them with what they mean in the result."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
+from patchmgr.engines.audit.python_modules import (
+    Entity,
+    Function,
+    Parser,
+    PythonState,
+    members_of,
+)
+from patchmgr.engines.audit.python_uses import Reader, Use, uses_of
+from patchmgr.engines.audit.states import States, Told
+from patchmgr.engines.structure.guards_calls import misfit
+from patchmgr.model.audit import AuditFinding
+
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
+_THERE = ("module", "class", "function", "value", "instance")
+_MAKES = "__init__"
+
+
+class Fault(Struct, frozen=True):
+    """What is wrong with a use; `old` is what it meant on its side, `new` what it means now.
+
+    `name` is what is looked for, where it is gone.
+    """
+
+    kind: str
+    text: str
+    symbol: str
+    is_certain: bool
+    line: int
+    old: Entity
+    new: Entity
+
+
+class Pair(Struct, frozen=True):
+    """A file as the result reads it, and as the side reads it that its lines come from."""
+
+    now: Reader
+    then: Reader
+
+
+def faults_in(states: States, reach: Mapping[str, tuple[frozenset[int], bool]]) -> Iterator[Told]:
+    """Yield what is wrong with the uses in some lines of some files, with the patch."""
+    from patchmgr.engines.audit.interfaces import written_path
+
+    parser = Parser()
+    merged = PythonState(states.merged, parser)
+    written = PythonState(states.written, parser)
+    onto = PythonState(states.onto, parser)
+    for path, (lines, is_ours) in reach.items():
+        now = Reader(merged, path)
+        if now.module is None:
+            continue
+        then = Reader(written, written_path(states, path)) if is_ours else Reader(onto, path)
+        pair = Pair(now, then)
+        numbers = sorted(lines)
+        told: set[tuple[str, str]] = set()
+        for use in uses_of(now.module.node, numbers):
+            for fault in faults_of(use, pair):
+                if (fault.text, fault.kind) not in told:
+                    told.add((fault.text, fault.kind))
+                    yield _told(states, path, fault, pair, is_ours=is_ours)
+
+
+def _told(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bool) -> Told:
+    step = proposal = None
+    if fault.kind == "removed":
+        proposal = new_name(states, fault.old, fault.new, fault.symbol, pair.now.state)
+    if is_ours:
+        asked = since_gone if fault.kind == "removed" else since_signed
+        step = asked(states, fault.old, fault.new, fault.symbol)
+    text = fault.text if is_ours else f"{fault.text} The series changed that."
+    if proposal:
+        text += f" It may be `{proposal}` now."
+    finding = AuditFinding(
+        fault.kind,
+        fault.is_certain,
+        path,
+        fault.line,
+        fault.symbol,
+        text,
+        None if step is None else step.commit,
+        proposal,
+    )
+    return patch_of(states, path, fault, is_ours=is_ours), finding
+
+
+def patch_of(states: States, path: str, fault: Fault, *, is_ours: bool) -> str:
+    """Return the last patch that brought a line of the result, or took a definition away."""
+    home = path
+    if is_ours:
+        content = states.merged.read(path) or b""
+        line = b"+" + content.split(b"\n")[fault.line - 1]
+    else:
+        home = fault.old.module.path if fault.old.module is not None else path
+        line = b"-"
+    name = fault.symbol.rpartition(".")[2].encode()
+    for patch in reversed(states.patches):
+        for change in patch.files if patch.is_carried else ():
+            if home not in (patch.homes.get(change.path), change.path, change.old_path):
+                continue
+            for hunk in change.hunks:
+                for each in hunk.lines:
+                    if each.rstrip(b"\n") == line or (
+                        not is_ours and each[:1] == b"-" and name in each
+                    ):
+                        return patch.name
+    return states.carriers.get(home) or states.carriers.get(path) or ""
+
+
+def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield what is wrong with a use in the result, and was right on its side."""
+    node = use.node
+    if isinstance(node, (ast.ImportFrom, ast.Import)):
+        yield from _import_faults(node, use, pair)
+    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        yield from _attribute_faults(node, use, pair)
+    elif isinstance(node, ast.Call):
+        yield from _call_faults(node, use, pair)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield from _text_faults(node, node.value, pair)
+    elif isinstance(node, ast.ClassDef):
+        yield from _abstract_faults(node, use, pair)
+    elif isinstance(node, Function):
+        yield from _override_faults(node, use, pair)
+    elif isinstance(node, ast.Assign):
+        yield from _arity_faults(node, use, pair)
+
+
+def _import_faults(node: ast.ImportFrom | ast.Import, use: Use, pair: Pair) -> Iterator[Fault]:
+    module = ""
+    if isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+    for alias in node.names:
+        asked = module or alias.name
+        said = f"from {module} import {alias.name}" if module else f"import {alias.name}"
+        if not pair.then.state.place(pair.then.path, asked):
+            continue
+        if alias.name == "*":
+            if not pair.now.state.place(pair.now.path, asked):
+                new = Entity("absent", asked)
+                yield _gone(
+                    f"`{said}` finds nothing any more: there is no module `{asked}`.",
+                    asked,
+                    node,
+                    use,
+                    new,
+                    new,
+                )
+            continue
+        new = pair.now.imported(node, alias)
+        old = pair.then.imported(node, alias)
+        if new.what == "absent" and not _is_elsewhere(asked, pair):
+            text = f"`{said}` finds nothing any more: there is no module `{asked}`."
+        elif new.what == "gone" and _is_there(old, pair, asked, alias.name):
+            text = f"`{said}` finds nothing any more: `{asked}` has no `{alias.name}`."
+        else:
+            continue
+        symbol = f"{module}.{alias.name}" if module else alias.name
+        yield _gone(text, symbol, node, use, old, new)
+
+
+def _gone(
+    text: str, symbol: str, node: ast.stmt | ast.expr, use: Use, old: Entity, new: Entity
+) -> Fault:
+    line = node.end_lineno or node.lineno if isinstance(node, ast.Attribute) else node.lineno
+    is_certain = not (use.is_typing or old.is_inferred or new.is_inferred)
+    return Fault("removed", text, symbol, is_certain, line, old, new)
+
+
+def _is_there(old: Entity, pair: Pair, module: str, name: str) -> bool:
+    """Say whether a module had a name, though what it stands for may not be known."""
+    if old.what in _THERE:
+        return True
+    parsed = pair.then.state.module(pair.then.state.place(pair.then.path, module))
+    return old.what == "unknown" and parsed is not None and name in parsed.bound
+
+
+def _is_elsewhere(module: str, pair: Pair) -> bool:
+    """Say whether a module that is gone may be one that other tools make, or in another root."""
+    place = pair.then.state.place(pair.then.path, module)
+    stem = place.rpartition(".")[0].removesuffix("/__init__")
+    folder = stem.rpartition("/")[0]
+    tree = pair.now.state.files.tree
+    return any(
+        path.startswith(f"{stem}.")
+        for path in (tree.files_below(folder) if folder and tree.is_directory(folder) else ())
+    )
+
+
+def _attribute_faults(node: ast.Attribute, use: Use, pair: Pair) -> Iterator[Fault]:
+    new = pair.now.entity(node, use.scopes)
+    if new.what not in ("gone", "function", "value"):
+        return
+    old = pair.then.entity(node, use.scopes)
+    if new.what == "gone":
+        # A class of the same outside bases cannot have got from them what it had itself.
+        if old.what not in _THERE or not _knows_bases(new, old, pair):
+            return
+        text = f"`{ast.unparse(node)}` finds nothing any more: {_where(new)} has no `{node.attr}`."
+        yield _gone(text, ast.unparse(node), node, use, old, new)
+        return
+    said = ast.unparse(node)
+    if old.owner is None or new.owner is None or node.end_lineno is None:
+        return
+    if use.is_called and old.what == "function" and new.is_property:
+        text = f"`{said}` is called, and is a property now."
+    elif not use.is_called and old.is_property and new.what == "function":
+        text = f"`{said}` is read as a property, and is a method now."
+    else:
+        return
+    yield Fault("signature", text, said, False, node.end_lineno, old, new)
+
+
+def _knows_bases(new: Entity, old: Entity, pair: Pair) -> bool:
+    if not new.outside:
+        return True
+    return old.owner is not None and new.outside <= (
+        pair.then.state.outside(old.owner) | old.outside
+    )
+
+
+def _where(new: Entity) -> str:
+    if new.owner is not None and isinstance(new.owner.node, ast.ClassDef):
+        return f"`{new.owner.node.name}`"
+    return f"`{new.name.rpartition('.')[0]}`"
+
+
+class _Signature(Struct, frozen=True):
+    """What a call must fit; `made_by` is the text of what else decides about it."""
+
+    arguments: ast.arguments
+    is_method: bool
+    made_by: str
+    is_async: bool
+
+
+def _signature(called: Entity, state: PythonState) -> _Signature | None:
+    node = called.node
+    if called.what == "function" and isinstance(node, Function):
+        made_by = " ".join(ast.unparse(d) for d in node.decorator_list)
+        is_async = isinstance(node, ast.AsyncFunctionDef)
+        return _Signature(node.args, called.is_bound, made_by, is_async)
+    if called.what != "class" or not isinstance(node, ast.ClassDef):
+        return None
+    made_by = " ".join(ast.unparse(d) for d in (*node.decorator_list, *node.keywords))
+    if "dataclass" in made_by or any(s == "NamedTuple" for s, _ in state.bases(called)):
+        fields = _fields(called, state)
+        return None if fields is None else _Signature(fields, False, made_by, False)
+    if state.class_member(called, "__new__").what != "gone":
+        return None
+    maker = state.class_member(called, _MAKES)
+    if not isinstance(maker.node, Function) or maker.what != "function":
+        return None
+    made_by += " ".join(ast.unparse(d) for d in maker.node.decorator_list)
+    return _Signature(maker.node.args, True, made_by, False)
+
+
+def _fields(called: Entity, state: PythonState, depth: int = 0) -> ast.arguments | None:
+    """Return what the constructor of a class of fields takes, None where that is not sure."""
+    node = called.node
+    if not isinstance(node, ast.ClassDef) or depth > 8 or _MAKES in members_of(node):
+        return None
+    found: dict[str, ast.expr | None] = {}
+    for _, base in reversed(list(state.bases(called))):
+        if base.what == "class":
+            below = _fields(base, state, depth + 1)
+            if below is None:
+                return None
+            start = len(below.args) - len(below.defaults)
+            for number, arg in enumerate(below.args):
+                found[arg.arg] = below.defaults[number - start] if number >= start else None
+        elif base.what != "value":
+            return None
+    for statement in node.body:
+        if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
+            continue
+        if "ClassVar" in ast.unparse(statement.annotation):
+            continue
+        value = statement.value
+        if isinstance(value, ast.Call) and ast.unparse(value.func).endswith("field"):
+            given = {keyword.arg for keyword in value.keywords}
+            if "init" in given or "kw_only" in given:
+                return None
+            if given.isdisjoint({"default", "default_factory"}):
+                value = None
+        found[statement.target.id] = value
+    if "kw_only" in " ".join(ast.unparse(d) for d in node.decorator_list):
+        return ast.arguments(
+            posonlyargs=[], args=[], kwonlyargs=[ast.arg(name) for name in found],
+            kw_defaults=list(found.values()), defaults=[],
+        )  # fmt: skip
+    defaults = [value for value in found.values() if value is not None]
+    if any(v is None for v in list(found.values())[len(found) - len(defaults) :]):
+        return None
+    return ast.arguments(
+        posonlyargs=[], args=[ast.arg(name) for name in found], kwonlyargs=[], kw_defaults=[],
+        defaults=defaults,
+    )  # fmt: skip
+
+
+def _call_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
+    new = pair.now.entity(node.func, use.scopes)
+    if new.what not in ("class", "function"):
+        return
+    old = pair.then.entity(node.func, use.scopes)
+    if old.what not in ("class", "function"):
+        return
+    before, after = _signature(old, pair.then.state), _signature(new, pair.now.state)
+    if before is None or after is None or before.made_by != after.made_by:
+        return
+    said = ast.unparse(node.func)
+    is_certain = not (new.is_inferred or old.is_inferred or use.is_typing or after.made_by)
+    if not any(misfit(node, before.arguments, before.is_method, said)):
+        for text in misfit(node, after.arguments, after.is_method, said):
+            yield Fault("signature", text, said, is_certain, node.lineno, old, new)
+    if before.is_async == after.is_async:
+        return
+    if after.is_async and not use.is_awaited:
+        text = f"`{said}` is called without `await`, and is a coroutine now."
+    elif before.is_async and use.is_awaited:
+        text = f"`{said}` is awaited, and is no coroutine any more."
+    else:
+        return
+    yield Fault("signature", text, said, False, node.lineno, old, new)
+
+
+def _text_faults(node: ast.Constant, value: str, pair: Pair) -> Iterator[Fault]:
+    """Yield what a text names as a module does, as `mock.patch` and registries take it."""
+    if not _DOTTED.fullmatch(value):
+        return
+    names = value.replace(":", ".").split(".")
+    old = _by_path(names, pair.then)
+    if old is None or old.what not in _THERE:
+        return
+    new = _by_path(names, pair.now)
+    if new is not None and new.what != "gone":
+        return
+    text = f"`{value}`, which the text names, is not there any more."
+    new = new or Entity("absent", value)
+    yield Fault("removed", text, value, False, node.lineno, old, new)
+
+
+def _by_path(names: Sequence[str], reader: Reader) -> Entity | None:
+    """Return what a dotted path names, None where there is no module of the first names."""
+    for end in range(len(names), 0, -1):
+        found = reader.state.imported(reader.path, ".".join(names[:end]), "")
+        if found.what == "absent":
+            continue
+        if end == len(names) and not found.module:
+            return None  # a folder is not what a text means
+        for name in names[end:]:
+            found = reader.state.attribute(found, name)
+        return found if end > 1 or found.what != "gone" else None
+    return None
+
+
+def _abstract_faults(node: ast.ClassDef, use: Use, pair: Pair) -> Iterator[Fault]:
+    new = pair.now.own_class(use.scopes, node.name)
+    old = pair.then.own_class(use.scopes, node.name)
+    if new is None or old is None:
+        return
+    more = _abstract(new, pair.now.state) - _abstract(old, pair.then.state)
+    if _abstract(old, pair.then.state):
+        return  # a class that is abstract itself
+    for name in sorted(more):
+        text = f"`{node.name}` does not define `{name}`, which is abstract in its base now."
+        parent = pair.now.state.inherited(new, name)
+        yield Fault("override", text, f"{node.name}.{name}", False, node.lineno, old, parent)
+
+
+def _abstract(owner: Entity, state: PythonState) -> frozenset[str]:
+    """Return the abstract methods that a class is left with."""
+    found: set[str] = set()
+    for _, base in state.bases(owner):
+        if base.what == "class" and base.node is not owner.node:
+            found |= _abstract(base, state)
+    own = members_of(owner.node) if isinstance(owner.node, ast.ClassDef) else {}
+    abstract = {
+        name
+        for name, nodes in own.items()
+        for n in nodes
+        if isinstance(n, Function)
+        and any(ast.unparse(d).rpartition(".")[2] == "abstractmethod" for d in n.decorator_list)
+    }
+    return frozenset((found - own.keys()) | abstract)
+
+
+def _override_faults(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, use: Use, pair: Pair
+) -> Iterator[Fault]:
+    """Yield what is wrong with a method that replaces one of a base."""
+    if not use.scopes or not isinstance(use.scopes[-1].node, ast.ClassDef):
+        return
+    around = use.scopes[-1].node
+    if node.name.startswith("__"):
+        return
+    owners = [r.own_class(use.scopes[:-1], around.name) for r in (pair.now, pair.then)]
+    if owners[0] is None or owners[1] is None:
+        return
+    new = pair.now.state.inherited(owners[0], node.name)
+    old = pair.then.state.inherited(owners[1], node.name)
+    symbol = f"{around.name}.{node.name}"
+    if old.what != "function" or not isinstance(old.node, Function) or old.is_decorated:
+        return
+    if new.what == "gone":
+        if new.outside <= pair.then.state.outside(owners[1]):
+            text = f"`{symbol}` overrides nothing any more: no base has `{node.name}`."
+            new = replace(new, owner=_base_of(owners[0], old, pair) or new.owner)
+            yield Fault("removed", text, symbol, False, node.lineno, old, new)
+        return
+    if new.what != "function" or not isinstance(new.node, Function) or new.is_decorated:
+        return
+    before, after = _override_misfit(node, old.node), _override_misfit(node, new.node)
+    if after and not before:
+        text = f"`{symbol}` overrides a method that {after}."
+        yield Fault("override", text, symbol, False, node.lineno, old, new)
+
+
+def _base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
+    """Return the class of the result that stands where an old method's class stood."""
+    if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
+        return None
+    wanted = old.owner.node.name
+    todo, seen = [owner], 0
+    while todo and seen < 50:
+        found, seen = todo.pop(), seen + 1
+        if isinstance(found.node, ast.ClassDef) and found.node.name == wanted:
+            return found
+        todo += [base for _, base in pair.now.state.bases(found) if base.what == "class"]
+    return None
+
+
+def _override_misfit(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, parent: ast.FunctionDef | ast.AsyncFunctionDef
+) -> str:
+    """Say why a method cannot be called as the one that it overrides, empty where it can."""
+    if isinstance(node, ast.AsyncFunctionDef) != isinstance(parent, ast.AsyncFunctionDef):
+        return (
+            "is a coroutine now" if isinstance(parent, ast.AsyncFunctionDef)
+            else "is no coroutine any more"
+        )  # fmt: skip
+    own, args = node.args, parent.args
+    mine = [a.arg for a in (*own.posonlyargs, *own.args)][1:]
+    theirs = [a.arg for a in (*args.posonlyargs, *args.args)][1:]
+    named = {*mine, *(a.arg for a in own.kwonlyargs)}
+    wanted = [*theirs, *(a.arg for a in args.kwonlyargs)]
+    if own.kwarg is None or own.vararg is None:
+        for name in wanted:
+            if name not in named and own.kwarg is None:
+                return f"takes `{name}`, which it does not take"
+    if args.kwarg is None and args.vararg is None:
+        needed = mine[: len(mine) - len(own.defaults)]
+        for name in needed:
+            if name not in wanted:
+                return f"does not take `{name}`, which it needs"
+    return ""
+
+
+def _arity_faults(node: ast.Assign, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield where a result is taken apart into another number of values than it has now."""
+    target, value = node.targets[0], node.value
+    if isinstance(value, ast.Await):
+        value = value.value
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Call):
+        return
+    if any(isinstance(each, ast.Starred) for each in target.elts):
+        return
+    new = pair.now.entity(value.func, use.scopes)
+    old = pair.then.entity(value.func, use.scopes)
+    if new.what != "function" or old.what != "function":
+        return
+    count, before, after = len(target.elts), _arity(old.node), _arity(new.node)
+    if before == count and after is not None and after != count:
+        said = ast.unparse(value.func)
+        shown = f"{after} values" if after > 1 else "one value"
+        text = f"`{said}` is taken apart into {count}, and returns {shown} now."
+        yield Fault("signature", text, said, False, node.lineno, old, new)
+
+
+def _arity(node: ast.AST | None) -> int | None:
+    """Return how many values a function returns, None where that differs or is not sure."""
+    if not isinstance(node, Function):
+        return None
+    counts: set[int | None] = set()
+    for child in _own(node.body):
+        if isinstance(child, (ast.Yield, ast.YieldFrom)):
+            return None
+        if isinstance(child, ast.Return) and child.value is not None:
+            value = child.value
+            if isinstance(value, ast.Tuple):
+                is_open = any(isinstance(e, ast.Starred) for e in value.elts)
+                counts.add(None if is_open else len(value.elts))
+            elif isinstance(value, (ast.BinOp, ast.Compare, ast.BoolOp, ast.JoinedStr)):
+                counts.add(1)
+            else:
+                plain = isinstance(value, ast.Constant)
+                counts.add(1 if plain and value.value is not None else None)
+    return counts.pop() if len(counts) == 1 else None
+
+
+def _own(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the nodes of a body, but of no definition in it."""
+    for node in body:
+        yield node
+        if not isinstance(node, (*Function, ast.ClassDef, ast.Lambda)):
+            yield from _own(list(ast.iter_child_nodes(node)))
