@@ -6,6 +6,7 @@ from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.engines.audit.folders import lonely_files
 from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.meaning import changed_meaning
+from patchmgr.engines.audit.names import check_names
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import syntax
@@ -17,4 +18,5 @@ CHECKS: tuple[Check, ...] = (
     cxx_faults,
     lost_registrations,
     check_interfaces,
+    check_names,
 )

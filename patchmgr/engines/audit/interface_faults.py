@@ -10,12 +10,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
+from patchmgr.engines.audit.places import patch_of_line, written_path
 from patchmgr.engines.audit.python_modules import (
+    ENDS,
     Entity,
     Function,
     Parser,
     PythonState,
     members_of,
+    places,
 )
 from patchmgr.engines.audit.python_uses import Reader, Use, uses_of
 from patchmgr.engines.audit.states import States, Told
@@ -51,12 +54,11 @@ class Pair(Struct, frozen=True):
 
 def faults_in(states: States, reach: Mapping[str, tuple[frozenset[int], bool]]) -> Iterator[Told]:
     """Yield what is wrong with the uses in some lines of some files, with the patch."""
-    from patchmgr.engines.audit.interfaces import written_path
-
     parser = Parser()
     merged = PythonState(states.merged, parser)
     written = PythonState(states.written, parser)
     onto = PythonState(states.onto, parser)
+    _read_ahead(states, reach)
     for path, (lines, is_ours) in reach.items():
         now = Reader(merged, path)
         if now.module is None:
@@ -69,7 +71,24 @@ def faults_in(states: States, reach: Mapping[str, tuple[frozenset[int], bool]]) 
             for fault in faults_of(use, pair):
                 if (fault.text, fault.kind) not in told:
                     told.add((fault.text, fault.kind))
-                    yield _told(states, path, fault, pair, is_ours=is_ours)
+                    found = _told(states, path, fault, pair, is_ours=is_ours)
+                    if found[0]:
+                        yield found
+
+
+def _read_ahead(states: States, reach: Mapping[str, object]) -> None:
+    """Bring at once the modules that the files import, where upstream changed them."""
+    from patchmgr.engines.audit.interfaces import named_imports
+
+    wanted: set[str] = set()
+    for path in reach:
+        text = (states.merged.read(path) or b"").decode("utf-8", "surrogateescape")
+        for module, name in named_imports(text):
+            for place in places(path, module):
+                wanted.update(place + end for end in ENDS)
+                wanted.update(f"{place}/{name}{end}" for end in ENDS)
+    for files in (states.merged, states.written):
+        files.read_ahead(wanted & states.changed_upstream)
 
 
 def _told(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bool) -> Told:
@@ -92,30 +111,19 @@ def _told(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bool)
         None if step is None else step.commit,
         proposal,
     )
-    return patch_of(states, path, fault, is_ours=is_ours), finding
+    return _patch_of(states, path, fault, is_ours=is_ours), finding
 
 
-def patch_of(states: States, path: str, fault: Fault, *, is_ours: bool) -> str:
-    """Return the last patch that brought a line of the result, or took a definition away."""
-    home = path
+def _patch_of(states: States, path: str, fault: Fault, *, is_ours: bool) -> str:
+    """Return the patch that brought the line of a use, or took away what upstream's line uses."""
     if is_ours:
-        content = states.merged.read(path) or b""
-        line = b"+" + content.split(b"\n")[fault.line - 1]
-    else:
-        home = fault.old.module.path if fault.old.module is not None else path
-        line = b"-"
-    name = fault.symbol.rpartition(".")[2].encode()
-    for patch in reversed(states.patches):
-        for change in patch.files if patch.is_carried else ():
-            if home not in (patch.homes.get(change.path), change.path, change.old_path):
-                continue
-            for hunk in change.hunks:
-                for each in hunk.lines:
-                    if each.rstrip(b"\n") == line or (
-                        not is_ours and each[:1] == b"-" and name in each
-                    ):
-                        return patch.name
-    return states.carriers.get(home) or states.carriers.get(path) or ""
+        lines = (states.merged.read(path) or b"").split(b"\n")
+        return patch_of_line(states, path, lines[fault.line - 1].strip())
+    home = fault.old.module.path if fault.old.module is not None else path
+    node = fault.old.node
+    content = (states.onto.read(home) or b"").split(b"\n")
+    line = content[node.lineno - 1].strip() if isinstance(node, ast.stmt) else b""
+    return patch_of_line(states, home, line, sign=b"-") or states.carriers.get(path, "")
 
 
 def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from patchmgr.engines.audit.places import written_path
 from patchmgr.engines.audit.states import States, Told
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ _IMPORT = re.compile(
     r"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*|[^\n]*)|import[ \t]+([\w.,\t ]+))"
 )
 _DEFINES = re.compile(
-    rb"[-+ ][ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|[-+ ]\s*(?:self\.)?(\w+)[ \t]*(?::[^=]*)?=[^=]"
+    rb"[-+ ][ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)"
+    rb"|[-+ ]\s*(?:self\.)?(\w+)[ \t]*(?::[^=]*)?=[^=]"
     rb"|[-+ ][ \t]+(\w+)[ \t]*:[ \t]"
 )
 _HEAD = re.compile(rb"[-+ ][ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
@@ -96,26 +98,13 @@ def _reach(states: States, broken: frozenset[bytes]) -> dict[str, tuple[frozense
             text = content.decode("utf-8", "surrogateescape")
             if path in found or not (path in states.carriers or ours.has_import(path, text)):
                 continue
-            lines = _new_lines(text, states.written.read(path), broken)
+            lines = _new_lines(text, states.written.read(path))
             if lines:
                 found[path] = lines, False
     return found
 
 
-def written_path(states: States, path: str) -> str:
-    """Return where a file of the result is on the side that the series is written against."""
-    if states.written.blob(path) is not None:
-        return path
-    for patch in reversed(states.patches):
-        for old, home in patch.homes.items():
-            if home == path and states.written.blob(old) is not None:
-                return old
-    return path
-
-
-def _new_lines(
-    text: str, other: bytes | None, words: frozenset[bytes] | None = None
-) -> frozenset[int]:
+def _new_lines(text: str, other: bytes | None) -> frozenset[int]:
     known = set((other or b"").decode("utf-8", "surrogateescape").split("\n"))
     known.add("")
     lines = enumerate(text.split("\n"), 1)

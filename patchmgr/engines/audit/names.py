@@ -1,0 +1,143 @@
+"""Names that no longer resolve in a file that both sides changed, by pyflakes."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+
+from msgspec import Struct
+
+from patchmgr.engines.audit.places import patch_of_line, written_path
+from patchmgr.engines.audit.states import UNKNOWN, States, Told
+from patchmgr.model.audit import AuditFinding
+
+LARGEST = 1_000_000  # bytes of a file that is looked at
+_BINDING = (b"=", b"import", b"def ", b"class ", b"for ", b" as ", b"global ", b"(", b":")
+# What is a fault wherever it stands, and what may be on purpose.
+_KINDS = {
+    "UndefinedName": "undefined-name",
+    "UndefinedLocal": "undefined-name",
+    "UndefinedExport": "undefined-name",
+    "RedefinedWhileUnused": "defined-twice",
+    "MultiValueRepeatedKeyLiteral": "key-twice",
+    "DuplicateArgument": "defined-twice",
+}
+
+
+class Fault(Struct, frozen=True):
+    """A fault that pyflakes sees: its kind, the name, the place, and the text of the line."""
+
+    kind: str
+    name: str
+    line: int
+    text: str
+    is_certain: bool
+
+
+def check_names(states: States) -> Iterator[Told]:
+    """Find names that nothing binds, and what is defined twice, where neither side has it so."""
+    for path in states.carriers:
+        if not path.endswith((".py", ".pyi")):
+            continue
+        old = written_path(states, path)
+        content = _joined(states, path, old)
+        if content is None:
+            continue
+        known = [side.read(p) for side, p in ((states.written, old), (states.onto, path))]
+        for fault in new_faults(content, *(text for text in known if text is not None)):
+            name = patch_of_line(states, path, fault.text.encode("utf-8", "surrogateescape"))
+            yield name, _finding(states, path, fault)
+
+
+def _joined(states: States, path: str, old: str) -> bytes | None:
+    """Return the content of a file that is neither side's, None of any other."""
+    blob = states.merged.blob(path)
+    if blob in (states.written.blob(old), states.onto.blob(path)):
+        return None
+    content = states.merged.read(path)
+    return None if content == UNKNOWN or b"\0" in (content or b"") else content
+
+
+def _finding(states: States, path: str, fault: Fault) -> AuditFinding:
+    is_gone = fault.kind == "undefined-name"
+    says = (
+        f"`{fault.name}` is used, but nothing defines it any more."
+        if is_gone
+        else f"`{fault.name}` is there twice, and was not on either side."
+    )
+    step = None
+    if is_gone:
+        step = states.since(path, lambda content: not _says(content, fault.name))
+    return AuditFinding(
+        fault.kind, fault.is_certain, path, fault.line, fault.name, says,
+        None if step is None else step.commit,
+    )  # fmt: skip
+
+
+def _says(content: bytes | None, name: str) -> bool:
+    return content is not None and name.encode() in content
+
+
+def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
+    """Return the faults of a merged text that no side has in a line of the same words."""
+    found = faults_of(merged)
+    if not found:
+        return ()
+    known = Counter((f.kind, f.name, f.text) for side in sides for f in faults_of(side))
+    return tuple(f for f in found if not known[f.kind, f.name, f.text])
+
+
+@lru_cache(maxsize=16)
+def faults_of(content: bytes) -> tuple[Fault, ...]:
+    """Return what pyflakes sees in a text, nothing where it cannot read it."""
+    from patchmgr.engines.structure.python_tree import parse_python
+
+    if len(content) > LARGEST:
+        return ()
+    text = content.decode("utf-8", "surrogateescape")
+    tree = parse_python(text.removeprefix("\ufeff"))
+    if tree is None:
+        return ()
+    from pyflakes.checker import Checker
+
+    try:
+        messages = Checker(tree, filename="merged.py").messages
+    except Exception:  # RecursionError, or a tree that it does not expect: nothing is known
+        return ()
+    lines = text.split("\n")
+    unread = _unread_lines(tree)
+    found: list[Fault] = []
+    for message in messages:
+        kind = _KINDS.get(type(message).__name__)
+        if kind is None or not 0 < message.lineno <= len(lines):
+            continue
+        is_certain = type(message).__name__ == "UndefinedName" and message.lineno not in unread
+        name = str(message.message_args[0])
+        found.append(
+            Fault(kind, name, message.lineno, lines[message.lineno - 1].strip(), is_certain)
+        )
+    return tuple(found)
+
+
+def _unread_lines(tree: ast.Module) -> Collection[int]:
+    """Return the lines of annotations that no run looks at."""
+    found: set[int] = set()
+    is_late = any(
+        isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        for node in tree.body
+        if any(alias.name == "annotations" for alias in getattr(node, "names", ()))
+    )
+    for node in ast.walk(tree):
+        for name in ("annotation", "returns"):
+            part = getattr(node, name, None)
+            if isinstance(part, ast.AST) and (
+                is_late
+                or isinstance(part, ast.Constant)
+                or any(
+                    isinstance(c, ast.Constant) and isinstance(c.value, str) for c in ast.walk(part)
+                )
+            ):
+                found.update(range(part.lineno, (part.end_lineno or part.lineno) + 1))
+    return found
