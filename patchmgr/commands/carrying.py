@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 from patchmgr.commands.absorbing import FEWEST_KEPT, with_absorbed
 from patchmgr.commands.touched import new_paths, touched_paths
 from patchmgr.engines.audit.checks import CHECKS
+from patchmgr.engines.audit.follow import follow_moved_names
 from patchmgr.engines.audit.rebased import since_in, states_of, with_findings
 from patchmgr.engines.audit.states import run_checks
 from patchmgr.engines.blocking import Left, pass_on_causes
@@ -190,24 +192,27 @@ def carry(
             arrivals=arrivals,
         )
         left = judged[-1].left if judged else left
-        on_carried(Carried(judged, changes))
-        if way is not None and history is not None:
-            start = {path: base.entry(path) for path in explained_paths(judged)}
-            judged = explain(judged, way, start, blobs=bench, text=text)
-            patches = [item.patch for item in items]
-            judged = with_named(judged, patches, history.find, repository)
-            judged, left = pass_on_causes(judged, below)
-            states = states_of(
-                judged,
-                changes,
-                base,
-                onto,
+        states = None
+        if way is not None:
+            audited = partial(
+                states_of,
+                base=base,
+                onto=onto,
                 blobs=bench,
                 changed_upstream=changed_paths(bench.git_dir, base.id, onto.id),
                 since=since_in(way, bench),
                 unknown={path for one in left for path in (one.path, *one.whole)},
                 bring=bring,
             )
+            judged, changes = follow_moved_names(judged, changes, audited(judged, changes), bench)
+            states = audited(judged, changes)
+        on_carried(Carried(judged, changes))
+        if way is not None and history is not None and states is not None:
+            start = {path: base.entry(path) for path in explained_paths(judged)}
+            judged = explain(judged, way, start, blobs=bench, text=text)
+            patches = [item.patch for item in items]
+            judged = with_named(judged, patches, history.find, repository)
+            judged, left = pass_on_causes(judged, below)
             judged = check_merged(judged, states, suspect_all=structure.suspect_all)
             told = [*invalid_patches(items, views), *run_checks(states, CHECKS)]
             judged = with_findings(

@@ -76,7 +76,7 @@ def _reach(states: States, broken: frozenset[bytes]) -> dict[str, tuple[frozense
 
     True stands for lines of the series, False for those of upstream.
     """
-    moved = _Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
+    moved = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
     found: dict[str, tuple[frozenset[int], bool]] = {}
     for path in states.carriers:
         content = states.merged.read(path) if path.endswith(PYTHON) else None
@@ -86,11 +86,11 @@ def _reach(states: States, broken: frozenset[bytes]) -> dict[str, tuple[frozense
         text = content.decode("utf-8", "surrogateescape")
         if same and not moved.has_import(path, text):
             continue
-        lines = _new_lines(text, states.onto.read(path))
+        lines = new_lines(text, states.onto.read(path))
         if lines:
             found[path] = lines, True
     if broken:
-        ours = _Changed(path for path in states.carriers if path.endswith(PYTHON))
+        ours = Changed(path for path in states.carriers if path.endswith(PYTHON))
         for path in sorted(states.changed_upstream):
             content = states.merged.read(path) if path.endswith(PYTHON) else None
             if content is None or not any(word in content for word in broken):
@@ -98,20 +98,21 @@ def _reach(states: States, broken: frozenset[bytes]) -> dict[str, tuple[frozense
             text = content.decode("utf-8", "surrogateescape")
             if path in found or not (path in states.carriers or ours.has_import(path, text)):
                 continue
-            lines = _new_lines(text, states.written.read(path))
+            lines = new_lines(text, states.written.read(path))
             if lines:
                 found[path] = lines, False
     return found
 
 
-def _new_lines(text: str, other: bytes | None) -> frozenset[int]:
+def new_lines(text: str, other: bytes | None) -> frozenset[int]:
+    """Return the lines of a text, from 1, that another text does not have."""
     known = set((other or b"").decode("utf-8", "surrogateescape").split("\n"))
     known.add("")
     lines = enumerate(text.split("\n"), 1)
     return frozenset(number for number, line in lines if line not in known)
 
 
-class _Changed:
+class Changed:
     """The modules that changed, and the packages above them, for what they hand on."""
 
     def __init__(self, paths: Iterator[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
@@ -43,7 +44,7 @@ def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonS
         found = best(old.node, last, fresh)
         if found is not None:
             return found
-    moved = moved_to(states, old, last, now)
+    moved = handed_on(old, last, now) or moved_to(states, old, last, now)
     return None if moved is None else f"{module_of(moved)}.{last}"
 
 
@@ -90,13 +91,25 @@ def likeness(old: ast.AST, new: ast.AST, name: str, other: str) -> float:
 def _lines(node: ast.AST, name: str) -> list[str]:
     if isinstance(node, (ast.Assign, ast.AnnAssign)):
         return [ast.unparse(node.value) if node.value is not None else ""]
-    import re
-
     return re.sub(rf"\b{re.escape(name)}\b", "_", ast.unparse(node)).split("\n")
 
 
-def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the one file upstream that has a definition now that stood elsewhere."""
+def handed_on(old: Entity, name: str, now: PythonState) -> str | None:
+    """Return the file that defined a name which another module handed on, if it has it still."""
+    node, module = old.node, old.module
+    if module is None or not isinstance(node, (*Function, ast.ClassDef)) or node.name != name:
+        return None
+    there = now.module(module.path)
+    return module.path if there is not None and name in dict(definitions(there.node)) else None
+
+
+def moved_to(
+    states: States, old: Entity, name: str, now: PythonState, *, is_same_call: bool = False
+) -> str | None:
+    """Return the one file upstream that has a definition now that stood elsewhere.
+
+    `is_same_call` asks for one that takes the same arguments.
+    """
     if old.node is None or old.module is None or old.owner is not None:
         return None
     if not isinstance(old.node, (*Function, ast.ClassDef, ast.Assign, ast.AnnAssign)):
@@ -115,7 +128,7 @@ def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | 
             continue
         module = now.module(path)
         node = None if module is None else dict(definitions(module.node)).get(name)
-        if node is not None:
+        if node is not None and not (is_same_call and _head(node) != _head(old.node)):
             found[path] = likeness(old.node, node, name, name)
     good = sorted((score, path) for path, score in found.items() if score >= LIKE)
     if not good or (len(good) > 1 and good[-1][0] == good[-2][0]):
@@ -179,5 +192,5 @@ def _head(node: ast.AST | None) -> str:
         return f"{type(node).__name__} {ast.dump(node.args)} {decorators}"
     if isinstance(node, ast.ClassDef):
         made = members_of(node).get("__init__", [None])[0]
-        return _head(made) if made is not None else ast.dump(node)
+        return _head(made) if made is not None else f"class {node.name}"
     return ""

@@ -1,0 +1,306 @@
+"""Imports of names that upstream moved to another module, written anew in the patch's own lines."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.audit.interfaces import PYTHON, Changed, named_imports, new_lines
+from patchmgr.engines.audit.places import written_path
+from patchmgr.engines.audit.states import States
+from patchmgr.engines.rebase import Judged
+from patchmgr.engines.work import FileResult
+from patchmgr.model.audit import AuditFinding
+from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Verdict
+from patchmgr.model.patch import FilePatch
+from patchmgr.model.ports import Blobs
+from patchmgr.model.snapshot import Entry
+
+if TYPE_CHECKING:
+    from patchmgr.engines.audit.interface_faults import Pair
+    from patchmgr.engines.audit.python_modules import Entity
+
+_WIDTH = 88
+
+
+class Move(Struct, frozen=True):
+    """A name that is to be imported from elsewhere, and the upstream commit that moved it."""
+
+    module: str
+    name: str
+    to: str
+    commit: str | None
+
+
+Files = Mapping[str, Entry | None]
+
+
+def follow_moved_names(
+    judged: Sequence[Judged], changes: Files, states: States, blobs: Blobs
+) -> tuple[tuple[Judged, ...], Files]:
+    """Write imports of moved names in the lines of the series anew, and say so.
+
+    A name is followed where upstream has its definition in one other module and no more where it
+    was, or where upstream's own files import it from one other module now.
+    """
+    moves = _moves(states)
+    if not moves:
+        return tuple(judged), changes
+    found = dict(changes)
+    patches = list(judged)
+    for path, wanted in moves.items():
+        lines = states.onto.read(path)
+        for number, one in enumerate(patches):
+            entry = (one.outcome.changes or {}).get(path) if one.outcome.is_carried else None
+            if entry is None:
+                continue
+            text = rewritten(blobs.read(entry.blob), lines, wanted)
+            if text is not None:
+                there = Entry(entry.mode, blobs.add(text))
+                patches[number] = _with(one, path, entry, there, wanted)
+        last = found.get(path)
+        text = None if last is None else rewritten(blobs.read(last.blob), lines, wanted)
+        if last is not None and text is not None:
+            found[path] = Entry(last.mode, blobs.add(text))
+    return tuple(patches), found
+
+
+def _moves(states: States) -> dict[str, tuple[Move, ...]]:
+    """Return by path of the result the imports that are to be written anew."""
+    changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
+    found: dict[str, tuple[Move, ...]] = {}
+    for path in _importing(states):
+        content = states.merged.read(path)
+        text = (content or b"").decode("utf-8", "surrogateescape")
+        if not changed.has_import(path, text):
+            continue
+        lines = new_lines(text, states.onto.read(path))
+        moves = tuple(dict.fromkeys(_moves_in(states, path, sorted(lines))))
+        if moves:
+            found[path] = moves
+    return found
+
+
+def _importing(states: States) -> Iterator[str]:
+    """Yield the files that the series adds an import to."""
+    paths = {
+        patch.homes.get(change.path, change.path)
+        for patch in states.patches
+        for change in patch.files
+        if patch.is_carried and change.path.endswith(PYTHON)
+        if any(
+            (line[:1] == b"+" and b"import" in line) or line[1:].strip().endswith(b",")
+            for hunk in change.hunks
+            for line in hunk.lines
+            if line[:1] == b"+"
+        )
+    }
+    return (path for path in states.carriers if path in paths)
+
+
+def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]:
+    from patchmgr.engines.audit.interface_faults import Pair, faults_of
+    from patchmgr.engines.audit.new_names import since_gone
+    from patchmgr.engines.audit.python_modules import Parser, PythonState
+    from patchmgr.engines.audit.python_uses import Reader, uses_of
+
+    parser = Parser()
+    now = Reader(PythonState(states.merged, parser), path)
+    then = Reader(PythonState(states.written, parser), written_path(states, path))
+    if now.module is None:
+        return
+    pair = Pair(now, then)
+    for use in uses_of(now.module.node, lines):
+        node = use.node
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        module = "." * node.level + (node.module or "")
+        for fault in faults_of(use, pair):
+            name = fault.symbol.rpartition(".")[2]
+            to = (
+                None
+                if fault.kind != "removed"
+                else _new_home(states, fault.old, module, name, pair)
+            )
+            if to is not None:
+                step = since_gone(states, fault.old, fault.new, fault.symbol)
+                yield Move(module, name, to, None if step is None else step.commit)
+
+
+def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -> str | None:
+    """Return the module that has a name now, None where that is not clear."""
+    from patchmgr.engines.audit.new_names import handed_on, module_of, moved_to
+
+    home = handed_on(old, name, pair.now.state)
+    votes = {module_of(home)} if home else set(_upstreams_own(states, module, name, pair))
+    if not votes:
+        home = moved_to(states, old, name, pair.now.state, is_same_call=True)
+        votes = {module_of(home)} if home else set()
+    to = votes.pop() if len(votes) == 1 else ""
+    found = pair.now.state.imported(pair.now.path, to, name).what
+    return to if to and found not in ("gone", "absent", "unknown") else None
+
+
+def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterator[str]:
+    """Yield where upstream's own files import a name from now that they had from the module."""
+    then, now = pair.then.state, pair.now.state
+    gone = then.place(pair.then.path, module)
+    word = name.encode()
+    for path in sorted(states.changed_upstream):
+        if not path.endswith(PYTHON):
+            continue
+        old, new = states.base.read(path), states.onto.read(path)
+        if old is None or new is None or word not in old or word not in new:
+            continue
+        before = named_imports(old.decode("utf-8", "surrogateescape"))
+        if not any(n == name and then.place(path, m) == gone for m, n in before):
+            continue
+        for m, n in named_imports(new.decode("utf-8", "surrogateescape")):
+            place = now.place(path, m) if n == name else ""
+            if place and place != gone:
+                yield m if not m.startswith(".") else _absolute(place)
+
+
+def _absolute(place: str) -> str:
+    from patchmgr.engines.audit.new_names import module_of
+
+    return module_of(place if place.endswith(".py") else f"{place}/__init__.py")
+
+
+def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> bytes | None:
+    """Return a text with its own imports of some names from elsewhere, None where there are none.
+
+    Statements all of whose lines upstream has as well are left alone.
+    """
+    from patchmgr.engines.structure.python_tree import parse_python
+
+    text = content.decode("utf-8", "surrogateescape")
+    tree = parse_python(text)
+    if tree is None or "\r" in text:
+        return None
+    own = sorted(new_lines(text, upstream))
+    lines = text.split("\n")
+    to = {(move.module, move.name): move.to for move in moves}
+    found = False
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    for node in sorted(nodes, key=lambda n: n.lineno, reverse=True):
+        end = node.end_lineno or node.lineno
+        if not any(node.lineno <= line <= end for line in own):
+            continue
+        new = _statement(node, lines[node.lineno - 1 : end], to)
+        if new is not None:
+            lines[node.lineno - 1 : end] = new
+            found = True
+    return "\n".join(lines).encode("utf-8", "surrogateescape") if found else None
+
+
+def _statement(
+    node: ast.ImportFrom, lines: Sequence[str], to: Mapping[tuple[str, str], str]
+) -> list[str] | None:
+    """Return the lines of an import without what moved, and those that import that."""
+    module = "." * node.level + (node.module or "")
+    gone = [a for a in node.names if (module, a.name) in to]
+    kept = [a for a in node.names if a not in gone]
+    indent = lines[0][: node.col_offset]
+    if not gone or indent.strip() or ";" in lines[-1]:
+        return None
+    homes = {to[module, alias.name] for alias in gone}
+    if not kept and len(homes) == 1:
+        head = re.sub(r"from\s+[.\w]+\s+import", f"from {homes.pop()} import", lines[0], count=1)
+        return [head, *lines[1:]]
+    if any("#" in line for line in lines):
+        return None
+    new: list[str] = []
+    if kept:
+        words = {_said(alias) for alias in gone}
+        rest = [line for line in lines if line.strip().rstrip(",") not in words]
+        is_listed = len(lines) - len(rest) == len(gone) and len(rest) > 2
+        new += rest if is_listed else _import(indent, module, kept)
+    for home in sorted(homes):
+        new += _import(indent, home, [a for a in gone if to[module, a.name] == home])
+    return new
+
+
+def _said(alias: ast.alias) -> str:
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+
+
+def _import(indent: str, module: str, names: Sequence[ast.alias]) -> list[str]:
+    said = [_said(alias) for alias in names]
+    line = f"{indent}from {module} import {', '.join(said)}"
+    if len(line) <= _WIDTH:
+        return [line]
+    return [
+        f"{indent}from {module} import (", *(f"{indent}    {name}," for name in said), f"{indent})"
+    ]  # fmt: skip
+
+
+def _with(one: Judged, path: str, old: Entry, new: Entry, moves: Sequence[Move]) -> Judged:
+    """Return a patch that makes another content of a file, and says which names it follows."""
+    outcome = replace(
+        one.outcome, changes={**(one.outcome.changes or {}), path: new}, reuses_diff=False
+    )
+    results = tuple(
+        replace(r, changes={**r.changes, path: new}) if r.changes.get(path) == old else r
+        for r in one.files
+    )
+    for move in moves:
+        outcome = _told(outcome, one.files, path, move)
+    return replace(one, outcome=outcome, files=results)
+
+
+def _told(
+    outcome: PatchOutcome, files: Sequence[FileResult], path: str, move: Move
+) -> PatchOutcome:
+    """Note at the hunks that bring an import that it is from elsewhere now."""
+    word = re.compile(rb"\b%b\b" % re.escape(move.name).encode())
+    places = {
+        (result.step.change.path, line)
+        for result in files
+        if path in result.changes
+        for line in _places(result.step.change, word)
+    }
+    numbers = _of_hunks(files)
+    hunks = tuple(
+        _moved(hunk) if (hunk.path, numbers.get(at)) in places else hunk
+        for at, hunk in enumerate(outcome.hunks)
+    )
+    if not places:
+        return outcome
+    verdict = Verdict.MODIFIED if outcome.verdict is Verdict.UNCHANGED else outcome.verdict
+    text = (
+        f"`{move.name}` is imported from `{move.to}` now; upstream moved it from `{move.module}`."
+    )
+    finding = AuditFinding("followed", False, path, 0, move.name, text, move.commit, move.to)
+    return replace(
+        outcome,
+        hunks=hunks,
+        verdict=verdict,
+        findings=(*outcome.findings, finding),
+        warnings=(*outcome.warnings, finding.sentence()),
+    )
+
+
+def _moved(hunk: HunkOutcome) -> HunkOutcome:
+    if hunk.verdict not in (Verdict.UNCHANGED, Verdict.MODIFIED):
+        return hunk
+    return replace(hunk, verdict=Verdict.MODIFIED, how=How.MOVED)
+
+
+def _places(change: FilePatch, word: re.Pattern[bytes]) -> Iterator[int]:
+    """Yield the numbers of the hunks that add a line of an import with a word."""
+    for number, hunk in enumerate(change.hunks):
+        added = [line[1:].strip() for line in hunk.lines if line[:1] == b"+"]
+        if any(word.search(line) and (b"import" in line or line[-1:] in b",)") for line in added):
+            yield number
+
+
+def _of_hunks(files: Sequence[FileResult]) -> dict[int, int]:
+    """Return for each outcome of a patch which hunk of its file it is of."""
+    numbers = (number for result in files for number in range(len(result.answers)))
+    return dict(enumerate(numbers))
