@@ -14,6 +14,7 @@ from patchmgr.engines.audit.interfaces import PYTHON, Changed, named_imports, ne
 from patchmgr.engines.audit.places import written_path
 from patchmgr.engines.audit.states import States
 from patchmgr.engines.rebase import Judged
+from patchmgr.engines.structure.guards_imports import resolves
 from patchmgr.engines.work import FileResult
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Verdict
@@ -77,7 +78,8 @@ def _moves(states: States) -> dict[str, tuple[Move, ...]]:
     for path in _importing(states):
         content = states.merged.read(path)
         text = (content or b"").decode("utf-8", "surrogateescape")
-        if not changed.has_import(path, text):
+        imports = [(module, name) for _, module, name in changed.imports(path, text)]
+        if all(resolves(path, module, name, states.merged) for module, name in imports):
             continue
         lines = new_lines(text, states.onto.read(path))
         moves = tuple(dict.fromkeys(_moves_in(states, path, sorted(lines))))
@@ -158,9 +160,9 @@ def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterat
         if old is None or new is None or word not in old or word not in new:
             continue
         before = named_imports(old.decode("utf-8", "surrogateescape"))
-        if not any(n == name and then.place(path, m) == gone for m, n in before):
+        if not any(n == name and then.place(path, m) == gone for _, m, n in before):
             continue
-        for m, n in named_imports(new.decode("utf-8", "surrogateescape")):
+        for _, m, n in named_imports(new.decode("utf-8", "surrogateescape")):
             place = now.place(path, m) if n == name else ""
             if place and place != gone:
                 yield m if not m.startswith(".") else _absolute(place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,6 +27,11 @@ from patchmgr.model.audit import AuditFinding
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
 _THERE = ("module", "class", "function", "value", "instance")
+# Breakages, as griffe names them, that no use of a name shows.
+_HARMLESS = frozenset({
+    "Attribute value was changed", "Attribute types are incompatible",
+    "Return types are incompatible", "Parameter default was changed",
+})  # fmt: skip
 _MAKES = "__init__"
 
 
@@ -45,6 +50,25 @@ class Fault(Struct, frozen=True):
     new: Entity
 
 
+def broken_names(states: States, path: str) -> frozenset[str]:
+    """Return what the series removes from a module, or what it changes the signature of."""
+    parser = Parser()
+    old, new = parser.module(states.base, path), parser.module(states.written, path)
+    if old is None:
+        return frozenset()
+    if new is None:
+        stem = path.removesuffix("/__init__.py").rpartition("/")[2].partition(".")[0]
+        gone = states.written.blob(path) is None
+        return frozenset({*old.bound, stem}) if gone else frozenset()
+    import griffe
+
+    try:
+        found = list(griffe.find_breaking_changes(old.tree, new.tree))
+    except Exception:  # a source that the library does not expect: nothing is known of it
+        return frozenset()
+    return frozenset(each.obj.name for each in found if each.kind.value not in _HARMLESS)
+
+
 class Pair(Struct, frozen=True):
     """A file as the result reads it, and as the side reads it that its lines come from."""
 
@@ -52,14 +76,14 @@ class Pair(Struct, frozen=True):
     then: Reader
 
 
-def faults_in(states: States, reach: Mapping[str, tuple[frozenset[int], bool]]) -> Iterator[Told]:
+def faults_in(states: States, reach: Sequence[tuple[str, frozenset[int], bool]]) -> Iterator[Told]:
     """Yield what is wrong with the uses in some lines of some files, with the patch."""
     parser = Parser()
     merged = PythonState(states.merged, parser)
     written = PythonState(states.written, parser)
     onto = PythonState(states.onto, parser)
     _read_ahead(states, reach)
-    for path, (lines, is_ours) in reach.items():
+    for path, lines, is_ours in reach:
         now = Reader(merged, path)
         if now.module is None:
             continue
@@ -76,14 +100,14 @@ def faults_in(states: States, reach: Mapping[str, tuple[frozenset[int], bool]]) 
                         yield found
 
 
-def _read_ahead(states: States, reach: Mapping[str, object]) -> None:
+def _read_ahead(states: States, reach: Sequence[tuple[str, frozenset[int], bool]]) -> None:
     """Bring at once the modules that the files import, where upstream changed them."""
     from patchmgr.engines.audit.interfaces import named_imports
 
     wanted: set[str] = set()
-    for path in reach:
+    for path, _, _ in reach:
         text = (states.merged.read(path) or b"").decode("utf-8", "surrogateescape")
-        for module, name in named_imports(text):
+        for _, module, name in named_imports(text):
             for place in places(path, module):
                 wanted.update(place + end for end in ENDS)
                 wanted.update(f"{place}/{name}{end}" for end in ENDS)

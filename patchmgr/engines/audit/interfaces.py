@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from patchmgr.engines.audit.places import written_path
@@ -19,89 +19,93 @@ _IMPORT = re.compile(
     r"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*|[^\n]*)|import[ \t]+([\w.,\t ]+))"
 )
 _DEFINES = re.compile(
-    rb"[-+ ][ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)"
-    rb"|[-+ ]\s*(?:self\.)?(\w+)[ \t]*(?::[^=]*)?=[^=]"
-    rb"|[-+ ][ \t]+(\w+)[ \t]*:[ \t]"
+    rb"-[ \t]*(?:(?:async[ \t]+)?def|class|@|import|from)\b"
+    rb"|-(?:    )?\w+[ \t]*[:=]|-[ \t]*self\.\w+[ \t]*[:=]"
 )
-_HEAD = re.compile(rb"[-+ ][ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
-_PARAMETER = re.compile(rb"\+[ \t]+[*\w]+[ \t]*(?::[^\n]*)?(?:=[^\n]*)?,?\s*$")
+_PARAMETER = re.compile(rb"[-+][ \t]+[*\w]+[ \t]*(?::[^\n]*)?(?:=[^\n]*)?,[ \t]*$")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
 _THERE = ("module", "class", "function", "value", "instance")
 
 
 def check_interfaces(states: States) -> Iterator[Told]:
     """Find uses of what the other side removed, renamed, moved or re-signed."""
-    broken = _broken(states)
-    reach = _reach(states, broken)
+    reach = [*_ours(states), *_theirs(states)]
     if reach:
         from patchmgr.engines.audit.interface_faults import faults_in
 
         yield from faults_in(states, reach)
 
 
-def _broken(states: States) -> frozenset[bytes]:
-    """Return the names whose definitions the series takes away or gives another head."""
-    found: set[bytes] = set()
-    for patch in states.patches:
-        for change in patch.files if patch.is_carried else ():
-            path = change.old_path
-            if path is None or not path.endswith(PYTHON) or _is_test(path):
-                continue
-            if change.new_path != path:
-                stem = path.removesuffix("/__init__.py").rpartition("/")[2].partition(".")[0]
-                found.add(stem.encode())
-            heads: dict[bytes, set[bytes]] = {b"-": set(), b"+": set()}
-            for hunk in change.hunks:
-                inside = b""
-                for line in hunk.lines:
-                    head = _HEAD.match(line)
-                    if head is not None:
-                        inside = head[1]
-                    if line[:1] in heads and _DEFINES.match(line):
-                        heads[line[:1]].add(line[1:].strip())
-                    if inside and _PARAMETER.match(line):
-                        found.add(inside)
-            for text in heads[b"-"] - heads[b"+"]:
-                match = _DEFINES.match(b"-" + text)
-                found.update(name for name in (match.groups() if match else ()) if name)
-    return frozenset(found)
+Lines = tuple[str, frozenset[int], bool]
+"""A path and lines of it, and whether they are the series' own: the others are upstream's."""
 
 
-def _is_test(path: str) -> bool:
-    return path.rpartition("/")[2].startswith("test_")
-
-
-def _reach(states: States, broken: frozenset[bytes]) -> dict[str, tuple[frozenset[int], bool]]:
-    """Return by path the lines of the result that may use what changed, and whose lines they are.
-
-    True stands for lines of the series, False for those of upstream.
-    """
-    moved = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
-    found: dict[str, tuple[frozenset[int], bool]] = {}
+def _ours(states: States) -> Iterator[Lines]:
+    """Yield the lines of the series that may use what upstream changed."""
+    changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
     for path in states.carriers:
         content = states.merged.read(path) if path.endswith(PYTHON) else None
-        if content is None or not moved.places:
+        if content is None or not changed.places:
             continue
         same = states.merged.blob(path) == states.written.blob(written_path(states, path))
         text = content.decode("utf-8", "surrogateescape")
-        if same and not moved.has_import(path, text):
+        words = changed.imported_words(path, text)
+        if same and not words:
             continue
         lines = new_lines(text, states.onto.read(path))
+        if lines and not (same and words.isdisjoint(_words(text, lines))):
+            yield path, lines, True
+
+
+def _words(text: str, lines: Collection[int]) -> set[str]:
+    """Return the words of some lines, and of the heads of classes where they may use a base."""
+    said = text.split("\n")
+    own = "\n".join(said[number - 1] for number in lines)
+    words = set(_WORD.findall(own))
+    if not words.isdisjoint(("self", "cls", "super", "def")):
+        words.update(w for line in said if "class " in line for w in _WORD.findall(line))
+    return words
+
+
+def _theirs(states: States) -> Iterator[Lines]:
+    """Yield the new lines of upstream that may use what the series changed."""
+    suspects = [path for path in _redefining(states) if states.base.blob(path) is not None]
+    if not suspects:
+        return
+    from patchmgr.engines.audit.interface_faults import broken_names
+
+    broken = {path: names for path in suspects if (names := broken_names(states, path))}
+    words = frozenset(name.encode() for names in broken.values() for name in names)
+    ours = Changed(iter(broken))
+    for path in sorted(states.changed_upstream) if words else ():
+        content = states.merged.read(path) if path.endswith(PYTHON) else None
+        if content is None or not any(word in content for word in words):
+            continue
+        text = content.decode("utf-8", "surrogateescape")
+        if path not in broken and not ours.has_import(path, text):
+            continue
+        names = [word.decode() for word in words]
+        said = text.split("\n")
+        lines = new_lines(text, states.written.read(path))
+        lines = frozenset(n for n in lines if any(name in said[n - 1] for name in names))
         if lines:
-            found[path] = lines, True
-    if broken:
-        ours = Changed(path for path in states.carriers if path.endswith(PYTHON))
-        for path in sorted(states.changed_upstream):
-            content = states.merged.read(path) if path.endswith(PYTHON) else None
-            if content is None or not any(word in content for word in broken):
-                continue
-            text = content.decode("utf-8", "surrogateescape")
-            if path in found or not (path in states.carriers or ours.has_import(path, text)):
-                continue
-            lines = new_lines(text, states.written.read(path))
-            if lines:
-                found[path] = lines, False
-    return found
+            yield path, lines, False
+
+
+def _redefining(states: States) -> dict[str, None]:
+    """Return the files of base in which the series takes away or changes a line that defines."""
+    return {
+        change.old_path: None
+        for patch in states.patches
+        for change in patch.files
+        if patch.is_carried and change.old_path is not None and change.old_path.endswith(PYTHON)
+        if change.new_path != change.old_path
+        or any(_is_defining(line) for hunk in change.hunks for line in hunk.lines)
+    }
+
+
+def _is_defining(line: bytes) -> bool:
+    return _DEFINES.match(line) is not None or _PARAMETER.match(line) is not None
 
 
 def new_lines(text: str, other: bytes | None) -> frozenset[int]:
@@ -126,30 +130,42 @@ class Changed:
 
     def has_import(self, path: str, text: str) -> bool:
         """Say whether a file imports one of them."""
+        return any(True for _ in self.imports(path, text))
+
+    def imported_words(self, path: str, text: str) -> frozenset[str]:
+        """Return the words of the statements with which a file imports them."""
+        said = (statement for statement, _, _ in self.imports(path, text))
+        return frozenset(word for statement in set(said) for word in _WORD.findall(statement))
+
+    def imports(self, path: str, text: str) -> Iterator[tuple[str, str, str]]:
+        """Yield the imports of one of them: the statement, the module, and the name."""
         from patchmgr.engines.audit.python_modules import places
 
-        return any(
-            place in self.places or f"{place}/{name}" in self.places
-            for module, name in named_imports(text)
-            if name in self._names
-            or module.rpartition(".")[2] in self._names
-            or module.startswith(".")
-            for place in places(path, module)
-        )
+        for statement, module, name in named_imports(text):
+            is_likely = (
+                name in self._names
+                or module.rpartition(".")[2] in self._names
+                or module.startswith(".")
+            )
+            if is_likely and any(
+                place in self.places or f"{place}/{name}" in self.places
+                for place in places(path, module)
+            ):
+                yield statement, module, name
 
 
-def named_imports(text: str) -> frozenset[tuple[str, str]]:
-    """Return what lines of a text seem to import, which costs less than parsing it.
+def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
+    """Return what lines of a text seem to import: the statement, the module, and the name.
 
-    Nothing is left out; a word of a comment may be among it.
+    This costs less than parsing it. Nothing is left out; a word of a comment may be among it.
     """
-    found: set[tuple[str, str]] = set()
+    found: set[tuple[str, str, str]] = set()
     at, end = text.find("import"), 0
     while at >= 0:
         start = text.rfind("\n", 0, at) + 1
         match = _IMPORT.match(text, start) if start >= end else None
         if match is not None:
-            found.update(_names_of(*match.groups()))
+            found.update((match[0], *each) for each in _names_of(*match.groups()))
             end = match.end()
         at = text.find("import", max(end, at + 1))
     return frozenset(found)

@@ -6,6 +6,7 @@ import ast
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -405,6 +406,7 @@ def _entity(member: griffe.Object | griffe.Alias, name: str, module: Module) -> 
     return UNKNOWN
 
 
+@lru_cache(maxsize=4096)
 def members_of(node: ast.ClassDef) -> dict[str, list[ast.AST]]:
     """Return by name what a class has: what its body binds, and what its methods set of `self`."""
     found: dict[str, list[ast.AST]] = {}
