@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
-from patchmgr.engines.audit.places import patch_of_line, written_path
+from patchmgr.engines.audit.places import patch_of_line, waiting_paths, written_path
 from patchmgr.engines.audit.python_modules import (
     ENDS,
     Entity,
@@ -83,7 +83,10 @@ def faults_in(states: States, reach: Sequence[tuple[str, frozenset[int], bool]])
     written = PythonState(states.written, parser)
     onto = PythonState(states.onto, parser)
     _read_ahead(states, reach)
+    waiting = waiting_paths(states)
     for path, lines, is_ours in reach:
+        if path in waiting:
+            continue
         now = Reader(merged, path)
         if now.module is None:
             continue
@@ -93,7 +96,8 @@ def faults_in(states: States, reach: Sequence[tuple[str, frozenset[int], bool]])
         told: set[tuple[str, str]] = set()
         for use in uses_of(now.module.node, numbers):
             for fault in faults_of(use, pair):
-                if (fault.text, fault.kind) not in told:
+                homes = {e.module.path for e in (fault.old, fault.new) if e.module is not None}
+                if (fault.text, fault.kind) not in told and homes.isdisjoint(waiting):
                     told.add((fault.text, fault.kind))
                     found = _told(states, path, fault, pair, is_ours=is_ours)
                     if found[0]:
@@ -191,6 +195,8 @@ def _import_faults(node: ast.ImportFrom | ast.Import, use: Use, pair: Pair) -> I
                 )
             continue
         new = pair.now.imported(node, alias)
+        if new.what not in ("absent", "gone"):
+            continue
         old = pair.then.imported(node, alias)
         if new.what == "absent" and not _is_elsewhere(asked, pair):
             text = f"`{said}` finds nothing any more: there is no module `{asked}`."
@@ -354,7 +360,9 @@ def _call_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
     said = ast.unparse(node.func)
     is_certain = not (new.is_inferred or old.is_inferred or use.is_typing or after.made_by)
     if not any(misfit(node, before.arguments, before.is_method, said)):
-        for text in misfit(node, after.arguments, after.is_method, said):
+        texts = list(misfit(node, after.arguments, after.is_method, said))
+        if texts:
+            text = " ".join(texts)
             yield Fault("signature", text, said, is_certain, node.lineno, old, new)
     if before.is_async == after.is_async:
         return

@@ -26,3 +26,14 @@ def patch_of_line(states: States, path: str, line: bytes, *, sign: bytes = b"+")
                 if any(each[:1] == sign and each[1:].strip() == line for each in hunk.lines):
                     return patch.name
     return states.carriers.get(path, "")
+
+
+def waiting_paths(states: States) -> frozenset[str]:
+    """Return the files of patches that wait for a person: what they will have is not known."""
+    found: set[str] = set()
+    for patch in states.patches:
+        if patch.is_left:
+            for change in patch.files:
+                paths = (change.old_path, change.new_path, patch.homes.get(change.path))
+                found.update(path for path in paths if path is not None)
+    return frozenset(found)

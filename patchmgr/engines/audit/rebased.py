@@ -80,7 +80,10 @@ def _bringing(blobs: Blobs, bring: Callable[[set[str]], None]) -> Callable[[str]
 def _audited(judged: Judged) -> AuditedPatch:
     changes = [result.step.change for result in judged.files]
     homes = {result.step.change.path: result.home for result in judged.files}
-    return AuditedPatch(judged.outcome.name, judged.outcome.is_carried, tuple(changes), homes)
+    outcome = judged.outcome
+    return AuditedPatch(
+        outcome.name, outcome.is_carried, tuple(changes), homes, is_left=outcome.is_left
+    )
 
 
 def _written(judged: Sequence[Judged], base: Tree) -> Overlay:

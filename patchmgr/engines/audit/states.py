@@ -53,12 +53,16 @@ class Files(Struct, frozen=True):
 
 
 class AuditedPatch(Struct, frozen=True):
-    """A patch of the series: its files, and by path in the patch where each went in the result."""
+    """A patch of the series: its files, and by path in the patch where each went in the result.
+
+    What of a patch that `is_left` for a person belongs into the result is not known yet.
+    """
 
     name: str
     is_carried: bool
     files: tuple[FilePatch, ...]
     homes: Mapping[str, str] = field(default_factory=dict)
+    is_left: bool = False
 
 
 Since = Callable[[str, Callable[["bytes | None"], bool]], "Step | None"]
