@@ -203,6 +203,7 @@ def carry(
                 since=since_in(way, bench),
                 unknown={path for one in left for path in (one.path, *one.whole)},
                 bring=bring,
+                kept={},
             )
             judged, changes = follow_moved_names(judged, changes, audited(judged, changes), bench)
             states = audited(judged, changes)

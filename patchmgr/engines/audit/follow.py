@@ -111,7 +111,8 @@ def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]
     from patchmgr.engines.audit.python_modules import Parser, PythonState
     from patchmgr.engines.audit.python_uses import Reader, uses_of
 
-    parser = Parser()
+    parser = states.kept.setdefault("python", Parser())
+    assert isinstance(parser, Parser)
     now = Reader(PythonState(states.merged, parser), path)
     then = Reader(PythonState(states.written, parser), written_path(states, path))
     if now.module is None:

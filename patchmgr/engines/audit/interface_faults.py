@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,11 +14,13 @@ from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
 from patchmgr.engines.audit.places import patch_of_line, waiting_paths, written_path
 from patchmgr.engines.audit.python_modules import (
     ENDS,
+    LARGEST,
     Entity,
     Function,
     Parser,
     PythonState,
     members_of,
+    module_name,
     places,
 )
 from patchmgr.engines.audit.python_uses import Reader, Use, uses_of
@@ -52,21 +55,22 @@ class Fault(Struct, frozen=True):
 
 def broken_names(states: States, path: str) -> frozenset[str]:
     """Return what the series removes from a module, or what it changes the signature of."""
-    parser = Parser()
-    old, new = parser.module(states.base, path), parser.module(states.written, path)
-    if old is None:
-        return frozenset()
-    if new is None:
-        stem = path.removesuffix("/__init__.py").rpartition("/")[2].partition(".")[0]
-        gone = states.written.blob(path) is None
-        return frozenset({*old.bound, stem}) if gone else frozenset()
     import griffe
 
+    old, new = states.base.read(path), states.written.read(path)
+    if old is None or len(old) > LARGEST or (new is not None and len(new) > LARGEST):
+        return frozenset()
     try:
-        found = list(griffe.find_breaking_changes(old.tree, new.tree))
+        before, after = (
+            griffe.visit(module_name(path), Path(path), (text or b"").decode("utf-8", "replace"))
+            for text in (old, new)
+        )
+        found = list(griffe.find_breaking_changes(before, after))
     except Exception:  # a source that the library does not expect: nothing is known of it
         return frozenset()
-    return frozenset(each.obj.name for each in found if each.kind.value not in _HARMLESS)
+    stem = path.removesuffix("/__init__.py").rpartition("/")[2].partition(".")[0]
+    names = {each.obj.name for each in found if each.kind.value not in _HARMLESS}
+    return frozenset(names | ({stem} if new is None else set()))
 
 
 class Pair(Struct, frozen=True):
@@ -75,10 +79,18 @@ class Pair(Struct, frozen=True):
     now: Reader
     then: Reader
 
+    def is_same(self, found: Entity) -> bool:
+        """Say whether the file that defines something is the same in both states."""
+        if found.module is None:
+            return False
+        path = found.module.path
+        return self.now.state.files.blob(path) == self.then.state.files.blob(path)
+
 
 def faults_in(states: States, reach: Sequence[tuple[str, frozenset[int], bool]]) -> Iterator[Told]:
     """Yield what is wrong with the uses in some lines of some files, with the patch."""
-    parser = Parser()
+    parser = states.kept.setdefault("python", Parser())
+    assert isinstance(parser, Parser)
     merged = PythonState(states.merged, parser)
     written = PythonState(states.written, parser)
     onto = PythonState(states.onto, parser)
@@ -240,6 +252,8 @@ def _attribute_faults(node: ast.Attribute, use: Use, pair: Pair) -> Iterator[Fau
     new = pair.now.entity(node, use.scopes)
     if new.what not in ("gone", "function", "value"):
         return
+    if new.what != "gone" and (new.owner is None or pair.is_same(new)):
+        return
     old = pair.then.entity(node, use.scopes)
     if new.what == "gone":
         # A class of the same outside bases cannot have got from them what it had itself.
@@ -351,6 +365,8 @@ def _call_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
     new = pair.now.entity(node.func, use.scopes)
     if new.what not in ("class", "function"):
         return
+    if pair.is_same(new) and not (isinstance(new.node, ast.ClassDef) and new.node.bases):
+        return
     old = pair.then.entity(node.func, use.scopes)
     if old.what not in ("class", "function"):
         return
@@ -407,12 +423,10 @@ def _by_path(names: Sequence[str], reader: Reader) -> Entity | None:
 
 def _abstract_faults(node: ast.ClassDef, use: Use, pair: Pair) -> Iterator[Fault]:
     new = pair.now.own_class(use.scopes, node.name)
-    old = pair.then.own_class(use.scopes, node.name)
-    if new is None or old is None:
-        return
-    more = _abstract(new, pair.now.state) - _abstract(old, pair.then.state)
-    if _abstract(old, pair.then.state):
-        return  # a class that is abstract itself
+    more = frozenset() if new is None else _abstract(new, pair.now.state)
+    old = pair.then.own_class(use.scopes, node.name) if more else None
+    if new is None or old is None or _abstract(old, pair.then.state):
+        return  # nothing is left abstract, or the class was abstract itself
     for name in sorted(more):
         text = f"`{node.name}` does not define `{name}`, which is abstract in its base now."
         parent = pair.now.state.inherited(new, name)
@@ -445,10 +459,15 @@ def _override_faults(
     around = use.scopes[-1].node
     if node.name.startswith("__"):
         return
-    owners = [r.own_class(use.scopes[:-1], around.name) for r in (pair.now, pair.then)]
-    if owners[0] is None or owners[1] is None:
+    owners = [pair.now.own_class(use.scopes[:-1], around.name)]
+    if owners[0] is None:
         return
     new = pair.now.state.inherited(owners[0], node.name)
+    if new.what == "function" and pair.is_same(new):
+        return
+    owners.append(pair.then.own_class(use.scopes[:-1], around.name))
+    if owners[1] is None:
+        return
     old = pair.then.state.inherited(owners[1], node.name)
     symbol = f"{around.name}.{node.name}"
     if old.what != "function" or not isinstance(old.node, Function) or old.is_decorated:
@@ -517,8 +536,10 @@ def _arity_faults(node: ast.Assign, use: Use, pair: Pair) -> Iterator[Fault]:
     if any(isinstance(each, ast.Starred) for each in target.elts):
         return
     new = pair.now.entity(value.func, use.scopes)
+    if new.what != "function" or pair.is_same(new):
+        return
     old = pair.then.entity(value.func, use.scopes)
-    if new.what != "function" or old.what != "function":
+    if old.what != "function":
         return
     count, before, after = len(target.elts), _arity(old.node), _arity(new.node)
     if before == count and after is not None and after != count:

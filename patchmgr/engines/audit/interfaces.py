@@ -10,7 +10,7 @@ from patchmgr.engines.audit.places import written_path
 from patchmgr.engines.audit.states import States, Told
 
 if TYPE_CHECKING:
-    pass
+    from patchmgr.model.patch import Hunk
 
 PYTHON = (".py", ".pyi")
 _WORD = re.compile(r"\w+")
@@ -19,12 +19,10 @@ _IMPORT = re.compile(
     r"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*|[^\n]*)|import[ \t]+([\w.,\t ]+))"
 )
 _DEFINES = re.compile(
-    rb"-[ \t]*(?:(?:async[ \t]+)?def|class|@|import|from)\b"
-    rb"|-(?:    )?\w+[ \t]*[:=]|-[ \t]*self\.\w+[ \t]*[:=]"
+    rb"[ \t]*(?:(?:async[ \t]+)?def|class|@)\b|\w+[ \t]*[:=]|    (?:\w+[ \t]*:|[A-Z_]+[ \t]*=)"
+    rb"|[ \t]*self\.\w+[ \t]*[:=]"
 )
 _PARAMETER = re.compile(rb"[-+][ \t]+[*\w]+[ \t]*(?::[^\n]*)?(?:=[^\n]*)?,[ \t]*$")
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
-_THERE = ("module", "class", "function", "value", "instance")
 
 
 def check_interfaces(states: States) -> Iterator[Told]:
@@ -100,12 +98,21 @@ def _redefining(states: States) -> dict[str, None]:
         for change in patch.files
         if patch.is_carried and change.old_path is not None and change.old_path.endswith(PYTHON)
         if change.new_path != change.old_path
-        or any(_is_defining(line) for hunk in change.hunks for line in hunk.lines)
+        or any(_is_redefining(hunk, change.old_path) for hunk in change.hunks)
     }
 
 
-def _is_defining(line: bytes) -> bool:
-    return _DEFINES.match(line) is not None or _PARAMETER.match(line) is not None
+def _is_redefining(hunk: Hunk, path: str) -> bool:
+    added = {line[1:].strip() for line in hunk.lines if line[:1] == b"+"}
+    for line in hunk.lines:
+        if line[:1] == b" " or _PARAMETER.match(line) is None:
+            if line[:1] != b"-" or line[1:].strip() in added:
+                continue
+            is_import = path.endswith("/__init__.py") and b"import" in line
+            if not is_import and _DEFINES.match(line[1:]) is None:
+                continue
+        return True
+    return False
 
 
 def new_lines(text: str, other: bytes | None) -> frozenset[int]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,9 +14,7 @@ from msgspec.structs import replace
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.structure.guards_imports import ROOTS, bound_in
 from patchmgr.engines.structure.guards_text import imported_names
-
-if TYPE_CHECKING:
-    import griffe
+from patchmgr.engines.structure.python_tree import parse_python
 
 ENDS = (".py", "/__init__.py", ".pyi")
 LARGEST = 1_000_000  # bytes of a module that is read
@@ -39,14 +35,14 @@ What = Literal["module", "class", "function", "value", "instance", "gone", "abse
 
 
 class Module(Struct, frozen=True):
-    """One parsed module; `imports` are its names by what they import: module and name.
+    """One parsed module: what it defines, by name, and its names by what they import.
 
     `bound` are all names that it binds, whatever the condition, `counts` how often each is. A
     module that `is_open` may have other names as well.
     """
 
     path: str
-    tree: griffe.Module
+    members: Mapping[str, ast.AST]
     node: ast.Module
     imports: Mapping[str, tuple[str, str]]
     bound: frozenset[str]
@@ -98,37 +94,18 @@ class Parser:
         if content is None or len(content) > min(LARGEST, self._left):
             return None
         self._left -= len(content)
-        import griffe
-
-        top: list[ast.Module] = []
-
-        class Nodes(griffe.Extension):
-            """Keeps the syntax tree of what is visited."""
-
-            def on_module_node(self, *, node: object, **_: object) -> None:
-                if isinstance(node, ast.Module):
-                    top.append(node)
-
-            def on_instance(self, *, node: object, obj: griffe.Object, **_: object) -> None:
-                obj.extra["patchmgr"]["node"] = node
-
+        tree = parse_python(content.decode("utf-8", "replace").removeprefix("\ufeff"))
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                text = content.decode("utf-8", "replace").removeprefix("\ufeff")
-                name = module_name(path)
-                tree = griffe.visit(name, Path(path), text, extensions=griffe.Extensions(Nodes()))
-                return _module(path, tree, top[0])
-        except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
-            return None
-        except Exception:  # a source that the library does not expect: nothing is known of it
+            return None if tree is None else _module(path, tree)
+        except RecursionError:
             return None
 
 
-def _module(path: str, tree: griffe.Module, node: ast.Module) -> Module:
+def _module(path: str, node: ast.Module) -> Module:
     imports: dict[str, tuple[str, str]] = {}
     stars: list[str] = []
     counts: Counter[str] = Counter()
+    members: dict[str, ast.AST] = {}
     for statement in statements(node.body):
         for module, name, bound in imported_names(statement):
             if name == "*":
@@ -137,7 +114,9 @@ def _module(path: str, tree: griffe.Module, node: ast.Module) -> Module:
             imports[bound or name or module.partition(".")[0]] = (
                 (module, name) if name or bound else (module.partition(".")[0], "")
             )
-        counts.update(_bound_by(statement))
+        names = list(_bound_by(statement))
+        counts.update(names)
+        members.update(dict.fromkeys(names, statement))
     is_open = "__getattr__" in counts or any(
         isinstance(child, ast.Call)
         and isinstance(child.func, ast.Name)
@@ -146,7 +125,7 @@ def _module(path: str, tree: griffe.Module, node: ast.Module) -> Module:
         if not isinstance(statement, (*Function, ast.ClassDef))
         for child in ast.walk(statement)
     )
-    return Module(path, tree, node, imports, bound_in(node), counts, tuple(stars), is_open)
+    return Module(path, members, node, imports, bound_in(node), counts, tuple(stars), is_open)
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -251,8 +230,8 @@ class PythonState:
         if name in module.imports:
             found = self.imported(module.path, *module.imports[name], depth)
             return UNKNOWN if found.what in ("absent", "gone") else replace(found, name=name)
-        member = module.tree.members.get(name)
-        if member is not None and not member.is_alias:
+        member = module.members.get(name)
+        if member is not None:
             return _entity(member, name, module)
         if name in module.bound:
             return UNKNOWN
@@ -395,15 +374,12 @@ def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def _entity(member: griffe.Object | griffe.Alias, name: str, module: Module) -> Entity:
-    node = member.extra["patchmgr"].get("node")
-    if member.is_class:
+def _entity(node: ast.AST, name: str, module: Module) -> Entity:
+    if isinstance(node, ast.ClassDef):
         return Entity("class", name, module, node=node)
-    if member.is_function and isinstance(node, Function):
+    if isinstance(node, Function):
         return Entity("function", name, module, node=node, is_decorated=bool(node.decorator_list))
-    if member.is_attribute:
-        return Entity("value", name, module, node=node)
-    return UNKNOWN
+    return Entity("value", name, module, node=node)
 
 
 @lru_cache(maxsize=4096)

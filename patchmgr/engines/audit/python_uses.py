@@ -196,7 +196,11 @@ class Reader:
     def __init__(self, state: PythonState, path: str) -> None:
         self.state = state
         self.path = path
-        self.module: Module | None = state.module(path)
+
+    @property
+    def module(self) -> Module | None:
+        """Return the file itself, parsed where it was not yet."""
+        return self.state.module(self.path)
 
     def entity(self, node: ast.AST, scopes: tuple[Scope, ...], depth: int = 0) -> Entity:
         """Return what an expression stands for."""

@@ -34,6 +34,7 @@ def states_of(
     since: Since,
     unknown: Collection[str] = (),
     bring: Callable[[set[str]], None] = lambda blobs: None,
+    kept: dict[str, object] | None = None,
 ) -> States:
     """Return the states of a rebase; `changes` is what the series makes of `onto`.
 
@@ -54,6 +55,7 @@ def states_of(
         carriers={path: carriers[path] for path in sorted(changes) if path in carriers},
         changed_upstream=frozenset(changed_upstream),
         since=since,
+        kept={} if kept is None else kept,
     )
 
 

@@ -80,7 +80,7 @@ class States(Struct, frozen=True):
     `merged` the series on that. A fault of `merged` counts only where neither `written` nor `onto`
     has it. `carriers` gives, for each path of `merged` that the series changes, the last patch that
     does; files that are left in conflict are not among them. `changed_upstream` are the paths that
-    differ between `base` and `onto`.
+    differ between `base` and `onto`. `kept` is for what checks read and others may read again.
     """
 
     base: Files
@@ -91,6 +91,7 @@ class States(Struct, frozen=True):
     carriers: Mapping[str, str]
     changed_upstream: frozenset[str]
     since: Since = lambda path, holds: None
+    kept: dict[str, object] = field(default_factory=dict)
 
 
 Told = tuple[str, AuditFinding]
