@@ -19,10 +19,11 @@ _IMPORT = re.compile(
     r"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*|[^\n]*)|import[ \t]+([\w.,\t ]+))"
 )
 _DEFINES = re.compile(
-    rb"[ \t]*(?:(?:async[ \t]+)?def|class|@)\b|\w+[ \t]*[:=]|    (?:\w+[ \t]*:|[A-Z_]+[ \t]*=)"
-    rb"|[ \t]*self\.\w+[ \t]*[:=]"
+    rb"[ \t]*(?:(?:async[ \t]+)?def|class|@)\b|\w+[ \t]*[:=]"
+    rb"|    (?:\w+[ \t]*:[ \t]*\w|[A-Z_]+[ \t]*=)|[ \t]*self\.\w+[ \t]*[:=]"
 )
-_PARAMETER = re.compile(rb"[-+][ \t]+[*\w]+[ \t]*(?::[^\n]*)?(?:=[^\n]*)?,[ \t]*$")
+_HEAD = re.compile(rb"[ \t]*(?:async[ \t]+)?def[ \t]+\w+\([^:]*$")
+_PARAMETER = re.compile(rb"[ \t]+[*\w]+[ \t]*(:[^\n]*)?(?:=[^\n]*)?,[ \t]*$")
 
 
 def check_interfaces(states: States) -> Iterator[Told]:
@@ -97,6 +98,7 @@ def _redefining(states: States) -> dict[str, None]:
         for patch in states.patches
         for change in patch.files
         if patch.is_carried and change.old_path is not None and change.old_path.endswith(PYTHON)
+        if not change.old_path.rpartition("/")[2].startswith("test_")
         if change.new_path != change.old_path
         or any(_is_redefining(hunk, change.old_path) for hunk in change.hunks)
     }
@@ -104,14 +106,18 @@ def _redefining(states: States) -> dict[str, None]:
 
 def _is_redefining(hunk: Hunk, path: str) -> bool:
     added = {line[1:].strip() for line in hunk.lines if line[:1] == b"+"}
+    is_head = False
     for line in hunk.lines:
-        if line[:1] == b" " or _PARAMETER.match(line) is None:
-            if line[:1] != b"-" or line[1:].strip() in added:
-                continue
-            is_import = path.endswith("/__init__.py") and b"import" in line
-            if not is_import and _DEFINES.match(line[1:]) is None:
-                continue
-        return True
+        text = line[1:].rstrip()
+        is_head = _HEAD.match(text) is not None or (is_head and not text.endswith(b":"))
+        parameter = None if line[:1] == b" " else _PARAMETER.match(text)
+        if parameter is not None and (is_head or parameter[1]):
+            return True
+        if line[:1] != b"-" or text.strip() in added:
+            continue
+        is_import = path.endswith("/__init__.py") and b"import" in text
+        if is_import or _DEFINES.match(text) is not None:
+            return True
     return False
 
 

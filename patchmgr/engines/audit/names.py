@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import lru_cache
@@ -45,8 +46,15 @@ def check_names(states: States) -> Iterator[Told]:
         content = _joined(states, path, old)
         if content is None:
             continue
-        known = [side.read(p) for side, p in ((states.written, old), (states.onto, path))]
-        for fault in new_faults(content, *(text for text in known if text is not None)):
+        sides = [side.read(p) for side, p in ((states.written, old), (states.onto, path))]
+        known = [text for text in sides if text is not None]
+        fault = _syntax(content)
+        if fault is not None and not any(map(_syntax, known)):
+            yield states.carriers[path], AuditFinding(
+                "syntax", True, path, fault.lineno or 0, None,
+                f"The merged file does not compile: {fault.msg}.",
+            )  # fmt: skip
+        for fault in new_faults(content, *known):
             name = patch_of_line(states, path, fault.text.encode("utf-8", "surrogateescape"))
             yield name, _finding(states, path, fault)
 
@@ -58,6 +66,22 @@ def _joined(states: States, path: str, old: str) -> bytes | None:
         return None
     content = states.merged.read(path)
     return None if content == UNKNOWN or b"\0" in (content or b"") else content
+
+
+@lru_cache(maxsize=16)
+def _syntax(content: bytes) -> SyntaxError | None:
+    """Return why a text is no module, None where it is one, or is too much to say."""
+    if len(content) > LARGEST:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(content, "<merged>", "exec", dont_inherit=True)
+    except SyntaxError as fault:
+        return fault
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None
 
 
 def _finding(states: States, path: str, fault: Fault) -> AuditFinding:
