@@ -58,13 +58,13 @@ class StructureApart:
             self._answers.put(question, kept)
         return solution
 
-    def suspect(self, texts: Texts, merged: str, path: str) -> tuple[str, ...]:
+    def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
         """Return what is suspicious in a merge."""
-        question = ("suspect", *texts.sides(), merged, path)
+        question = ("names" if names else "suspect", *texts.sides(), merged, path)
         known = None if self._answers is None else self._answers.get(question)
         if known is not None:
             return tuple(known[0])
-        found = self._ask(path, "suspect", texts, merged, path)
+        found = self._ask(path, "suspect", texts, merged, path, names)
         if found is None or not isinstance(found[0], tuple):
             return ()
         if self._answers is not None:
@@ -76,11 +76,11 @@ class StructureApart:
     ) -> Callable[[], Sequence[tuple[str, ...]]]:
         """Begin to look at merges while the caller goes on; what is returned waits for answers.
 
-        Nothing else may be asked until then.
+        Names that nothing binds are the audit's. Nothing else may be asked until then.
         """
         if not questions:
             return lambda: ()
-        return Ahead(lambda: [self.suspect(*each) for each in questions]).result
+        return Ahead(lambda: [self.suspect(*each, names=False) for each in questions]).result
 
     def _ask(self, path: str, *question: object) -> tuple[object] | None:
         """Return the answer of the process, None where it fails on the question.

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from patchmgr.engines.audit.checks import CHECKS
+from patchmgr.engines.audit.states import run_checks
 from patchmgr.engines.crosscheck import Question, check_merged
 from patchmgr.engines.structure.solvers import suspect
 from patchmgr.errors import PatchmgrError
@@ -24,7 +26,7 @@ def module(*, top: str = "", bottom: str = "") -> bytes:
 
 
 def at_once(questions: Sequence[Question]) -> Callable[[], Sequence[tuple[str, ...]]]:
-    return lambda: [suspect(*question) for question in questions]
+    return lambda: [suspect(*question, names=False) for question in questions]
 
 
 def warned(
@@ -33,7 +35,8 @@ def warned(
     """Return the warnings of a series of one patch."""
     judged, states = audited(base, ours, upstream, blobs=blobs)
     found = check_merged(judged, states, suspect_all=at_once)
-    return list(found[0].outcome.warnings)
+    told = (f"{finding.path}: {finding.text}" for _, finding in run_checks(states, CHECKS))
+    return [*told, *found[0].outcome.warnings]
 
 
 NEEDY = b"def helper(way):\n    return 1\n"
@@ -100,8 +103,8 @@ RENAMED = b"def assist():\n    return 1\n"
             {"a.py": module(), "b.py": b"b = 1\n"},
             {"a.py": module(), "b.py": None},
             {"a.py": module(top="import b\n"), "b.py": b"b = 1\n"},
-            [],
-            id="a-deleted-file-is-not-read",
+            ["a.py: `import b` finds nothing any more"],
+            id="we-deleted-what-upstream-imports",
         ),
     ],
 )
@@ -132,7 +135,9 @@ LARGE = b"data = 'large'\n"
     [
         pytest.param(Partial(), [], id="not-at-hand"),
         pytest.param(
-            MemoryBlobs(), ["a.py: `from large import thing` finds nothing any more"], id="at-hand"
+            MemoryBlobs(),
+            ["a.py: `from large import thing` finds nothing any more: `large` has no `thing`."],
+            id="at-hand",
         ),
     ],
 )

@@ -36,6 +36,13 @@ class Fault(Struct, frozen=True):
     text: str
     is_certain: bool
 
+    @property
+    def sentence(self) -> str:
+        """Say what is wrong."""
+        if self.kind == "undefined-name":
+            return f"`{self.name}` is used, but nothing defines it any more."
+        return f"`{self.name}` is there twice, and was not on either side."
+
 
 def check_names(states: States) -> Iterator[Told]:
     """Find names that nothing binds, and what is defined twice, where neither side has it so."""
@@ -48,12 +55,11 @@ def check_names(states: States) -> Iterator[Told]:
             continue
         sides = [side.read(p) for side, p in ((states.written, old), (states.onto, path))]
         known = [text for text in sides if text is not None]
-        fault = _syntax(content)
-        if fault is not None and not any(map(_syntax, known)):
-            yield states.carriers[path], AuditFinding(
-                "syntax", True, path, fault.lineno or 0, None,
-                f"The merged file does not compile: {fault.msg}.",
-            )  # fmt: skip
+        fault = new_syntax_fault(content, *known)
+        if fault is not None:
+            line = fault.lineno or 0
+            text = f"The merged file does not compile: {fault.msg}."
+            yield states.carriers[path], AuditFinding("syntax", True, path, line, None, text)
         for fault in new_faults(content, *known):
             name = patch_of_line(states, path, fault.text.encode("utf-8", "surrogateescape"))
             yield name, _finding(states, path, fault)
@@ -66,6 +72,12 @@ def _joined(states: States, path: str, old: str) -> bytes | None:
         return None
     content = states.merged.read(path)
     return None if content == UNKNOWN or b"\0" in (content or b"") else content
+
+
+def new_syntax_fault(merged: bytes, *sides: bytes) -> SyntaxError | None:
+    """Return why a merged text is no module, None where it is one or a side is none either."""
+    fault = _syntax(merged)
+    return None if fault is None or any(map(_syntax, sides)) else fault
 
 
 @lru_cache(maxsize=16)
@@ -85,17 +97,11 @@ def _syntax(content: bytes) -> SyntaxError | None:
 
 
 def _finding(states: States, path: str, fault: Fault) -> AuditFinding:
-    is_gone = fault.kind == "undefined-name"
-    says = (
-        f"`{fault.name}` is used, but nothing defines it any more."
-        if is_gone
-        else f"`{fault.name}` is there twice, and was not on either side."
-    )
     step = None
-    if is_gone:
+    if fault.kind == "undefined-name":
         step = states.since(path, lambda content: not _says(content, fault.name))
     return AuditFinding(
-        fault.kind, fault.is_certain, path, fault.line, fault.name, says,
+        fault.kind, fault.is_certain, path, fault.line, fault.name, fault.sentence,
         None if step is None else step.commit,
     )  # fmt: skip
 
@@ -104,13 +110,31 @@ def _says(content: bytes | None, name: str) -> bool:
     return content is not None and name.encode() in content
 
 
+def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
+    """Return what is to be said of the names of a merged text that no side has so."""
+    texts = [text.encode("utf-8", "surrogateescape") for text in (merged, *sides)]
+    if new_syntax_fault(texts[0], *texts[1:]) is not None:
+        return ("The merged file does not compile.",)
+    return tuple(dict.fromkeys(fault.sentence for fault in new_faults(texts[0], *texts[1:])))
+
+
 def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
-    """Return the faults of a merged text that no side has in a line of the same words."""
+    """Return the faults of a merged text that no side has in a line of the same words.
+
+    Nor has a side as many of a name: a line that both sides changed has other words.
+    """
     found = faults_of(merged)
     if not found:
         return ()
-    known = Counter((f.kind, f.name, f.text) for side in sides for f in faults_of(side))
-    return tuple(f for f in found if not known[f.kind, f.name, f.text])
+    known = {(f.kind, f.name, f.text) for side in sides for f in faults_of(side)}
+    counts = [Counter((f.kind, f.name) for f in faults_of(side)) for side in sides]
+    more = Counter((f.kind, f.name) for f in found)
+    return tuple(
+        f
+        for f in found
+        if (f.kind, f.name, f.text) not in known
+        and all(more[f.kind, f.name] > count[f.kind, f.name] for count in counts)
+    )
 
 
 @lru_cache(maxsize=16)

@@ -154,6 +154,11 @@ def _bound_by(statement: ast.stmt) -> Iterator[str]:
         statement.target, ast.Name
     ):
         yield statement.target.id
+    targets = [item.optional_vars for item in getattr(statement, "items", ())]
+    if isinstance(statement, (ast.For, ast.AsyncFor)):
+        targets.append(statement.target)
+    for part in (target for target in targets if target is not None):
+        yield from (n.id for n in ast.walk(part) if isinstance(n, ast.Name))
 
 
 def module_name(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -9,6 +10,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from patchmgr.engines.audit.names import new_faults
 from patchmgr.engines.structure.guards_calls import misfits, misplaced
 from patchmgr.engines.structure.guards_flow import (
     doubled_imports,
@@ -17,17 +19,17 @@ from patchmgr.engines.structure.guards_flow import (
     newly_dead,
 )
 from patchmgr.engines.structure.guards_text import (
-    BUILTIN,
     Facts,
     compiles,
     facts_of,
-    undefined_names,
     unused_imports,
 )
 from patchmgr.engines.structure.python_tokens import likeness
 
 T = TypeVar("T")
 SIMILAR = 0.5
+_UNDEFINED = "undefined name"
+_BUILTINS = frozenset(dir(builtins))
 _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|value=\w+")
 
 
@@ -58,8 +60,12 @@ def broken_rules(base: str, upstream: str, fork: str, merged: str, path: str) ->
 
 
 def suspicions(base: str, upstream: str, fork: str, merged: str, path: str) -> tuple[str, ...]:
-    """Return what a person should look at in a merge that is clean as text, as sentences."""
-    found = [*_of_names(base, upstream, fork, merged)]
+    """Return what a person should look at in a merge that is clean as text, as sentences.
+
+    Names that nothing binds are not among it: `audit.names` tells them.
+    """
+    names = _of_names(base, upstream, fork, merged)
+    found = [breach for breach in names if breach.rule != _UNDEFINED]
     sides = _sides(base, upstream, fork, merged)
     if sides is not None:
         found += [*_doubled(sides), *_returned(sides), *_unused(sides, upstream, fork, merged)]
@@ -81,12 +87,13 @@ def _of_text(upstream: str, fork: str, merged: str) -> Iterator[Breach]:
 
 
 def _of_names(base: str, upstream: str, fork: str, merged: str) -> Iterator[Breach]:
-    known = undefined_names(upstream) | undefined_names(fork)
     for sentence in sorted(misfits(merged) - misfits(upstream) - misfits(fork)):
         yield Breach("misfit call", sentence)
-    undefined = sorted(undefined_names(merged) - known)
-    for name in undefined:
-        yield Breach("undefined name", f"`{name}` is used, but nothing defines it any more.")
+    sides_of = (text.encode("utf-8", "surrogateescape") for text in (merged, upstream, fork))
+    faults = [f for f in new_faults(*sides_of) if f.kind == "undefined-name"]
+    undefined = {fault.name for fault in faults}
+    for fault in faults:
+        yield Breach(_UNDEFINED, fault.sentence)
     sides = _sides(base, upstream, fork, merged)
     if sides is None:
         return
@@ -94,8 +101,8 @@ def _of_names(base: str, upstream: str, fork: str, merged: str) -> Iterator[Brea
         ("upstream", sides.upstream, sides.fork),
         ("the patch", sides.fork, sides.upstream),
     ):
-        wiped = (sides.base.names - side.names - BUILTIN) & sides.merged.names
-        for name in sorted(wiped - set(undefined)):
+        wiped = (sides.base.names - side.names - _BUILTINS) & sides.merged.names
+        for name in sorted(wiped - undefined):
             if other.bound[name] <= sides.base.bound[name]:
                 yield Breach("wiped name", f"`{name}` is used, but {who} removed its last use.")
 

@@ -1,10 +1,10 @@
-"""Find imports that resolved in a tree of one side and do not in the merged tree."""
+"""Whether imports resolve in a tree, and what modules bind."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Protocol
 
@@ -23,49 +23,6 @@ class Tree(Protocol):
 
     def read(self, path: str) -> bytes | None:
         """Return a file's content, None where there is no such file."""
-
-
-def unresolved_imports(
-    path: str,
-    text: str,
-    merged: Tree,
-    *,
-    sides: Sequence[Tree],
-    doubtful: Collection[str] | None = None,
-) -> tuple[str, ...]:
-    """Return the imports of a merged file that some side resolves and the merged tree does not.
-
-    Modules outside of the trees are not looked at, nor are, where `doubtful` names modules (paths
-    without an end), any others.
-    """
-    wanted = [
-        (module, name)
-        for module, name in _imports_of(text)
-        if doubtful is None or is_among(doubtful, path, module, name)
-    ]
-    return tuple(
-        f"from {module} import {name}" if name else f"import {module}"
-        for module, name in wanted
-        if not resolves(path, module, name, merged)
-        and any(resolves(path, module, name, side) for side in sides)
-    )
-
-
-def is_among(modules: Collection[str], path: str, module: str, name: str) -> bool:
-    """Say whether an import is of one of some modules, or from one."""
-    return any(place in modules or f"{place}/{name}" in modules for place in places(path, module))
-
-
-def _imports_of(text: str) -> dict[tuple[str, str], None]:
-    from patchmgr.engines.structure.guards_text import imported_names
-    from patchmgr.engines.structure.python_tree import parse_python
-
-    tree = parse_python(text)
-    if tree is None:
-        return {}
-    return dict.fromkeys(
-        (module, name) for node in ast.walk(tree) for module, name, _ in imported_names(node)
-    )
 
 
 def resolves(path: str, module: str, name: str, tree: Tree) -> bool:

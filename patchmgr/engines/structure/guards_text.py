@@ -1,10 +1,8 @@
-"""What a Python text defines, imports, states and leaves undefined, for comparing texts."""
+"""What a Python text defines, imports and states, for comparing texts."""
 
 from __future__ import annotations
 
 import ast
-import builtins
-import symtable
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -13,11 +11,6 @@ from functools import lru_cache
 from msgspec import Struct
 
 from patchmgr.engines.structure.python_tree import nodes_of
-
-BUILTIN = frozenset(dir(builtins)) | {
-    "__file__", "__module__", "__qualname__", "__class__", "__path__", "__annotations__",
-    "__conditional_annotations__", "__classdict__", "__builtins__",
-}  # fmt: skip
 
 Names = frozenset[str]
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -80,36 +73,6 @@ def compiles(text: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def undefined_names(text: str) -> Names:
-    """Return the names that are read and nowhere bound; none where a star import may bind them."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            top = symtable.symtable(text, "<merged>", "exec")
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
-    parsed = nodes_of(text)
-    if parsed is None or any(a.name == "*" for n in parsed[1] for a in _aliases(n)):
-        return frozenset()
-    tables = list(_tables(top))
-    bound = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
-    bound |= {s.get_name() for s in top.get_symbols() if s.is_namespace()}
-    bound |= {
-        s.get_name()
-        for table in tables
-        for s in table.get_symbols()
-        if s.is_declared_global() and s.is_assigned()
-    }
-    read = {
-        s.get_name()
-        for table in tables
-        for s in table.get_symbols()
-        if s.is_referenced() and (s.is_global() or table is top)
-    }
-    return frozenset(read - bound - BUILTIN)
-
-
-@lru_cache(maxsize=8)
 def unused_imports(text: str) -> Names:
     """Return the names that imports bind and nothing else says, not even `__all__`."""
     parsed = nodes_of(text)
@@ -122,12 +85,6 @@ def unused_imports(text: str) -> Names:
         (alias.asname or alias.name).partition(".")[0] for node in nodes for alias in _aliases(node)
     }
     return frozenset(bound - read)
-
-
-def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    yield table
-    for child in table.get_children():
-        yield from _tables(child)
 
 
 def _definitions(node: ast.AST, scope: str) -> Iterator[str]:

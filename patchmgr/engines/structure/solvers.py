@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from patchmgr.engines.audit.names import name_warnings
 from patchmgr.engines.structure.cxx import merge_cxx
 from patchmgr.engines.structure.data import merge_data
 from patchmgr.engines.structure.guards import suspicions
@@ -32,10 +33,15 @@ def merge_structure(texts: Texts, path: str, marked: bytes) -> Solution | None:
     return merge_data(texts, path, marked=shown)
 
 
-def suspect(texts: Texts, merged: str, path: str) -> tuple[str, ...]:
-    """Return what a person should look at in a merge that is clean as text, as sentences."""
+def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
+    """Return what a person should look at in a merge that is clean as text, as sentences.
+
+    Without `names` nothing is said of names that nothing binds.
+    """
     if not path.endswith(_PYTHON) or len(merged) > LARGEST:
         return ()
+    found = name_warnings(merged, texts.upstream, texts.fork) if names else ()
     if not is_worth_a_look(texts, growths(texts, merged)):
-        return ()
-    return suspicions(texts.base, texts.upstream, texts.fork, merged, path)
+        return found
+    more = suspicions(texts.base, texts.upstream, texts.fork, merged, path)
+    return tuple(dict.fromkeys((*found, *more)))

@@ -2,6 +2,8 @@ import pytest
 
 from patchmgr.engines.structure.guards import broken_rules, suspicions
 from patchmgr.engines.structure.guards_text import facts_of, unused_imports
+from patchmgr.engines.structure.sides import Texts
+from patchmgr.engines.structure.solvers import suspect
 
 BASE = "import os\n\n\ndef open_shop(door):\n    return os.path.join(door, 'shop')\n"
 
@@ -113,7 +115,7 @@ def test_a_sound_merge_breaks_no_rule(base: str, upstream: str, fork: str, merge
 def test_suspicions_are_sentences() -> None:
     upstream = BASE.replace("import os\n", "").replace("os.path.join(door, 'shop')", "door")
     merged = "def open_shop(door):\n    return door\n\n\nhome = os.getcwd()\n"
-    found = suspicions(BASE, upstream, at_end("\n\nhome = os.getcwd()\n"), merged, "a.py")
+    found = suspect(Texts(BASE, upstream, at_end("\n\nhome = os.getcwd()\n")), merged, "a.py")
     assert found == ("`os` is used, but nothing defines it any more.",)
 
 

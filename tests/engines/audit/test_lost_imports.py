@@ -1,36 +1,15 @@
-from dataclasses import dataclass
-
 import pytest
 
-from patchmgr.engines.structure.guards_imports import unresolved_imports
+from patchmgr.engines.audit.interfaces import check_interfaces
+from tests.engines.audit.audited import found
+from tests.engines.series import Files
 
-LINKS = ("shop/cart.pyi",)  # a file that cannot be read
-
-
-@dataclass(frozen=True)
-class Files:
-    files: dict[str, str]
-
-    def exists(self, path: str) -> bool:
-        return (
-            path in LINKS
-            or path in self.files
-            or any(name.startswith(f"{path}/") for name in self.files)
-        )
-
-    def read(self, path: str) -> bytes | None:
-        text = self.files.get(path)
-        return None if text is None else text.encode()
-
-
-FORK = Files(
-    {
-        "shop/__init__.py": "from .cart import Cart\n",
-        "shop/cart.py": "class Cart: ...\nif True:\n    spare = 1\n",
-        "shop/price.py": "def price(): ...\n",
-        "src/lib/tool.py": "def hammer():\n    global nail\n",
-    }
-)
+SHOP = {
+    "shop/__init__.py": "from .cart import Cart\n",
+    "shop/cart.py": "class Cart: ...\nif True:\n    spare = 1\n",
+    "shop/price.py": "def price(): ...\n",
+    "src/lib/tool.py": "def hammer():\n    global nail\n",
+}
 
 
 @pytest.mark.parametrize(
@@ -59,7 +38,7 @@ FORK = Files(
         pytest.param("from shop.cart import never\n", {}, (), id="did not resolve before either"),
         pytest.param(
             "from shop.cart import Cart\n",
-            {"shop/cart.py": "from .price import *\n"},
+            {"shop/cart.py": "from torch import *\n"},
             (),
             id="may come from a star",
         ),
@@ -115,5 +94,9 @@ FORK = Files(
 def test_an_import_that_resolved_before_is_said(
     text: str, merged: dict[str, str | None], said: tuple[str, ...]
 ) -> None:
-    files = {path: t for path, t in {**FORK.files, **merged}.items() if t is not None}
-    assert unresolved_imports("shop/use.py", text, Files(files), sides=(FORK,)) == said
+    base: Files = {path: content.encode() for path, content in SHOP.items()}
+    changed = {path: t for path, t in {**SHOP, **merged}.items() if t is not None}
+    upstream = {path: content.encode() for path, content in changed.items()}
+    findings = found([check_interfaces], base, {**base, "shop/use.py": text.encode()}, upstream)
+    assert all(finding.kind == "removed" and finding.is_certain for finding in findings)
+    assert tuple(finding.text.split("`")[1] for finding in findings) == said
