@@ -92,7 +92,8 @@ def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
 class Probe(Struct, frozen=True):
     """One hunk, asked about in upstream's versions of its file.
 
-    `content` is the side that the patch is written against, `pristine` the base's file.
+    `content` is the side that the patch is written against, `pristine` the base's file. `path`
+    tells the language.
     """
 
     hunk: Hunk
@@ -101,6 +102,7 @@ class Probe(Struct, frozen=True):
     pristine: bytes | None
     text: TextMerge
     blobs: Blobs
+    path: str = ""
 
     def answers(self, versions: Sequence[Version]) -> list[Answer | None]:
         """Return what merging the hunk into each version answers, None where there is no text."""
@@ -121,7 +123,8 @@ class Probe(Struct, frozen=True):
         return [ours not in judged or judged[ours][0] is not Verdict.UNCHANGED for ours in texts]
 
     def _judged(self, ours: bytes) -> Answer:
-        return judge_hunk(self.content, ours, self.hunk, self.position, self.text)
+        sides = self.content, ours
+        return judge_hunk(*sides, self.hunk, self.position, self.text, path=self.path)
 
     def _upstream(self, versions: Sequence[Version]) -> list[bytes | None]:
         """Return the versions with what the patches below do to the file, where that is clean."""

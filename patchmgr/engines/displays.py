@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 
 from msgspec import Struct
 
@@ -15,6 +16,24 @@ _PIECE = re.compile(
 )
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 _CLOSERS = frozenset(_CLOSER.values())
+
+
+class Order(Enum):
+    """What the order of members means."""
+
+    NONE = 0  # the language calls them unordered
+    LINED = 1
+    NUMBERED = 2  # a member is known by its number: arguments, parameters, enumerators
+
+
+# What stands before a list whose use proves that it has no order.
+_ANY_ORDER = re.compile(r"(?:\b__all__\s*(?::[^=]*)?\+?=|\bin|\b(?:frozen)?set\()\s*\Z")
+_IMPORT = re.compile(r"\bimport\s*\Z")
+_DEFINED = re.compile(r"\b(?:def|class)\s+\w+\s*\Z")
+_CALLED = re.compile(r"[\w\])]\s*\Z")
+_ENUM = re.compile(r"\benum\b[^;{}]*\Z")
+_NAMED = re.compile(rb"\s*(?:\w+\s*=(?!=)|\*\*)")
+_PYTHON = (".py", ".pyi")
 
 
 class Group(Struct, frozen=True):
@@ -94,13 +113,45 @@ def members_around(lines: Sequence[bytes], at: int) -> tuple[Row, ...] | None:
 def _open_part(content: bytes) -> bytes | None:
     """Return what follows the last bracket that is not closed."""
     text = content.decode("utf-8", "surrogateescape")
+    at = _last_open(text)
+    return None if at is None else text[at:].encode("utf-8", "surrogateescape")
+
+
+def _last_open(text: str) -> int | None:
+    """Return where the text goes on behind the last bracket that is not closed."""
     opened: list[int] = []
     for match in _PIECE.finditer(text):
         if match[0] in _CLOSER:
             opened.append(match.end())
         elif match[0] in _CLOSERS and opened:
             opened.pop()
-    return text[opened[-1] :].encode("utf-8", "surrogateescape") if opened else None
+    return opened[-1] if opened else None
+
+
+def order_at(path: str, lines: Sequence[bytes], at: int) -> Order:
+    """Say what the order of the lines around a line means, as far as brackets tell."""
+    start = max(0, at - LARGEST_DISPLAY)
+    text = b"".join(lines[start:at]).decode("utf-8", "surrogateescape")
+    opened = _last_open(text)
+    if opened is None:
+        return Order.LINED
+    before, opener = text[: opened - 1], text[opened - 1]
+    is_python = path.endswith(_PYTHON)
+    if is_python and (_ANY_ORDER.search(before) or _IMPORT.search(before)):
+        return Order.NONE
+    if opener == "{":
+        if _ENUM.search(before):
+            return Order.NUMBERED
+        return Order.NONE if is_python and _is_set(lines, at) else Order.LINED
+    if opener == "(" and _CALLED.search(before):
+        is_named = is_python and _NAMED.match(lines[at]) is not None
+        return Order.NONE if is_named and not _DEFINED.search(before) else Order.NUMBERED
+    return Order.LINED
+
+
+def _is_set(lines: Sequence[bytes], at: int) -> bool:
+    rows = members_around(lines, at)
+    return rows is not None and not any(":" in row for row in rows)
 
 
 def _closed_part(content: bytes) -> bytes | None:

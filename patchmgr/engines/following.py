@@ -126,7 +126,7 @@ def _merged(
 def _sides(part: Part, ours: Entry | None, blobs: Blobs, *, is_moved: bool) -> Sides:
     assert ours is not None
     base, theirs = (Entry(ours.mode, blobs.add(text)) for text in (part.base, part.theirs))
-    return Sides(base, ours, theirs, part.hunks, part.positions, is_moved)
+    return Sides(base, ours, theirs, part.hunks, part.positions, is_moved, part.path)
 
 
 def _moved(answer: Answer, is_moved: bool) -> Answer:

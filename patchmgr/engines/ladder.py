@@ -35,11 +35,14 @@ FORMATTED: Answer = (Verdict.MODIFIED, How.FORMAT)
 STRUCTURAL: Answer = (Verdict.MODIFIED, How.STRUCTURAL)
 CONFLICT: Answer = (Verdict.CONFLICT, None)
 
+SAME_LINES = "upstream changed the same lines"
+
 
 class Sides(Struct, frozen=True):
     """The three states of one file; None where the side has no such file.
 
-    `hunks` lead from base to theirs and start at `positions` (0-based lines of base).
+    `hunks` lead from base to theirs and start at `positions` (0-based lines of base). `path` tells
+    the language.
     """
 
     base: Entry | None
@@ -48,6 +51,7 @@ class Sides(Struct, frozen=True):
     hunks: tuple[Hunk, ...] = ()
     positions: tuple[int, ...] = ()
     is_moved: bool = False
+    path: str = ""
 
 
 class Merged(Struct, frozen=True):
@@ -148,7 +152,7 @@ def _merge_text(
     base, ours, theirs = contents
     merge = text.merge(base, ours, theirs)
     content = merge.content if isinstance(merge, Clean) else None
-    answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text)
+    answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text, path=sides.path)
     there: set[int] = set()
     while new := {n for n, answer in enumerate(answers) if answer == ABSORBED_SUPERSET} - there:
         there |= new
@@ -158,8 +162,7 @@ def _merge_text(
     if isinstance(merge, Conflicted):
         if merge.marked is None:
             return Collided("both sides are binary", None, answers)
-        reason = "upstream changed the same lines"
-        return Collided(reason, merge.marked, answers, (base, ours, theirs))
+        return Collided(SAME_LINES, merge.marked, answers, (base, ours, theirs))
     if sides.is_moved:
         answers = tuple(_moved(answer) for answer in answers)
     return Merged(Entry(mode, blobs.add(merge.content)), answers)
@@ -175,7 +178,7 @@ def _merge_rest(
         return Clean(ours), (ABSORBED_SUPERSET,) * len(there)
     merge = text.merge(base, ours, theirs)
     content = merge.content if isinstance(merge, Clean) else None
-    rest = iter(judge_hunks(base, ours, content, hunks, positions, text))
+    rest = iter(judge_hunks(base, ours, content, hunks, positions, text, path=sides.path))
     numbers = range(len(sides.hunks))
     return merge, tuple(ABSORBED_SUPERSET if n in there else next(rest) for n in numbers)
 
@@ -191,6 +194,8 @@ def judge_hunks(
     hunks: Sequence[Hunk],
     positions: Sequence[int],
     text: TextMerge,
+    *,
+    path: str = "",
 ) -> tuple[Answer, ...]:
     """Judge each hunk of a text merge; `merged` is None where the whole has conflicts.
 
@@ -203,10 +208,10 @@ def judge_hunks(
         return (CONFLICT if merged is None else DRIFTED_TEXT,)
     pairs = tuple(zip(hunks, positions, strict=True))
     if merged is not None and leads_to(ours, hunks, merged):
-        return _judge_doubled(base, ours, pairs, text)
+        return _judge_doubled(base, ours, pairs, text, path)
     texts = [(base, ours, apply_one(base, hunk, position)) for hunk, position in pairs]
     alone = zip(pairs, text.merge_all(texts), strict=True)
-    answers = tuple(_judge(base, ours, *pair, merge) for pair, merge in alone)
+    answers = tuple(_judge(path, base, ours, *pair, merge) for pair, merge in alone)
     if merged is None:
         is_explained = CONFLICT in answers or ABSORBED_SUPERSET in answers
         return answers if is_explained else (CONFLICT,) * len(hunks)
@@ -217,31 +222,32 @@ def judge_hunks(
 
 
 def _judge_doubled(
-    base: bytes, ours: bytes, pairs: Sequence[tuple[Hunk, int]], text: TextMerge
+    base: bytes, ours: bytes, pairs: Sequence[tuple[Hunk, int]], text: TextMerge, path: str
 ) -> tuple[Answer, ...]:
     """Judge hunks that apply as they stand: absorbed are members that upstream has elsewhere."""
     asked = [n for n, (hunk, _) in enumerate(pairs) if may_have_members(ours, hunk)]
     merges = text.merge_all([(base, ours, apply_one(base, *pairs[n])) for n in asked])
     answers = [CARRIED_TEXT] * len(pairs)
     for number, merge in zip(asked, merges, strict=True):
-        if _judge(base, ours, *pairs[number], merge) == ABSORBED_SUPERSET:
+        if _judge(path, base, ours, *pairs[number], merge) == ABSORBED_SUPERSET:
             answers[number] = ABSORBED_SUPERSET
     return tuple(answers)
 
 
-def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
+def judge_hunk(
+    base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge, *, path: str = ""
+) -> Answer:
     """Judge one hunk by merging it alone."""
-    return _judge(
-        base, ours, hunk, position, text.merge(base, ours, apply_one(base, hunk, position))
-    )
+    merge = text.merge(base, ours, apply_one(base, hunk, position))
+    return _judge(path, base, ours, hunk, position, merge)
 
 
-def _judge(base: bytes, ours: bytes, hunk: Hunk, position: int, merge: Merge) -> Answer:
+def _judge(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int, merge: Merge) -> Answer:
     if isinstance(merge, Conflicted):
         is_in = merge.marked is not None and is_superset(ours, merge.marked, hunk)
         return ABSORBED_SUPERSET if is_in else CONFLICT
     if merge.content == ours:
         return ABSORBED_EXACT
-    if has_members(base, position, ours, merge.content, hunk):
+    if has_members(path, base, position, ours, merge.content, hunk):
         return ABSORBED_SUPERSET
     return CARRIED_TEXT if leads_to(ours, (hunk,), merge.content) else DRIFTED_TEXT

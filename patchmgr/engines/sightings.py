@@ -287,7 +287,8 @@ def _hunk_claims(
     hunk, position = result.step.change.hunks[index], result.step.positions[index]
     verdict, how = result.answers[index]
     pristine = tools.text_of(start.entry)
-    probe = Probe(hunk, position, content, pristine, tools.text, tools.blobs)
+    path = result.step.change.path
+    probe = Probe(hunk, position, content, pristine, tools.text, tools.blobs, path)
     if verdict is not Verdict.ABSORBED:
         return is_disturbed(probe, how, start)
     if how is How.SYNTAX:

@@ -2,7 +2,8 @@
 
 A hunk that removes nothing is in where its side of every collision is part of upstream's, in
 order: lines of a block, or members of a set, a list or a call. Where it merges, it is in if the
-display that it adds members to has them already, elsewhere.
+display that it adds members to has them already, elsewhere, and the language says that they have
+no order.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from collections.abc import Sequence
 from patchmgr.engines.displays import (
     LARGEST_DISPLAY,
     Group,
+    Order,
     Row,
     is_among,
     members_around,
+    order_at,
     read_rows,
     rows_of_lines,
 )
@@ -62,8 +65,13 @@ def may_have_members(ours: bytes, hunk: Hunk) -> bool:
     return all(word in ours for word in _WORD.findall(added))
 
 
-def has_members(base: bytes, position: int, ours: bytes, merged: bytes, hunk: Hunk) -> bool:
-    """Say whether a hunk that merges adds members that upstream put elsewhere in the display."""
+def has_members(
+    path: str, base: bytes, position: int, ours: bytes, merged: bytes, hunk: Hunk
+) -> bool:
+    """Say whether a hunk that merges adds members that upstream put elsewhere in the display.
+
+    Only members without an order: of a list or a call each place means something else.
+    """
     rows, size = added_members(hunk), hunk.added()
     if rows is None:
         return False
@@ -71,6 +79,8 @@ def has_members(base: bytes, position: int, ours: bytes, merged: bytes, hunk: Hu
     new, mine = split_lines(merged), split_lines(ours)
     at = next((n for n, line in enumerate(mine) if line != new[n]), len(mine))
     if [*mine[:at], *new[at : at + size], *mine[at:]] != new:
+        return False
+    if any(order_at(path, new, line) is not Order.NONE for line in range(at, at + size)):
         return False
     old = members_around(split_lines(base), position + before)
     there = members_around(mine, at)

@@ -57,7 +57,8 @@ def sides(base: File | None, ours: File | None, theirs: File | None, context: in
     hunks = hunks_between(old, new, context)
     applied = apply_hunks(old, hunks)
     assert isinstance(applied, Applied)
-    return Sides(entry(base), entry(ours), entry(theirs), hunks, applied.positions)
+    states = entry(base), entry(ours), entry(theirs)
+    return Sides(*states, hunks, applied.positions, path="m.py")
 
 
 def entry(file: File | None) -> Entry | None:
@@ -513,7 +514,7 @@ def test_a_member_whose_word_is_elsewhere_is_added() -> None:
 
 def test_what_turns_out_to_be_there_once_the_rest_is_merged_is_left_out_too() -> None:
     """Found by fuzzing: such a hunk was called absorbed, and applied all the same."""
-    top, middle = b"]\n\n\na\n", b"x = [\n\nx = [\nx = [\nc\n]\nb\n    e,\n"
+    top, middle = b"]\n\n\na\n", b"x = {\n\nx = {\nx = {\nc\n}\nb\n    e,\n"
     end = b"\n\n    d,\n\n    d,\n\n"
     base = top + middle + b"a\n" + end + b"\n]\n}\n    e,\n"
     start = top + b"    e,\n" + middle + b"    e,\na\n"

@@ -23,7 +23,9 @@ def inside(lines: str) -> bytes:
 def judged(base: str, theirs: str, ours: str) -> How | None:
     """Return how a hunk between the texts is absorbed, None where it is not."""
     (hunk,) = hunks_between(inside(base), inside(theirs))
-    answer = judge_hunk(inside(base), inside(ours), hunk, hunk.old_start - 1, PlainMerge())
+    answer = judge_hunk(
+        inside(base), inside(ours), hunk, hunk.old_start - 1, PlainMerge(), path="m.py"
+    )
     return answer[1] if answer[0].value == "absorbed" else None
 
 
@@ -150,11 +152,20 @@ def test_a_hunk_that_adds_nothing_is_none() -> None:
 LONG = [f"M{n}" for n in range(12)]
 
 
-def display(*more: tuple[int, str]) -> str:
+def display(*more: tuple[int, str], brackets: str = "{}") -> str:
     names = list(LONG)
     for place, name in sorted(more, reverse=True):
         names.insert(place, name)
-    return "    known = [\n" + "".join(f"        {name},\n" for name in names) + "    ]\n"
+    inner = "".join(f"        {name},\n" for name in names)
+    return f"    known = {brackets[0]}\n{inner}    {brackets[1]}\n"
+
+
+def listed(*more: tuple[int, str]) -> str:
+    return display(*more, brackets="[]")
+
+
+def exported(*more: tuple[int, str]) -> str:
+    return listed(*more).replace("known", "__all__")
 
 
 @pytest.mark.parametrize(
@@ -163,6 +174,10 @@ def display(*more: tuple[int, str]) -> str:
         pytest.param(
             display(), display((1, "X")), display((10, "X")), How.SUPERSET, id="elsewhere"
         ),
+        pytest.param(
+            exported(), exported((1, "X")), exported((10, "X")), How.SUPERSET, id="names-exported"
+        ),
+        pytest.param(listed(), listed((1, "X")), listed((10, "X")), None, id="a-list-has-an-order"),
         pytest.param(display(), display((1, "X")), display((10, "Y")), None, id="another"),
         pytest.param(
             display((6, "X")), display((1, "X"), (6, "X")), display((6, "X"), (10, "X")), None,
@@ -172,7 +187,7 @@ def display(*more: tuple[int, str]) -> str:
             display(), display((1, "X")), display() + display((10, "X")), None, id="other-display"
         ),
         pytest.param(
-            display(), display((1, "X")), display((11, "X")).replace("[", "f()[").replace("]", ""),
+            display(), display((1, "X")), display((11, "X")).replace("{", "f(){").replace("}", ""),
             None, id="no-display-any-more",
         ),
     ],
@@ -190,13 +205,13 @@ def test_lines_that_are_no_members_may_stand_twice() -> None:
     (hunk,) = hunks_between(base, theirs)
     merged = PlainMerge().merge(base, ours, theirs)
     assert isinstance(merged, Clean)
-    assert not has_members(base, hunk.old_start - 1, ours, merged.content, hunk)
+    assert not has_members("m.py", base, hunk.old_start - 1, ours, merged.content, hunk)
 
 
 def test_a_merge_that_does_more_than_insert_is_not_looked_into() -> None:
     base, theirs, ours = inside(display()), inside(display((1, "X"))), inside(display((10, "X")))
     (hunk,) = hunks_between(base, theirs)
-    assert not has_members(base, hunk.old_start - 1, ours, theirs, hunk)
+    assert not has_members("m.py", base, hunk.old_start - 1, ours, theirs, hunk)
 
 
 def test_a_region_that_git_trimmed_to_nothing_on_our_side_is_a_superset() -> None:
