@@ -18,6 +18,7 @@ from patchmgr.engines.arrivals import Traffic, traffic
 from patchmgr.engines.atoms import Folded, bare, interests, is_telling, patch_atoms
 from patchmgr.engines.attribution import without_others
 from patchmgr.engines.conflict_ids import conflict_regions
+from patchmgr.engines.drop_checks import without_refuted
 from patchmgr.engines.landing import (
     FEWEST_FOUND,
     FEWEST_LINES,
@@ -69,7 +70,7 @@ def find_absorbed(
         tuple(folded),
         lambda path, lines: elsewhere is not None and elsewhere.gained(path, lines),
     )
-    return with_replaced(search, _each(search))
+    return without_refuted(search, with_replaced(search, _each(search)))
 
 
 def _each(search: Search) -> dict[int, Absorption]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from patchmgr.engines.alarms import Alarm, landed_whole, raise_alarms
 from patchmgr.engines.collisions import collision, with_alarms
 from patchmgr.engines.doubt import doubt
+from patchmgr.engines.drop_checks import checked
 from patchmgr.engines.fold import FileStep, left_path
 from patchmgr.engines.headers import with_header
 from patchmgr.engines.imports_kept import with_imports
@@ -25,6 +26,7 @@ from patchmgr.engines.ladder import (
     Merged,
     Sides,
 )
+from patchmgr.engines.own_lines import NOTHING
 from patchmgr.engines.work import FileResult, NewSide, Tools, Work
 from patchmgr.model.patch import FilePatch
 
@@ -103,7 +105,7 @@ def _create_file(work: Work, step: FileStep) -> FileResult:
     path, files = work.side.arrival(step.change.path), work.side.files
     is_moved = path != step.change.path
     ours = None if path in work.leaving else files.entry(path)
-    sides = Sides(None, ours, step.theirs, step.change.hunks, is_moved=is_moved)
+    sides = Sides(None, ours, step.theirs, step.change.hunks, is_moved=is_moved, path=path)
     obstacle = files.obstacle(path, work.leaving) if ours is None else None
     if obstacle is None:
         merged = work.merge(sides)
@@ -126,7 +128,7 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     if change.is_rename and ours is None and files.entry(target) == step.theirs:
         return FileResult(step, target, _each(change, ABSORBED_EXACT))
     is_moved = target != change.path if change.is_rename else home != source
-    sides = Sides(step.base, ours, step.theirs, change.hunks, step.positions, is_moved)
+    sides = Sides(step.base, ours, step.theirs, change.hunks, step.positions, is_moved, path=home)
     reason = _obstacle(work, step, home, target)
     if reason is not None:
         collided = Collided(reason, None, _each(change, CONFLICT))
@@ -188,6 +190,18 @@ def _follow(
 
 
 def _merge_change(
+    work: Work, step: FileStep, sides: Sides, home: str
+) -> tuple[Merged | Collided, tuple[Alarm, ...], tuple[str, ...]]:
+    """Merge a changed file, and hold what it drops against the proofs that it may not."""
+    merged, alarms, rules = _climb(work, step, sides, home)
+    path, tools = step.change.path, work.tools
+    if (work.patch, path) not in tools.solved:
+        own = tools.own.get(path, NOTHING)
+        merged = checked(sides, merged, blobs=tools.blobs, text=tools.text, own=own)
+    return merged, alarms, rules
+
+
+def _climb(
     work: Work, step: FileStep, sides: Sides, home: str
 ) -> tuple[Merged | Collided, tuple[Alarm, ...], tuple[str, ...]]:
     """Merge a changed file by all rungs, and name the rules of a structural merge.

@@ -23,6 +23,7 @@ from patchmgr.engines.decisions import finding_of, standing_decision, tell
 from patchmgr.engines.dropping import carry_rest, sizes
 from patchmgr.engines.fold import FileStep, Overlay, step_patch
 from patchmgr.engines.hunk_outcomes import hunk_outcomes
+from patchmgr.engines.own_lines import own_lines
 from patchmgr.engines.work import FileResult, NewSide, SymbolAt, Tools
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Verdict
@@ -99,6 +100,7 @@ def rebase_series(
     on.
     """
     before = {one.origin: one for one in left}
+    tools = replace(tools, own=own_lines(item.patch for item in items))
     run = _Run(Overlay(base), Overlay(onto), dict(renames), tools, arrivals or {}, before)
     judged: list[Judged] = []
     stopped: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -176,6 +176,13 @@ class Search(Struct, frozen=True):
     def _numbered(self, patch: int) -> list[tuple[FileStep, int]]:
         steps = self.folded[patch].steps
         return [(s, n) for s in steps for n in range(max(1, len(s.change.hunks)))]
+
+    def numbered_steps(self, patch: int) -> Iterator[tuple[int, FileStep]]:
+        """Yield what a patch does to each file, with the number of its first hunk."""
+        first = 0
+        for step in self.folded[patch].steps:
+            yield first, step
+            first += max(1, len(step.change.hunks))
 
     def alone(self, patch: int, hunk: int, entry: Entry | None) -> Merge | None:
         """Merge a hunk alone, by its number in the patch, into a file; None where there is none."""

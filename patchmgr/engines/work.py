@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from patchmgr.engines.ladder import Answer, Collided, Merged, Sides, merge_file
 from patchmgr.engines.name_counts import NameCounts
+from patchmgr.engines.own_lines import Own
 
 if TYPE_CHECKING:
     from patchmgr.engines.alarms import Alarm
@@ -34,7 +35,7 @@ class Tools(Struct, frozen=True):
     to a person. `recall` knows conflicts that were solved before, `formatter` has upstream's
     format, `structure` merges by the structure of a file, and `elsewhere` has the files to which
     upstream may have moved what a patch changes. `names` counts the names of files, `kept` has
-    what runs before found.
+    what runs before found. `own` is what the series does, by path.
     """
 
     blobs: Blobs
@@ -51,6 +52,7 @@ class Tools(Struct, frozen=True):
     elsewhere: ChangedFiles | None = None
     names: NameCounts = field(default_factory=NameCounts)
     kept: Kept | None = None
+    own: Mapping[str, Own] = field(default_factory=dict)
 
 
 class FileResult(Struct, frozen=True):

@@ -77,7 +77,7 @@ SINGLE = [
     ),
     pytest.param(tale(a(BOTH), *on_a(text("on_top on_top_of_it") + BASE)), "-", id="only-shifted"),
     pytest.param(
-        tale(a(BOTH), *on_a(BOTH.replace(b"ours_one", b"\tours_ one"))),
+        tale(a(BOTH), *on_a(BOTH.replace(b"ours_one", b"\tours_one"))),
         "landed c0 whitespace",
         id="other-white-space",
     ),

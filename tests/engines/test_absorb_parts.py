@@ -132,7 +132,7 @@ def test_the_same_layout_is_not_the_same_member() -> None:
             id="other-words-in-the-second-patch",
         ),
         pytest.param(
-            tale(a(FIRST, BOTH), *on_a(BOTH.replace(b"ours_late", b"\tours_ late"))),
+            tale(a(FIRST, BOTH), *on_a(BOTH.replace(b"ours_late", b"\tours_late"))),
             ["landed c0 exact", "landed c0 whitespace"],
             id="other-white-space-in-the-second-patch",
         ),

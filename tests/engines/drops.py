@@ -1,0 +1,388 @@
+"""Stories of patches that upstream seems to have and does not, each with its true twin."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from patchmgr.model.outcome import PatchOutcome
+from tests.engines.series import Run
+from tests.engines.tales import Tale
+
+
+class Story(Struct, frozen=True):
+    """One file: the base, with our patch, and what upstream made of it.
+
+    `truly` is upstream's file where it really has the patch.
+    """
+
+    id: str
+    path: str
+    base: str
+    ours: str
+    upstream: str
+    truly: str
+
+
+def judged(path: str, base: str, ours: str, *upstream: str) -> PatchOutcome:
+    """Return what becomes of the patch from base to ours where upstream went step by step."""
+    states = [(f"Work {n} (#{n})", {path: s.encode()}) for n, s in enumerate(upstream)]
+    tale = Tale({path: base.encode()}, [{path: ours.encode()}], states)
+    (patch,) = tale.patches()
+    found = tale.absorbed()
+    known = {patch.name: found[0]} if 0 in found else {}
+    run = Run(tale.base, {path: upstream[-1].encode()})
+    return run.rebase(patch, known=known, asks=True).outcomes[0]
+
+
+def _told(id: str, path: str, frame: str, *places: str) -> Story:
+    """Return a story of one place in a frame: base, ours, upstream, truly."""
+    base, ours, upstream, truly = (frame.replace("@\n", place) for place in places)
+    return Story(id, path, base, ours, upstream, truly + _END[path.rpartition(".")[2]])
+
+
+# What else upstream did, so that the true twin is not our file byte for byte.
+_END = {
+    "py": "\n\ndef unrelated(value):\n    return value + 1\n",
+    "cpp": "\nint unrelated(int value) { return value + 1; }\n",
+    "txt": "\nAn unrelated last paragraph.\n",
+    "yaml": "unrelated:\n  value: last\n",
+}
+
+PY = """\
+import torch
+
+
+def run_kernel(query, page_table, scale):
+    assert query.is_contiguous()
+    size = query.shape[-1]
+@
+    page_table = page_table.to(query.device)
+    output = torch.empty_like(query)
+    launch(output, query, page_table, scale)
+    return output
+"""
+CXX = """\
+#include <torch/extension.h>
+
+void run_kernel(Tensor query, Tensor page_table, float scale) {
+  CHECK_CONTIGUOUS(query);
+  const int size = query.size(-1);
+@
+  auto stream = current_stream(query);
+  auto output = empty_like(query);
+  launch(output, query, page_table, scale, stream);
+}
+"""
+TXT = """\
+Installing the kernels
+
+First make sure that the driver is new enough for them.
+@
+Then build everything from a clean folder, which takes a while.
+At last run the quick tests on one device.
+"""
+YAML = """\
+jobs:
+  build:
+    runs-on: large-runner
+    timeout-minutes: 90
+@
+    steps:
+      - checkout: self
+      - script: make all
+"""
+LOOP = """\
+def flush_all(items):
+    total = 0
+    for item in items:
+        total += item.size
+        if total > item.limit:
+            break
+@
+    report(total)
+    keep(total)
+    return total
+"""
+CALL = """\
+def plan(self):
+    return run(
+        alpha,
+        beta,
+        gamma,
+@
+        page_size,
+        window,
+    )
+"""
+LIST = CALL.replace("return run(", "args = [").replace("    )\n", "    ]\n    return args\n")
+PARAMETERS = """\
+def plan(
+    alpha,
+    beta,
+    gamma,
+@
+    page_size,
+    window,
+):
+    return alpha
+"""
+CXX_CALL = """\
+int plan(Context& self) {
+  return run(
+      alpha,
+      beta,
+      gamma,
+@
+      page_size,
+      window);
+}
+"""
+ENUM = """\
+enum Kind {
+  KIND_NONE,
+  KIND_FIRST,
+@
+};
+
+const char* name_of(Kind kind);
+"""
+
+_CHECK = "    check_size(size <= 256, 'at most 256 are supported')\n"
+_CXX_CHECK = '  TORCH_CHECK(size <= 256, "head dimension must be at most 256");\n'
+_STRIDES = """\
+  // accumulator: (batch, heads, split, length)
+  const long batch_stride = acc.stride(0);
+  const long head_stride = acc.stride(1);
+  const int split_stride = acc.stride(2);
+"""
+_GUARD = """\
+    if size not in (64, 128):
+        raise ValueError("unsupported size")
+    if scale is None:
+        scale = size ** -0.5
+"""
+
+DELETIONS = [
+    _told("bound", "a.py", PY, _CHECK, "", _CHECK.replace("256", "512"), ""),
+    _told(
+        "block", "a.py", PY, _GUARD, "",
+        _GUARD.replace("(64, 128)", "SIZES").replace("scale is None", "scale is None or not scale")
+        .replace("unsupported size", "unsupported head size"), "",
+    ),
+    _told(
+        "short", "a.py", PY, "    bm = 64\n", "", "    bm = 128\n", "",
+    ),
+    _told(
+        "method", "a.py", PY, "    def causal():\n        mask = True\n", "",
+        "    def causal(value):\n        mask = value\n", "",
+    ),
+    _told(
+        "other-call", "a.py", PY,
+        "    os.system(f'{exe} {folder}/generate.py -d forward --out b')\n", "",
+        "    subprocess.run([exe, f'{folder}/generate.py', '-d', 'forward', '--out', 'b'])\n", "",
+    ),
+    _told(
+        "option", "a.py", PY, "    options = {'wheel': {'limited_api': 'cp39'}}\n", "",
+        "    options = {'wheel': {'limited_api': 'cp310'}}\n", "",
+    ),
+    _told("cxx-bound", "a.cpp", CXX, _CXX_CHECK, "", _CXX_CHECK.replace("256", "512"), ""),
+    _told(
+        "cxx-block", "a.cpp", CXX, _STRIDES, "",
+        _STRIDES.replace("(batch, heads, split, length)", "(split, batch, length, heads)")
+        .replace("stride(2)", "stride(9)").replace("stride(0)", "stride(2)")
+        .replace("stride(1)", "stride(3)"), "",
+    ),
+    _told(
+        "cxx-macro", "a.cpp", CXX, "  THCudaCheck(setMathMode(handle, TENSOR_OP_MATH));\n", "",
+        "  TORCH_CUDA_CHECK(setMathMode(handle, TENSOR_OP_MATH));\n", "",
+    ),
+    _told(
+        "text-version", "a.txt", TXT, "Driver 535.104 or newer is needed.\n", "",
+        "Driver 550.54 or newer is needed.\n", "",
+    ),
+    _told(
+        "text-words", "a.txt", TXT,
+        "Do not install it as root, because of the cache.\n", "",
+        "Never install it as root, because of the build cache.\n", "",
+    ),
+    _told(
+        "yaml", "a.yaml", YAML, "    container: image-12.4\n", "",
+        "    container: image-12.6\n", "",
+    ),
+    Story(
+        "moved", "a.py", PY.replace("@\n", _GUARD), PY.replace("@\n", ""),
+        PY.replace("@\n", "").replace("    return output\n", _GUARD + "    return output\n"),
+        PY.replace("@\n", "") + _END["py"],
+    ),
+    Story(
+        "cxx-moved", "a.cpp", CXX.replace("@\n", _CXX_CHECK), CXX.replace("@\n", ""),
+        CXX.replace("@\n", "").replace("  launch(", _CXX_CHECK + "  launch("),
+        CXX.replace("@\n", "") + _END["cpp"],
+    ),
+]  # fmt: skip
+
+
+def _swapped(id: str, path: str, frame: str, line: str, more: str) -> Story:
+    """Return a story in which upstream put a line before the one that we put it behind."""
+    return _told(id, path, frame, line, line + more, more + line, line + more)
+
+
+ORDERS = [
+    _swapped("list", "a.py", LIST, "        tokens,\n", "        window_left,\n"),
+    _swapped("call", "a.py", CALL, "        tokens,\n", "        window_left,\n"),
+    _swapped("parameters", "a.py", PARAMETERS, "    tokens,\n", "    window_left,\n"),
+    _swapped("statements", "a.py", PY, "    sync(query)\n", "    flush_cache(page_table)\n"),
+    _swapped("cxx-call", "a.cpp", CXX_CALL, "      tokens,\n", "      window_left,\n"),
+    _swapped("cxx-statements", "a.cpp", CXX, "  sync(query);\n", "  flush_cache(page_table);\n"),
+    _swapped("enumerators", "a.cpp", ENUM, "  KIND_SECOND,\n", "  KIND_PAGED,\n"),
+    _swapped("text", "a.txt", TXT, "Unpack the archive.\n", "Check its signature with the key.\n"),
+    _told(
+        "two-in-a-list", "a.py", LIST, "", "        tokens,\n        window_left,\n",
+        "        window_left,\n        tokens,\n", "        tokens,\n        window_left,\n",
+    ),
+    _told(
+        "two-in-a-call", "a.py", CALL, "", "        tokens,\n        window_left,\n",
+        "        window_left,\n        tokens,\n", "        tokens,\n        window_left,\n",
+    ),
+    _told(
+        "two-statements", "a.cpp", CXX, "", "  sync(query);\n  flush_cache(page_table);\n",
+        "  flush_cache(page_table);\n  sync(query);\n",
+        "  sync(query);\n  flush_cache(page_table);\n",
+    ),
+    _told(
+        "another-argument-before", "a.py", CALL, "", "        window_left,\n",
+        "        causal_mask,\n        window_left,\n", "        window_left,\n",
+    ),
+    _told(
+        "another-enumerator-before", "a.cpp", ENUM, "", "  KIND_PAGED,\n",
+        "  KIND_RAGGED,\n  KIND_PAGED,\n", "  KIND_PAGED,\n",
+    ),
+    _told(
+        "one-line", "a.py", PY, "    plan(query, tokens)\n", "    plan(query, tokens, window)\n",
+        "    plan(query, window, tokens)\n", "    plan(query, tokens, window)\n",
+    ),
+]  # fmt: skip
+
+WHITE_SPACE = [
+    _told(
+        "into-the-loop", "a.py", LOOP, "",
+        "    flush_cache(total)\n", "        flush_cache(total)\n",
+        "    flush_cache(total)\n",
+    ),
+    _told(
+        "under-a-condition", "a.py", PY, "", "    trace_kernel(query)\n",
+        "    if DEBUG:\n        trace_kernel(query)\n", "    trace_kernel(query)\n",
+    ),
+    _told(
+        "out-of-the-loop", "a.py", LOOP, "",
+        "        flush_cache(total)\n", "    flush_cache(total)\n",
+        "        flush_cache(total)\n",
+    ),
+    _told(
+        "string", "a.py", PY, "", "    need('torch==1.3 ')\n", "    need('torch==1.3')\n",
+        "    need( 'torch==1.3 ' )\n",
+    ),
+    _told(
+        "words-in-a-string", "a.py", PY, "", '    say("kernel is  slow", size)\n',
+        '    say("kernel is slow", size)\n', '    say("kernel is  slow",size)\n',
+    ),
+    _told(
+        "long-string", "a.py", PY, "",
+        '    run(\n        """select *\n  from kernels_run"""\n    )\n',
+        '    run(\n        """select *\n        from kernels_run"""\n    )\n',
+        '    run(\n      """select *\n  from kernels_run"""\n    )\n',
+    ),
+    _told(
+        "cxx-string", "a.cpp", CXX, "", '  say("kernel is slow ", size);\n',
+        '  say("kernel is slow", size);\n', '    say( "kernel is slow ", size );\n',
+    ),
+    _told(
+        "cxx-under-a-condition", "a.cpp", CXX, "", "  trace_kernel(query);\n",
+        "  if (debug) {\n    trace_kernel(query);\n  }\n", "\ttrace_kernel( query );\n",
+    ),
+    _told(
+        "cxx-switched-off", "a.cpp", CXX, "", "  trace_kernel(query);\n",
+        "#ifdef DEBUG\n  trace_kernel(query);\n#endif\n", "    trace_kernel(query);\n",
+    ),
+    _told(
+        "yaml-deeper", "a.yaml", YAML, "", "    retry-count: 3\n",
+        "    options:\n      retry-count: 3\n", "    retry-count: 3\n",
+    ),
+    _told(
+        "text-quoted", "a.txt", TXT, "", "Set the name to 'kernel 1' before.\n",
+        "Set the name to 'kernel1' before.\n", "Set  the name to 'kernel 1'   before.\n",
+    ),
+    _told(
+        "joined-words", "a.cpp", CXX, "", "  unsigned count_of(query);\n",
+        "  unsignedcount_of(query);\n", "  unsigned  count_of( query );\n",
+    ),
+]  # fmt: skip
+
+COUNTED = """\
+enum Kind {
+  A = 0,
+@
+};
+"""
+TABLE = """\
+#include "kernels.h"
+
+static const Entry table[N] = {
+  {"none", none_kernel},
+@
+};
+"""
+APART = """\
+SCHEMA_VERSION = 3
+
+
+def describe(schema):
+    for name in schema:
+        show(name)
+
+
+def count(schema):
+    return len(schema)
+
+
+def migrations():
+    return [
+        first_migration,
+@
+    ]
+"""
+
+
+def _apart(more: str) -> str:
+    return APART.replace("VERSION = 3", "VERSION = 4" if more else "VERSION = 3").replace(
+        "@\n", more
+    )
+
+
+COINCIDENCES = [
+    _told("short", "a.cpp", COUNTED, "  COUNT = 1\n", "  B = 1,\n  COUNT = 2\n",
+          "  C = 1,\n  COUNT = 2\n", "  B = 1,\n  COUNT = 2\n"),
+    _told("long", "a.cpp", COUNTED, "  KIND_COUNT = 1\n", "  KIND_PAGED = 1,\n  KIND_COUNT = 2\n",
+          "  KIND_RAGGED = 1,\n  KIND_COUNT = 2\n", "  KIND_PAGED = 1,\n  KIND_COUNT = 2\n"),
+    _told("size", "a.cpp", TABLE.replace("N", "KERNEL_TABLE_SIZE"),
+          "};\nstatic const int kernel_table_entries[1] = {\n",
+          "  {\"b\", b},\n};\nstatic const int kernel_table_entries[2] = {\n",
+          "  {\"c\", c},\n};\nstatic const int kernel_table_entries[2] = {\n",
+          "  {\"b\", b},\n};\nstatic const int kernel_table_entries[2] = {\n"),
+    Story("apart", "a.py", _apart(""), _apart("        add_pages,\n"),
+          _apart("        add_windows,\n"), _apart("        add_pages,\n") + _END["py"]),
+    _told("python", "a.py", PY, "    TOTAL_KINDS = 3\n", "    PAGED = 3\n    TOTAL_KINDS = 4\n",
+          "    RAGGED = 3\n    TOTAL_KINDS = 4\n", "    PAGED = 3\n    TOTAL_KINDS = 4\n"),
+    _told("text", "a.txt", TXT, "There are 3 steps before that:\n",
+          "Log in.\nThere are 4 steps before that:\n", "Sign on.\nThere are 4 steps before that:\n",
+          "Log in.\nThere are 4 steps before that:\n"),
+    _told("yaml", "a.yaml", YAML, "    shards-of-tests: 2\n", "    x: c\n    shards-of-tests: 3\n",
+          "    y: d\n    shards-of-tests: 3\n", "    x: c\n    shards-of-tests: 3\n"),
+]  # fmt: skip
+
+STORIES = {
+    "deletion": DELETIONS,
+    "order": ORDERS,
+    "white-space": WHITE_SPACE,
+    "coincidence": COINCIDENCES,
+}

@@ -1,0 +1,217 @@
+"""What may not be dropped is not, and what upstream really has is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.drop_checks import checked
+from patchmgr.engines.drop_proof import Drop, why_needed
+from patchmgr.engines.ladder import (
+    ABSORBED_EXACT,
+    CARRIED_TEXT,
+    CONFLICT,
+    SAME_LINES,
+    Answer,
+    Collided,
+    Merged,
+    Sides,
+)
+from patchmgr.engines.own_lines import NOTHING, Own, own_lines
+from patchmgr.model.outcome import Verdict
+from tests.engines.drops import STORIES, Story, judged
+from tests.engines.ports import MemoryBlobs, PlainMerge
+from tests.engines.series import difference, entry_of, hunks_between
+
+TOLD = [
+    pytest.param(story, id=f"{kind}-{story.id}") for kind, told in STORIES.items() for story in told
+]
+DROPPED = (Verdict.ABSORBED, Verdict.PARTIAL)
+
+
+@pytest.mark.parametrize("story", TOLD)
+def test_what_upstream_does_not_have_is_not_dropped(story: Story) -> None:
+    outcome = judged(story.path, story.base, story.ours, story.upstream)
+    assert outcome.verdict not in DROPPED, [hunk.how for hunk in outcome.hunks]
+
+
+@pytest.mark.parametrize("story", TOLD)
+def test_what_upstream_really_has_is_dropped(story: Story) -> None:
+    outcome = judged(story.path, story.base, story.ours, story.truly)
+    assert outcome.verdict is Verdict.ABSORBED, [c.reason for c in outcome.conflicts]
+
+
+CALLED = "plan(\n    alpha,\n    beta,\n{}    last,\n)\n"
+OPEN = "def f():\n    first_call()\n{}    last_call()\n"
+SET = "known = {{\n    'alpha',\n    'beta',\n{}    'last',\n}}\n"
+
+
+def why(path: str, base: str, theirs: str, ours: str, **more: object) -> str | None:
+    """Return why the hunk between two texts is needed, None where nothing says so."""
+    (hunk,) = hunks_between(base.encode(), theirs.encode())
+    position = hunk.old_start - (hunk.old_count > 0)
+    drop = Drop(path, base.encode(), ours.encode(), hunk, position, **more)  # type: ignore[arg-type]
+    needed = why_needed(drop)
+    return None if needed is None else needed.why
+
+
+def added(path: str, frame: str, theirs: str, ours: str) -> str | None:
+    return why(path, *(frame.format(x) for x in ("", theirs, ours)))
+
+
+@pytest.mark.parametrize(
+    ("path", "frame", "theirs", "ours", "is_needed"),
+    [
+        pytest.param("a.py", CALLED, "    x_1,\n", "    y_1,\n    x_1,\n", True, id="argument"),
+        pytest.param(
+            "a.py", CALLED, "    x=x_1,\n    y=y_1,\n", "    y=y_1,\n    x=x_1,\n", False,
+            id="keyword-arguments",
+        ),
+        pytest.param(
+            "a.cpp", CALLED, "    x=x_1,\n    y=y_1,\n", "    y=y_1,\n    x=x_1,\n", True,
+            id="assignments-in-a-call-of-another-language",
+        ),
+        pytest.param(
+            "a.py", "def " + CALLED, "    x=x_1,\n    y=y_1,\n", "    y=y_1,\n    x=x_1,\n", True,
+            id="defaults",
+        ),
+        pytest.param("a.py", SET, "    'x',\n    'y',\n", "    'y',\n    'x',\n", False, id="set"),
+        pytest.param(
+            "a.py", SET, "    'x': 1,\n    'y': 2,\n", "    'y': 2,\n    'x': 1,\n", True, id="dict"
+        ),
+        pytest.param(
+            "a.cpp", SET, "    'x',\n    'y',\n", "    'y',\n    'x',\n", True, id="braces"
+        ),
+        pytest.param(
+            "a.py", SET.replace("{{", "[").replace("}}", "]").replace("known", "__all__"),
+            "    'x',\n    'y',\n", "    'y',\n    'x',\n", False, id="exported",
+        ),
+        pytest.param(
+            "a.py", "if name in (\n    'alpha',\n    'beta',\n{}    'last',\n):\n    pass\n",
+            "    'x',\n    'y',\n", "    'y',\n    'x',\n", False, id="asked-whether-it-is-in",
+        ),
+        pytest.param(
+            "a.py", "from a import (\n    alpha,\n    beta,\n{}    last,\n)\n",
+            "    x,\n    y,\n", "    y,\n    x,\n", False, id="imported-names",
+        ),
+        pytest.param(
+            "a.py", OPEN, "    import x\n    import y\n", "    import y\n    import x\n", False,
+            id="imports",
+        ),
+        pytest.param(
+            "a.py", OPEN, "    call_x()\n    call_y()\n", "    call_y()\n    call_x()\n", True,
+            id="statements",
+        ),
+        pytest.param(
+            "a.py", OPEN, "    call_x( 1 )\n", "    call_x(1)\n", False, id="space-in-a-call"
+        ),
+        pytest.param("a.py", OPEN, "    call('1 ')\n", "    call('1')\n", True, id="string"),
+    ],
+)  # fmt: skip
+def test_order_and_white_space_are_free_where_the_language_says_so(
+    path: str, frame: str, theirs: str, ours: str, is_needed: bool
+) -> None:
+    assert (added(path, frame, theirs, ours) is not None) is is_needed
+
+
+BLOCK = OPEN.format("    check_size(256)\n    check_scale(scale)\n")
+FEW = OPEN.format("    check_size(512)\n")
+GONE = OPEN.format("")
+
+
+@pytest.mark.parametrize(
+    ("ours", "said"),
+    [
+        pytest.param(
+            FEW, "upstream rewrote the lines that the patch deletes: check_size(512)", id="one-left"
+        ),
+        pytest.param(
+            BLOCK, "upstream still has the lines that the patch deletes: check_scale(scale)",
+            id="all-there",
+        ),
+        pytest.param(GONE, None, id="gone"),
+        pytest.param(OPEN.format("    other()\n"), None, id="something-unlike-it"),
+        pytest.param(
+            GONE + "\n\ndef g():\n    check_size(256)\n    check_scale(scale)\n",
+            "upstream still has the lines that the patch deletes: check_scale(scale)", id="moved",
+        ),
+    ],
+)  # fmt: skip
+def test_a_deletion_is_in_where_nothing_is_left(ours: str, said: str | None) -> None:
+    assert why("a.py", BLOCK, GONE, ours) == said
+
+
+def test_what_the_series_itself_puts_there_is_no_rewriting() -> None:
+    own = Own(added=frozenset({b"check_size(512)"}))
+    assert why("a.py", BLOCK, GONE, FEW, own=own) is None
+    back = Own(shared=frozenset({b"check_size(256)", b"check_scale(scale)"}))
+    assert why("a.py", BLOCK, GONE, FEW, own=back) is None
+
+
+def test_lines_in_other_words_need_not_be_in_order() -> None:
+    texts = (
+        OPEN.format(x) for x in ("", "    call_x()\n    call_y()\n", "    call_y()\n    call_x()\n")
+    )
+    assert why("a.py", *texts, is_verbatim=False) is None
+
+
+def test_own_lines_are_those_added_and_those_of_several_patches() -> None:
+    states = [{"a": b"one\n"}, {"a": b"one\ntwo\n"}, {"a": b"one\nthree\n"}]
+    patches = [difference(f"p{n}", states[n], states[n + 1]) for n in range(2)]
+    assert own_lines(patches) == {"a": Own(frozenset({b"two", b"three"}), frozenset({b"two"}))}
+
+
+APART = 'version = "1.{}.0"\n' + "".join(f"line_{n}\n" for n in range(12)) + "{}last\n"
+
+
+def held(base: str, theirs: str, ours: str, *answers: Answer) -> Merged | Collided:
+    """Return what is made of a merge that gave the answers and upstream's text."""
+    blobs = MemoryBlobs()
+    old, mine, new = (entry_of(blobs, text.encode()) for text in (base, ours, theirs))
+    hunks = hunks_between(base.encode(), theirs.encode())
+    positions = tuple(hunk.old_start - 1 for hunk in hunks)
+    sides = Sides(old, mine, new, hunks, positions, path="a.py")
+    return checked(sides, Merged(mine, answers), blobs=blobs, text=PlainMerge(), own=NOTHING)
+
+
+def test_a_refuted_hunk_is_a_conflict_that_shows_both_texts() -> None:
+    found = held(BLOCK, GONE, FEW, ABSORBED_EXACT)
+    assert isinstance(found, Collided)
+    assert found.answers == (CONFLICT,)
+    assert found.reason == "upstream rewrote the lines that the patch deletes: check_size(512)"
+    assert found.marked is not None
+    shown = found.marked.split(b"<<<<<<<")[1]
+    assert shown.split(b"|||||||")[0].endswith(b"\n    check_size(512)\n")
+
+
+def test_a_version_that_both_sides_raise_is_carried_by_upstreams_bytes() -> None:
+    texts = APART.format(2, ""), APART.format(9, "ours_1\n"), APART.format(9, "other_1\n")
+    found = held(*texts, ABSORBED_EXACT, CARRIED_TEXT)
+    assert isinstance(found, Merged)
+    assert found.answers == (CARRIED_TEXT, CARRIED_TEXT)
+
+
+def test_a_count_that_both_sides_raise_is_a_conflict() -> None:
+    counted = APART.replace('"1.', "").replace('.0"', "")
+    texts = counted.format(2, ""), counted.format(3, "ours_1\n"), counted.format(3, "other_1\n")
+    found = held(*texts, ABSORBED_EXACT, CARRIED_TEXT)
+    assert isinstance(found, Collided)
+    assert found.answers == (CONFLICT, CARRIED_TEXT)
+
+
+def test_a_conflict_about_deleted_lines_says_what_became_of_them() -> None:
+    blobs = MemoryBlobs()
+    old, mine, new = (entry_of(blobs, text.encode()) for text in (BLOCK, FEW, GONE))
+    hunks = hunks_between(BLOCK.encode(), GONE.encode())
+    sides = Sides(old, mine, new, hunks, (0,), path="a.py")
+    for reason, said in ((SAME_LINES, ""), ("another reason", "another reason; ")):
+        collided = Collided(reason, b"marked", (CONFLICT,))
+        found = checked(sides, collided, blobs=blobs, text=PlainMerge(), own=NOTHING)
+        assert isinstance(found, Collided)
+        assert found.marked == b"marked"
+        assert found.reason.startswith(f"{said}upstream rewrote the lines that the patch deletes")
+
+
+def test_what_is_really_there_stays_absorbed() -> None:
+    found = held(BLOCK, GONE, GONE + "x\n", ABSORBED_EXACT)
+    assert isinstance(found, Merged)
+    assert found.answers == (ABSORBED_EXACT,)
