@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.commands.absorbing import FEWEST_KEPT, with_absorbed
+from patchmgr.commands.accounting import ledger_of
 from patchmgr.commands.touched import new_paths, touched_paths
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.follow import follow_moved_names
@@ -23,6 +24,7 @@ from patchmgr.engines.needs import Views, invalid_patches, place_items
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
 from patchmgr.engines.relocation_files import ChangedFiles, is_of
 from patchmgr.engines.sightings import explain, explained_paths
+from patchmgr.model.audit import Ledger
 from patchmgr.model.decision import Decision
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Author, Patch
@@ -69,11 +71,13 @@ class Carried(Struct, frozen=True):
     """The judged patches, and the files that differ from the new upstream (None: deleted).
 
     `left` are the conflicts behind the last patch, with their causes where a history tells.
+    `ledger` accounts for every line where a history is given.
     """
 
     judged: tuple[Judged, ...]
     changes: Mapping[str, Entry | None]
     left: tuple[Left, ...] = ()
+    ledger: Ledger | None = None
 
     @property
     def outcomes(self) -> tuple[PatchOutcome, ...]:
@@ -166,6 +170,7 @@ def carry(
         formatter=_formatter(onto, bench, bring, formatters),
         elsewhere=elsewhere,
     )
+    ledger: Ledger | None = None
     progress.start("Carrying patches", len(items))
     try:
         renames = find_renames(bench, base, onto, paths, history, bring)
@@ -216,13 +221,17 @@ def carry(
             judged, left = pass_on_causes(judged, below)
             judged = check_merged(judged, states, suspect_all=structure.suspect_all)
             told = [*invalid_patches(items, views), *run_checks(states, CHECKS)]
+            ledger = ledger_of(items, judged, states, base, blobs=bench, history=way)
             judged = with_findings(
-                judged, told, {item.patch.name: item.patch for item in items}, wishes.accepted
+                judged,
+                (*told, *ledger.faults),
+                {item.patch.name: item.patch for item in items},
+                wishes.accepted,
             )
     finally:
         structure.close()
         progress.done()
-    return Carried(judged, changes, tuple(left))
+    return Carried(judged, changes, tuple(left), ledger)
 
 
 def _formatter(

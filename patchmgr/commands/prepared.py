@@ -157,7 +157,8 @@ def carry_onto(
     outcome = SeriesOutcome(
         record.name, record.upstream, record.pin, pin_of(bench.reader, target), count,
         None if is_left else written.head, written.tree, carried.outcomes,
-        (None,) * len(carried.outcomes) if is_left else written.commits, commits_back=back,
+        (None,) * len(carried.outcomes) if is_left else written.commits, carried.ledger,
+        commits_back=back,
     )  # fmt: skip
     footings[record.name] = Footing(written.top, carried.left, written.diffs)
     return outcome

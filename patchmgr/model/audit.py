@@ -62,7 +62,8 @@ class Sums(Struct, frozen=True):
 class Ledger(Struct, frozen=True):
     """The sums of a series: each added and each removed line of its patches is in one of them.
 
-    `faults` are what does not add up, each with the name of its patch.
+    `faults` are what does not add up, each with the name of its patch. One that is not certain is
+    about lines of a patch that upstream landed without them.
     """
 
     added: Sums
@@ -72,4 +73,4 @@ class Ledger(Struct, frozen=True):
     @property
     def is_balanced(self) -> bool:
         """Say whether every line is accounted for."""
-        return not self.faults
+        return not any(fault.is_certain for _, fault in self.faults)
