@@ -28,6 +28,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from enum import Enum
 from itertools import chain, pairwise
 from typing import Protocol
@@ -43,6 +44,7 @@ _START, _END = b"\n<", b"\n>"  # no line of a file has a line end
 _UNKNOWN = b"("
 _SHORTEST_ID = 7
 _TOLD = 60
+_LONGEST = 20_000  # lines of a file that difflib compares in seconds
 
 
 class Fate(Enum):
@@ -624,7 +626,14 @@ class _Account:
             yield from self._told(off, "line")
             return
         made = self._difference(self._onto, self._result, _pairs)
-        upstream = None
+        for one, _ in self._pair_faults(made):
+            yield self._disorder(max(one, key=len))
+            return
+        yield from self._rest_in_order()
+
+    def _pair_faults(self, made: Counter[Pair]) -> Iterator[tuple[Pair, int]]:
+        """Yield the pairs of neighbours whose numbers do not add up."""
+        upstream: Counter[Pair] | None = None
         for one in self._pairs.net.keys() | made.keys():
             rest = self._pairs.net[one] - made[one]
             if not rest:
@@ -637,9 +646,7 @@ class _Account:
                 self._pairs.gone_left[one] + max(0, min(self._pairs.gone[one], -upstream[one])),
             )
             if beyond:
-                yield self._disorder(max(one, key=len))  # type: ignore[type-var]
-                return
-        yield from self._rest_in_order()
+                yield one, beyond
 
     def _note_alike(self, number: int) -> None:
         """Count lines that both sides changed alike as upstream's."""
@@ -679,10 +686,14 @@ class _Account:
         made = [_lines(self._result.read(path)) or [] for path in self._changed]
         texts = [_joined_lines(lines) for lines in made]
         ends = {path: _joined_lines(lines or []) for path, lines in self._end.items()}
+        before = [_joined_lines(_lines(self._base.read(p)) or []) for p in self._group.paths]
         for part in self._parts:
             for run in part.runs():
                 text = _joined_lines(run)
                 if text not in ends.get(part.diff.path, b"") or any(text in one for one in texts):
+                    continue
+                # What only brings back what the pin has is upstream's to change.
+                if len(run) == 1 or any(text in one for one in before):
                     continue
                 if not any(_is_within(run, lines) for lines in made):
                     yield self._disorder(max(run, key=len))
@@ -698,10 +709,11 @@ class _Account:
                 old, new = hunk.only(b"-"), hunk.only(b"+")
                 words.take(_words(old), _words(new), is_carried=fate in _CARRIED)
                 named.take(_definitions(old), _definitions(new), is_carried=fate in _CARRIED)
-        yield from self._out_of_order()
         if any(fate is Fate.PERSON for part in self._parts for fate in part.fates):
             self._give_up()
             return
+        yield from self._out_of_order()
+        yield from self._outside()
         difference = self._difference(self._onto, self._result, lambda found: found or ())
         extra = [line for line, number in difference.items() for _ in range(number)]
         fewer = [line for line, number in difference.items() for _ in range(-number)]
@@ -734,6 +746,44 @@ class _Account:
                 kind, name = one
                 text = f"the result lacks the {kind} {name.decode(errors='replace')}"
                 yield self._finding(f"{text} that the patches add", name)
+
+    def _outside(self) -> Iterator[tuple[str, AuditFinding]]:
+        """Hold what is not near a hunk that was merged by other means to the law of neighbours."""
+        near = self._near()
+        if near is None:
+            return
+        known = set(chain(*(_lines(self._onto.read(path)) or () for path in self._group.paths)))
+        written = set(chain(*(lines or () for lines in self._end.values())))
+        near |= {_START, _END}
+
+        def pairs(lines: Lines | None) -> Iterable[Pair]:
+            return _pairs([li for li in lines or () if li in known or not _IMPORT.match(li)])
+
+        made = self._difference(self._onto, self._result, pairs)
+        for one, _ in self._pair_faults(made):
+            if not all(line in near or not (line in known or line in written) for line in one):
+                yield self._disorder(max(one, key=len))
+                return
+
+    def _near(self) -> set[bytes] | None:
+        """Return the lines of places that both sides changed, and of hunks not merged as text.
+
+        None is returned where a file is too long to compare.
+        """
+        near = {
+            line[1:]
+            for part in self._parts
+            for hunk, fate in part.hunks()
+            if fate is not Fate.TEXT
+            for line in hunk.lines
+        }
+        for path in self._group.paths:
+            base = _lines(self._base.read(path)) or []
+            ours, theirs = _lines(self._onto.read(path)) or [], self._end.get(path) or []
+            if max(len(base), len(ours), len(theirs)) > _LONGEST:
+                return None
+            near |= _contested(base, ours, theirs)
+        return near
 
     def _out_of_order(self) -> Iterator[tuple[str, AuditFinding]]:
         """Compare the order of lines that upstream and the result have once."""
@@ -848,7 +898,9 @@ class _Account:
             if line in lines:
                 return part.patch.name, _fault(path, lines.index(line) + 1, text)
         path = part.diff.path
-        return part.patch.name, _fault(path if path in self._changed else self._changed[0], 0, text)
+        if path not in self._changed:
+            path = (*self._changed, path)[0]
+        return part.patch.name, _fault(path, 0, text)
 
 
 _OFF = {
@@ -894,6 +946,41 @@ def _position(lines: Lines, old: Lines, at: int) -> int | None:
     if lines[max(0, at) : max(0, at) + len(old)] == old:
         return max(0, at)
     return min(places, key=lambda place: abs(place - at), default=None)
+
+
+def _contested(base: Lines, ours: Lines, theirs: Lines) -> set[bytes]:
+    """Return the lines of the places that both sides changed, and the lines beside them."""
+    blocks = [(a, b, ours[max(0, c - 1) : d + 1], 0) for a, b, c, d in _blocks(base, ours)]
+    blocks += [(a, b, theirs[max(0, c - 1) : d + 1], 1) for a, b, c, d in _blocks(base, theirs)]
+    blocks.sort(key=lambda block: block[:2])
+    found: set[bytes] = set()
+    cluster: list[tuple[int, int, Lines, int]] = []
+    for block in (*blocks, (len(base) + 2, len(base) + 2, [], 0)):
+        if cluster and block[0] > max(end for _, end, _, _ in cluster):
+            if len({side for *_, side in cluster}) == 2:
+                start, end = cluster[0][0], max(end for _, end, _, _ in cluster)
+                found.update(
+                    base[max(0, start - 1) : end + 1], *(lines for *_, lines, _ in cluster)
+                )
+            cluster = []
+        cluster.append(block)
+    return found
+
+
+def _blocks(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the ranges in which two texts differ."""
+    if old == new:
+        return
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same]:
+        same += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - same and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    middle = old[same : len(old) - tail], new[same : len(new) - tail]
+    for tag, a, b, c, d in SequenceMatcher(None, *middle, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield a + same, b + same, c + same, d + same
 
 
 def _once(lines: Lines) -> set[bytes]:
