@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from enum import Enum
 from itertools import chain, pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 
@@ -39,11 +39,13 @@ from patchmgr.model.audit import AuditFinding, Ledger, Sums
 
 Lines = list[bytes]
 Pair = tuple[bytes, bytes]
+Faults = Iterator[tuple[str, AuditFinding]]
 Words = Counter[bytes]
 _START, _END = b"\n<", b"\n>"  # no line of a file has a line end
 _UNKNOWN = b"("
 _SHORTEST_ID = 7
 _TOLD = 60
+_BESIDE = 3
 _LONGEST = 20_000  # lines of a file that difflib compares in seconds
 
 
@@ -124,7 +126,7 @@ def balance(
     return Ledger(_sums(added), _sums(removed), tuple(faults))
 
 
-def _unproved(evidence: Sequence[_Evidence]) -> Iterator[tuple[str, AuditFinding]]:
+def _unproved(evidence: Sequence[_Evidence]) -> Faults:
     """Judge what upstream is said to have, patch by patch.
 
     Upstream lands patches with changes of the review: what it left out of one that it has for the
@@ -325,9 +327,12 @@ def _pairs(lines: Lines | None) -> Iterable[Pair]:
     return () if lines is None else pairwise(chain((_START,), lines, (_END,)))
 
 
-def _plus(counts: Counter[Pair] | Words, more: Iterable[Pair] | Lines, times: int) -> None:
-    for one in more:
-        counts[one] += times  # type: ignore[index]
+def _ended_pairs(lines: Lines) -> Counter[Pair]:
+    return Counter(_pairs(lines))
+
+
+def _inner_pairs(lines: Lines) -> Counter[Pair]:
+    return Counter(pairwise(lines))
 
 
 _LAYOUT = b" \t\r\n\v\f,()'\"\\"
@@ -451,27 +456,86 @@ class _Deltas:
     """What the series makes of the numbers of things (lines, pairs, words), and by what fate.
 
     `net` is of all changes and `left` of those that the result should have nothing of. The others
-    count what comes and what goes apart: one patch may take back what another one adds.
+    count what comes and what goes apart: one change may take back what another one adds. Where the
+    deltas are exact, the result has nothing of what is left; else it may have some.
     """
 
-    def __init__(self) -> None:
-        self.net: Counter[object] = Counter()
-        self.left: Counter[object] = Counter()
-        self.come: Counter[object] = Counter()
-        self.gone: Counter[object] = Counter()
-        self.come_left: Counter[object] = Counter()
-        self.gone_left: Counter[object] = Counter()
+    def __init__(self, *, is_exact: bool = False) -> None:
+        self.is_exact = is_exact
+        self.net: Counter[Any] = Counter()
+        self.left: Counter[Any] = Counter()
+        self.come: Counter[Any] = Counter()
+        self.gone: Counter[Any] = Counter()
+        self.come_left: Counter[Any] = Counter()
+        self.gone_left: Counter[Any] = Counter()
 
-    def take(self, old: Iterable[object], new: Iterable[object], *, is_carried: bool) -> None:
+    def take(self, old: Iterable[Any], new: Iterable[Any], *, is_carried: bool) -> None:
         """Add one change."""
-        delta = Counter(new)
-        delta.subtract(Counter(old))
-        come, gone = +delta, -delta
+        come, gone = Counter(new), Counter(old)
+        delta = Counter(come)
+        delta.subtract(gone)
         self.net.update(delta)
         if not is_carried:
             self.left.update(delta)
         (self.come if is_carried else self.come_left).update(come)
         (self.gone if is_carried else self.gone_left).update(gone)
+
+
+class _Text:
+    """The lines of a file, its imports apart: they may be merged as a set of names."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.rest: Lines = []
+        self.imports: Lines = []
+        is_open = False
+        for line in lines:
+            if is_open or _IMPORT.match(line):
+                self.imports.append(line)
+                is_open = b")" not in line and (is_open or b"(" in line)
+            else:
+                self.rest.append(line)
+
+    def words(self) -> Words:
+        """Count the words of code."""
+        return _words(line for line in self.rest if not _REMARK.match(line))
+
+    def remarks(self) -> Words:
+        """Count the words of remarks."""
+        return _words(line for line in self.rest if _REMARK.match(line))
+
+    def pairs(self) -> Counter[Pair]:
+        """Count the pairs of neighbours."""
+        return Counter(_pairs(self.rest))
+
+    def definitions(self) -> Counter[tuple[str, bytes]]:
+        """Count the definitions."""
+        return _definitions(self.rest)
+
+
+_Texts = dict[str, _Text]
+
+
+def _change(old: _Texts, new: _Texts, count: Callable[[_Text], Counter[Any]]) -> Counter[Any]:
+    """Return how the numbers of things differ between two states of the same files."""
+    found: Counter[Any] = Counter()
+    for path, text in new.items():
+        if text.rest != old[path].rest:
+            found.update(count(text))
+            found.subtract(count(old[path]))
+    return found
+
+
+class _Written(Struct, frozen=True):
+    """The end of the side that the series is written against."""
+
+    files: Mapping[str, Lines | None]
+
+    def blob(self, path: str) -> str | None:
+        return None
+
+    def read(self, path: str) -> bytes | None:
+        lines = self.files.get(path)
+        return None if lines is None else b"\n".join((*lines, b""))
 
 
 class _Account:
@@ -485,7 +549,8 @@ class _Account:
         self._parts = group.parts
         self.added = dict.fromkeys(Fate, 0)
         self.removed = dict.fromkeys(Fate, 0)
-        self._lines, self._pairs, self._words = _Deltas(), _Deltas(), _Deltas()
+        self._lines, self._pairs = _Deltas(is_exact=True), _Deltas()
+        self._words = _Deltas()
         self._end: dict[str, Lines | None] = {}
 
     def close(self) -> list[tuple[str, AuditFinding]]:
@@ -557,7 +622,7 @@ class _Account:
         for hunk, fate in part.hunks():
             before, after = hunk.side(b"+"), hunk.side(b"-")
             is_carried = fate in _CARRIED
-            self._lines.take(before, after, is_carried=is_carried)
+            self._lines.take(hunk.only(b"-"), hunk.only(b"+"), is_carried=is_carried)
             at = (
                 None
                 if not part.patch.on_base
@@ -593,60 +658,73 @@ class _Account:
 
     # what the result is
 
-    def _difference(
-        self, old: State, new: State, of: Callable[[Lines | None], Iterable[object]]
-    ) -> Counter[object]:
-        """Return how the numbers of things differ between two states."""
-        count: Counter[object] = Counter()
-        for path in self._group.paths:
-            if old.blob(path) != new.blob(path):
-                count.update(of(_lines(new.read(path))))
-                count.subtract(Counter(of(_lines(old.read(path)))))
-        return count
+    def _made(self, count: Callable[[Lines], Counter[Any]]) -> Counter[Any]:
+        """Return how the numbers of things differ between upstream and the result."""
+        made: Counter[Any] = Counter()
+        for path in self._changed:
+            for state, times in ((self._result, 1), (self._onto, -1)):
+                lines = _lines(state.read(path))
+                for one, number in count(lines).items() if lines is not None else ():
+                    made[one] += times * number
+        return made
 
-    def _by_lines(self) -> Iterator[tuple[str, AuditFinding]]:
-        lines = lambda found: found or ()  # noqa: E731
-        made = self._difference(self._onto, self._result, lines)
-        upstream: Counter[object] | None = None
-        off: Counter[object] = Counter()
-        for one in self._lines.net.keys() | made.keys():
-            rest = self._lines.net[one] - self._lines.left[one] - made[one]
+    def _upstream(self, count: Callable[[Lines], Counter[Any]], beside: int) -> _Deltas:
+        """Return what upstream changed, with so many lines beside each place."""
+        found = _Deltas()
+        for path in self._group.paths:
+            if self._base.blob(path) == self._onto.blob(path):
+                continue
+            old, new = (
+                [_START, *(_lines(state.read(path)) or ()), _END]
+                for state in (self._base, self._onto)
+            )
+            for a, b, c, d in _blocks(old, new):
+                sides = old[max(0, a - beside) : b + beside], new[max(0, c - beside) : d + beside]
+                found.take(count(sides[0]), count(sides[1]), is_carried=True)
+        return found
+
+    def _off(
+        self,
+        deltas: _Deltas,
+        made: Counter[Any],
+        count: Callable[[Lines], Counter[Any]],
+        *,
+        beside: int = 0,
+        alike: Callable[[int], None] = lambda number: None,
+    ) -> dict[Any, int]:
+        """Return what the result has too few of, or too many (below 0)."""
+        upstream: _Deltas | None = None
+        off = {}
+        for one in deltas.net.keys() | made.keys():
+            rest = deltas.net[one] - made[one]
             if not rest:
                 continue
-            if upstream is None:
-                upstream = self._difference(self._base, self._onto, lines)
-            off[one] = _beyond(
-                rest,
-                min(self._lines.come[one], upstream[one]),
-                min(self._lines.gone[one], -upstream[one]),
-            )
-            self._note_alike(rest - off[one])
-        off = Counter({one: number for one, number in off.items() if number})
+            if deltas.is_exact:
+                rest -= deltas.left[one]
+            if rest and upstream is None:
+                upstream = self._upstream(count, beside)
+            come = min(deltas.come[one], upstream.come[one]) if upstream else 0
+            gone = min(deltas.gone[one], upstream.gone[one]) if upstream else 0
+            if not deltas.is_exact:
+                come, gone = come + deltas.come_left[one], gone + deltas.gone_left[one]
+            beyond = _beyond(rest, come, gone)
+            alike(rest - beyond)
+            if beyond:
+                off[one] = beyond
+        return off
+
+    def _by_lines(self) -> Faults:
+        lines, pairs = self._lines, self._pairs
+        off = self._off(lines, self._made(Counter), Counter, alike=self._note_alike)
         if off:
             yield from self._told(off, "line")
             return
-        made = self._difference(self._onto, self._result, _pairs)
-        for one, _ in self._pair_faults(made):
+        off = self._off(pairs, self._made(_ended_pairs), _inner_pairs, beside=1)
+        for one in off:
             yield self._disorder(max(one, key=len))
             return
+        yield from self._as_alone()
         yield from self._rest_in_order()
-
-    def _pair_faults(self, made: Counter[Pair]) -> Iterator[tuple[Pair, int]]:
-        """Yield the pairs of neighbours whose numbers do not add up."""
-        upstream: Counter[Pair] | None = None
-        for one in self._pairs.net.keys() | made.keys():
-            rest = self._pairs.net[one] - made[one]
-            if not rest:
-                continue
-            if upstream is None:
-                upstream = self._difference(self._base, self._onto, _pairs)
-            beyond = _beyond(
-                rest,
-                self._pairs.come_left[one] + max(0, min(self._pairs.come[one], upstream[one])),
-                self._pairs.gone_left[one] + max(0, min(self._pairs.gone[one], -upstream[one])),
-            )
-            if beyond:
-                yield one, beyond
 
     def _note_alike(self, number: int) -> None:
         """Count lines that both sides changed alike as upstream's."""
@@ -667,7 +745,7 @@ class _Account:
             if line[:1] != b" "
         }
 
-    def _rest_in_order(self) -> Iterator[tuple[str, AuditFinding]]:
+    def _rest_in_order(self) -> Faults:
         """Compare the lines that no patch touches, and where added lines are together."""
         touched = self._touched()
         for path in self._changed:
@@ -699,71 +777,101 @@ class _Account:
                     yield self._disorder(max(run, key=len))
                     return
 
+    def _as_alone(self) -> Faults:
+        """Compare the files that upstream left as they were with the series on the pin."""
+        if any(f is not Fate.TEXT for p in self._parts for f in p.fates):
+            return
+        if not all(part.patch.on_base for part in self._parts):
+            return
+        for path, lines in self._end.items():
+            if self._base.blob(path) != self._onto.blob(path):
+                continue
+            made = _lines(self._result.read(path))
+            if made is not None and lines is not None and made != lines:
+                at = next(
+                    (
+                        i
+                        for i, pair in enumerate(zip(made, lines, strict=False))
+                        if pair[0] != pair[1]
+                    ),
+                    0,
+                )
+                yield self._disorder(made[at])
+
     # where layout is free
 
-    def _by_words(self) -> Iterator[tuple[str, AuditFinding]]:
-        named = _Deltas()
+    def _by_words(self) -> Faults:
+        fates = {fate for part in self._parts for fate in part.fates}
+        if Fate.PERSON in fates:
+            self._give_up()
+            return
+        base, ours, theirs, made = (
+            {path: _Text(_lines(state.read(path)) or []) for path in self._group.paths}
+            for state in (self._base, self._onto, self._written_state(), self._result)
+        )
+        yield from self._outside(base, ours, theirs, made)
+        yield from self._out_of_order(ours, theirs, made)
         words = self._words = _Deltas()
         for part in self._parts:
             for hunk, fate in part.hunks():
                 old, new = hunk.only(b"-"), hunk.only(b"+")
                 words.take(_words(old), _words(new), is_carried=fate in _CARRIED)
-                named.take(_definitions(old), _definitions(new), is_carried=fate in _CARRIED)
-        if any(fate is Fate.PERSON for part in self._parts for fate in part.fates):
-            self._give_up()
-            return
-        yield from self._out_of_order()
-        yield from self._outside()
-        difference = self._difference(self._onto, self._result, lambda found: found or ())
-        extra = [line for line, number in difference.items() for _ in range(number)]
-        fewer = [line for line, number in difference.items() for _ in range(-number)]
-        made = _words(extra)
-        made.subtract(_words(fewer))
-        brought = _words(line for line in extra if _IMPORT.match(line))
-        dropped = _words(line for line in fewer if _IMPORT.match(line))
-        upstream: Counter[object] | None = None
-        off: Counter[object] = Counter()
-        for one in words.net.keys() | made.keys():
-            rest = words.net[one] - words.left[one] - made[one]
-            if not rest:
-                continue
-            if upstream is None:
-                upstream = self._difference(
-                    self._base, self._onto, lambda found: _words(found or ())
-                )
-            off[one] = _beyond(
-                rest,
-                dropped[one] + max(0, min(words.come[one], upstream[one])),
-                brought[one] + max(0, min(words.gone[one], -upstream[one])),
-            )
-        off = Counter({one: number for one, number in off.items() if number})
-        if off:
-            yield from self._told(off, "word")
-        has = self._difference(self._onto, self._result, lambda found: _definitions(found or ()))
-        for one in named.net:
-            lacks = named.net[one] - named.left[one] - has[one]
-            if lacks > 0 and named.come[one]:
-                kind, name = one
-                text = f"the result lacks the {kind} {name.decode(errors='replace')}"
-                yield self._finding(f"{text} that the patches add", name)
+        words.net = _change(base, theirs, _Text.words)
+        off = self._off(words, _change(ours, made, _Text.words), _words)
+        yield from self._told(off, "word")
+        # Of remarks that both sides wrote, one text may stand for both.
+        words.net = _change(base, theirs, _Text.remarks)
+        off = self._off(words, _change(ours, made, _Text.remarks), _words)
+        lost = [one for one, number in off.items() if number > 0 and words.come[one]]
+        if lost:
+            text = f"the result lacks words of remarks that the patches add: {_first(lost)}"
+            yield self._finding(text, lost[0], is_certain=False)
+        yield from self._lost_names(base, ours, theirs, made)
 
-    def _outside(self) -> Iterator[tuple[str, AuditFinding]]:
+    def _written_state(self) -> State:
+        return _Written(self._end)
+
+    def _outside(self, base: _Texts, ours: _Texts, theirs: _Texts, made: _Texts) -> Faults:
         """Hold what is not near a hunk that was merged by other means to the law of neighbours."""
         near = self._near()
         if near is None:
             return
-        known = set(chain(*(_lines(self._onto.read(path)) or () for path in self._group.paths)))
-        written = set(chain(*(lines or () for lines in self._end.values())))
-        near |= {_START, _END}
-
-        def pairs(lines: Lines | None) -> Iterable[Pair]:
-            return _pairs([li for li in lines or () if li in known or not _IMPORT.match(li)])
-
-        made = self._difference(self._onto, self._result, pairs)
-        for one, _ in self._pair_faults(made):
-            if not all(line in near or not (line in known or line in written) for line in one):
+        known = {line for texts in (ours, theirs) for text in texts.values() for line in text.rest}
+        pairs = self._pairs
+        pairs.net = _change(base, theirs, _Text.pairs)
+        off = self._off(pairs, _change(ours, made, _Text.pairs), _inner_pairs, beside=1)
+        for one in off:
+            if any(line in known and line not in near for line in one):
                 yield self._disorder(max(one, key=len))
                 return
+
+    def _lost_names(self, base: _Texts, ours: _Texts, theirs: _Texts, made: _Texts) -> Faults:
+        """Look for what the patches import and define, by name, and for imports that are double."""
+        fates = [(h, f) for part in self._parts for h, f in part.hunks()]
+        gone = _words(li for h, f in fates for li in h.only(b"+") if f not in _CARRIED)
+        imported = Counter(w for t in theirs.values() for w in _words(t.imports))
+        imported -= Counter(w for t in base.values() for w in _words(t.imports))
+        there = {w for text in made.values() for w in _words([*text.imports, *text.rest])}
+        for name in imported:
+            if name not in there and not gone[name]:
+                text = f"the result lacks the import of {name.decode(errors='replace')}"
+                yield self._finding(f"{text} that the patches add", name)
+        for path, text in made.items():
+            before = Counter(ours[path].imports)
+            most = before + Counter(theirs[path].imports) - Counter(base[path].imports)
+            for line, number in Counter(text.imports).items():
+                if number > max(before[line], most[line]) > 0 and _IMPORT.match(line):
+                    yield self._finding(f"the result has an import twice: {_first([line])}", line)
+        left = _Deltas()
+        for hunk, fate in fates:
+            old, new = _definitions(hunk.only(b"-")), _definitions(hunk.only(b"+"))
+            left.take(old, new, is_carried=fate in _CARRIED)
+        left.net = _change(base, theirs, _Text.definitions)
+        has = _change(ours, made, _Text.definitions)
+        for (kind, name), number in self._off(left, has, _definitions).items():
+            if number > 0:
+                text = f"the result lacks the {kind} {name.decode(errors='replace')}"
+                yield self._finding(text, name)
 
     def _near(self) -> set[bytes] | None:
         """Return the lines of places that both sides changed, and of hunks not merged as text.
@@ -785,19 +893,23 @@ class _Account:
             near |= _contested(base, ours, theirs)
         return near
 
-    def _out_of_order(self) -> Iterator[tuple[str, AuditFinding]]:
-        """Compare the order of lines that upstream and the result have once."""
-        touched = {_squeezed(line) for line in self._touched()}
-        for path in self._changed:
-            ours, made = _lines(self._onto.read(path)), _lines(self._result.read(path))
-            if ours is None or made is None:
-                continue
-            once = _once(ours) & _once(made)
-            wanted = [s for s in map(_squeezed, ours) if s in once and s not in touched]
-            found = [s for s in map(_squeezed, made) if s in once and s not in touched]
-            if wanted != found:
-                at = next(i for i, (a, b) in enumerate(zip(wanted, found, strict=True)) if a != b)
-                yield self._disorder(found[at])
+    def _out_of_order(self, ours: _Texts, theirs: _Texts, made: _Texts) -> Faults:
+        """Compare the order of lines that are there once with upstream's and with the patches'.
+
+        What one side alone has keeps its order. What both have keeps it where they agree.
+        """
+        for path, text in made.items():
+            places = _once(text.rest)
+            sides = _once(ours[path].rest), _once(theirs[path].rest)
+            every = [set(map(_squeezed, texts[path].rest)) for texts in (ours, theirs)]
+            for number, (side, other) in enumerate((sides, sides[::-1])):
+                alone = [li for li in places if li in side and li not in every[1 - number]]
+                both = [line for line in places if line in side and line in other]
+                for lines, orders in ((alone, (side,)), (both, (side, other))):
+                    for before, after in pairwise(lines):
+                        if all(order[before] > order[after] for order in orders):
+                            yield self._disorder(places[after][1])
+                            return
 
     def _give_up(self) -> None:
         """Count lines that a person did not take."""
@@ -871,7 +983,7 @@ class _Account:
 
     # telling
 
-    def _told(self, off: Mapping[object, int], what: str) -> Iterator[tuple[str, AuditFinding]]:
+    def _told(self, off: Mapping[object, int], what: str) -> Faults:
         """Tell of lines or words that are too few or too many in the result, a sentence a kind."""
         kinds: dict[tuple[bool, bool], list[bytes]] = {}
         counts = self._words if what == "word" else self._lines
@@ -887,7 +999,9 @@ class _Account:
         text = "the result has lines in an order that neither upstream nor the patches have"
         return self._finding(f"{text}: {_first([line])}", line)
 
-    def _finding(self, text: str, line: bytes) -> tuple[str, AuditFinding]:
+    def _finding(
+        self, text: str, line: bytes, *, is_certain: bool = True
+    ) -> tuple[str, AuditFinding]:
         """Return a fault, with the patch and the place that it is likely about."""
         kinds = b"+" + line, b"-" + line
         carriers = [part for part in self._parts if part.is_carried] or self._parts
@@ -896,11 +1010,12 @@ class _Account:
         for path in (part.diff.path, *self._changed):
             lines = _lines(self._result.read(path)) or []
             if line in lines:
-                return part.patch.name, _fault(path, lines.index(line) + 1, text)
+                at = lines.index(line) + 1
+                return part.patch.name, _fault(path, at, text, is_certain=is_certain)
         path = part.diff.path
         if path not in self._changed:
             path = (*self._changed, path)[0]
-        return part.patch.name, _fault(path, 0, text)
+        return part.patch.name, _fault(path, 0, text, is_certain=is_certain)
 
 
 _OFF = {
@@ -950,21 +1065,24 @@ def _position(lines: Lines, old: Lines, at: int) -> int | None:
 
 def _contested(base: Lines, ours: Lines, theirs: Lines) -> set[bytes]:
     """Return the lines of the places that both sides changed, and the lines beside them."""
-    blocks = [(a, b, ours[max(0, c - 1) : d + 1], 0) for a, b, c, d in _blocks(base, ours)]
-    blocks += [(a, b, theirs[max(0, c - 1) : d + 1], 1) for a, b, c, d in _blocks(base, theirs)]
-    blocks.sort(key=lambda block: block[:2])
+    blocks = [(a, b, _beside(ours, c, d), 0) for a, b, c, d in _blocks(base, ours)]
+    blocks += [(a, b, _beside(theirs, c, d), 1) for a, b, c, d in _blocks(base, theirs)]
     found: set[bytes] = set()
     cluster: list[tuple[int, int, Lines, int]] = []
-    for block in (*blocks, (len(base) + 2, len(base) + 2, [], 0)):
-        if cluster and block[0] > max(end for _, end, _, _ in cluster):
+    end = 0
+    for block in (*sorted(blocks, key=lambda one: one[:2]), (len(base) + 9, 0, [], 0)):
+        if cluster and block[0] > end + _BESIDE:
             if len({side for *_, side in cluster}) == 2:
-                start, end = cluster[0][0], max(end for _, end, _, _ in cluster)
-                found.update(
-                    base[max(0, start - 1) : end + 1], *(lines for *_, lines, _ in cluster)
-                )
+                found.update(_beside(base, cluster[0][0], end), *(one[2] for one in cluster))
             cluster = []
         cluster.append(block)
+        end = max(end, block[1])
     return found
+
+
+def _beside(lines: Lines, start: int, end: int) -> Lines:
+    """Return a range of lines with those beside it; diffs place a change differently."""
+    return lines[max(0, start - _BESIDE) : end + _BESIDE]
 
 
 def _blocks(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
@@ -983,10 +1101,16 @@ def _blocks(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
             yield a + same, b + same, c + same, d + same
 
 
-def _once(lines: Lines) -> set[bytes]:
-    """Return the lines, without their layout, that are there once."""
-    count = Counter(map(_squeezed, lines))
-    return {line for line, number in count.items() if number == 1}
+def _once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
+    """Return the lines that are there once, without their layout, with where and how they are."""
+    found: dict[bytes, tuple[int, bytes]] = {}
+    double: set[bytes] = set()
+    for place, line in enumerate(lines):
+        key = _squeezed(line)
+        if key in found:
+            double.add(key)
+        found[key] = (place, line)
+    return {key: at for key, at in found.items() if key not in double and len(key) > 2}
 
 
 _TRAILING = re.compile(rb"\s+(?:#|//)\s.*")
