@@ -25,6 +25,15 @@ def check(
     workspace: Annotated[
         bool, typer.Option("--workspace", help="Look at the workspace's files alone.")
     ] = False,
+    ledger: Annotated[
+        bool, typer.Option("--ledger", help="Hold a checkout or a branch to the series' lines.")
+    ] = False,
+    to: Annotated[
+        Path, typer.Option(metavar="CHECKOUT", help="The checkout for --ledger.")
+    ] = Path(),
+    branch: Annotated[
+        str | None, typer.Option(metavar="NAME", help="With --ledger: this branch of it.")
+    ] = None,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write JUnit XML, too.")
     ] = None,
@@ -37,6 +46,8 @@ def check(
     Example: patchmgr check vllm --junit gates.xml
 
     Example: patchmgr check vllm --run --command build
+
+    Example: patchmgr check vllm --ledger --to ../checkout
     """
     from patchmgr.commands.carrying import Wishes
     from patchmgr.commands.check import check as hold
@@ -46,9 +57,17 @@ def check(
     session = open_session(wants_json=json)
     results: Sequence[Checked]
     if workspace:
-        if names or run or command:
+        if names or run or command or ledger:
             raise PatchmgrError("usage", "--workspace stands alone")
         results = check_workspace(session)
+    elif ledger:
+        from patchmgr.commands.holding import check_ledger
+
+        chosen = names or sorted(session.workspace.lock().series)
+        wishes = Wishes(frozenset(select))
+        results = [check_ledger(session, name, to, branch=branch, wishes=wishes) for name in chosen]
+    elif branch is not None or to != Path():
+        raise PatchmgrError("usage", "--to and --branch go with --ledger")
     else:
         chosen = names or sorted(session.workspace.lock().series)
         wishes = Wishes(frozenset(select))

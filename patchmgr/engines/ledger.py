@@ -560,12 +560,13 @@ class _Account:
                 kinds = Counter(line[:1] for line in hunk.lines)
                 self.added[fate] += kinds[b"+"]
                 self.removed[fate] += kinds[b"-"]
-        if self._is_as_written() or self._is_unreadable():
-            return []
         self._changed = [
-            path for path in self._group.paths
-            if self._onto.blob(path) != self._result.blob(path)
-        ]  # fmt: skip
+            path for path in self._group.paths if self._onto.blob(path) != self._result.blob(path)
+        ]
+        if self._is_as_written():
+            return []
+        if self._is_unreadable():
+            return list(self._by_ids())
         self._written_end()
         faults = list(self._by_lines())
         if faults and any(f in (Fate.OTHERWISE, Fate.PERSON) for p in self._parts for f in p.fates):
@@ -574,23 +575,43 @@ class _Account:
 
     def _is_as_written(self) -> bool:
         """Say by ids alone whether upstream changed nothing, and the series is on it as written."""
+        ends = self._ends()
+        if ends is None:
+            return False
+        hunks = {part.diff.path for part in self._parts if part.diff.hunks}
+        return all(
+            self._is_named(path, end)
+            and (end is None or len(end) >= _SHORTEST_ID or path not in hunks)
+            for path, end in ends.items()
+        )
+
+    def _ends(self) -> dict[str, str | None] | None:
+        """Return by path the id that the patches name in the end, empty where they name none.
+
+        None is returned where upstream changed the files, or not everything is carried as text.
+        """
         if any(fate is not Fate.TEXT for part in self._parts for fate in part.fates):
-            return False
+            return None
         if any(self._base.blob(path) != self._onto.blob(path) for path in self._group.paths):
-            return False
+            return None
         ends: dict[str, str | None] = {}
         for part in self._parts:
             if part.diff.old is not None and not part.diff.is_copy:
                 ends[part.diff.old] = None
             if part.diff.new is not None:
-                if part.diff.hunks and len(part.diff.new_id) < _SHORTEST_ID:
-                    return False
                 ends[part.diff.new] = part.diff.new_id
-        for path, end in ends.items():
-            blob = self._result.blob(path)
-            if (blob is None) != (end is None) or not (blob or "").startswith(end or ""):
-                return False
-        return True
+        return ends
+
+    def _is_named(self, path: str, end: str | None) -> bool:
+        blob = self._result.blob(path)
+        return (blob is None) == (end is None) and (blob or "").startswith(end or "")
+
+    def _by_ids(self) -> Faults:
+        """Compare files whose lines cannot be counted with the ids that the patches name."""
+        for path, end in (self._ends() or {}).items():
+            if not self._is_named(path, end):
+                text = "the result does not have this file as the patches leave it"
+                yield self._parts[-1].patch.name, _fault(path, 0, text)
 
     def _is_unreadable(self) -> bool:
         """Say whether a content is missing, or is none that lines are counted in (a symlink)."""
