@@ -782,7 +782,7 @@ class _Account:
                 )
                 yield self._disorder((rest if at < len(rest) else ours)[at])
                 return
-        made = [_lines(self._result.read(path)) or [] for path in self._changed]
+        made = [_lines(self._result.read(path)) or [] for path in self._group.paths]
         texts = [_joined_lines(lines) for lines in made]
         ends = {path: _joined_lines(lines or []) for path, lines in self._end.items()}
         before = [_joined_lines(_lines(self._base.read(p)) or []) for p in self._group.paths]
