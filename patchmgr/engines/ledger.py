@@ -457,11 +457,12 @@ class _Deltas:
 
     `net` is of all changes and `left` of those that the result should have nothing of. The others
     count what comes and what goes apart: one change may take back what another one adds. Where the
-    deltas are exact, the result has nothing of what is left; else it may have some.
+    deltas are exact, the result has nothing of what is left; else it may have some. Where they are
+    netted, what one change both adds and removes does not come or go.
     """
 
-    def __init__(self, *, is_exact: bool = False) -> None:
-        self.is_exact = is_exact
+    def __init__(self, *, is_exact: bool = False, is_netted: bool = False) -> None:
+        self.is_exact, self.is_netted = is_exact, is_netted
         self.net: Counter[Any] = Counter()
         self.left: Counter[Any] = Counter()
         self.come: Counter[Any] = Counter()
@@ -474,6 +475,8 @@ class _Deltas:
         come, gone = Counter(new), Counter(old)
         delta = Counter(come)
         delta.subtract(gone)
+        if self.is_netted:
+            come, gone = +delta, -delta
         self.net.update(delta)
         if not is_carried:
             self.left.update(delta)
@@ -689,9 +692,11 @@ class _Account:
                     made[one] += times * number
         return made
 
-    def _upstream(self, count: Callable[[Lines], Counter[Any]], beside: int) -> _Deltas:
+    def _upstream(
+        self, count: Callable[[Lines], Counter[Any]], beside: int, *, is_netted: bool
+    ) -> _Deltas:
         """Return what upstream changed, with so many lines beside each place."""
-        found = _Deltas()
+        found = _Deltas(is_netted=is_netted)
         for path in self._group.paths:
             if self._base.blob(path) == self._onto.blob(path):
                 continue
@@ -718,14 +723,14 @@ class _Account:
         off = {}
         for one in deltas.net.keys() | made.keys():
             rest = deltas.net[one] - made[one]
-            if not rest:
-                continue
             if deltas.is_exact:
                 rest -= deltas.left[one]
-            if rest and upstream is None:
-                upstream = self._upstream(count, beside)
-            come = min(deltas.come[one], upstream.come[one]) if upstream else 0
-            gone = min(deltas.gone[one], upstream.gone[one]) if upstream else 0
+            if not rest:
+                continue
+            if upstream is None:
+                upstream = self._upstream(count, beside, is_netted=deltas.is_netted)
+            come = min(deltas.come[one], upstream.come[one])
+            gone = min(deltas.gone[one], upstream.gone[one])
             if not deltas.is_exact:
                 come, gone = come + deltas.come_left[one], gone + deltas.gone_left[one]
             beyond = _beyond(rest, come, gone)
@@ -744,7 +749,7 @@ class _Account:
         for one in off:
             yield self._disorder(max(one, key=len))
             return
-        yield from self._as_alone()
+        yield from self._as_merged()
         yield from self._rest_in_order()
 
     def _note_alike(self, number: int) -> None:
@@ -798,26 +803,33 @@ class _Account:
                     yield self._disorder(max(run, key=len))
                     return
 
-    def _as_alone(self) -> Faults:
-        """Compare the files that upstream left as they were with the series on the pin."""
+    def _as_merged(self) -> Faults:
+        """Compare files with a merge of our own, where no place was changed by both sides.
+
+        Diffs may place a change differently among lines that are alike. So what differs from our
+        merge is a fault only where three lines are together that are so on neither side, unless
+        they join the two.
+        """
         if any(f is not Fate.TEXT for p in self._parts for f in p.fates):
             return
         if not all(part.patch.on_base for part in self._parts):
             return
-        for path, lines in self._end.items():
-            if self._base.blob(path) != self._onto.blob(path):
+        for path, theirs in self._end.items():
+            base, ours, made = (
+                _lines(state.read(path)) for state in (self._base, self._onto, self._result)
+            )
+            if base is None or ours is None or theirs is None or made is None:
+                base = ours = []
+                if self._base.blob(path) != self._onto.blob(path) or theirs is None:
+                    continue
+            made = made or []
+            merged = _merged(base, ours, theirs)
+            if merged is None or merged == made:
                 continue
-            made = _lines(self._result.read(path))
-            if made is not None and lines is not None and made != lines:
-                at = next(
-                    (
-                        i
-                        for i, pair in enumerate(zip(made, lines, strict=False))
-                        if pair[0] != pair[1]
-                    ),
-                    0,
-                )
-                yield self._disorder(made[at])
+            three = next(_strange(made, ours, theirs), None) if base != ours else tuple(made[:1])
+            if three is not None:
+                yield self._disorder(max(three, key=len, default=b""))
+                return
 
     # where layout is free
 
@@ -832,7 +844,7 @@ class _Account:
         )
         yield from self._outside(base, ours, theirs, made)
         yield from self._out_of_order(ours, theirs, made)
-        words = self._words = _Deltas()
+        words = self._words = _Deltas(is_netted=True)
         for part in self._parts:
             for hunk, fate in part.hunks():
                 old, new = hunk.only(b"-"), hunk.only(b"+")
@@ -877,13 +889,18 @@ class _Account:
             if name not in there and not gone[name]:
                 text = f"the result lacks the import of {name.decode(errors='replace')}"
                 yield self._finding(f"{text} that the patches add", name)
+        removed = _words(li for h, _ in fates for li in h.only(b"-"))
+        for name in {w for text in ours.values() for w in _words(text.imports)} - there:
+            if not removed[name]:
+                text = f"the result lacks the import of {name.decode(errors='replace')}"
+                yield self._finding(f"{text} that upstream has", name)
         for path, text in made.items():
             before = Counter(ours[path].imports)
             most = before + Counter(theirs[path].imports) - Counter(base[path].imports)
             for line, number in Counter(text.imports).items():
                 if number > max(before[line], most[line]) > 0 and _IMPORT.match(line):
                     yield self._finding(f"the result has an import twice: {_first([line])}", line)
-        left = _Deltas()
+        left = _Deltas(is_netted=True)
         for hunk, fate in fates:
             old, new = _definitions(hunk.only(b"-")), _definitions(hunk.only(b"+"))
             left.take(old, new, is_carried=fate in _CARRIED)
@@ -1120,6 +1137,38 @@ def _blocks(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
     for tag, a, b, c, d in SequenceMatcher(None, *middle, autojunk=False).get_opcodes():
         if tag != "equal":
             yield a + same, b + same, c + same, d + same
+
+
+def _merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
+    """Merge two texts over their base; None where they changed one place differently."""
+    blocks = {(a, b, *ours[c:d]): ours[c:d] for a, b, c, d in _blocks(base, ours)}
+    blocks |= {(a, b, *theirs[c:d]): theirs[c:d] for a, b, c, d in _blocks(base, theirs)}
+    found: Lines = []
+    at = -1
+    for (start, end, *_), lines in sorted(blocks.items(), key=lambda block: block[0][:2]):
+        if start <= at:
+            return None
+        found += base[max(at, 0) : start]
+        found += lines
+        at = end
+    return found + base[max(at, 0) :]
+
+
+def _strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield lines of a merge that are together on neither side, unless one joins the two sides."""
+    pairs = [set(_pairs(lines)) for lines in (ours, theirs)]
+    threes = {three for lines in (ours, theirs) for three in _threes(lines)}
+    for three in _threes(made):
+        if three in threes:
+            continue
+        sides = [[pair in side for side in pairs] for pair in (three[:2], three[1:])]
+        if sides not in ([[True, False], [False, True]], [[False, True], [True, False]]):
+            yield three
+
+
+def _threes(lines: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
+    ended = [_START, *lines, _END]
+    return zip(ended, ended[1:], ended[2:], strict=False)
 
 
 def _once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
