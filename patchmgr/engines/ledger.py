@@ -787,8 +787,8 @@ class _Account:
                 )
                 yield self._disorder((rest if at < len(rest) else ours)[at])
                 return
-        made = [_lines(self._result.read(path)) or [] for path in self._group.paths]
-        texts = [_joined_lines(lines) for lines in made]
+        results = [_lines(self._result.read(path)) or [] for path in self._group.paths]
+        texts = [_joined_lines(lines) for lines in results]
         ends = {path: _joined_lines(lines or []) for path, lines in self._end.items()}
         before = [_joined_lines(_lines(self._base.read(p)) or []) for p in self._group.paths]
         for part in self._parts:
@@ -799,7 +799,7 @@ class _Account:
                 # What only brings back what the pin has is upstream's to change.
                 if len(run) == 1 or any(text in one for one in before):
                     continue
-                if not any(_is_within(run, lines) for lines in made):
+                if not any(_is_within(run, lines) for lines in results):
                     yield self._disorder(max(run, key=len))
                     return
 
@@ -894,10 +894,10 @@ class _Account:
             if not removed[name]:
                 text = f"the result lacks the import of {name.decode(errors='replace')}"
                 yield self._finding(f"{text} that upstream has", name)
-        for path, text in made.items():
+        for path, file in made.items():
             before = Counter(ours[path].imports)
             most = before + Counter(theirs[path].imports) - Counter(base[path].imports)
-            for line, number in Counter(text.imports).items():
+            for line, number in Counter(file.imports).items():
                 if number > max(before[line], most[line]) > 0 and _IMPORT.match(line):
                     yield self._finding(f"the result has an import twice: {_first([line])}", line)
         left = _Deltas(is_netted=True)
@@ -1141,11 +1141,11 @@ def _blocks(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
 
 def _merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
     """Merge two texts over their base; None where they changed one place differently."""
-    blocks = {(a, b, *ours[c:d]): ours[c:d] for a, b, c, d in _blocks(base, ours)}
-    blocks |= {(a, b, *theirs[c:d]): theirs[c:d] for a, b, c, d in _blocks(base, theirs)}
+    blocks = [(a, b, tuple(ours[c:d])) for a, b, c, d in _blocks(base, ours)]
+    blocks += [(a, b, tuple(theirs[c:d])) for a, b, c, d in _blocks(base, theirs)]
     found: Lines = []
     at = -1
-    for (start, end, *_), lines in sorted(blocks.items(), key=lambda block: block[0][:2]):
+    for start, end, lines in sorted(set(blocks), key=lambda block: block[:2]):
         if start <= at:
             return None
         found += base[max(at, 0) : start]

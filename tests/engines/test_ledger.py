@@ -157,11 +157,11 @@ def test_what_is_not_carried_is_nowhere_in_the_result(
     fate: Fate, onto: str, result: str | None, added: Sums, is_balanced: bool
 ) -> None:
     one = patch(BASE.replace("g", "ggg"), PATCHED.replace("G", "GGGG").replace("g2", "ggg2"), fate)
-    texts = [
+    base, onto, result = (
         (t or onto).replace("G", "GGGG").replace("g2", "ggg2").replace("\ng\n", "\nggg\n")
         for t in (BASE, onto, result)
-    ]
-    found = ledger([one], *texts)
+    )
+    found = ledger([one], base, onto, result)
     assert (found.added, found.is_balanced) == (added, is_balanced)
 
 
