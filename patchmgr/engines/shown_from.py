@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from patchmgr.engines.atoms import bare, is_telling
@@ -15,7 +16,10 @@ from patchmgr.engines.rebase import FileResult
 from patchmgr.model.outcome import FileConflict
 from patchmgr.model.ports import Blobs, Step, TextMerge
 
-MOST_VERSIONS = 8  # of a file, from the first on that disturbs a hunk, that are compared with it
+_PARTS = re.compile(rb"[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+")
+# Versions of a file that a hunk is compared with: the first that disturbs it, and some behind. A
+# comparison takes 30 ms for a file of 2,000 lines.
+MOST_VERSIONS = 3
 
 
 def shown_from(
@@ -76,7 +80,10 @@ def nearer_likeness(
     if pristine not in (None, content):
         assert pristine is not None
         texts = [found or b"" for found in with_below(pristine, texts, content, text)]
+    new = _word_parts(hunk.added_text()) - _word_parts(content)
     for step, ours in zip(steps, texts, strict=True):
+        if new and new.isdisjoint(_word_parts(ours)):
+            continue  # it brought none of the words that the patch brings
         comparison = Comparison(result.home, content, ours)
         found = find_likeness(comparison, hunk, position, is_clean=False)
         if found is not None:
@@ -84,13 +91,20 @@ def nearer_likeness(
     return None
 
 
+def _word_parts(text: bytes) -> frozenset[bytes]:
+    """Return the words that names are made of."""
+    return frozenset(part.lower() for part in _PARTS.findall(text))
+
+
 def _between(
     since: Step, versions: Sequence[Version], blobs: Blobs
 ) -> tuple[list[Step], list[bytes]]:
-    """Return some steps from one on, without the last, each with the file after it."""
+    """Return a step and some of those behind it, without the last, each with the file after it."""
     steps = [version.step for version in versions]
     start = steps.index(since) if since in steps else len(steps)
-    some = versions[start : min(start + MOST_VERSIONS, len(versions) - 1)]
+    later = versions[start:-1]
+    count = min(MOST_VERSIONS, len(later))
+    some = [later[number * len(later) // count] for number in range(count)]
     texts = [(version.step, text_of(version.entry, blobs)) for version in some]
     found = [(step, ours) for step, ours in texts if step is not None and ours is not None]
     return [step for step, _ in found], [ours for _, ours in found]
