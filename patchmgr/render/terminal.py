@@ -73,7 +73,7 @@ def patch_lines(patch: PatchOutcome, colour: bool) -> Iterator[str]:
         yield f"{indent}since {sighting_text(sighting)}"
     yield from (f"{indent}{line}" for line in _history_lines(patch))
     for old, new in _moves(patch):
-        yield f"{indent}{clean(old)} is now {clean(new)}"
+        yield f"{indent}{clean(old)} -> {clean(new)}"
     for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
         yield f"{indent}{clean(conflict.new_path)}: {conflict.reason}  (conflict {conflict.id})"
     for line in _likely_lines(patch):
