@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.model.ports import Step
-from patchmgr.plumbing.history import GitHistory
+from patchmgr.model.ports import Named, Step
+from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from tests.conftest import Repository
 
 
@@ -49,3 +49,48 @@ def test_many_paths_have_the_steps_that_few_have(
     few: tuple[Step, ...] = history.steps(paths)
     assert [step.subject for step in few] == subjects
     assert history.steps((*paths, *MANY)) == few
+
+
+@pytest.mark.parametrize(
+    ("swapped", "expected"),
+    [pytest.param(False, (7, 0), id="on"), pytest.param(True, (0, 7), id="back")],
+)
+def test_the_way_back_is_counted_apart(
+    upstream: tuple[Repository, str, str], swapped: bool, expected: tuple[int, int]
+) -> None:
+    repository, base, target = upstream
+    ends = (target, base) if swapped else (base, target)
+    assert GitHistory(repository.root / ".git", *ends).distance() == expected
+
+
+def test_what_a_header_names_is_found_only_on_the_way(tmp_path: Path) -> None:
+    made = Repository(tmp_path / "upstream")
+    first = made.commit({"a": b"1\n"}, "Before (#1)")
+    base = made.commit({"a": b"2\n"}, "Base (#2)")
+    fix = made.commit({"a": b"3\n"}, "Fix it (#3)")
+    target = made.commit({"a": b"4\n"}, "Mention #4")
+    history = GitHistory(made.root / ".git", base, target)
+    assert history.find(Named("Drop-When", pull=3)) == (fix, "Fix it (#3)")
+    assert history.find(Named("Applied-Upstream", commit=fix[:12])) == (fix, "Fix it (#3)")
+    others = (Named("f", pull=1), Named("f", pull=4), Named("f", commit=first))
+    absent = (Named("f", commit="0" * 40), Named("f", release="1.0"))
+    assert [history.find(named) for named in (*others, *absent)] == [None] * 5
+    assert made.git("rev-parse", history.before(fix)) == base
+
+
+@pytest.mark.parametrize(
+    ("newer", "release", "found", "distance"),
+    [
+        pytest.param(0, "2.0", ("c2", "plant 2.0"), (2, 0), id="on-the-way"),
+        pytest.param(0, "4.0", None, (2, 0), id="later"),
+        pytest.param(3, "2.0", None, (0, 3), id="on-the-way-back"),
+    ],
+)
+def test_a_release_that_a_header_names_is_found_on_the_way(
+    newer: int, release: str, found: tuple[str, str] | None, distance: tuple[int, int]
+) -> None:
+    known = {"2.0": ("c2", "plant 2.0"), "3.0": ("c3", "plant 3.0")}
+    history = ReleaseHistory(Path(), "c1", ("2.0", "3.0"), known.__getitem__, newer)
+    assert history.find(Named("Drop-When", release=release)) == found
+    assert history.distance() == distance
+    assert [history.before(commit) for commit in ("c2", "c3")] == ["c1", "c2"]
