@@ -178,8 +178,8 @@ def missing_imports(
 
 def _undefined_names(content: bytes) -> frozenset[str]:
     """Return the names that nothing binds where they are looked up; none where all is open."""
-    from pyflakes.checker import Checker  # type: ignore[import-untyped]
-    from pyflakes.messages import UndefinedName  # type: ignore[import-untyped]
+    from pyflakes.checker import Checker
+    from pyflakes.messages import UndefinedName
 
     try:
         found = Checker(_parsed(content)).messages
