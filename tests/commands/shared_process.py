@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -29,9 +28,9 @@ def shared_process() -> Iterator[None]:
         self._process = idle.pop()
         return self._process
 
-    def ask_noted(self: StructureApart, *question: Any) -> tuple[object] | None:
+    def ask_noted(self: StructureApart, path: str, *question: object) -> tuple[object] | None:
         asking.add(id(self))
-        answer = ask(self, *question)
+        answer = ask(self, path, *question)
         asking.discard(id(self))
         return answer
 
