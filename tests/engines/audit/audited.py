@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from patchmgr.engines.audit.rebased import states_of
 from patchmgr.engines.audit.states import Check, States, run_checks
@@ -17,16 +17,23 @@ NOBODY = Author("P", "p@localhost", "0 +0000")
 
 
 def audited(
-    base: Files, ours: Files, upstream: Files, *, blobs: MemoryBlobs | None = None
+    base: Files,
+    ours: Files,
+    upstream: Files,
+    *,
+    blobs: MemoryBlobs | None = None,
+    renames: Mapping[str, str] | None = None,
 ) -> tuple[tuple[Judged, ...], States]:
     """Carry the patch from base to ours onto upstream; return the verdict and the states.
 
-    Files that one of the three leaves out are not there.
+    Files that one of the three leaves out are not there; `renames` are upstream's.
     """
     blobs = blobs or MemoryBlobs()
     old, new = Upstream(blobs, base), Upstream(blobs, upstream)
     tools = Tools(blobs, PlainMerge(), lambda *_: None, NOBODY)
-    judged, changes = rebase_series([Item(difference("p", base, ours))], old, new, {}, tools)
+    judged, changes = rebase_series(
+        [Item(difference("p", base, ours))], old, new, renames or {}, tools
+    )
     paths = {*base, *upstream}
     changed = {path for path in paths if base.get(path) != upstream.get(path)}
     states = states_of(
