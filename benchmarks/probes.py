@@ -56,7 +56,7 @@ def repository(folder: Path, probe: Probe, environment: Mapping[str, str]) -> tu
 
 def ask_program(probe: Probe) -> Answer:
     """Rebase the patch of a probe with the program, and return what is said of it."""
-    command = shlex.split(os.environ.get("PATCHMGR", f"{sys.executable} -m patchmgr"))
+    command = shlex.split(os.environ.get("PATCHMGR") or f"{sys.executable} -m patchmgr")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         environment = quiet_environment(folder / "home")
