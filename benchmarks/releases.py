@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "releases.md"
 LOCK = "upstream.lock"
 _LEFT = ("conflict", "blocked")
+_CARRIED = {"unchanged", "modified"}
 _STATE = re.compile(r" in \S+ v[\w.]+(?= |$)")  # the target that a reason names; rows name it
 
 Cell = tuple[str, str]
@@ -103,8 +104,9 @@ def _rows(patch: str, jumps: Answers, steps: Answers) -> Iterator[str]:
 
 
 def _step(jump: Cell, step: Cell) -> str:
-    """Return what comes of the single steps where that is another verdict."""
-    return "the same" if step[0].startswith(jump[0]) else ": ".join(word for word in step if word)
+    """Return what comes of the single steps where that is another fate."""
+    is_same = step[0].startswith(jump[0]) or {step[0], jump[0]} <= _CARRIED
+    return "the same" if is_same else ": ".join(word for word in step if word)
 
 
 def _jumps(workspace: Path, name: str, last: str) -> dict[str, dict[str, Cell]]:

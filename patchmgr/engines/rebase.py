@@ -13,6 +13,7 @@ from patchmgr.engines.blocking import (
     Origin,
     go_on,
     hold_back,
+    is_edit,
     leave,
     met_by,
     paths_of,
@@ -23,6 +24,7 @@ from patchmgr.engines.decisions import finding_of, standing_decision, tell
 from patchmgr.engines.dropping import carry_rest, sizes
 from patchmgr.engines.fold import FileStep, Overlay, step_patch
 from patchmgr.engines.hunk_outcomes import hunk_outcomes
+from patchmgr.engines.ladder import Merged, Sides, merge_file
 from patchmgr.engines.own_lines import own_lines
 from patchmgr.engines.work import FileResult, NewSide, SymbolAt, Tools
 from patchmgr.model.decision import Decision, Ruling
@@ -165,6 +167,8 @@ def _carry(run: _Run, item: Item) -> Judged:
         tools = replace(tools, asks=False)
     blockers: dict[Origin, str] = {}
     free = tuple(step for step in steps if not _is_blocked(run, step, blockers))
+    if absorption is None or not absorption.hunks:
+        free = tuple(step for step in free if not _is_met(run, step, blockers))
     dropped = absorption if absorption is not None and len(free) == len(steps) else None
 
     def carried_on(side: NewSide) -> tuple[FileResult, ...]:
@@ -195,6 +199,54 @@ def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
     return bool(found)
 
 
+def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
+    """Say whether merges of the text tell that a file's change meets a conflict.
+
+    That spares what meets it a search for another way in.
+    """
+    path = run.homes.get(step.change.path, step.change.path)
+    ours = run.new.entry(path)
+    near = [left for left in run.left.values() if left.theirs is not None and left.path == path]
+    if not near or ours is None or not is_edit(step):
+        return False
+    blobs, found = run.tools.blobs, False
+    result = _text_result(step, path, ours, run.tools)
+    for left in near:
+        other = _text_result(step, path, left.theirs, run.tools)
+        if not other.changes:
+            continue
+        reason = met_by(left, ours, result, other, blobs)
+        if reason is not None:
+            blockers.setdefault(left.origin, reason)
+            run.left[left.origin] = hold_back(left, result, other, blobs)
+            found = True
+    return found
+
+
+def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult | None:
+    """Return what a merge of the text makes of the file with a conflict's lines in it.
+
+    None where it takes more than that, as it does without these lines.
+    """
+    if not is_edit(result.step) or set(result.changes) != {left.path}:
+        return None
+    without = _text_result(result.step, left.path, ours, run.tools)
+    if (without.answers, without.changes) != (result.answers, result.changes):
+        return None
+    other = _text_result(result.step, left.path, left.theirs, run.tools)
+    return other if other.changes else None
+
+
+def _text_result(step: FileStep, path: str, ours: Entry | None, tools: Tools) -> FileResult:
+    """Return what a merge of the text makes of a file; nothing where it collides."""
+    change = step.change
+    is_moved = path != change.path
+    sides = Sides(step.base, ours, step.theirs, change.hunks, step.positions, is_moved)
+    merged = merge_file(sides, blobs=tools.blobs, text=tools.text)
+    changes = {path: merged.entry} if isinstance(merged, Merged) else {}
+    return FileResult(step, path, merged.answers, changes)
+
+
 def _without_blocked(
     run: _Run,
     results: Sequence[FileResult],
@@ -211,12 +263,16 @@ def _without_blocked(
         ours = run.new.entry(left.path)
         if left.theirs is None or ours is None or left.path not in touched:
             continue
-        there = Overlay(run.new)
-        there.set(left.path, left.theirs)
-        for number, other in enumerate(carried_on(NewSide(there, run.homes))):
-            result = results[number]
-            if left.path not in homes[number] | touched_by(result) | touched_by(other):
+        others: Sequence[FileResult] = ()
+        for number, result in enumerate(results):
+            if left.path not in homes[number] | touched_by(result):
                 continue
+            other = _alike(run, left, ours, result)
+            if other is None:
+                there = Overlay(run.new)
+                there.set(left.path, left.theirs)
+                others = others or carried_on(NewSide(there, run.homes))
+                other = others[number]
             tried.append((left, number, other))
             reason = met_by(left, ours, result, other, blobs)
             if reason is not None:
