@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.added import added_lines, path_before
 from patchmgr.engines.audit.states import UNKNOWN, Files, States, Told
-from patchmgr.engines.differences import changed_blocks
+from patchmgr.engines.differences import Block, changed_blocks
 from patchmgr.engines.formatting_proof import CXX
 from patchmgr.engines.languages.cxx_tokens import UnclearSource
 from patchmgr.engines.name_counts import NAMES
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.languages.cxx_declarations import CxxFile, Declaration, Use
 
 MOST_FILES = 400  # that one file includes, directly or not
-HEAD = 12  # lines that a statement may begin before the line in which it was changed
+HEAD = 12  # lines that a statement may begin before its change, or end behind it
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]", re.MULTILINE)
 _OPENED = re.compile(rb"\b(?:using\s+namespace|namespace\s+\w+\s*=)\s+([\w:\s]+);")
@@ -147,7 +147,8 @@ class _Reach:
         No files are returned where they are too many.
         """
         if path not in self._closures:
-            seen, lost = {path}, set()
+            seen = {path}
+            lost: set[str] = set()
             level = [path]
             while level and len(seen) <= MOST_FILES:
                 self.read_ahead(level)
@@ -248,7 +249,7 @@ class _Side(Struct, frozen=True):
         lines = old.splitlines(keepends=True)
         blocks = changed_blocks(lines, new.splitlines(keepends=True))
         text = b"".join(
-            b"".join(lines[_start(lines, block.old_start) : block.old_end]) for block in blocks
+            b"".join(lines[_start(lines, block.old_start) : _end(lines, block)]) for block in blocks
         )
         words = set(text.translate(_BLANKED).split())
         return words if words.isdisjoint(_SCOPES) else set(self.old.words(path))
@@ -341,7 +342,12 @@ class _Fault(Struct, frozen=True):
             kind = old[0].kind
             text = f"the {kind} `{name}` of {self.provider} is in nothing that this file includes"
             return self._finding("removed", is_certain, text, old[0], lambda new: not new)
-        return self._enumerator(old, new) or self._call(old, new) or self._owner(old, new)
+        return (
+            self._enumerator(old, new)
+            or self._call(old, new)
+            or self._template(old, new)
+            or self._owner(old, new)
+        )
 
     def _known(self, reach: _Reach, path: str) -> list[Declaration]:
         return [one for _, one in reach.declared(path, (self.use.name,))]
@@ -401,6 +407,22 @@ class _Fault(Struct, frozen=True):
             old[0],
             lambda now: [one.parameters for one in now] == [new[0].parameters],
         )
+
+    def _template(
+        self, old: Sequence[Declaration], new: Sequence[Declaration]
+    ) -> AuditFinding | None:
+        """Look at the arguments of a type's template, where they were enough or not too many."""
+        given = self.use.template
+        if given is None or not new or {one.kind for one in (*old, *new)} != {"type"}:
+            return None
+
+        def fits(some: Sequence[Declaration]) -> bool:
+            return any(one.takes(given, given) for one in some)
+
+        if not fits(old) or fits(new):
+            return None
+        text = f"`{self.use.name}` has {_counted(given)} here; its template takes {_wanted(new)}"
+        return self._finding("signature", False, text, old[0], lambda now: not fits(now))
 
     @staticmethod
     def _apart(some: Sequence[Declaration]) -> bool:
@@ -503,11 +525,25 @@ def _start(lines: Sequence[bytes], number: int) -> int:
     """Return where the statement begins that goes on at a line."""
     first = number
     while first > max(0, number - HEAD):
-        before = lines[first - 1].partition(b"//")[0].strip()
-        if not before or before.endswith((b";", b"{", b"}", b":")) or before[:1] == b"#":
+        if _ends(lines[first - 1]):
             break
         first -= 1
     return first
+
+
+def _end(lines: Sequence[bytes], block: Block) -> int:
+    """Return where the statement ends that a block of lines is in, or that its end begins."""
+    last = block.old_end
+    most = min(len(lines), last + HEAD)
+    while last < most and (last == block.old_start or not _ends(lines[last - 1])):
+        last += 1
+    return last
+
+
+def _ends(line: bytes) -> bool:
+    """Say whether no statement goes on behind a line, as far as its end tells."""
+    line = line.partition(b"//")[0].strip()
+    return not line or line.endswith((b";", b"{", b"}", b":")) or line[:1] == b"#"
 
 
 def _by_name(code: CxxFile | None, names: Collection[bytes]) -> dict[str, set[object]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 
 from msgspec import Struct
 
@@ -91,24 +92,14 @@ def _lost_names(states: States, lines: Collection[_Line]) -> Iterator[Told]:
                     continue
                 lost = f"`{symbol}`, which {path} no longer has" if new is not None else path
                 said = f"`{text}` names {lost}" + (", which is gone" if new is None else "")
-                step = states.since(path, lambda now, s=symbol: _lacks(now, s))
+                step = states.since(path, partial(_lacks, symbol=symbol))
                 commit = None if step is None else step.commit
                 proposal = _renamed(old, new) if symbol is not None and new is not None else None
                 if proposal is not None:
                     said += f"; `{proposal}` is new there"
-                yield (
-                    line.patch,
-                    AuditFinding(
-                        "registered",
-                        False,
-                        line.path,
-                        line.number,
-                        symbol or text,
-                        said,
-                        commit,
-                        proposal,
-                    ),
-                )
+                place = (line.path, line.number, symbol or text)
+                finding = AuditFinding("registered", False, *place, said, commit, proposal)
+                yield line.patch, finding
 
 
 def _lacks(content: bytes | None, symbol: str | None) -> bool:
@@ -201,7 +192,7 @@ def _lost_operators(states: States, lines: Collection[_Line]) -> Iterator[Told]:
     for name in sorted(called.keys() & old.keys() - new.keys()):
         path, shown = old[name], name.decode()
         text = f"`{shown}` is called, and {path} no longer registers it"
-        step = states.since(path, lambda now, name=name: name not in _names(now))
+        step = states.since(path, partial(_registers_no, name=name))
         for line in called[name][:1]:
             yield (
                 line.patch,
@@ -217,8 +208,8 @@ def _lost_operators(states: States, lines: Collection[_Line]) -> Iterator[Told]:
             )
 
 
-def _names(content: bytes | None) -> set[bytes]:
-    return {one or other for one, other in _REGISTERED.findall(content or b"")}
+def _registers_no(content: bytes | None, name: bytes) -> bool:
+    return all(name not in found for found in _REGISTERED.findall(content or b""))
 
 
 def _sources(states: States) -> list[str]:

@@ -41,7 +41,8 @@ _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([^\W\d]\w*)(\([^()]*\))?", re.M
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
 _WORD = re.compile(r"[^\W\d]\w*")
 
-MOST_TOKENS = 400_000
+MOST_TOKENS = 400_000  # of a file
+_LONGEST = 200  # tokens between the angle brackets of a use
 
 
 class Parameter(Struct, frozen=True):
@@ -61,8 +62,8 @@ class Declaration(Struct, frozen=True):
     """A name that is declared: what it is, and in which namespaces and types, outermost first.
 
     `kind` is `function`, `type`, `enumerator`, `variable`, `macro` or `namespace`; `parameters` are
-    those of a function or macro, None where they are not known; `is_open` says that it takes any
-    number. `is_member` tells what is in a type.
+    those of a function, a macro or a template of a type, None where they are not known; `is_open`
+    says that it takes any number. `is_member` tells what is in a type.
     """
 
     name: str
@@ -86,7 +87,8 @@ class Use(Struct, frozen=True):
     """A name in code: what stands before it, and how many arguments a call of it has.
 
     `owner` is the name in front of `::`; `is_local` says that it is declared there. Commas between
-    angle brackets may part arguments or not, so a call has between `least` and `most`.
+    angle brackets may part arguments or not, so a call has between `least` and `most`. `template`
+    is the number of arguments in angle brackets behind the name, where there are any.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Use(Struct, frozen=True):
     is_call: bool = False
     least: int = 0
     most: int = 0
+    template: int | None = None
 
 
 class CxxFile(Struct, frozen=True):
@@ -222,18 +225,18 @@ class _Scan:
         self, items: list[int], at: int, owners: tuple[str, ...], is_member: bool
     ) -> tuple[tuple[str, ...], bool] | None:
         """Return the names of the scope that a brace opens, and whether it is a type."""
+        template = self._template(items)
         items[:] = self._without_template(items)
         texts = self._texts(items)
         line = self._tokens[at].line + 1
         if "namespace" in texts:
-            names = tuple(text for text in texts if _is_name(text))
-            self.found += [Declaration(name, "namespace", line) for name in names]
-            return () if "inline" in texts else names, False  # it is part of the one around it
+            scopes = tuple(text for text in texts if _is_name(text))
+            self.found += [Declaration(name, "namespace", line) for name in scopes]
+            return () if "inline" in texts else scopes, False  # it is part of the one around it
         if texts[-2:] == ["extern", '""']:
             return (), False
-        if "(" in [
-            t for t, before in zip(texts, ["", *texts], strict=False) if before not in _GROUPED
-        ]:
+        pairs = zip(texts, ["", *texts], strict=False)
+        if any(text == "(" and before not in _GROUPED for text, before in pairs):
             self._declare(items, at, owners, is_member)
             return None
         if "enum" in texts:
@@ -245,10 +248,12 @@ class _Scan:
             rest = texts[key + 1 :]
             rest = rest[: rest.index(":")] if ":" in rest else rest
             names = [t for t in rest if _is_name(t) and not _is_attribute(t)]
+            if "<" in rest:  # a specialization, which declares nothing new
+                return tuple(names[:1]), True
             if names:
-                name = names[-1] if "<" not in rest else names[0]
-                self.found.append(Declaration(name, "type", line, owners, is_member))
-            return ((names[-1] if "<" not in rest else names[0],) if names else ()), True
+                one = Declaration(names[-1], "type", line, owners, is_member, *template)
+                self.found.append(one)
+            return tuple(names[-1:]), True
         return None
 
     def _is_done(self, items: Sequence[int]) -> bool:
@@ -276,6 +281,18 @@ class _Scan:
                 is_first = True
             number = self._closing.get(number, number) + 1
 
+    def _template(self, items: Sequence[int]) -> tuple[tuple[Parameter, ...] | None, bool]:
+        """Return the parameters of a template, and whether it takes any number of them."""
+        if self._texts(items[:2]) != ["template", "<"]:
+            return None, False
+        depth = 0
+        for item in items[1:]:
+            depth += {"<": 1, ">": -1, "<<": 2}.get(self._text(item), 0)
+            if depth <= 0:
+                read = self._parameters(items[1] + 1, item)
+                return (None, False) if read is None else read
+        return None, False
+
     def _without_template(self, items: Sequence[int]) -> list[int]:
         kept, at = [], 0
         while at < len(items):
@@ -295,6 +312,7 @@ class _Scan:
         self, items: list[int], body: int | None, owners: tuple[str, ...], is_member: bool
     ) -> None:
         """Note what the tokens of one declaration declare."""
+        template = self._template(items)
         items = self._without_template(items)
         texts = self._texts(items)
         if not texts or "static_assert" in texts[:1] or "friend" in texts:
@@ -320,7 +338,11 @@ class _Scan:
         if start is not None and (start < equals or "operator" in texts):
             self._function(items, start, body, owners, is_member)
         elif not _RECORDS.isdisjoint(texts) and "{" not in texts:
-            self._note([t for t in texts if _is_name(t)][-1:], "type", items, owners, is_member)
+            names = [text for text in texts if _is_name(text)][-1:]
+            line = self._tokens[items[-1]].line + 1
+            self.found += [
+                Declaration(name, "type", line, owners, is_member, *template) for name in names
+            ]
         else:
             self._note(_declarators(texts), "variable", items, owners, is_member)
 
@@ -333,7 +355,7 @@ class _Scan:
         is_member: bool,
     ) -> None:
         texts = self._texts(items[:start])
-        around = []
+        around: list[str] = []
         at = start - 1
         while at >= 2 and texts[at - 1] == "::" and _is_name(texts[at - 2]):
             around.insert(0, texts[at - 2])
@@ -454,13 +476,32 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
         owner = file.tokens[number - 2].text if before == "::" and number > 1 else ""
         open_ = _call(file, number + 1)
         if open_ is None:
-            yield Use(token.text, token.line + 1, before, owner, _is_local(file, number))
+            count = _template_arguments(file, number + 1)
+            is_local = _is_local(file, number)
+            yield Use(token.text, token.line + 1, before, owner, is_local, template=count)
             continue
         end = file.closing[open_]
         narrow = sum(1 for _ in _split(file.tokens, file.closing, open_ + 1, end))
         is_local = _is_local(file, number)
         widest = _widest(file, open_)
-        yield Use(token.text, token.line + 1, before, owner, is_local, True, narrow, widest)
+        count = _template_arguments(file, number + 1)
+        yield Use(token.text, token.line + 1, before, owner, is_local, True, narrow, widest, count)
+
+
+def _template_arguments(file: CxxFile, start: int) -> int | None:
+    """Count the arguments between the angle brackets that a place begins with."""
+    if [token.text for token in file.tokens[start : start + 1]] != ["<"]:
+        return None
+    depth, number = 0, start
+    while number < min(len(file.tokens), start + _LONGEST):
+        text = file.tokens[number].text
+        depth += {"<": 1, ">": -1}.get(text, 0)
+        if depth == 0:
+            return sum(1 for _ in _split(file.tokens, file.closing, start + 1, number))
+        if text in (";", "&&", "||", "<<", "..."):
+            return None
+        number = file.closing.get(number, number) + 1
+    return None
 
 
 def _widest(file: CxxFile, open_: int) -> int:
@@ -474,7 +515,7 @@ def _widest(file: CxxFile, open_: int) -> int:
 
 def _call(file: CxxFile, number: int) -> int | None:
     """Return the bracket of the call that may start here, behind template or launch arguments."""
-    depth, most = 0, number + 200
+    depth, most = 0, number + _LONGEST
     while number < min(len(file.tokens), most):
         text = file.tokens[number].text
         if text == "(" and not depth:

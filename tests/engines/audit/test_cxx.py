@@ -14,6 +14,7 @@ HEADER = """\
 namespace ops {
 enum class Kind { A, B, C };
 enum Flag { kSlow, kFast };
+template <typename T, int kSize> struct Tile { T* data; };
 struct Options { int size = 1; int depth = 2; int run(int n); };
 int scale(int x, int y = 2);
 void launch(float* p, int n);
@@ -69,6 +70,12 @@ LOST = {
     "a parameter less": ("r = ops::scale(a, 3);", ("(int x, int y = 2)", "(int x)"), "scale", True),
     "order": ("r = ops::scale(a, 3);", ("(int x, int y = 2)", "(int y, int x)"), "scale", False),
     "type of a parameter": ("ops::launch(0, a);", ("float* p", "Tensor p"), "launch", False),
+    "a template's parameter more": (
+        "ops::Tile<float, 4> tile;",
+        ("int kSize>", "int kSize, int kStages>"),
+        "Tile",
+        False,
+    ),
     "namespace": (
         "r = ops::scale(a);",
         ("namespace ops {", "namespace ops::detail {"),
@@ -91,6 +98,10 @@ KEPT = {
     "an overload more": ("r = ops::scale(a);", ("int scale(", "int scale(float x);\nint scale(")),
     "a default more": ("ops::launch(0, a);", ("int n)", "int n, int m = 0)")),
     "a number's type": ("ops::launch(0, a);", ("int n", "long n")),
+    "a template's default more": (
+        "ops::Tile<float, 4> tile;",
+        ("int kSize>", "int kSize, int kStages = 1>"),
+    ),
     "another function": ("r = ops::scale(a);", ("launch(float* p, int n)", "launch(float* p)")),
     "renamed parameter": ("r = ops::scale(a, 2);", ("int x, int y", "int first, int second")),
     "inline namespace": (

@@ -19,7 +19,7 @@ TORCH_LIBRARY(fast, m) {
   m.def("norm(Tensor x) -> Tensor");
 }
 """
-BASE = {
+BASE: dict[str, str] = {
     "pkg/models/tiny.py": MODELS,
     "pkg/table.py": TABLE,
     "csrc/bindings.cpp": BINDINGS,
@@ -43,7 +43,7 @@ def entry(line: str) -> Files:
 
 RENAMED: Files = {"pkg/models/tiny.py": MODELS.replace("Tiny", "Small")}
 GONE: Files = {"pkg/models/tiny.py": None}
-NAMES = {
+NAMES: dict[str, tuple[Files, Files, str]] = {
     "colon": (entry('"t": "pkg.models.tiny:Tiny",'), RENAMED, "Tiny"),
     "dots": (entry('"t": "pkg.models.tiny.Tiny",'), RENAMED, "Tiny"),
     "two strings": (entry('"t": ("tiny", "Tiny"),'), RENAMED, "Tiny"),
@@ -65,7 +65,7 @@ def test_a_string_that_names_what_is_gone_is_told(case: str) -> None:
     assert [(one.symbol, one.is_certain) for one in told] == [(symbol, False)]
 
 
-KEPT = {
+KEPT: dict[str, tuple[Files, Files]] = {
     "another name": (entry('"t": "pkg.models.tiny:make",'), RENAMED),
     "another module": (entry('"t": "lib.tiny:Tiny",'), RENAMED),
     "still imported": (
