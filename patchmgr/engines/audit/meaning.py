@@ -27,6 +27,8 @@ _PYTHON = (".py", ".pyi")
 _LONGEST_SHOWN = 60  # characters of an expression
 _MOST_TOLD = 3  # names in one function
 _DEEPEST = 2  # definitions between a statement and what was redefined
+_MOST_ARGUMENTS = 4  # of a call that is a formula, as `min` is, and no constructor
+_OPERATIONS = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.UnaryOp)
 _NONE: frozenset[int] = frozenset()
 _LINE = "\0"  # stands for the number of a line
 _SCOPE = re.compile(r"^([ \t]*)(async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
@@ -145,12 +147,17 @@ def _flow(text: str) -> Flow | None:
 
 
 class _Change(Struct, frozen=True):
-    """What was redefined: how it was computed, how it is, and where in the function that is."""
+    """What was redefined: how it was computed, how it is, and where in the function that is.
+
+    `reads` are the names in the formulas before and after; it is empty where a call makes the
+    value whose arguments are options. `is_operation` says that operators compute it.
+    """
 
     was: str
     now: str
     line: int
     reads: frozenset[str]
+    is_operation: bool
 
 
 class _Sides(Struct, frozen=True):
@@ -190,8 +197,11 @@ class _Sides(Struct, frozen=True):
             return None
         shown = (" or ".join(one.text for one in some) for some in (gone, come))
         was, now = _shown(*(text.replace(PARAMETER, "") for text in shown))
-        reads = {name for one in (*gone, *come) for name in one.reads}
-        return _Change(was, now, come[0].line, frozenset(reads))
+        nodes = [_expression(one.text) for one in (*gone, *come)]
+        is_formula = not any(isinstance(node, ast.Call) and _has_options(node) for node in nodes)
+        reads = {name for one in (*gone, *come) for name in one.reads if is_formula}
+        is_operation = all(isinstance(node, _OPERATIONS) for node in nodes)
+        return _Change(was, now, come[0].line, frozenset(reads), is_operation)
 
     def deeper(
         self, old: frozenset[int], new: frozenset[int]
@@ -204,6 +214,17 @@ class _Sides(Struct, frozen=True):
             if match is not None:
                 reads = self.old.definitions[match].reads
                 yield from ((n, reads[n], now.reads[n]) for n in now.reads if n in reads)
+
+
+def _expression(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _has_options(node: ast.Call) -> bool:
+    return bool(node.keywords) or len(node.args) > _MOST_ARGUMENTS
 
 
 def _expanded(flow: Flow, number: int, apart: frozenset[str]) -> str:
@@ -361,6 +382,6 @@ def _used_with(sides: _Sides, site: Site, added: Collection[int]) -> Iterator[tu
             if name in site.writes or name in site.reads:
                 continue
             change = sides.redefined(before.reads.get(name, _NONE), reached)
-            if change is not None and change.reads & site.reads.keys():
+            if change is not None and change.is_operation and change.reads & site.reads.keys():
                 text = f"`{mine[0]}`, which this line sets, is used with `{name}`"
                 yield name, f"{text}, which is {change.now} now (it was {change.was})", change.line
