@@ -40,11 +40,7 @@ _GENERATED = (".inc", ".def")  # of includes that a build makes
 def cxx_faults(states: States) -> Iterator[Told]:
     """Tell what code relies on that its includes no longer declare, or declare otherwise."""
     carried = [path for path in states.carriers if path.endswith(CXX)]
-    changed = [
-        path
-        for path in sorted(states.changed_upstream)
-        if path.endswith(CXX) and states.base.blob(path) != states.onto.blob(path)
-    ]
+    changed = [path for path in sorted(states.changed_upstream) if path.endswith(CXX)]
     if not carried or not changed:
         return
     roots = {path.partition("/")[0] for path in (*carried, *changed) if "/" in path}
