@@ -18,8 +18,8 @@ from msgspec import Struct
 from patchmgr.engines.audit.added import added_lines, path_before
 from patchmgr.engines.audit.states import UNKNOWN, Files, States, Told
 from patchmgr.engines.differences import Block, changed_blocks
-from patchmgr.engines.formatting_proof import CXX
 from patchmgr.engines.languages.cxx_tokens import UnclearSource
+from patchmgr.engines.languages.names import CXX
 from patchmgr.engines.name_counts import NAMES
 from patchmgr.model.audit import AuditFinding
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.added import added_lines
 from patchmgr.engines.audit.states import Files, States, Told
-from patchmgr.engines.formatting_proof import CXX
+from patchmgr.engines.languages.names import CXX
 from patchmgr.model.audit import AuditFinding
 
 _PYTHON = (".py", ".pyi")

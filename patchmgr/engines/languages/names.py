@@ -70,6 +70,9 @@ _BY_SUFFIX = {
     "yml": "YAML",
     "zsh": "Shell",
 }
+_CXX = frozenset({"C", "C++", "C++ header", "CUDA", "HIP"})
+CXX = tuple(f".{suffix}" for suffix, language in _BY_SUFFIX.items() if language in _CXX)
+"""How the names of files end that are C, C++ or CUDA."""
 
 _BY_NAME = {
     "cargo.lock": "TOML",
