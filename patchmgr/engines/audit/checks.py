@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from patchmgr.engines.audit.cxx import cxx_faults
+from patchmgr.engines.audit.definitions import check_tests
 from patchmgr.engines.audit.folders import lonely_files
 from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.meaning import changed_meaning
@@ -19,4 +20,5 @@ CHECKS: tuple[Check, ...] = (
     lost_registrations,
     check_interfaces,
     check_names,
+    check_tests,
 )

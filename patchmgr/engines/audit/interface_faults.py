@@ -178,6 +178,7 @@ def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield from _text_faults(node, node.value, pair)
     elif isinstance(node, ast.ClassDef):
+        yield from _base_faults(node, use, pair)
         yield from _abstract_faults(node, use, pair)
     elif isinstance(node, Function):
         yield from _override_faults(node, use, pair)
@@ -361,7 +362,35 @@ def _fields(called: Entity, state: PythonState, depth: int = 0) -> ast.arguments
     )  # fmt: skip
 
 
+def _partial(node: ast.Call) -> ast.Call:
+    """Return the call that `functools.partial` prepares, with more arguments to come."""
+    if not node.args or ast.unparse(node.func) not in ("partial", "functools.partial"):
+        return node
+    more = ast.Starred(value=ast.Constant(value=()), ctx=ast.Load())
+    call = ast.Call(func=node.args[0], args=[*node.args[1:], more], keywords=node.keywords)
+    return ast.copy_location(call, node)
+
+
+def _swapped(node: ast.Call, before: _Signature, after: _Signature) -> str:
+    """Say which argument given by position is another parameter now, empty for none.
+
+    A parameter under a new name may be the old one; one that is elsewhere now is not.
+    """
+    if any(isinstance(arg, ast.Starred) for arg in node.args):
+        return ""
+    old, new = (
+        [a.arg for a in (*s.arguments.posonlyargs, *s.arguments.args)][int(s.is_method) :]
+        for s in (before, after)
+    )
+    named = {*new, *(a.arg for a in after.arguments.kwonlyargs)}
+    for was, now in zip(old[: len(node.args)], new, strict=False):
+        if was != now and was in named:
+            return f"with its argument for `{was}` at the place of `{now}`"
+    return ""
+
+
 def _call_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
+    node = _partial(node)
     new = pair.now.entity(node.func, use.scopes)
     if new.what not in ("class", "function"):
         return
@@ -380,6 +409,9 @@ def _call_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
         if texts:
             text = " ".join(texts)
             yield Fault("signature", text, said, is_certain, node.lineno, old, new)
+        elif swapped := _swapped(node, before, after):
+            text = f"`{said}` is called {swapped}."
+            yield Fault("signature", text, said, False, node.lineno, old, new)
     if before.is_async == after.is_async:
         return
     if after.is_async and not use.is_awaited:
@@ -419,6 +451,16 @@ def _by_path(names: Sequence[str], reader: Reader) -> Entity | None:
             found = reader.state.attribute(found, name)
         return found if end > 1 or found.what != "gone" else None
     return None
+
+
+def _base_faults(node: ast.ClassDef, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield the bases of a class that are functions now."""
+    for base in node.bases:
+        new = pair.now.entity(base, use.scopes)
+        if new.what == "function" and (old := pair.then.entity(base, use.scopes)).what == "class":
+            said = ast.unparse(base)
+            text = f"`{said}` is the base of `{node.name}`, and is a function now."
+            yield Fault("signature", text, said, not old.is_inferred, node.lineno, old, new)
 
 
 def _abstract_faults(node: ast.ClassDef, use: Use, pair: Pair) -> Iterator[Fault]:
