@@ -261,6 +261,8 @@ def _attribute_faults(node: ast.Attribute, use: Use, pair: Pair) -> Iterator[Fau
         if old.what not in _THERE or not _knows_bases(new, old, pair):
             return
         text = f"`{ast.unparse(node)}` finds nothing any more: {_where(new)} has no `{node.attr}`."
+        if new.owner is not None:
+            new = replace(new, owner=_base_of(new.owner, old, pair) or new.owner)
         yield _gone(text, ast.unparse(node), node, use, old, new)
         return
     said = ast.unparse(node)

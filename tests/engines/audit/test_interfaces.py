@@ -112,3 +112,91 @@ def test_a_module_that_is_whole_says_as_much() -> None:
     text = "`m.f` is called without `b`, which it needs."
     assert said("import m\n\nm.f(1)\n", ONE, TWO) == [text]
     assert said("import other\n\nother.f(1)\n", ONE, TWO) == []
+
+
+BASE = """class Base:
+    limit = 8
+
+    def run(self, n):
+        return self.limit
+
+    def stop(self):
+        return None
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "edits", "sentence"),
+    [
+        pytest.param(
+            "class A(Base):\n    def go(self):\n        return self.limit\n", [("limit", "most")],
+            "`self.limit` finds nothing any more: `A` has no `limit`. It may be `most` now.",
+            id="inherited-attribute",
+        ),
+        pytest.param(
+            "class A(Base):\n    def stop(self):\n        return 1\n", [("stop", "halt")],
+            "`A.stop` overrides nothing any more: no base has `stop`. It may be `halt` now.",
+            id="override-of-nothing",
+        ),
+        pytest.param(
+            "class A(Base):\n    def run(self, n):\n        return 1\n", [("n)", "n, way)")],
+            "`A.run` overrides a method that takes `way`, which it does not take.",
+            id="override-of-another-signature",
+        ),
+        pytest.param(
+            "class A(Base):\n    def go(self):\n        super().stop()\n", [("stop", "halt")],
+            "`super().stop` finds nothing any more: `A` has no `stop`. It may be `halt` now.",
+            id="super",
+        ),
+        pytest.param(
+            "def go(base: Base):\n    return base.run(1)\n", [("n)", "n, way)")],
+            "`base.run` is called without `way`, which it needs.", id="annotated",
+        ),
+        pytest.param(
+            "def go():\n    base = Base()\n    return base.run(1)\n", [("n)", "*, way)")],
+            "`base.run` is called with more arguments than it takes. "
+            "`base.run` is called without `way`, which it needs.", id="made-here",
+        ),
+        pytest.param(
+            "async def go():\n    Base().stop()\n", [("    def stop", "    async def stop")],
+            "`Base().stop` is called without `await`, and is a coroutine now.", id="async",
+        ),
+        pytest.param(
+            "class A(Base):\n    def go(self):\n        return self.limit\n",
+            [("limit = 8", "limit = 9")], None, id="another-value",
+        ),
+        pytest.param(
+            "def go(base):\n    return getattr(base, 'limit', 1)\n", [("limit", "most")], None,
+            id="asked-for",
+        ),
+        pytest.param(
+            "class A(Base):\n    limit = 1\n\n    def go(self):\n        return self.limit\n",
+            [("limit", "most")], None, id="its-own",
+        ),
+    ],
+)  # fmt: skip
+def test_members_are_looked_at_and_never_certain(
+    text: str, edits: list[tuple[str, str]], sentence: str | None
+) -> None:
+    new = BASE
+    for old, replacement in edits:
+        new = new.replace(old, replacement)
+    base = {"m.py": BASE.encode()}
+    ours = {**base, "a.py": f"from m import Base\n\n\n{text}".encode()}
+    findings = found([check_interfaces], base, ours, {"m.py": new.encode()})
+    assert [f.text for f in findings] == ([] if sentence is None else [sentence])
+    assert not any(f.is_certain for f in findings)
+
+
+@pytest.mark.parametrize(
+    ("ours", "told"),
+    [
+        pytest.param("def g(a):\n    return a\n", True, id="renamed"),
+        pytest.param("def f(a, *, b=1):\n    return a\n", False, id="fits"),
+    ],
+)
+def test_new_code_of_upstream_is_looked_at_as_well(ours: str, told: bool) -> None:
+    base = {"m.py": ONE.encode(), "n.py": b"x = 1\n"}
+    upstream = {**base, "n.py": b"x = 1\n\nfrom m import f\n\nf(2)\n"}
+    findings = found([check_interfaces], base, {**base, "m.py": ours.encode()}, upstream)
+    assert [f.path for f in findings if f.is_certain] == ["n.py"] * told

@@ -1,0 +1,79 @@
+"""Imports of names that upstream moved."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.audit.follow import Move, follow_moved_names, rewritten
+from patchmgr.model.outcome import Verdict
+from tests.engines.audit.audited import audited
+from tests.engines.ports import MemoryBlobs
+from tests.engines.series import Files
+
+LOAD = b"def load(path):\n    with open(path) as file:\n        return file.read()\n"
+OTHER = b"def save(path):\n    return path\n"
+
+
+def followed(upstream: Files) -> tuple[Verdict, bytes, list[str]]:
+    """Return what becomes of a new file that imports `load` from pkg.io, and what is said."""
+    blobs = MemoryBlobs()
+    base: Files = {"pkg/__init__.py": b"", "pkg/io.py": LOAD + OTHER, "pkg/fs.py": b"A = 1\n"}
+    ours = {**base, "new.py": b"from pkg.io import load, save\n\nload(save(1))\n"}
+    judged, states = audited(base, ours, {**base, **upstream}, blobs=blobs)
+    patches, changes = follow_moved_names(judged, dict(states.merged.tree.changes()), states, blobs)
+    entry = changes["new.py"]
+    assert entry is not None
+    assert patches[0].outcome.changes == {"new.py": entry}
+    outcome = patches[0].outcome
+    return outcome.verdict, blobs.read(entry.blob), [f.proposal or "" for f in outcome.findings]
+
+
+def test_a_name_that_moved_is_imported_from_its_new_module() -> None:
+    verdict, text, said = followed({"pkg/io.py": OTHER, "pkg/fs.py": b"A = 1\n" + LOAD})
+    assert text == b"from pkg.io import save\nfrom pkg.fs import load\n\nload(save(1))\n"
+    assert (verdict, said) == (Verdict.MODIFIED, ["pkg.fs"])
+
+
+@pytest.mark.parametrize(
+    "upstream",
+    [
+        pytest.param({"pkg/io.py": OTHER}, id="gone"),
+        pytest.param({"pkg/fs.py": b"A = 2\n"}, id="nothing-moved"),
+        pytest.param(
+            {"pkg/io.py": OTHER, "pkg/fs.py": b"A = 1\n" + LOAD, "pkg/gs.py": LOAD}, id="two-homes"
+        ),
+        pytest.param(
+            {"pkg/io.py": OTHER, "pkg/fs.py": LOAD.replace(b"(path)", b"(path, mode)", 1)},
+            id="other-arguments",
+        ),
+    ],
+)
+def test_what_is_not_clear_is_left_alone(upstream: Files) -> None:
+    verdict, text, said = followed(upstream)
+    assert text.startswith(b"from pkg.io import load, save\n")
+    assert (verdict, said) == (Verdict.UNCHANGED, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(b"from a import x\n", b"from b import x\n", id="alone"),
+        pytest.param(b"from a import x  # why\n", b"from b import x  # why\n", id="with-a-remark"),
+        pytest.param(
+            b"if y:\n    from a import x as z, w\n",
+            b"if y:\n    from a import w\n    from b import x as z\n",
+            id="one-of-two",
+        ),
+        pytest.param(
+            b"from a import (\n    v,\n    w,\n    x,\n)\n",
+            b"from a import (\n    v,\n    w,\n)\nfrom b import x\n",
+            id="listed",
+        ),
+        pytest.param(b"from a import w, x  # why\n", None, id="a-remark-on-several"),
+        pytest.param(b"from c import x\n", None, id="from-elsewhere"),
+        pytest.param(b"from a import x; y = 1\n", None, id="not-alone-on-its-line"),
+    ],
+)
+def test_statements_are_written_anew(text: bytes, expected: bytes | None) -> None:
+    assert rewritten(text, None, [Move("a", "x", "b", None)]) == expected
+    assert rewritten(text, text, [Move("a", "x", "b", None)]) is None

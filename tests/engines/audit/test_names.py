@@ -1,0 +1,71 @@
+"""Names that nothing binds, what is there twice, and what does not compile."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.audit.names import check_names, new_faults
+from tests.engines.audit.audited import found
+
+PAD = "".join(f"value_{n} = {n}\n" for n in range(9))
+INNER = PAD.replace("v", "    v").encode()
+FUNCTION = "def f(a):\n    size = a\n    return a\n\n\ndef g(size):\n    return size\n"
+
+
+def text(top: str = "", bottom: str = "") -> bytes:
+    return f"{top}{PAD}{bottom}".encode()
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "upstream", "said"),
+    [
+        pytest.param(
+            text("import os\n"), text("import os\n", "x = os.sep\n"), text(),
+            [("undefined-name", True, "os")], id="the-import-is-gone",
+        ),
+        pytest.param(
+            text(FUNCTION), text(FUNCTION.replace("return a\n\n", "return a + size\n\n")),
+            text(FUNCTION.replace("    size = a\n", "")), [], id="a-conflict",
+        ),
+        pytest.param(
+            b"def f(a):\n    size = a\n" + INNER + b"    return a\n",
+            b"def f(a):\n    size = a\n" + INNER + b"    return size\n",
+            b"def f(a):\n" + INNER + b"    return a\n",
+            [("undefined-name", True, "size")], id="a-local-variable-is-gone",
+        ),
+        pytest.param(
+            text("import os\n"), text("import os\n", "def g(x: 'os'):\n    pass\n"), text(),
+            [("undefined-name", False, "os")], id="no-run-looks-at-it",
+        ),
+        pytest.param(
+            text(), text("def f():\n    pass\n\n"), text("", "\n\ndef f():\n    pass\n"),
+            [("defined-twice", False, "f")], id="both-define-it",
+        ),
+        pytest.param(
+            text("async def f(a):\n    b = a\n", "    return 1\n").replace(b"value", b"    value"),
+            text("async def f(a):\n    b = a\n", "    return await a\n").replace(
+                b"value", b"    value"
+            ),
+            text("def f(a):\n    b = a\n", "    return 1\n").replace(b"value", b"    value"),
+            [("syntax", True, None)], id="await-in-what-is-plain-now",
+        ),
+        pytest.param(
+            text("import os\n"), text("import os\n", "x = os.sep\n"), text("import os, sys\n"),
+            [], id="all-is-well",
+        ),
+        pytest.param(
+            text("missing\n"), text("missing\n", "x = 1\n"), text("missing\nimport os\n"),
+            [], id="it-was-missing-before",
+        ),
+    ],
+)  # fmt: skip
+def test_only_new_faults_are_told(
+    base: bytes, ours: bytes, upstream: bytes, said: list[tuple[str, bool, str | None]]
+) -> None:
+    findings = found([check_names], {"a.py": base}, {"a.py": ours}, {"a.py": upstream})
+    assert [(f.kind, f.is_certain, f.symbol) for f in findings] == said
+
+
+def test_a_text_that_is_too_deep_says_nothing() -> None:
+    assert new_faults(b"x = " + b"(" * 5000 + b"y" + b")" * 5000 + b"\n") == ()
+    assert new_faults(b"x = " + b"-" * 9000 + b"y\n") == ()
