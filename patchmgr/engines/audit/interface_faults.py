@@ -368,7 +368,7 @@ def _partial(node: ast.Call) -> ast.Call:
     """Return the call that `functools.partial` prepares, with more arguments to come."""
     if not node.args or ast.unparse(node.func) not in ("partial", "functools.partial"):
         return node
-    more = ast.Starred(value=ast.Constant(value=()), ctx=ast.Load())
+    more = ast.Starred(value=ast.Tuple(elts=[], ctx=ast.Load()), ctx=ast.Load())
     call = ast.Call(func=node.args[0], args=[*node.args[1:], more], keywords=node.keywords)
     return ast.copy_location(call, node)
 
@@ -609,8 +609,8 @@ def _arity(node: ast.AST | None) -> int | None:
             elif isinstance(value, (ast.BinOp, ast.Compare, ast.BoolOp, ast.JoinedStr)):
                 counts.add(1)
             else:
-                plain = isinstance(value, ast.Constant)
-                counts.add(1 if plain and value.value is not None else None)
+                is_plain = isinstance(value, ast.Constant) and value.value is not None
+                counts.add(1 if is_plain else None)
     return counts.pop() if len(counts) == 1 else None
 
 

@@ -83,10 +83,10 @@ def _theirs(states: States) -> Iterator[Lines]:
         text = content.decode("utf-8", "surrogateescape")
         if path not in broken and not ours.has_import(path, text):
             continue
-        names = [word.decode() for word in words]
+        wanted = [word.decode() for word in words]
         said = text.split("\n")
         lines = new_lines(text, states.written.read(path))
-        lines = frozenset(n for n in lines if any(name in said[n - 1] for name in names))
+        lines = frozenset(n for n in lines if any(word in said[n - 1] for word in wanted))
         if lines:
             yield path, lines, False
 

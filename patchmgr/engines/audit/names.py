@@ -55,10 +55,10 @@ def check_names(states: States) -> Iterator[Told]:
             continue
         sides = [side.read(p) for side, p in ((states.written, old), (states.onto, path))]
         known = [text for text in sides if text is not None]
-        fault = new_syntax_fault(content, *known)
-        if fault is not None:
-            line = fault.lineno or 0
-            text = f"The merged file does not compile: {fault.msg}."
+        broken = new_syntax_fault(content, *known)
+        if broken is not None:
+            line = broken.lineno or 0
+            text = f"The merged file does not compile: {broken.msg}."
             yield states.carriers[path], AuditFinding("syntax", True, path, line, None, text)
         for fault in new_faults(content, *known):
             name = patch_of_line(states, path, fault.text.encode("utf-8", "surrogateescape"))
@@ -148,7 +148,7 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
     tree = parse_python(text.removeprefix("\ufeff"))
     if tree is None:
         return ()
-    from pyflakes.checker import Checker
+    from pyflakes.checker import Checker  # type: ignore[import-untyped]
 
     try:
         messages = Checker(tree, filename="merged.py").messages
@@ -180,7 +180,7 @@ def _unread_lines(tree: ast.Module) -> Collection[int]:
     for node in ast.walk(tree):
         for name in ("annotation", "returns"):
             part = getattr(node, name, None)
-            if isinstance(part, ast.AST) and (
+            if isinstance(part, ast.expr) and (
                 is_late
                 or isinstance(part, ast.Constant)
                 or any(
