@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import lru_cache
@@ -55,11 +54,6 @@ def check_names(states: States) -> Iterator[Told]:
             continue
         sides = [side.read(p) for side, p in ((states.written, old), (states.onto, path))]
         known = [text for text in sides if text is not None]
-        broken = new_syntax_fault(content, *known)
-        if broken is not None:
-            line = broken.lineno or 0
-            text = f"The merged file does not compile: {broken.msg}."
-            yield states.carriers[path], AuditFinding("syntax", True, path, line, None, text)
         for fault in new_faults(content, *known):
             name = patch_of_line(states, path, fault.text.encode("utf-8", "surrogateescape"))
             yield name, _finding(states, path, fault)
@@ -72,28 +66,6 @@ def _joined(states: States, path: str, old: str) -> bytes | None:
         return None
     content = states.merged.read(path)
     return None if content == UNKNOWN or b"\0" in (content or b"") else content
-
-
-def new_syntax_fault(merged: bytes, *sides: bytes) -> SyntaxError | None:
-    """Return why a merged text is no module, None where it is one or a side is none either."""
-    fault = _syntax(merged)
-    return None if fault is None or any(map(_syntax, sides)) else fault
-
-
-@lru_cache(maxsize=16)
-def _syntax(content: bytes) -> SyntaxError | None:
-    """Return why a text is no module, None where it is one, or is too much to say."""
-    if len(content) > LARGEST:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(content, "<merged>", "exec", dont_inherit=True)
-    except SyntaxError as fault:
-        return fault
-    except (ValueError, RecursionError, MemoryError):
-        return None
-    return None
 
 
 def _finding(states: States, path: str, fault: Fault) -> AuditFinding:
@@ -113,8 +85,6 @@ def _says(content: bytes | None, name: str) -> bool:
 def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
     """Return what is to be said of the names of a merged text that no side has so."""
     texts = [text.encode("utf-8", "surrogateescape") for text in (merged, *sides)]
-    if new_syntax_fault(texts[0], *texts[1:]) is not None:
-        return ("The merged file does not compile.",)
     return tuple(dict.fromkeys(fault.sentence for fault in new_faults(texts[0], *texts[1:])))
 
 

@@ -1,4 +1,4 @@
-"""Names that nothing binds, what is there twice, and what does not compile."""
+"""Names that nothing binds, and what is there twice."""
 
 from __future__ import annotations
 
@@ -40,14 +40,6 @@ def text(top: str = "", bottom: str = "") -> bytes:
         pytest.param(
             text(), text("def f():\n    pass\n\n"), text("", "\n\ndef f():\n    pass\n"),
             [("defined-twice", False, "f")], id="both-define-it",
-        ),
-        pytest.param(
-            text("async def f(a):\n    b = a\n", "    return 1\n").replace(b"value", b"    value"),
-            text("async def f(a):\n    b = a\n", "    return await a\n").replace(
-                b"value", b"    value"
-            ),
-            text("def f(a):\n    b = a\n", "    return 1\n").replace(b"value", b"    value"),
-            [("syntax", True, None)], id="await-in-what-is-plain-now",
         ),
         pytest.param(
             text("import os\n"), text("import os\n", "x = os.sep\n"), text("import os, sys\n"),
