@@ -68,8 +68,8 @@ RENAMED = b"def assist():\n    return 1\n"
             {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
             {"a.py": module(top=HELPER, bottom="x = helper()\n"), "pkg/tools.py": TOOLS},
             {"a.py": module(), "pkg/tools.py": TOOLS},
-            ["a.py: `helper`"],
-            id="upstream-removed-the-import-that-we-use",
+            [],
+            id="the-import-that-upstream-removed-comes-with-its-use",
         ),
         pytest.param(
             {"a.py": module(), "pkg/tools.py": TOOLS},

@@ -103,7 +103,10 @@ def _of_names(base: str, upstream: str, fork: str, merged: str) -> Iterator[Brea
     ):
         wiped = (sides.base.names - side.names - _BUILTINS) & sides.merged.names
         for name in sorted(wiped - undefined):
-            if other.bound[name] <= sides.base.bound[name]:
+            is_back = (
+                sides.merged.imports[name, ""] > side.imports[name, ""]
+            )  # its import came with it
+            if name and not is_back and other.bound[name] <= sides.base.bound[name]:
                 yield Breach("wiped name", f"`{name}` is used, but {who} removed its last use.")
 
 

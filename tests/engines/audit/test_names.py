@@ -8,6 +8,7 @@ from patchmgr.engines.audit.names import check_names, new_faults
 from tests.engines.audit.audited import found
 
 PAD = "".join(f"value_{n} = {n}\n" for n in range(9))
+TOOL = "def tool():\n    return 1\n\n\n"
 INNER = PAD.replace("v", "    v").encode()
 FUNCTION = "def f(a):\n    size = a\n    return a\n\n\ndef g(size):\n    return size\n"
 
@@ -20,8 +21,8 @@ def text(top: str = "", bottom: str = "") -> bytes:
     ("base", "ours", "upstream", "said"),
     [
         pytest.param(
-            text("import os\n"), text("import os\n", "x = os.sep\n"), text(),
-            [("undefined-name", True, "os")], id="the-import-is-gone",
+            text(TOOL), text(TOOL, "x = tool()\n"), text(),
+            [("undefined-name", True, "tool")], id="the-function-is-gone",
         ),
         pytest.param(
             text(FUNCTION), text(FUNCTION.replace("return a\n\n", "return a + size\n\n")),
@@ -34,8 +35,8 @@ def text(top: str = "", bottom: str = "") -> bytes:
             [("undefined-name", True, "size")], id="a-local-variable-is-gone",
         ),
         pytest.param(
-            text("import os\n"), text("import os\n", "def g(x: 'os'):\n    pass\n"), text(),
-            [("undefined-name", False, "os")], id="no-run-looks-at-it",
+            text(TOOL), text(TOOL, "def g(x: 'tool'):\n    pass\n"), text(),
+            [("undefined-name", False, "tool")], id="no-run-looks-at-it",
         ),
         pytest.param(
             text(), text("def f():\n    pass\n\n"), text("", "\n\ndef f():\n    pass\n"),
