@@ -118,7 +118,7 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
     tree = parse_python(text.removeprefix("\ufeff"))
     if tree is None:
         return ()
-    from pyflakes.checker import Checker  # type: ignore[import-untyped]
+    from pyflakes.checker import Checker
 
     try:
         messages = Checker(tree, filename="merged.py").messages
