@@ -192,25 +192,18 @@ def _follow(
 def _merge_change(
     work: Work, step: FileStep, sides: Sides, home: str
 ) -> tuple[Merged | Collided, tuple[Alarm, ...], tuple[str, ...]]:
-    """Merge a changed file, and hold what it drops against the proofs that it may not."""
-    merged, alarms, rules = _climb(work, step, sides, home)
+    """Merge a changed file by all rungs, and name the rules of a structural merge.
+
+    What is dropped is held against the proofs that it may not be. The imports that its lines need
+    come along.
+    """
+    merged, alarms, rules = _merge_by_rungs(work, step, sides, home)
     path, tools = step.change.path, work.tools
     if (work.patch, path) not in tools.solved:
         own = tools.own.get(path, NOTHING)
         merged = checked(sides, merged, blobs=tools.blobs, text=tools.text, own=own)
-    return merged, alarms, rules
-
-
-def _climb(
-    work: Work, step: FileStep, sides: Sides, home: str
-) -> tuple[Merged | Collided, tuple[Alarm, ...], tuple[str, ...]]:
-    """Merge a changed file by all rungs, and name the rules of a structural merge.
-
-    The imports that its lines need come along.
-    """
-    merged, alarms, rules = _merge_by_rungs(work, step, sides, home)
-    if isinstance(merged, Merged) and (work.patch, step.change.path) not in work.tools.solved:
-        merged = with_imports(step, sides, merged, home, work.tools.blobs)
+        if isinstance(merged, Merged):
+            merged = with_imports(step, sides, merged, home, tools.blobs)
     return merged, alarms, rules
 
 
