@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from patchmgr.commands.carrying import Wishes
@@ -34,8 +36,8 @@ def check_ledger(
         patches = [patch for patch in ready.patches if patch.name not in out]
         pin = Files(Overlay(tree), bench.read)
         claimed = [Claimed(p.name, p.diff, is_reversed=p.is_reversed) for p in patches]
-        head, files = _files(clone, branch)
-        ledger = balance(claimed, pin, pin, files, cited=lambda commit, path: ())
+        with _files(clone, branch) as (head, files):
+            ledger = balance(claimed, pin, pin, files, cited=lambda commit, path: ())
     problems = tuple(
         Problem("ledger", fault.text, patch, fault.path, fault.line or None)
         for patch, fault in ledger.faults
@@ -45,16 +47,18 @@ def check_ledger(
     return Checked(name, head, tuple(patch.name for patch in patches), (gate,))
 
 
-def _files(clone: Clone, branch: str | None) -> tuple[str | None, State]:
-    """Return the files of a branch with its commit, or those that are there now."""
+@contextmanager
+def _files(clone: Clone, branch: str | None) -> Iterator[tuple[str | None, State]]:
+    """Open the files of a branch, together with its commit, or those that are there now."""
     if branch is None and not clone.is_bare:
-        return None, _WorkFiles(WorkTree(clone.root))
-    reader = ObjectReader(clone.git_dir)
-    commit = reader.commit(f"refs/heads/{branch}" if branch else "HEAD")
-    commit = commit or (reader.commit(branch) if branch else None)
-    if commit is None:
-        raise PatchmgrError("usage", f"{clone.root} has no branch {branch or 'HEAD'}")
-    return commit, Files(Overlay(StoredTree(reader, reader.tree_of(commit))), reader.blob)
+        yield None, _WorkFiles(WorkTree(clone.root))
+        return
+    with closing(ObjectReader(clone.git_dir)) as reader:
+        commit = reader.commit(f"refs/heads/{branch}" if branch else "HEAD")
+        if commit is None:
+            raise PatchmgrError("usage", f"{clone.root} has no branch {branch or 'HEAD'}")
+        tree = StoredTree(reader, reader.tree_of(commit))
+        yield commit, Files(Overlay(tree), reader.blob)
 
 
 class _WorkFiles:

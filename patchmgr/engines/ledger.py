@@ -46,6 +46,7 @@ _UNKNOWN = b"("
 _SHORTEST_ID = 7
 _TOLD = 60
 _BESIDE = 3
+_STRIPS = (1, 0, 2, 3)
 _LONGEST = 20_000  # lines of a file that difflib compares in seconds
 
 
@@ -201,8 +202,8 @@ _ESCAPES = {
 _OPPOSITE = {b"+": b"-", b"-": b"+"}
 
 
-def read_diffs(diff: bytes, *, is_reversed: bool = False) -> list[_Diff]:
-    """Read the changes of a patch file."""
+def read_diffs(diff: bytes, *, strip: int = 1, is_reversed: bool = False) -> list[_Diff]:
+    """Read the changes of a patch file; `strip` folders are taken off its paths, as by git -p."""
     lines = diff.split(b"\n")
     found: list[_Diff] = []
     here = 0
@@ -211,7 +212,7 @@ def read_diffs(diff: bytes, *, is_reversed: bool = False) -> list[_Diff]:
         line = lines[here].removesuffix(b"\r")
         if line.startswith(b"diff --git "):
             is_git = True
-            name = _halves(line[len(b"diff --git ") :])
+            name = _halves(line[len(b"diff --git ") :], strip)
             found.append(_Diff(name, name))
         elif (
             line.startswith(b"--- ")
@@ -220,7 +221,7 @@ def read_diffs(diff: bytes, *, is_reversed: bool = False) -> list[_Diff]:
         ):
             if not is_git:
                 found.append(_Diff(None, None))
-            old, new = _name(line[4:]), _name(lines[here + 1][4:].removesuffix(b"\r"))
+            old, new = (_name(li[4:].removesuffix(b"\r"), strip) for li in lines[here : here + 2])
             if not (found[-1].is_copy or (found[-1].old != found[-1].new and is_git)):
                 found[-1].old, found[-1].new = old, new
             here += 1
@@ -281,19 +282,19 @@ def _reverse(diff: _Diff) -> _Diff:
     return _Diff(diff.new, diff.old, diff.is_copy, "", hunks)
 
 
-def _halves(names: bytes) -> str | None:
+def _halves(names: bytes, strip: int) -> str | None:
     """Return the one name of a `diff --git` line whose names are the same."""
     if names.startswith(b'"'):
         first = re.match(rb'"(?:[^"\\]|\\.)*"', names)
-        return None if first is None else _name(first[0])
+        return None if first is None else _name(first[0], strip)
     half = len(names) // 2
-    return _name(names[:half]) if names[half : half + 1] == b" " else None
+    return _name(names[:half], strip) if names[half : half + 1] == b" " else None
 
 
-def _name(name: bytes) -> str | None:
+def _name(name: bytes, strip: int) -> str | None:
     name = name if name.startswith(b'"') else name.partition(b"\t")[0]
     path = _unquoted(name)
-    return None if path == "/dev/null" else path.partition("/")[2]
+    return None if path == "/dev/null" else path.split("/", strip)[-1]
 
 
 def _unquoted(name: bytes) -> str:
@@ -410,7 +411,7 @@ def _groups(patches: Sequence[Claimed]) -> list[_Group]:
     by_path: dict[str, _Group] = {}
     for patch in patches:
         claims = list(patch.claims)
-        for diff in read_diffs(patch.diff, is_reversed=patch.is_reversed):
+        for diff in _read(patch):
             claim = next((c for c in claims if c.path == diff.path), None)
             if claim is None:
                 claim = Claim(diff.path, (), (patch.rest,))
@@ -424,6 +425,16 @@ def _groups(patches: Sequence[Claimed]) -> list[_Group]:
     for group in groups:
         group.parts.sort(key=lambda part: order[id(part.patch)])
     return groups
+
+
+def _read(patch: Claimed) -> list[_Diff]:
+    """Read a patch with as many folders off its paths as its claims say."""
+    paths = {claim.path for claim in patch.claims}
+    for strip in _STRIPS:
+        found = read_diffs(patch.diff, strip=strip, is_reversed=patch.is_reversed)
+        if not paths or any(diff.path in paths for diff in found):
+            return found
+    return read_diffs(patch.diff, is_reversed=patch.is_reversed)
 
 
 def _joined(by_path: dict[str, _Group], paths: Iterable[str]) -> _Group:
@@ -807,8 +818,8 @@ class _Account:
         """Compare files with a merge of our own, where no place was changed by both sides.
 
         Diffs may place a change differently among lines that are alike. So what differs from our
-        merge is a fault only where three lines are together that are so on neither side, unless
-        they join the two.
+        merges is told, and no more, where three lines are together that are so on neither side,
+        unless they join the two.
         """
         if any(f is not Fate.TEXT for p in self._parts for f in p.fates):
             return
@@ -823,12 +834,14 @@ class _Account:
                 if self._base.blob(path) != self._onto.blob(path) or theirs is None:
                     continue
             made = made or []
-            merged = _merged(base, ours, theirs)
-            if merged is None or merged == made:
+            if base == ours and made != theirs:
+                yield self._disorder(next(chain(made, theirs), b""))
+                return
+            if _merged(base, ours, theirs) in (None, made):
                 continue
-            three = next(_strange(made, ours, theirs), None) if base != ours else tuple(made[:1])
+            three = next(_strange(made, ours, theirs), None)
             if three is not None:
-                yield self._disorder(max(three, key=len, default=b""))
+                yield self._disorder(max(three, key=len, default=b""), is_certain=False)
                 return
 
     # where layout is free
@@ -1033,9 +1046,9 @@ class _Account:
             text = _OFF[is_lacking, is_ours].format(_number(len(found), what))
             yield self._finding(f"{text}: {_first(found)}", max(found, key=len))
 
-    def _disorder(self, line: bytes) -> tuple[str, AuditFinding]:
+    def _disorder(self, line: bytes, *, is_certain: bool = True) -> tuple[str, AuditFinding]:
         text = "the result has lines in an order that neither upstream nor the patches have"
-        return self._finding(f"{text}: {_first([line])}", line)
+        return self._finding(f"{text}: {_first([line])}", line, is_certain=is_certain)
 
     def _finding(
         self, text: str, line: bytes, *, is_certain: bool = True

@@ -322,6 +322,13 @@ def test_it_reads_patches_by_itself(
     assert [(d.old, d.new, len(d.hunks)) for d in read_diffs(text)] == expected
 
 
+def test_the_claims_tell_how_many_folders_are_off_the_paths() -> None:
+    text = diff(BASE, PATCHED).replace(b"a/f.py", b"f.py").replace(b"b/f.py", b"f.py")
+    one = Claimed("p", text, (Claim("f.py", ("f.py",), (TEXT,)),))
+    assert ledger([one], BASE, OURS, BOTH).is_balanced
+    assert not ledger([one], BASE, OURS, OURS).is_balanced
+
+
 def test_a_reversed_patch_is_read_the_other_way() -> None:
     one = Claimed("p", diff(PATCHED, BASE), is_reversed=True)
     assert ledger([one], BASE, OURS, BOTH).is_balanced
@@ -383,12 +390,12 @@ def test_a_line_deleted_doubled_or_moved_at_random_is_noticed(seed: int) -> None
         if base == theirs:
             continue
         one = patch(base, theirs)
-        assert ledger([one], base, ours, result).is_balanced
+        assert not ledger([one], base, ours, result).faults
         for _ in range(5):
             wrong = spoilt(rng, result)
             if wrong != result:
                 count += 1
-                if ledger([one], base, ours, wrong).is_balanced:
+                if not ledger([one], base, ours, wrong).faults:
                     missed.append((base, ours, theirs, result, wrong))
     assert not missed
 
