@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from patchmgr.model.merge import Merge
+from patchmgr.model.merge import Clean, Merge
 from patchmgr.plumbing.text_merge import GitTextMerge
 from tests.commands.conftest import Scene
 
@@ -73,6 +73,7 @@ def test_what_does_not_add_up_is_a_conflict(scene: Scene, monkeypatch: pytest.Mo
 
     def lossy(self: GitTextMerge, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         found = merge(self, base, ours, theirs)
+        assert isinstance(found, Clean)
         return replace(found, content=found.content.replace(b"line 5\n", b""))
 
     monkeypatch.setattr(GitTextMerge, "merge", lossy)
