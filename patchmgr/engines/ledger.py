@@ -18,7 +18,8 @@ that were cited. What the engine says became of a hunk (`Fate`) only says what t
 - *Solved by a person.* What the patch adds and the result lacks was given up.
 - *Upstream has it.* Each added line is in upstream's file, by its words, or a cited commit brought
   it. Each removed line is gone, or a cited commit took it away.
-- *In conflict*, or *given up*: the result has nothing of it.
+- *Given up*: the result has nothing of it. *In conflict*: there is no result of these files yet,
+  and they are held to it in the run that has the person's resolution.
 
 Files are summed together where a patch, or upstream, moves text from one to the other.
 """
@@ -577,7 +578,9 @@ class _Account:
         self._changed = [
             path for path in self._group.paths if self._onto.blob(path) != self._result.blob(path)
         ]
-        if self._is_as_written():
+        # What is left in conflict is no result yet: the lines are held to it once it is resolved.
+        is_left = any(fate is Fate.CONFLICT for part in self._parts for fate in part.fates)
+        if is_left or self._is_as_written():
             return []
         if self._is_unreadable():
             return list(self._by_ids())

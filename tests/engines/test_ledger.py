@@ -144,7 +144,6 @@ NOT_CARRIED = {
     ),
     "absorbed, but nobody has it": (UPSTREAM, OURS, OURS, Sums(upstream=2), False),
     "in conflict": (CONFLICT, OURS, OURS, Sums(conflict=2), True),
-    "in conflict, yet written": (CONFLICT, OURS, BOTH, Sums(conflict=2), False),
     "given up": (GIVEN_UP, OURS, OURS, Sums(given_up=2), True),
     "given up, and upstream's line with it": (GIVEN_UP, OURS, BASE, Sums(given_up=2), False),
 }
