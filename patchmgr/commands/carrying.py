@@ -197,7 +197,7 @@ def carry(
             arrivals=arrivals,
         )
         left = judged[-1].left if judged else left
-        states = None
+        states = merged = None
         if way is not None:
             audited = partial(
                 states_of,
@@ -210,10 +210,11 @@ def carry(
                 bring=bring,
                 kept={},
             )
-            judged, changes = follow_moved_names(judged, changes, audited(judged, changes), bench)
+            merged = audited(judged, changes)
+            judged, changes = follow_moved_names(judged, changes, merged, bench)
             states = audited(judged, changes)
         on_carried(Carried(judged, changes))
-        if way is not None and history is not None and states is not None:
+        if way is not None and history is not None and states is not None and merged is not None:
             start = {path: base.entry(path) for path in explained_paths(judged)}
             judged = explain(judged, way, start, blobs=bench, text=text)
             patches = [item.patch for item in items]
@@ -221,7 +222,8 @@ def carry(
             judged, left = pass_on_causes(judged, below)
             judged = check_merged(judged, states, suspect_all=structure.suspect_all)
             told = [*invalid_patches(items, views), *run_checks(states, CHECKS)]
-            ledger = ledger_of(items, judged, states, base, blobs=bench, history=way)
+            # The merge itself: imports that were followed have other words on purpose.
+            ledger = ledger_of(items, judged, merged, base, blobs=bench, history=way)
             judged = with_findings(
                 judged,
                 (*told, *ledger.faults),
