@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from patchmgr.commands.touched import new_paths, touched_paths
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.follow import follow_moved_names
 from patchmgr.engines.audit.rebased import since_in, states_of, with_findings
-from patchmgr.engines.audit.states import run_checks
+from patchmgr.engines.audit.states import Told, run_checks
 from patchmgr.engines.blocking import Left, pass_on_causes
 from patchmgr.engines.crosscheck import check_merged
 from patchmgr.engines.header_words import with_named
@@ -221,7 +221,10 @@ def carry(
             judged = with_named(judged, patches, history.find, repository)
             judged, left = pass_on_causes(judged, below)
             judged = check_merged(judged, states, suspect_all=structure.suspect_all)
-            told = [*invalid_patches(items, views), *run_checks(states, CHECKS)]
+            told = [
+                *invalid_patches(items, views),
+                *_unless_resolved(run_checks(states, CHECKS), judged, tools.solved),
+            ]
             # The merge itself: imports that were followed have other words on purpose.
             ledger = ledger_of(items, judged, merged, base, blobs=bench, history=way)
             judged = with_findings(
@@ -234,6 +237,20 @@ def carry(
         structure.close()
         progress.done()
     return Carried(judged, changes, tuple(left), ledger)
+
+
+def _unless_resolved(
+    told: Sequence[Told], judged: Sequence[Judged], solved: Collection[tuple[str, str]]
+) -> Iterator[Told]:
+    """Yield the findings, but of syntax in files as a person left them: that was asked before."""
+    theirs = {
+        path
+        for one in judged
+        for result in one.files
+        if (one.outcome.name, result.step.change.path) in solved
+        for path in result.changes
+    }
+    yield from (one for one in told if one[1].kind != "syntax" or one[1].path not in theirs)
 
 
 def _formatter(

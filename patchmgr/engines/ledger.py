@@ -1005,6 +1005,7 @@ class _Account:
             }  # fmt: skip
             if lacks or still:
                 lacks, still = self._beyond_cited(parts, lacks, still)
+                lacks -= self._within_longer(parts, hunks, lacks)
             yield _Evidence(
                 name,
                 parts[0].diff.path,
@@ -1028,6 +1029,32 @@ class _Account:
                     gone |= (_squeezed_counts(old) - _squeezed_counts(new)).keys()
         lacks = {line for line in lacks - told if not any(line in text for text in texts)}
         return lacks, still - told - gone
+
+    def _within_longer(
+        self, parts: Sequence[_Part], hunks: Sequence[_Hunk], lacks: set[bytes]
+    ) -> set[bytes]:
+        """Return the lines of which a new line of upstream has every word, and more.
+
+        A set on one line, to which upstream added ours and others, is such a one.
+        """
+        if not lacks:
+            return set()
+        steps = [
+            (self._base.read(path) or b"", self._onto.read(path) or b"")
+            for path in self._group.paths
+        ]
+        cited = parts[0].patch.cited
+        steps += [s for c in cited for path in self._group.paths for s in self._cited(c, path)]
+        longer: list[Words] = []
+        for old, new in steps:
+            known = set(old.split(b"\n"))
+            longer += [_words([line]) for line in new.split(b"\n") if line not in known]
+        wanted = {_squeezed(line): _words([line]) for h in hunks for line in h.only(b"+")}
+        return {
+            line
+            for line in lacks
+            if line in wanted and any(not wanted[line] - words for words in longer)
+        }
 
     def _squeezed_lines(self, state: State) -> Counter[bytes]:
         count: Counter[bytes] = Counter()

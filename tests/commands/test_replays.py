@@ -110,7 +110,7 @@ def test_a_file_in_conflict_as_a_whole_is_replayed(scene: Scene, deletes: bool) 
         (scene.root / WORK / "a").unlink()
     else:
         (scene.root / WORK / "a").write_text("kept\n")
-    scene.rebase("--continue")
+    scene.rebase("--continue", *(["--accept", "a"] if deletes else []))
     answer = scene.rebase("other", "--onto", "upstream/main")
     assert verdicts(answer) == ["partial" if deletes else "modified"]
 

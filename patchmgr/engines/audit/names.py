@@ -54,9 +54,29 @@ def check_names(states: States) -> Iterator[Told]:
             continue
         sides = [side.read(p) for side, p in ((states.written, old), (states.onto, path))]
         known = [text for text in sides if text is not None]
-        for fault in new_faults(content, *known):
+        found = new_faults(content, *known)
+        moved = _faults_moved_here(states, path) if found else frozenset()
+        for fault in found:
+            if (fault.kind, fault.name) in moved:
+                continue
             name = patch_of_line(states, path, fault.text.encode("utf-8", "surrogateescape"))
             yield name, _finding(states, path, fault)
+
+
+def _faults_moved_here(states: States, path: str) -> frozenset[tuple[str, str]]:
+    """Return what is wrong already where the patches of a file have their lines from.
+
+    Code that follows its function to another file brings its faults along: they are not new.
+    """
+    sources = {
+        change.path
+        for patch in states.patches
+        if patch.is_carried and patch.name == states.carriers[path]
+        for change in patch.files
+        if change.path != path and change.path.endswith((".py", ".pyi"))
+    }
+    texts = filter(None, map(states.written.read, sorted(sources)))
+    return frozenset((fault.kind, fault.name) for text in texts for fault in faults_of(text))
 
 
 def _joined(states: States, path: str, old: str) -> bytes | None:
