@@ -150,8 +150,10 @@ def _unproved(evidence: Sequence[_Evidence]) -> Faults:
             told.append(f"lacks {_number(lacks, 'line')} that the patch adds: {_first(lines)}")
         if still:
             lines = [line for one in found for line in one.still]
-            told.append(f"has {_number(still, 'line')} that the patch removes: {_first(lines)}")
-        text = f"upstream is said to have this, and {'; it '.join(told)}"
+            told.append(
+                f"still has {_number(still, 'line')} that the patch removes: {_first(lines)}"
+            )
+        text = f"this counts as absorbed, but upstream {'; it '.join(told)}"
         yield name, _fault(first.path, 0, text, is_certain=is_certain)
 
 

@@ -190,7 +190,7 @@ def test_little_that_upstream_left_out_is_told_and_no_more() -> None:
     found = ledger([patch(old, new, UPSTREAM)], old, onto, onto)
     assert found.is_balanced
     assert told(found) == [
-        "upstream is said to have this, and lacks 1 line that the patch adds: `third_line`"
+        "this counts as absorbed, but upstream lacks 1 line that the patch adds: `third_line`"
     ]
 
 
