@@ -220,13 +220,30 @@ class _Side(Struct, frozen=True):
                 wanted.update(text.translate(_BLANKED).split())
         self.old.read_ahead(providers)
         self.new.read_ahead(providers)
+        found = self._no_longer_reached(providers, wanted) if self.is_series else {}
         suspects = {path: names for path in providers if (names := self._suspects(path))}
         if suspects and not self.is_series:
             self.new.read_ahead(self.users)
             wanted.update(*(self.new.words(path) for path in self.users))
-        found: dict[str, list[str]] = {}
         for path, names in suspects.items():
             for name in self._redeclared(path, names & wanted):
+                found.setdefault(name, []).append(path)
+        return found
+
+    def _no_longer_reached(
+        self, providers: Sequence[str], wanted: Collection[bytes]
+    ) -> dict[str, list[str]]:
+        """Return by name the files that declare it, and that the users' includes led to before."""
+        found: dict[str, list[str]] = {}
+        if not any({*self.old.includes(p)} - {*self.new.includes(p)} for p in providers):
+            return found
+        lost: set[str] = set()
+        for path in self.users:
+            reached = self.new.closure(path)[0]
+            lost.update(self.old.closure(self._before(path))[0] - reached if reached else ())
+        for path in sorted(lost - {self._before(user) for user in self.users}):
+            code = self.old.code(path) if not self.old.words(path).isdisjoint(wanted) else None
+            for name in _by_name(code, wanted):
                 found.setdefault(name, []).append(path)
         return found
 
@@ -334,12 +351,14 @@ class _Fault(Struct, frozen=True):
             unsure = any(one.is_member or one.kind == "namespace" for one in old)
             if any(name.endswith(_GENERATED) for name in unknown):
                 return None
-            is_certain = not is_part and not lost and not unsure
+            is_there = name.encode() in self.side.new.words(self.provider)  # only not included
+            is_certain = not is_part and not lost and not unsure and not is_there
             kind = old[0].kind
             text = f"the {kind} `{name}` of {self.provider} is in nothing that this file includes"
             return self._finding("removed", is_certain, text, old[0], lambda new: not new)
         return (
             self._enumerator(old, new)
+            or self._scoped(old, new)
             or self._call(old, new)
             or self._template(old, new)
             or self._owner(old, new)
@@ -370,6 +389,25 @@ class _Fault(Struct, frozen=True):
             lambda now: not any(one.owners[-1:] == (owner,) for one in now),
         )
 
+    def _scoped(
+        self, old: Sequence[Declaration], new: Sequence[Declaration]
+    ) -> AuditFinding | None:
+        """Look at `A` alone where its enumeration became an `enum class`."""
+        some = [*old, *new]
+        if any(one.kind != "enumerator" for one in some) or any(one.is_scoped for one in old):
+            return None
+        owners = {one.owners[-1:] for one in new}
+        if not new or not all(one.is_scoped for one in new) or (self.use.owner,) in owners:
+            return None
+        code = self.side.new.code(self.path)
+        texts = [] if code is None else [token.text for token in code.tokens]
+        if ("using", "enum") in zip(texts, texts[1:], strict=False):
+            return None
+        text = f"`{self.use.name}` is only known as `{new[0].owners[-1]}::{self.use.name}` now"
+        return self._finding(
+            "removed", False, text, old[0], lambda now: any(one.is_scoped for one in now)
+        )
+
     def _call(self, old: Sequence[Declaration], new: Sequence[Declaration]) -> AuditFinding | None:
         """Look at a call that fitted a declaration, and fits none now."""
         use = self.use
@@ -388,7 +426,7 @@ class _Fault(Struct, frozen=True):
             return self._finding(
                 "signature", not is_member, text, old[0], lambda now: not fits(now)
             )
-        if not fits(new) or len(old) != 1 or len(new) != 1 or is_member:
+        if not fits(new) or len(old) != 1 or len(new) != 1 or old[0].owners != new[0].owners:
             return None
         places = self.side.new.declared(self.path, (use.name,))
         is_same_file = [where for where, _ in places] == [self.provider]
@@ -546,8 +584,12 @@ def _by_name(code: CxxFile | None, names: Collection[bytes]) -> dict[str, set[ob
     found: dict[str, set[object]] = {}
     for one in code.declarations if code is not None else ():
         if one.name.encode("utf-8", "replace") in names:
-            found.setdefault(one.name, set()).add((one.kind, one.owners, one.parameters))
+            found.setdefault(one.name, set()).add(_facts(one))
     return found
+
+
+def _facts(one: Declaration) -> tuple[object, ...]:
+    return one.kind, one.owners, one.parameters, one.is_scoped
 
 
 def _opened(text: bytes) -> set[bytes]:

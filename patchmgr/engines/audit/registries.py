@@ -32,6 +32,8 @@ _REGISTERED = re.compile(
        | \b\w*(?:custom_op|regist|REGIST|EXPORT)\w*\(\s*(?:\w+\s*=\s*)?["']?(?:\w+::)?(\w+)""",
     re.VERBOSE,
 )
+_IMPLEMENTED = re.compile(rb"\.impl\(\s*\"(?:\w+::)?(\w+)")
+_SCHEMA = re.compile(rb"\.def\(\s*\"(?:\w+::)?(\w+)()")
 _DEFINED = re.compile(
     rb"""\.def\(\s*"(?:\w+::)?(\w+) | @[\w.]*regist\w*\(\s*["']([\w.\-/]+)["']""", re.VERBOSE
 )
@@ -178,22 +180,35 @@ def _registered(
 
 
 def _lost_operators(states: States, lines: Collection[_Line]) -> Iterator[Told]:
-    """Look at operators that are called and that nothing registers any more."""
+    """Look at operators that are called, or implemented, and that nothing registers any more."""
     called: dict[bytes, list[_Line]] = {}
+    implemented: dict[bytes, list[_Line]] = {}
     for line in lines:
         if line.path.endswith(_PYTHON):
             for _, operator, function in _OPERATOR.findall(line.text):
                 called.setdefault(operator or function, []).append(line)
-    if not called:
+        for name in _IMPLEMENTED.findall(line.text):
+            implemented.setdefault(name, []).append(line)
+    yield from _unregistered(states, called, _REGISTERED, "called")
+    yield from _unregistered(states, implemented, _SCHEMA, "implemented")
+
+
+def _unregistered(
+    states: States,
+    named: Mapping[bytes, list[_Line]],
+    pattern: re.Pattern[bytes],
+    how: str,
+) -> Iterator[Told]:
+    if not named:
         return
     paths = _sources(states)
-    old = _registered(states.written, paths, _REGISTERED)
-    new = _registered(states.merged, paths, _REGISTERED)
-    for name in sorted(called.keys() & old.keys() - new.keys()):
+    old = _registered(states.written, paths, pattern)
+    new = _registered(states.merged, paths, pattern)
+    for name in sorted(named.keys() & old.keys() - new.keys()):
         path, shown = old[name], name.decode()
-        text = f"`{shown}` is called, and {path} no longer registers it"
-        step = states.since(path, partial(_registers_no, name=name))
-        for line in called[name][:1]:
+        text = f"`{shown}` is {how}, and {path} no longer registers it"
+        step = states.since(path, partial(_registers_no, name=name, pattern=pattern))
+        for line in named[name][:1]:
             yield (
                 line.patch,
                 AuditFinding(
@@ -208,8 +223,8 @@ def _lost_operators(states: States, lines: Collection[_Line]) -> Iterator[Told]:
             )
 
 
-def _registers_no(content: bytes | None, name: bytes) -> bool:
-    return all(name not in found for found in _REGISTERED.findall(content or b""))
+def _registers_no(content: bytes | None, name: bytes, pattern: re.Pattern[bytes]) -> bool:
+    return all(name not in found for found in pattern.findall(content or b""))
 
 
 def _sources(states: States) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.languages.cxx_tokens import Token, UnclearSource, tokens
 
@@ -63,7 +64,8 @@ class Declaration(Struct, frozen=True):
 
     `kind` is `function`, `type`, `enumerator`, `variable`, `macro` or `namespace`; `parameters` are
     those of a function, a macro or a template of a type, None where they are not known; `is_open`
-    says that it takes any number. `is_member` tells what is in a type.
+    says that it takes any number. `is_member` tells what is in a type, `is_scoped` an enumerator that
+    is only known behind the name of its type.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Declaration(Struct, frozen=True):
     parameters: tuple[Parameter, ...] | None = None
     is_open: bool = False
     is_definition: bool = False
+    is_scoped: bool = False
 
     def takes(self, least: int, most: int) -> bool:
         """Say whether a call with so many arguments can fit."""
@@ -265,6 +268,7 @@ class _Scan:
         self, texts: list[str], at: int, owners: tuple[str, ...], is_member: bool
     ) -> None:
         rest = texts[texts.index("enum") + 1 :]
+        is_scoped = rest[:1] in (["class"], ["struct"])
         rest = rest[: rest.index(":")] if ":" in rest else rest
         names = [text for text in rest if _is_name(text)]
         line = self._tokens[at].line + 1
@@ -275,7 +279,8 @@ class _Scan:
         while number < end:
             token = self._tokens[number]
             if is_first and _is_name(token.text):
-                self.found.append(Declaration(token.text, "enumerator", token.line + 1, inner))
+                one = Declaration(token.text, "enumerator", token.line + 1, inner)
+                self.found.append(replace(one, is_scoped=is_scoped))
                 is_first = False
             elif token.text == ",":
                 is_first = True
