@@ -36,7 +36,7 @@ class Site(Struct, frozen=True):
 
     `computed` are those of the names that it reads which it computes with, decides by or takes as
     an index; others it hands on. `guards` are the conditions and loops around it, the outermost
-    first.
+    first, and `guard_reads` what each of them reads.
     """
 
     text: str
@@ -46,12 +46,14 @@ class Site(Struct, frozen=True):
     writes: Mapping[str, int]
     guards: tuple[str, ...]
     computed: frozenset[str] = frozenset()
+    guard_reads: tuple[Reaching, ...] = ()
 
 
 class Flow(Struct, frozen=True):
     """The statements of a function in their order, and all definitions in it.
 
-    `exits` are the conditions under which it is left, or a loop's turn; `names` are all in it.
+    `exits` are the conditions under which it is left, or a loop's turn, each with its last line;
+    `names` are all in it.
     """
 
     sites: tuple[Site, ...]
@@ -83,6 +85,7 @@ class _Reader:
         self._steps = 0
         self._loops: list[list[_Env]] = []  # states that leave or repeat the loops around
         self._guards: tuple[str, ...] = ()
+        self._guard_reads: tuple[Reaching, ...] = ()
 
     def function(self, node: Function, outer: _Env) -> None:
         """Follow a function; what is read of the function around it is as it is here."""
@@ -234,7 +237,14 @@ class _Reader:
         if isinstance(node, (ast.If, ast.While)):
             computed |= names
         self.sites[id(node)] = Site(
-            shown, node.lineno, last, reads, {}, self._guards, frozenset(computed & reads.keys())
+            shown,
+            node.lineno,
+            last,
+            reads,
+            {},
+            self._guards,
+            frozenset(computed & reads.keys()),
+            self._guard_reads,
         )
         for part in parts:
             for inner in ast.walk(part):
@@ -242,19 +252,26 @@ class _Reader:
                     self._define(env, inner.target.id, inner, ast.unparse(inner.value), reads)
         return reads
 
-    def _guarded(self, guard: str, nodes: Sequence[ast.stmt], env: _Env) -> _Env | None:
+    def _guarded(
+        self, guard: str, nodes: Sequence[ast.stmt], env: _Env, reads: Reaching | None = None
+    ) -> _Env | None:
+        around = self._guards, self._guard_reads
         self._guards = (*self._guards, guard)
+        self._guard_reads = (*self._guard_reads, reads or {})
         after = self._block(nodes, env)
-        self._guards = self._guards[:-1]
+        self._guards, self._guard_reads = around
         return after
 
     def _if(self, node: ast.If, env: _Env) -> _Env | None:
         test = ast.unparse(node.test)
-        self._site(node, [node.test], env, end=node.test, text=f"if {test}")
-        then = self._guarded(test, node.body, dict(env))
-        other = self._guarded(f"not ({test})", node.orelse, dict(env)) if node.orelse else env
+        reads = self._site(node, [node.test], env, end=node.test, text=f"if {test}")
+        then = self._guarded(test, node.body, dict(env), reads)
+        other: _Env | None = env
+        if node.orelse:
+            other = self._guarded(f"not ({test})", node.orelse, dict(env), reads)
         if then is None:
-            self.exits[id(node)] = self.sites[id(node)]
+            last = node.end_lineno or node.lineno
+            self.exits[id(node)] = replace(self.sites[id(node)], last=last)
         return _join(then, other)
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, env: _Env) -> _Env | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from itertools import takewhile
@@ -21,7 +22,7 @@ from patchmgr.engines.audit.states import States, Told
 from patchmgr.model.audit import AuditFinding
 
 if TYPE_CHECKING:
-    from patchmgr.engines.audit.dataflow import Flow, Site
+    from patchmgr.engines.audit.dataflow import Flow, Reaching, Site
 
 _PYTHON = (".py", ".pyi")
 _LONGEST_SHOWN = 60  # characters of an expression
@@ -230,17 +231,21 @@ def _has_options(node: ast.Call) -> bool:
 def _expanded(flow: Flow, number: int, apart: frozenset[str]) -> str:
     """Return a definition with names that only one side has replaced by what they stand for."""
     definition = flow.definitions[number]
+    return _inlined(flow, definition.text, definition.reads, apart)
+
+
+def _inlined(flow: Flow, text: str, reads: Reaching, names: Collection[str]) -> str:
+    """Return an expression with some of its names replaced by what they stand for."""
     values = {
         name: flow.definitions[min(reached)].text
-        for name, reached in definition.reads.items()
-        if name in apart and len(reached) == 1
+        for name, reached in reads.items()
+        if name in names and len(reached) == 1
     }
     try:
-        tree = ast.parse(definition.text, mode="eval")
-        inlined = ast.unparse(_Inlined(values).visit(tree))
+        tree = ast.parse(text, mode="eval")
+        return ast.unparse(_Inlined(values).visit(tree))
     except (SyntaxError, ValueError, RecursionError):
-        return definition.text
-    return inlined
+        return text
 
 
 class _Inlined(ast.NodeTransformer):
@@ -326,6 +331,64 @@ def _left_before(
         shown = site.text.removeprefix("if ")
         text = f"where `{shown}` holds, line {_LINE} leaves before this one now"
         yield shown, text, earlier[0].first
+    before = Counter(one.text for one in sides.old.exits)
+    for one in sides.new.exits:
+        before[one.text] -= one.first - 1 not in added
+        if before[one.text] < 0 and one.last < site.first and _leads_out(one, site):
+            shown = one.text.removeprefix("if ")
+            text = f"this line is only reached where `{shown}`, and there line {_LINE}"
+            yield shown, f"{text} leaves before it now", one.first
+
+
+def _leads_out(exit_: Site, site: Site) -> bool:
+    """Say whether a statement is only reached under a condition that has led out before it."""
+    depth = len(exit_.guards)
+    if site.guards[:depth] != exit_.guards or len(site.guards) == depth:
+        return False
+    known: set[str] = set()
+    for guard, reads in zip(site.guards[depth:], site.guard_reads[depth:], strict=True):
+        if all(reads.get(name) == reached for name, reached in exit_.reads.items()):
+            known.update(_parts_of(guard, ast.And))
+    test = exit_.text.removeprefix("if ")
+    return not known.isdisjoint(_parts_of(test, ast.Or)) or known.issuperset(
+        _parts_of(test, ast.And)
+    )
+
+
+def _parts_of(text: str, operator: type[ast.And | ast.Or]) -> set[str]:
+    """Return what an `and` or `or` is of, each in one form."""
+    node = _expression(text)
+    plain = None if node is None else _plain(node)
+    if isinstance(plain, ast.BoolOp) and isinstance(plain.op, operator):
+        return {ast.unparse(value) for value in plain.values}
+    return {text if plain is None else ast.unparse(plain)}
+
+
+_CONTRARY: Mapping[type[ast.cmpop], ast.cmpop] = {
+    **{ast.Eq: ast.NotEq(), ast.NotEq: ast.Eq(), ast.Is: ast.IsNot(), ast.IsNot: ast.Is()},
+    **{ast.In: ast.NotIn(), ast.NotIn: ast.In()},
+}
+
+
+def _plain(node: ast.expr, is_not: bool = False) -> ast.expr:
+    """Return a condition, or its contrary, with no `not` where it can be done without."""
+    match node:
+        case ast.UnaryOp(op=ast.Not()):
+            return _plain(node.operand, not is_not)
+        case ast.BoolOp():
+            is_and = isinstance(node.op, ast.And) != is_not
+            values = [_plain(value, is_not) for value in node.values]
+            return ast.BoolOp(ast.And() if is_and else ast.Or(), values)
+        case ast.Compare(ops=[operator]) if is_not and type(operator) in _CONTRARY:
+            return ast.Compare(node.left, [_CONTRARY[type(operator)]], node.comparators)
+    return ast.UnaryOp(ast.Not(), node) if is_not else node
+
+
+def _is_contrary(one: str, other: str) -> bool:
+    nodes = [_expression(text) for text in (one, other)]
+    if nodes[0] is None or nodes[1] is None:
+        return False
+    return ast.unparse(_plain(nodes[0])) == ast.unparse(_plain(nodes[1], True))
 
 
 def _about(sides: _Sides, number: int, added: Collection[int]) -> Iterator[tuple[str, str, int]]:
@@ -335,11 +398,29 @@ def _about(sides: _Sides, number: int, added: Collection[int]) -> Iterator[tuple
     yield from _read(sides, before, site)
     pairs = [*zip(before.guards, site.guards, strict=False)]
     changed = [(old, new) for old, new in pairs if sides.alike(old) != sides.alike(new)]
+    if not changed and len(before.guards) == len(site.guards):
+        yield from _turned_round(sides, before, site)
     if len(before.guards) == len(site.guards) and len(changed) == 1:
         was, now = changed[0]
         if set(_WORD.findall(was)) & set(_WORD.findall(now)):
             shown = _shown(was, now)
             text = f"the condition or loop around this line is {shown[1]} now (it was {shown[0]})"
+            yield now, text, site.first
+
+
+def _turned_round(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, int]]:
+    """Look for a condition around a statement that stands for the contrary of what it did."""
+    for number, (was, now) in enumerate(zip(before.guards, site.guards, strict=True)):
+        old, new = (
+            _inlined(flow, guard, reads[number], reads[number])
+            for flow, guard, reads in (
+                (sides.old, was, before.guard_reads),
+                (sides.new, now, site.guard_reads),
+            )
+        )
+        if old != new and _is_contrary(old, new):
+            shown = _shown(old, new)
+            text = f"the condition around this line is {shown[1]} now (it was {shown[0]})"
             yield now, text, site.first
 
 
