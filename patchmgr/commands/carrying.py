@@ -220,11 +220,11 @@ def carry(
             patches = [item.patch for item in items]
             judged = with_named(judged, patches, history.find, repository)
             judged, left = pass_on_causes(judged, below)
-            judged = check_merged(judged, states, suspect_all=structure.suspect_all)
             told = [
                 *invalid_patches(items, views),
                 *_unless_resolved(run_checks(states, CHECKS), judged, tools.solved),
             ]
+            told += check_merged(states, told, suspect_all=structure.suspect_all)
             # The merge itself: imports that were followed have other words on purpose.
             ledger = ledger_of(items, judged, merged, base, blobs=bench, history=way)
             judged = with_findings(

@@ -6,38 +6,33 @@ kind that the other side replaced everywhere. Names and uses are the audit's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Collection, Sequence
 
-from msgspec.structs import replace
-
-from patchmgr.engines.audit.states import Files, States
+from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.structure.guards_lines import growths, outdated_lines
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.sides import Texts
-
-if TYPE_CHECKING:
-    from patchmgr.engines.rebase import Judged
+from patchmgr.model.audit import AuditFinding
 
 Question = tuple[Texts, str, str]
 """The three texts, the merged one, and the path of a file."""
 SuspectAll = Callable[[Sequence[Question]], Callable[[], Sequence[tuple[str, ...]]]]
 
 _PYTHON = (".py", ".pyi")
+_QUOTED = re.compile(r"`([^`]+)`")
 
 
 def check_merged(
-    judged: Sequence[Judged], states: States, *, suspect_all: SuspectAll
-) -> tuple[Judged, ...]:
-    """Warn, at the last patch that carries a file, of what is suspicious in it.
+    states: States, told: Collection[Told], *, suspect_all: SuspectAll
+) -> tuple[Told, ...]:
+    """Return what is suspicious in the files that merged, for the last patch that carries each.
 
     `suspect_all` starts to look at merges, and gives what is to be asked for the answers. Files
-    that a conflict is left in are not looked at.
+    that a conflict is left in are not looked at, and what was told of a name is not told again.
     """
     old, upstream, fork, after = states.base, states.onto, states.written, states.merged
-    last = {patch.outcome.name: number for number, patch in enumerate(judged)}
-    carried = list(states.carriers)
-    merges, texts = _merged_texts(carried, (old, upstream, fork), after)
+    merges, texts = _merged_texts([*states.carriers], (old, upstream, fork), after)
     counted = {path: growths(texts[path], merges[path]) for path in texts}
     suspects = [
         path
@@ -45,12 +40,34 @@ def check_merged(
         if path.endswith(_PYTHON) and is_worth_a_look(texts[path], counted[path])
     ]
     asked = suspect_all([(texts[path], merges[path], path) for path in suspects])
-    told: dict[str, tuple[str, ...]] = {}
-    for path in texts:
-        told[path] = outdated_lines(texts[path], counted[path])
+    found = {path: outdated_lines(texts[path], counted[path]) for path in texts}
     for path, sentences in zip(suspects, asked(), strict=True):
-        told[path] += sentences
-    return _with_warnings(judged, told, {path: last[n] for path, n in states.carriers.items()})
+        found[path] += sentences
+    known: dict[str, list[str]] = {}
+    for _, finding in told:
+        known.setdefault(finding.path, []).append(finding.symbol or "")
+    return tuple(
+        (states.carriers[path], _finding(path, sentence, merges[path]))
+        for path, sentences in found.items()
+        for sentence in sentences
+        if not _is_about(sentence, known.get(path, ()))
+    )
+
+
+def _is_about(sentence: str, symbols: Collection[str]) -> bool:
+    """Say whether a sentence is about one of some names, or about one's last part."""
+    quoted = {text.removeprefix("if ") for text in _QUOTED.findall(sentence)}
+    quoted |= {text.rpartition(".")[2] for text in quoted}
+    return any(s in quoted or s.rpartition(".")[2] in quoted for s in symbols if s)
+
+
+def _finding(path: str, sentence: str, merged: str) -> AuditFinding:
+    """Return a suspicion, with its line where what it quotes is one line only."""
+    quoted = next(iter(_QUOTED.findall(sentence)), None)
+    said = merged.split("\n")
+    lines = [n for n, line in enumerate(said, 1) if line.strip() in (quoted, f"{quoted}:")]
+    line = lines[0] if len(lines) == 1 else 0
+    return AuditFinding("suspect", False, path, line, quoted, sentence)
 
 
 def _merged_texts(
@@ -68,18 +85,6 @@ def _merged_texts(
             merges[path] = _decoded(content)
             texts[path] = Texts(*(_decoded(side or b"") for side in before))
     return merges, texts
-
-
-def _with_warnings(
-    judged: Sequence[Judged], told: Mapping[str, Sequence[str]], last: Mapping[str, int]
-) -> tuple[Judged, ...]:
-    """Return the patches with what is to be said of the files that each is the last to carry."""
-    found = list(judged)
-    for path, sentences in told.items():
-        outcome = found[last[path]].outcome
-        warnings = (*outcome.warnings, *(f"{path}: {sentence}" for sentence in sentences))
-        found[last[path]] = replace(found[last[path]], outcome=replace(outcome, warnings=warnings))
-    return tuple(found)
 
 
 def _decoded(content: bytes) -> str:

@@ -33,10 +33,10 @@ def warned(
     base: Files, ours: Files, upstream: Files, *, blobs: MemoryBlobs | None = None
 ) -> list[str]:
     """Return the warnings of a series of one patch."""
-    judged, states = audited(base, ours, upstream, blobs=blobs)
-    found = check_merged(judged, states, suspect_all=at_once)
-    told = (f"{finding.path}: {finding.text}" for _, finding in run_checks(states, CHECKS))
-    return [*told, *found[0].outcome.warnings]
+    _, states = audited(base, ours, upstream, blobs=blobs)
+    told = list(run_checks(states, CHECKS))
+    told += check_merged(states, told, suspect_all=at_once)
+    return [f"{finding.path}: {finding.text}" for _, finding in told]
 
 
 NEEDY = b"def helper(way):\n    return 1\n"
@@ -146,3 +146,39 @@ def test_a_file_that_is_not_at_hand_may_hold_anything(blobs: MemoryBlobs, said: 
     ours: Files = {**base, "a.py": module(bottom="from large import thing\n")}
     upstream: Files = {"a.py": module(top="# important\nimportance = 1\n"), "large.py": LARGE}
     assert warned(base, ours, upstream, blobs=blobs) == said
+
+
+
+TAKE = b"""\
+def take(count, size):
+    count = int(count)
+    total = count
+    return total
+
+
+def keep(size):
+    if size:
+        return size
+    raise ValueError
+"""
+OURS = b"    total = count\n    if size:\n        raise ValueError\n"
+THEIRS = b"def take(count, size):\n    if size:\n        return size\n"
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_two_conditions_in_words_that_are_all_old_are_a_finding(is_same: bool) -> None:
+    ours = TAKE.replace(b"    total = count\n", OURS)
+    upstream = TAKE.replace(b"def take(count, size):\n", THEIRS)
+    upstream = upstream if is_same else upstream.replace(b"    if size:", b"    if count:", 1)
+    _, states = audited({"a.py": TAKE}, {"a.py": ours}, {"a.py": upstream})
+    found = check_merged(states, (), suspect_all=at_once)
+    said = "a.py: What is under the second `if size` is never reached."
+    assert [f.sentence() for _, f in found] == ([said] if is_same else [])
+    assert not any(finding.is_certain for _, finding in found)
+
+
+def test_what_the_audit_told_of_a_name_is_not_told_again() -> None:
+    ours, upstream = (module(**{side: "def new():\n    pass\n"}) for side in ("top", "bottom"))
+    _, states = audited({"a.py": module()}, {"a.py": ours}, {"a.py": upstream})
+    (told,) = check_merged(states, (), suspect_all=at_once)
+    assert not check_merged(states, [told], suspect_all=at_once)

@@ -123,9 +123,10 @@ def ask_in_memory(probe: Probe) -> Answer:
         for tree in (probe.base, probe.patch, probe.upstream)
     )
     judged, states = audited(base, ours, upstream, renames=_renames(probe.base, probe.upstream))
-    judged = check_merged(judged, states, suspect_all=_suspect_all)
     outcome = judged[0].outcome
-    said = [finding.sentence() for _, finding in run_checks(states, CHECKS)]
+    told = list(run_checks(states, CHECKS))
+    told += check_merged(states, told, suspect_all=_suspect_all)
+    said = [finding.sentence() for _, finding in told]
     said += outcome.warnings
     if outcome.verdict in (Verdict.CONFLICT, Verdict.BLOCKED):
         return Answer("conflict", (outcome.reason or "", *said))

@@ -30,6 +30,7 @@ T = TypeVar("T")
 SIMILAR = 0.5
 _UNDEFINED = "undefined name"
 _BUILTINS = frozenset(dir(builtins))
+_CONSTANT = re.compile(r"^Constant\(value=(['\"]?)(.*)\1\)$")
 _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|value=\w+")
 
 
@@ -114,7 +115,8 @@ def _doubled(sides: _Sides) -> Iterator[Breach]:
     for name in _too_many(sides, "definitions"):
         yield Breach("doubled definition", f"`{name}` is defined once more than on either side.")
     for key in _too_many(sides, "keys"):
-        yield Breach("doubled key", f"A dictionary has the key {key} twice.")
+        shown = _CONSTANT.sub(r"\2", key)
+        yield Breach("doubled key", f"A dictionary has the key `{shown}` twice.")
 
 
 def _returned(sides: _Sides) -> Iterator[Breach]:

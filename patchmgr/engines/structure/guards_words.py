@@ -19,6 +19,7 @@ _HEAD = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _ARGUMENTS = re.compile(r"[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)")
+_CONDITION = re.compile(r"[ \t]*(?:el)?if\b[ \t]*(.+?)[ \t]*:(?:[ \t]|$)")
 _ASYNC = re.compile(r"[ \t]*(?:async[ \t]+)?")
 
 
@@ -27,10 +28,12 @@ def is_worth_a_look(texts: Texts, counted: Growths) -> bool:
 
     It could where the merge has a word that one side wiped out, where both sides bring in the
     same word, where a name is left alone that both sides use, where one side changes the head of
-    a definition that the other one names in new lines, or where a line is back that one removed.
+    a definition that the other one names in new lines, where a line is back that one removed, or
+    where both bring the same condition.
     """
     return (
         _is_line_back(counted)
+        or _is_condition_twice(counted)
         or _is_word_suspect(texts.base, counted)
         or _is_called_otherwise(texts)
     )
@@ -100,6 +103,15 @@ def _places(part: str, text: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = text.find(part, at + 1)
+
+
+def _is_condition_twice(counted: Growths) -> bool:
+    """Say whether both sides bring the same condition: the words of it may all be old."""
+    ours, theirs = (
+        {match[1] for line, n in side.items() if n > 0 and (match := _CONDITION.match(line))}
+        for side in (counted.upstream, counted.fork)
+    )
+    return not ours.isdisjoint(theirs)
 
 
 def _is_line_back(counted: Growths) -> bool:
