@@ -148,7 +148,6 @@ def test_a_file_that_is_not_at_hand_may_hold_anything(blobs: MemoryBlobs, said: 
     assert warned(base, ours, upstream, blobs=blobs) == said
 
 
-
 TAKE = b"""\
 def take(count, size):
     count = int(count)

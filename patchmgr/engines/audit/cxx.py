@@ -260,12 +260,15 @@ class _Side(Struct, frozen=True):
         if new is None:
             return set(self.old.words(path))
         lines = old.splitlines(keepends=True)
-        blocks = changed_blocks(lines, new.splitlines(keepends=True))
+        now = new.splitlines(keepends=True)
+        blocks = changed_blocks(lines, now)
         text = b"".join(
             b"".join(lines[_start(lines, block.old_start) : _end(lines, block)]) for block in blocks
         )
         words = set(text.translate(_BLANKED).split())
-        return words if words.isdisjoint(_SCOPES) else set(self.old.words(path))
+        come = (line for block in blocks for line in now[block.new_start : block.new_end])
+        is_wide = not words.isdisjoint(_SCOPES) or any(b"virtual" in line for line in come)
+        return set(self.old.words(path)) if is_wide else words
 
     def _redeclared(self, path: str, names: Collection[bytes]) -> set[str]:
         """Return those of some names that a file declared, and does not declare alike now."""
@@ -361,7 +364,10 @@ class _Fault(Struct, frozen=True):
             or self._scoped(old, new)
             or self._call(old, new)
             or self._template(old, new)
+            or self._constructor(old, new)
+            or self._abstract(old, new)
             or self._owner(old, new)
+            or self._type(old, new)
         )
 
     def _known(self, reach: _Reach, path: str) -> list[Declaration]:
@@ -447,7 +453,17 @@ class _Fault(Struct, frozen=True):
     ) -> AuditFinding | None:
         """Look at the arguments of a type's template, where they were enough or not too many."""
         given = self.use.template
-        if given is None or not new or {one.kind for one in (*old, *new)} != {"type"}:
+        if not new or {one.kind for one in (*old, *new)} != {"type"}:
+            return None
+        was, now = ({one.parameters is None for one in some} for some in (old, new))
+        if {True} in (was, now) and was | now == {True, False} and was != now:
+            if (given is None) != (now == {False}) or not self._is_named():
+                return None
+            text = f"`{self.use.name}` is {'a template' if given is None else 'no template'} now"
+            return self._finding(
+                "signature", False, text, old[0], lambda now: {o.type for o in now} != {""}
+            )
+        if given is None:
             return None
 
         def fits(some: Sequence[Declaration]) -> bool:
@@ -458,6 +474,86 @@ class _Fault(Struct, frozen=True):
         text = f"`{self.use.name}` has {_counted(given)} here; its template takes {_wanted(new)}"
         return self._finding("signature", False, text, old[0], lambda now: not fits(now))
 
+    def _is_named(self) -> bool:
+        """Say whether the type's name stands for the type, and nothing is derived from a call."""
+        code = self.side.new.code(self.path)
+        after = "" if code is None else "".join(t.text for t in code.tokens[self.use.at + 1 :][:1])
+        return after not in ("(", "{", "::") and self.use.before not in ("class", "struct", "using")
+
+    def _constructor(
+        self, old: Sequence[Declaration], new: Sequence[Declaration]
+    ) -> AuditFinding | None:
+        """Look at an object that is made with arguments that no constructor takes now."""
+        from patchmgr.engines.languages.cxx_declarations import arguments_of_object
+
+        name, code = self.use.name, self.side.new.code(self.path)
+        made = None if code is None else arguments_of_object(code, self.use)
+        was, now = (
+            [one for one in some if one.kind == "function" and one.owners[-1:] == (name,)]
+            for some in (old, new)
+        )
+        if made is None or not was or not now:
+            return None
+        if any("initializer_list" in p.type for one in now for p in one.parameters or ()):
+            return None
+        if not any(one.takes(made, made) for one in was) or any(o.takes(made, made) for o in now):
+            return None
+        text = f"`{name}` is made with {_counted(made)} here; it takes {_wanted(now)}"
+        return self._finding(
+            "signature",
+            False,
+            text,
+            was[0],
+            lambda some: not any(o.takes(made, made) for o in some),
+        )
+
+    def _abstract(
+        self, old: Sequence[Declaration], new: Sequence[Declaration]
+    ) -> AuditFinding | None:
+        """Look at a type that lacks what its base has to be given now."""
+        code = self.side.new.code(self.path)
+        was, now = ({pure for one in some for pure in one.pure} for some in (old, new))
+        lacking = now - was
+        for mine in code.declarations if code is not None and lacking else ():
+            if self.use.name not in mine.bases or mine.line not in self.lines:
+                continue
+            own = {one.name for one in code.declarations if one.owners[-1:] == (mine.name,)}
+            if lacks := sorted(lacking - own):
+                text = f"`{mine.name}` has no `{lacks[0]}`, which `{self.use.name}` asks for now"
+                return self._finding(
+                    "signature",
+                    False,
+                    text,
+                    old[0],
+                    lambda some: any(lacks[0] in one.pure for one in some),
+                )
+        return None
+
+    def _type(self, old: Sequence[Declaration], new: Sequence[Declaration]) -> AuditFinding | None:
+        """Look at a variable of another type, at a value that is another one, or no constant."""
+        from patchmgr.engines.languages.cxx_declarations import is_number
+
+        if len(old) != 1 or len(new) != 1 or old[0].owners != new[0].owners:
+            return None
+        was, now, name = old[0], new[0], self.use.name
+        if was.kind != now.kind or was.kind not in ("function", "variable"):
+            return None
+        is_made = self.use.is_call and self.use.before not in (";", "{", "}", ")", "else")
+        if was.kind == "function" and not is_made:
+            return None
+        if was.is_constant and not now.is_constant and self.use.before in ("<", "[", "case"):
+            text = f"`{name}` is no constant any more, and is used as one here"
+        elif was.type == now.type or not was.type or not now.type:
+            return None
+        elif is_number(was.type) and is_number(now.type):
+            return None
+        else:
+            does = "returns" if was.kind == "function" else "is of type"
+            text = f"`{name}`, which is used here, {does} `{now.type}` now (it was `{was.type}`)"
+        return self._finding(
+            "signature", False, text, was, lambda some: [one.type for one in some] == [now.type]
+        )
+
     @staticmethod
     def _apart(some: Sequence[Declaration]) -> bool:
         return any(one.is_member for one in some) and any(not one.is_member for one in some)
@@ -465,6 +561,19 @@ class _Fault(Struct, frozen=True):
     def _owner(self, old: Sequence[Declaration], new: Sequence[Declaration]) -> AuditFinding | None:
         """Look at what went to another namespace."""
         use = self.use
+        is_part = use.before in (".", "->")
+        if new and {one.kind for one in (*old, *new)} == {"function"} and use.is_call:
+            members = [{one.is_member for one in some} for some in (old, new)]
+            if members == [{is_part}, {not is_part}] and not use.owner:
+                owner = "::".join((*new[0].owners, use.name))
+                text = f"`{use.name}` is `{owner}` now, and {'no' if is_part else 'a'} member"
+                return self._finding(
+                    "removed",
+                    False,
+                    text,
+                    old[0],
+                    lambda some: {o.is_member for o in some} != {is_part},
+                )
         if not new or any(one.is_member or one.kind == "macro" for one in (*old, *new)):
             return None
         was, now = ({one.owners for one in some} for some in (old, new))
@@ -488,7 +597,9 @@ class _Fault(Struct, frozen=True):
 
     def of_definition(self, mine: Declaration) -> AuditFinding | None:
         """Look at a definition whose declaration is of another signature now."""
-        if mine.kind != "function" or mine.parameters is None or not mine.is_definition:
+        if mine.kind != "function" or mine.parameters is None:
+            return None
+        if not mine.is_definition and not mine.is_override:
             return None
         types = [one.type for one in mine.parameters]
 
@@ -503,6 +614,9 @@ class _Fault(Struct, frozen=True):
             ]
             for reach, path in ((self.side.old, self.before), (self.side.new, self.path))
         )
+        if mine.is_override and same(old) and not any(one.is_member for one in new):
+            text = f"`{mine.name}` overrides what {self.provider} no longer has"
+            return self._finding("removed", False, text, old[0], lambda now: not same(now))
         if not same(old) or same(new) or not new:
             return None
         text = f"`{mine.name}` is defined here, and {self.provider} declares it otherwise"
@@ -589,7 +703,8 @@ def _by_name(code: CxxFile | None, names: Collection[bytes]) -> dict[str, set[ob
 
 
 def _facts(one: Declaration) -> tuple[object, ...]:
-    return one.kind, one.owners, one.parameters, one.is_scoped
+    shape = one.kind, one.owners, one.parameters, one.is_scoped
+    return *shape, one.type, one.is_constant, one.pure
 
 
 def _opened(text: bytes) -> set[bytes]:

@@ -42,8 +42,18 @@ _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([^\W\d]\w*)(\([^()]*\))?", re.M
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
 _WORD = re.compile(r"[^\W\d]\w*")
 
+_SPECIFIERS = frozenset(
+    {"__device__", "__forceinline__", "__global__", "__host__", "const", "constexpr", "explicit"}
+    | {"extern", "inline", "mutable", "static", "virtual", "volatile", "&", "typename", "struct"}
+)
+
 MOST_TOKENS = 400_000  # of a file
 _LONGEST = 200  # tokens between the angle brackets of a use
+
+
+def is_number(text: str) -> bool:
+    """Say whether a type is one that numbers are converted to and from."""
+    return set(text.split()) <= _NUMBERS | {"std", "::"}
 
 
 class Parameter(Struct, frozen=True):
@@ -56,7 +66,7 @@ class Parameter(Struct, frozen=True):
     @property
     def is_number(self) -> bool:
         """Say whether it is of a type that numbers are converted to and from."""
-        return set(self.type.split()) <= _NUMBERS | {"std", "::"}
+        return is_number(self.type)
 
 
 class Declaration(Struct, frozen=True):
@@ -77,6 +87,11 @@ class Declaration(Struct, frozen=True):
     is_open: bool = False
     is_definition: bool = False
     is_scoped: bool = False
+    type: str = ""
+    is_constant: bool = False
+    is_override: bool = False
+    bases: tuple[str, ...] = ()
+    pure: tuple[str, ...] = ()
 
     def takes(self, least: int, most: int) -> bool:
         """Say whether a call with so many arguments can fit."""
@@ -88,6 +103,8 @@ class Declaration(Struct, frozen=True):
 
 class Use(Struct, frozen=True):
     """A name in code: what stands before it, and how many arguments a call of it has.
+
+    `at` is its place among the tokens.
 
     `owner` is the name in front of `::`; `is_local` says that it is declared there. Commas between
     angle brackets may part arguments or not, so a call has between `least` and `most`. `template`
@@ -103,6 +120,7 @@ class Use(Struct, frozen=True):
     least: int = 0
     most: int = 0
     template: int | None = None
+    at: int = 0
 
 
 class CxxFile(Struct, frozen=True):
@@ -127,7 +145,16 @@ def read_cxx(content: bytes) -> CxxFile:
     kept.scope(0, len(found), (), is_member=False)
     macros = (_macro(text, match) for match in _MACRO.finditer(text))
     directives = (word for line in _DIRECTIVE.findall(text) for word in _WORD.findall(line))
-    return CxxFile(found, closing, (*kept.found, *macros), frozenset(directives))
+    pure: dict[tuple[str, ...], list[str]] = {}
+    for owners, name in kept.pure:
+        pure.setdefault(owners, []).append(name)
+    declared = [
+        replace(one, pure=tuple(pure.get((*one.owners, one.name), ())))
+        if pure and one.kind == "type"
+        else one
+        for one in kept.found
+    ]
+    return CxxFile(found, closing, (*declared, *macros), frozenset(directives))
 
 
 def _macro(text: str, match: re.Match[str]) -> Declaration:
@@ -176,6 +203,7 @@ class _Scan:
 
     def __init__(self, found: Sequence[Token], closing: Mapping[int, int]) -> None:
         self.found: list[Declaration] = []
+        self.pure: list[tuple[tuple[str, ...], str]] = []
         self._tokens = found
         self._closing = closing
 
@@ -249,13 +277,15 @@ class _Scan:
         if not _RECORDS.isdisjoint(texts) and "=" not in texts:
             key = next(n for n, text in enumerate(texts) if text in _RECORDS)
             rest = texts[key + 1 :]
-            rest = rest[: rest.index(":")] if ":" in rest else rest
+            colon = rest.index(":") if ":" in rest else len(rest)
+            bases = tuple(text for text in rest[colon:] if _is_name(text))
+            rest = rest[:colon]
             names = [t for t in rest if _is_name(t) and not _is_attribute(t)]
             if "<" in rest:  # a specialization, which declares nothing new
                 return tuple(names[:1]), True
             if names:
                 one = Declaration(names[-1], "type", line, owners, is_member, *template)
-                self.found.append(one)
+                self.found.append(replace(one, bases=bases))
             return tuple(names[-1:]), True
         return None
 
@@ -349,7 +379,14 @@ class _Scan:
                 Declaration(name, "type", line, owners, is_member, *template) for name in names
             ]
         else:
-            self._note(_declarators(texts), "variable", items, owners, is_member)
+            names = _declarators(texts)
+            kind = _type(texts[: texts.index(names[0])]) if names else ""
+            is_constant = not {"const", "constexpr"}.isdisjoint(texts)
+            first = len(self.found)
+            self._note(names, "variable", items, owners, is_member)
+            self.found[first:] = [
+                replace(one, type=kind, is_constant=is_constant) for one in self.found[first:]
+            ]
 
     def _function(
         self,
@@ -372,6 +409,9 @@ class _Scan:
         open_ = items[start]
         read = self._parameters(open_ + 1, self._closing[open_])
         line = self._tokens[items[start - 1]].line + 1
+        tail = self._texts(items[start + 1 :])
+        if tail[-2:] == ["=", "0"]:
+            self.pure.append((owners, texts[start - 1]))
         self.found.append(
             Declaration(
                 texts[start - 1],
@@ -382,6 +422,8 @@ class _Scan:
                 None if read is None else read[0],
                 read is not None and read[1],
                 body is not None,
+                type=_type(texts[:at]),
+                is_override=not {"override", "final"}.isdisjoint(tail),
             )
         )
 
@@ -449,6 +491,14 @@ def _parameter(texts: list[str]) -> Parameter:
     return Parameter(" ".join(kind), name, has_default)
 
 
+def _type(texts: Sequence[str]) -> str:
+    """Return a type without what callers need not know, empty where it is not plain."""
+    if not {"auto", "decltype", "operator", "(", "[", "{", "~"}.isdisjoint(texts):
+        return ""
+    kept = [t for t in texts if t not in _SPECIFIERS and not (t.isupper() and len(t) > 2)]
+    return " ".join(kept)
+
+
 def _declarators(texts: Sequence[str]) -> list[str]:
     """Return the variables that a declaration without a parameter list declares."""
     found: list[str] = []
@@ -483,14 +533,45 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
         if open_ is None:
             count = _template_arguments(file, number + 1)
             is_local = _is_local(file, number)
-            yield Use(token.text, token.line + 1, before, owner, is_local, template=count)
+            yield Use(
+                token.text, token.line + 1, before, owner, is_local, template=count, at=number
+            )
             continue
         end = file.closing[open_]
         narrow = sum(1 for _ in _split(file.tokens, file.closing, open_ + 1, end))
         is_local = _is_local(file, number)
         widest = _widest(file, open_)
         count = _template_arguments(file, number + 1)
-        yield Use(token.text, token.line + 1, before, owner, is_local, True, narrow, widest, count)
+        yield Use(
+            token.text, token.line + 1, before, owner, is_local, True, narrow, widest, count, number
+        )
+
+
+def arguments_of_object(file: CxxFile, use: Use) -> int | None:
+    """Count the arguments that an object of a type is made with where its name is used.
+
+    None where nothing is made there, or where it may be a copy.
+    """
+    texts = [token.text for token in file.tokens[use.at + 1 : use.at + 3]]
+    if len(texts) < 2 or use.before in (*_RECORDS, "~"):
+        return None
+    if texts[0] in ("(", "{"):
+        open_ = use.at + 1
+    elif _is_name(texts[0]) and texts[1] in ("(", "{"):
+        if any((one.name, one.line) == (texts[0], use.line) for one in file.declarations):
+            return None  # a function that returns such a one
+        open_ = use.at + 2
+    elif texts == [">", "("] and file.tokens[use.at - 2].text in ("make_shared", "make_unique"):
+        open_ = use.at + 2
+    else:
+        return None
+    close = file.closing.get(open_)
+    if close is None:
+        return None
+    parts = [*_split(file.tokens, file.closing, open_ + 1, close)]
+    if len(parts) == 1 and not (parts[0][0][0].isdigit() or parts[0][0][0] in "\"'"):
+        return None
+    return len(parts)
 
 
 def _template_arguments(file: CxxFile, start: int) -> int | None:
