@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from posixpath import dirname, normpath
 from typing import TYPE_CHECKING
 
@@ -407,7 +408,7 @@ class _Fault(Struct, frozen=True):
             return None
         code = self.side.new.code(self.path)
         texts = [] if code is None else [token.text for token in code.tokens]
-        if ("using", "enum") in zip(texts, texts[1:], strict=False):
+        if ("using", "enum") in pairwise(texts):
             return None
         text = f"`{self.use.name}` is only known as `{new[0].owners[-1]}::{self.use.name}` now"
         return self._finding(
@@ -543,11 +544,11 @@ class _Fault(Struct, frozen=True):
             return None
         if was.is_constant and not now.is_constant and self.use.before in ("<", "[", "case"):
             text = f"`{name}` is no constant any more, and is used as one here"
-        elif was.type == now.type or not was.type or not now.type:
-            return None
-        elif is_number(was.type) and is_number(now.type):
-            return None
         else:
+            if was.type == now.type or not (was.type and now.type):
+                return None
+            if is_number(was.type) and is_number(now.type):
+                return None
             does = "returns" if was.kind == "function" else "is of type"
             text = f"`{name}`, which is used here, {does} `{now.type}` now (it was `{was.type}`)"
         return self._finding(

@@ -74,8 +74,11 @@ class Declaration(Struct, frozen=True):
 
     `kind` is `function`, `type`, `enumerator`, `variable`, `macro` or `namespace`; `parameters` are
     those of a function, a macro or a template of a type, None where they are not known; `is_open`
-    says that it takes any number. `is_member` tells what is in a type, `is_scoped` an enumerator that
-    is only known behind the name of its type.
+    says that it takes any number. `is_member` tells what is in a type, `is_scoped` an enumerator
+    that is only known behind the name of its type. `type` is a variable's, or what a function
+    returns, empty where that is not known; `is_constant` says that a variable may be known when it
+    is compiled. `bases` are those of a type, and `pure` its functions that those who derive from it
+    have to define; `is_override` is a function that says to override another one.
     """
 
     name: str
@@ -495,8 +498,9 @@ def _type(texts: Sequence[str]) -> str:
     """Return a type without what callers need not know, empty where it is not plain."""
     if not {"auto", "decltype", "operator", "(", "[", "{", "~"}.isdisjoint(texts):
         return ""
-    kept = [t for t in texts if t not in _SPECIFIERS and not (t.isupper() and len(t) > 2)]
-    return " ".join(kept)
+    if any(text.isupper() and len(text) <= 2 for text in texts):
+        return ""  # a template's own, mostly: `T`
+    return " ".join(t for t in texts if t not in _SPECIFIERS and not t.isupper())
 
 
 def _declarators(texts: Sequence[str]) -> list[str]:
