@@ -347,7 +347,7 @@ def _leads_out(exit_: Site, site: Site) -> bool:
         return False
     known: set[str] = set()
     for guard, reads in zip(site.guards[depth:], site.guard_reads[depth:], strict=True):
-        if all(reads.get(name) == reached for name, reached in exit_.reads.items()):
+        if all(exit_.reads.get(name, reached) == reached for name, reached in reads.items()):
             known.update(_parts_of(guard, ast.And))
     test = exit_.text.removeprefix("if ")
     return not known.isdisjoint(_parts_of(test, ast.Or)) or known.issuperset(

@@ -84,6 +84,68 @@ def test_what_is_the_same_for_the_patch_is_not_told(case: str) -> None:
     assert not told_of(BASE, patched(line), BASE.replace(old, new))
 
 
+TALLY = f"""\
+def tally(items, skip, is_dry):
+    is_full = len(items) > 3
+{FILLER}
+    for item in items:
+        size = item.size
+{FILLER.replace("    log", "        log")}
+        if item is not None and size:
+            use(item)
+        elif not is_dry:
+            keep(item)
+        else:
+            drop(item)
+    if is_full:
+        done(items)
+    return items
+"""
+HEAD = "        size = item.size\n"
+LEFT = {
+    "a condition that is part of this one": ("if not size:\n            continue", None),
+    "an `or` with this one": ("if skip or is_dry:\n            continue", "drop(item)"),
+    "the contrary of the one above": ("if not is_dry:\n            return", "keep(item)"),
+    "an `and` of what holds here": (
+        "if item is not None and size:\n            raise E",
+        "use(item)",
+    ),
+    "what does not hold here": ("if is_dry:\n            continue", None),
+    "more than holds here": ("if is_dry and skip:\n            continue", None),
+    "no way out": ("if is_dry:\n            log(0)", None),
+}
+
+
+@pytest.mark.parametrize("case", LEFT)
+def test_a_line_that_upstream_leaves_out_is_told(case: str) -> None:
+    added, dead = LEFT[case]
+    upstream = TALLY.replace(HEAD, f"{HEAD}        {added}\n")
+    for line in ("use(item)", "keep(item)", "drop(item)"):
+        if case == "what does not hold here" and line == "drop(item)":
+            continue
+        ours = TALLY.replace(f"            {line}\n", f"            {line}\n            more(0)\n")
+        told = told_of(TALLY, ours, upstream)
+        assert ["only reached where" in finding.text for finding in told] == [True] * (line == dead)
+
+
+@pytest.mark.parametrize(
+    ("now", "guard", "is_told"),
+    [
+        ("is_small = len(items) <= 3", "not is_small", False),
+        ("is_small = not len(items) > 3", "is_small", True),
+        ("is_full = not len(items) > 3", "is_full", True),
+        ("is_full = len(items) > 3", "is_full", False),
+        ("is_large = len(items) > 3", "is_large", False),
+        ("is_full = len(items) > 3 or skip", "is_full", False),
+    ],
+)
+def test_a_condition_that_was_turned_round_is_told(now: str, guard: str, is_told: bool) -> None:
+    ours = TALLY.replace("        done(items)\n", "        done(items)\n        more(0)\n")
+    upstream = TALLY.replace("is_full = len(items) > 3", now).replace("if is_full:", f"if {guard}:")
+    told = told_of(TALLY, ours, upstream)
+    assert ["the condition around" in finding.text for finding in told] == [True] * is_told
+
+
 STATEMENTS = {
     "with": ("with open(name) as end:\n        pass", "with open(other) as end:\n        pass"),
     "while": (
