@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from patchmgr.engines.audit.builds import unbuilt_files
 from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.engines.audit.definitions import check_tests
 from patchmgr.engines.audit.folders import lonely_files
@@ -15,6 +16,7 @@ from patchmgr.engines.audit.syntax import syntax
 CHECKS: tuple[Check, ...] = (
     syntax,
     lonely_files,
+    unbuilt_files,
     changed_meaning,
     cxx_faults,
     lost_registrations,

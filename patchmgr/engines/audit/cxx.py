@@ -515,7 +515,9 @@ class _Fault(Struct, frozen=True):
         code = self.side.new.code(self.path)
         was, now = ({pure for one in some for pure in one.pure} for some in (old, new))
         lacking = now - was
-        for mine in code.declarations if code is not None and lacking else ():
+        if code is None or not lacking:
+            return None
+        for mine in code.declarations:
             if self.use.name not in mine.bases or mine.line not in self.lines:
                 continue
             own = {one.name for one in code.declarations if one.owners[-1:] == (mine.name,)}
