@@ -30,12 +30,23 @@ _WIDTH = 88
 
 
 class Move(Struct, frozen=True):
-    """A name that is to be imported from elsewhere, and the upstream commit that moved it."""
+    """A name that is to be imported from elsewhere, and the upstream commit that moved it.
+
+    Without a commit it may be the importing file that moved, from `start`.
+    """
 
     module: str
     name: str
     to: str
     commit: str | None
+    start: str = ""
+
+    def sentence(self) -> str:
+        """Say where the name is imported from now, and why."""
+        now = f"`{self.name}` is imported from `{self.to}` now"
+        if self.start:
+            return f"{now}, where it was `{self.module}`: the file was {self.start}."
+        return f"{now}; upstream moved it from `{self.module}`."
 
 
 Files = Mapping[str, Entry | None]
@@ -79,6 +90,8 @@ def _moves(states: States) -> dict[str, tuple[Move, ...]]:
         content = states.merged.read(path)
         text = (content or b"").decode("utf-8", "surrogateescape")
         imports = [(module, name) for _, module, name in changed.imports(path, text)]
+        if written_path(states, path) != path:
+            imports += [(m, n) for _, m, n in named_imports(text) if m.startswith(".")]
         if all(resolves(path, module, name, states.merged) for module, name in imports):
             continue
         lines = new_lines(text, states.onto.read(path))
@@ -123,6 +136,9 @@ def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]
         if not isinstance(node, ast.ImportFrom):
             continue
         module = "." * node.level + (node.module or "")
+        if node.level and path != then.path:
+            yield from _left_behind(node, module, pair)
+            continue
         for fault in faults_of(use, pair):
             name = fault.symbol.rpartition(".")[2]
             to = (
@@ -133,6 +149,33 @@ def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]
             if to is not None:
                 step = since_gone(states, fault.old, fault.new, fault.symbol)
                 yield Move(module, name, to, None if step is None else step.commit)
+
+
+def _left_behind(node: ast.ImportFrom, module: str, pair: Pair) -> Iterator[Move]:
+    """Yield what a relative import of a file that moved finds only from where the file was."""
+    start = pair.then.path
+    place = pair.now.state.place(start, module)
+    for alias in node.names:
+        if alias.name == "*":
+            is_here = bool(pair.now.state.place(pair.now.path, module))
+            is_there = bool(place)
+        else:
+            here = pair.now.imported(node, alias)
+            there = pair.now.state.imported(start, module, alias.name)
+            is_here = here.what not in ("absent", "gone")
+            is_there = there.what not in ("absent", "gone")
+        if is_there and not is_here:
+            yield Move(module, alias.name, _relative(pair.now.path, place), None, start)
+
+
+def _relative(path: str, place: str) -> str:
+    """Return how a file names a module of its own package."""
+    folders = path.split("/")[:-1]
+    parts = place.removesuffix(".py").removesuffix(".pyi").removesuffix("/__init__").split("/")
+    same = 0
+    while same < min(len(folders), len(parts)) and folders[same] == parts[same]:
+        same += 1
+    return "." * (len(folders) - same + 1) + ".".join(parts[same:])
 
 
 def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -> str | None:
@@ -276,10 +319,9 @@ def _told(
     if not places:
         return outcome
     verdict = Verdict.MODIFIED if outcome.verdict is Verdict.UNCHANGED else outcome.verdict
-    text = (
-        f"`{move.name}` is imported from `{move.to}` now; upstream moved it from `{move.module}`."
+    finding = AuditFinding(
+        "followed", False, path, 0, move.name, move.sentence(), move.commit, move.to
     )
-    finding = AuditFinding("followed", False, path, 0, move.name, text, move.commit, move.to)
     return replace(
         outcome,
         hunks=hunks,
