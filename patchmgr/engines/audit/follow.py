@@ -23,7 +23,7 @@ from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import Entry
 
 if TYPE_CHECKING:
-    from patchmgr.engines.audit.interface_faults import Pair
+    from patchmgr.engines.audit.pairs import Pair
     from patchmgr.engines.audit.python_modules import Entity
 
 _WIDTH = 88
@@ -119,8 +119,9 @@ def _importing(states: States) -> Iterator[str]:
 
 
 def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]:
-    from patchmgr.engines.audit.interface_faults import Pair, faults_of
+    from patchmgr.engines.audit.interface_faults import faults_of
     from patchmgr.engines.audit.new_names import since_gone
+    from patchmgr.engines.audit.pairs import Pair
     from patchmgr.engines.audit.python_modules import Parser, PythonState
     from patchmgr.engines.audit.python_uses import Reader, uses_of
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
+from patchmgr.engines.audit.new_names import best, new_name, since_gone, since_signed
+from patchmgr.engines.audit.pairs import Fault, Pair
 from patchmgr.engines.audit.places import patch_of_line, waiting_paths, written_path
 from patchmgr.engines.audit.python_modules import (
     ENDS,
     LARGEST,
+    UNKNOWN,
     Entity,
     Function,
+    Module,
     Parser,
     PythonState,
     members_of,
@@ -24,6 +29,12 @@ from patchmgr.engines.audit.python_modules import (
     places,
 )
 from patchmgr.engines.audit.python_uses import Reader, Use, uses_of
+from patchmgr.engines.audit.results import (
+    decorator_faults,
+    handler_faults,
+    result_faults,
+    type_faults,
+)
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.structure.guards_calls import misfit
 from patchmgr.model.audit import AuditFinding
@@ -36,21 +47,8 @@ _HARMLESS = frozenset({
     "Return types are incompatible", "Parameter default was changed",
 })  # fmt: skip
 _MAKES = "__init__"
-
-
-class Fault(Struct, frozen=True):
-    """What is wrong with a use; `old` is what it meant on its side, `new` what it means now.
-
-    `name` is what is looked for, where it is gone.
-    """
-
-    kind: str
-    text: str
-    symbol: str
-    is_certain: bool
-    line: int
-    old: Entity
-    new: Entity
+_MOST_FILES = 4_000
+_DEEPEST = 8  # imports of all names, one behind the other
 
 
 def broken_names(states: States, path: str) -> frozenset[str]:
@@ -73,20 +71,6 @@ def broken_names(states: States, path: str) -> frozenset[str]:
     return frozenset(names | ({stem} if new is None else set()))
 
 
-class Pair(Struct, frozen=True):
-    """A file as the result reads it, and as the side reads it that its lines come from."""
-
-    now: Reader
-    then: Reader
-
-    def is_same(self, found: Entity) -> bool:
-        """Say whether the file that defines something is the same in both states."""
-        if found.module is None:
-            return False
-        path = found.module.path
-        return self.now.state.files.blob(path) == self.then.state.files.blob(path)
-
-
 def faults_in(states: States, reach: Sequence[tuple[str, frozenset[int], bool]]) -> Iterator[Told]:
     """Yield what is wrong with the uses in some lines of some files, with the patch."""
     parser = states.kept.setdefault("python", Parser())
@@ -103,17 +87,18 @@ def faults_in(states: States, reach: Sequence[tuple[str, frozenset[int], bool]])
         if now.module is None:
             continue
         then = Reader(written, written_path(states, path)) if is_ours else Reader(onto, path)
-        pair = Pair(now, then)
+        pair = Pair(now, then, states.changed_upstream if is_ours else frozenset(states.carriers))
         numbers = sorted(lines)
         told: set[tuple[str, str]] = set()
-        for use in uses_of(now.module.node, numbers):
-            for fault in faults_of(use, pair):
-                homes = {e.module.path for e in (fault.old, fault.new) if e.module is not None}
-                if (fault.text, fault.kind) not in told and homes.isdisjoint(waiting):
-                    told.add((fault.text, fault.kind))
-                    found = _told(states, path, fault, pair, is_ours=is_ours)
-                    if found[0]:
-                        yield found
+        uses = uses_of(now.module.node, numbers)
+        faults = (fault for use in uses for fault in faults_of(use, pair))
+        for fault in (*faults, *star_faults(pair, lines)):
+            homes = {e.module.path for e in (fault.old, fault.new) if e.module is not None}
+            if (fault.text, fault.kind) not in told and homes.isdisjoint(waiting):
+                told.add((fault.text, fault.kind))
+                found = _told(states, path, fault, pair, is_ours=is_ours)
+                if found[0]:
+                    yield found
 
 
 def _read_ahead(states: States, reach: Sequence[tuple[str, frozenset[int], bool]]) -> None:
@@ -175,15 +160,23 @@ def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
         yield from _attribute_faults(node, use, pair)
     elif isinstance(node, ast.Call):
         yield from _call_faults(node, use, pair)
+        yield from result_faults(node, use, pair)
+        yield from type_faults(node, use, pair)
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield from _text_faults(node, node.value, pair)
     elif isinstance(node, ast.ClassDef):
         yield from _base_faults(node, use, pair)
         yield from _abstract_faults(node, use, pair)
+        yield from decorator_faults(node, use, pair, _call_faults)
     elif isinstance(node, Function):
         yield from _override_faults(node, use, pair)
-    elif isinstance(node, ast.Assign):
-        yield from _arity_faults(node, use, pair)
+        yield from decorator_faults(node, use, pair, _call_faults)
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+        if isinstance(node, ast.Assign):
+            yield from _arity_faults(node, use, pair)
+        yield from _attribute_override_faults(node, use, pair)
+    elif isinstance(node, ast.Try):
+        yield from handler_faults(node, use, pair)
 
 
 def _import_faults(node: ast.ImportFrom | ast.Import, use: Use, pair: Pair) -> Iterator[Fault]:
@@ -208,6 +201,11 @@ def _import_faults(node: ast.ImportFrom | ast.Import, use: Use, pair: Pair) -> I
                 )
             continue
         new = pair.now.imported(node, alias)
+        if new.what == "unknown" and module and _left_table(asked, alias.name, pair):
+            text = f"`{said}` finds nothing any more: `{asked}` has no `{alias.name}`."
+            yield _gone(
+                text, f"{module}.{alias.name}", node, use, new, replace(new, is_inferred=True)
+            )
         if new.what not in ("absent", "gone"):
             continue
         old = pair.then.imported(node, alias)
@@ -219,6 +217,72 @@ def _import_faults(node: ast.ImportFrom | ast.Import, use: Use, pair: Pair) -> I
             continue
         symbol = f"{module}.{alias.name}" if module else alias.name
         yield _gone(text, symbol, node, use, old, new)
+
+
+def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
+    """Yield the names in some lines that an import of all names brought, and no longer does."""
+    now, then = pair.now.module, pair.then.module
+    if now is None or then is None or not now.stars or not then.stars:
+        return
+    own = bound_anywhere(now.node)
+    told: set[str] = set()
+    for node in ast.walk(now.node):
+        if not isinstance(node, ast.Name) or node.id in told or node.lineno not in lines:
+            continue
+        if node.id in own or hasattr(builtins, node.id):
+            continue
+        if _by_star(pair.then, then, node.id) is True and _by_star(pair.now, now, node.id) is False:
+            told.add(node.id)
+            old = pair.then.state.named(then, node.id) or UNKNOWN
+            text = f"`{node.id}` is used, and no `import *` brings it any more."
+            new = Entity("gone", node.id, old.module and pair.now.state.module(old.module.path))
+            yield Fault("removed", text, node.id, True, node.lineno, old, new)
+
+
+def bound_anywhere(tree: ast.Module) -> frozenset[str]:
+    """Return every name that any scope of a file binds."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, (*Function, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            found.add(node.name)
+    return frozenset(found)
+
+
+def _by_star(side: Reader, module: Module, name: str, depth: int = 0) -> bool | None:
+    """Say whether an import of all names brings one, None where that is not sure."""
+    if depth > _DEEPEST:
+        return None
+    for star in module.stars:
+        place = side.state.place(side.path, star)
+        parsed = side.state.module(place) if place.endswith((".py", ".pyi")) else None
+        if parsed is None or parsed.is_open:
+            return None
+        listed = parsed.members.get("__all__")
+        if listed is not None or "__all__" in parsed.bound:
+            value = getattr(listed, "value", None)
+            if not isinstance(listed, (ast.Assign, ast.AnnAssign)) or parsed.counts["__all__"] > 1:
+                return None
+            if not isinstance(value, (ast.List, ast.Tuple)):
+                return None
+            if not all(isinstance(e, ast.Constant) for e in value.elts):
+                return None
+            if any(isinstance(e, ast.Constant) and e.value == name for e in value.elts):
+                return True
+        elif name in parsed.bound and not name.startswith("_"):
+            return True
+        else:
+            below = _by_star(Reader(side.state, place), parsed, name, depth + 1)
+            if below is not False:
+                return below
+    return False
 
 
 def _gone(
@@ -237,10 +301,44 @@ def _is_there(old: Entity, pair: Pair, module: str, name: str) -> bool:
     return old.what == "unknown" and parsed is not None and name in parsed.bound
 
 
+def _left_table(module: str, name: str, pair: Pair) -> bool:
+    sides = [
+        side.state.module(side.state.place(side.path, module)) for side in (pair.then, pair.now)
+    ]
+    return sides[0] is not None and sides[1] is not None and _is_unlisted(sides[0], sides[1], name)
+
+
+def _is_unlisted(old: Module, new: Module, name: str) -> bool:
+    """Say whether a name left the table from which the `__getattr__` of a module answers."""
+    if name in new.bound or new.stars or "__getattr__" not in new.members:
+        return False
+    if name in table_names(new.node):
+        return False
+    before, after = (m.members.get("__getattr__") for m in (old, new))
+    if before is None or after is None or ast.dump(before) != ast.dump(after):
+        return False
+    return name in table_names(old.node)
+
+
+@lru_cache(maxsize=256)
+def table_names(tree: ast.Module) -> frozenset[str]:
+    """Return the strings that the top of a module lists."""
+    return frozenset(
+        child.value
+        for statement in tree.body
+        if not isinstance(statement, (*Function, ast.ClassDef, ast.Expr))
+        for child in ast.walk(statement)
+        if isinstance(child, ast.Constant) and isinstance(child.value, str)
+    )
+
+
 def _is_elsewhere(module: str, pair: Pair) -> bool:
     """Say whether a module that is gone may be one that other tools make, or in another root."""
-    place = pair.then.state.place(pair.then.path, module)
-    stem = place.rpartition(".")[0].removesuffix("/__init__")
+    if module.startswith("."):
+        stem = next(places(pair.now.path, module), "")
+    else:
+        place = pair.then.state.place(pair.then.path, module)
+        stem = place.rpartition(".")[0].removesuffix("/__init__")
     folder = stem.rpartition("/")[0]
     tree = pair.now.state.files.tree
     return any(
@@ -251,6 +349,16 @@ def _is_elsewhere(module: str, pair: Pair) -> bool:
 
 def _attribute_faults(node: ast.Attribute, use: Use, pair: Pair) -> Iterator[Fault]:
     new = pair.now.entity(node, use.scopes)
+    if new.what == "unknown":
+        owner = pair.now.entity(node.value, use.scopes)
+        if owner.what == "module" and owner.module is not None and owner.module.is_open:
+            was = pair.then.entity(node.value, use.scopes)
+            if was.module is not None and _is_unlisted(was.module, owner.module, node.attr):
+                said = ast.unparse(node)
+                text = f"`{said}` finds nothing any more: `{owner.name}` has no `{node.attr}`."
+                old = replace(was, is_inferred=True)
+                yield _gone(text, said, node, use, old, owner)
+        return
     if new.what not in ("gone", "function", "value"):
         return
     if new.what != "gone" and (new.owner is None or pair.is_same(new)):
@@ -391,6 +499,43 @@ def _swapped(node: ast.Call, before: _Signature, after: _Signature) -> str:
     return ""
 
 
+def _other_defaults(
+    node: ast.Call, before: _Signature, after: _Signature
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the parameters that a call leaves to a default which is another constant now.
+
+    What was None, or is None now, mostly stands for the same value that is chosen elsewhere.
+    """
+    if any(isinstance(arg, ast.Starred) for arg in node.args):
+        return
+    if any(keyword.arg is None for keyword in node.keywords):
+        return
+    names = [a.arg for a in (*before.arguments.posonlyargs, *before.arguments.args)]
+    given = set(names[int(before.is_method) :][: len(node.args)])
+    given.update(keyword.arg for keyword in node.keywords if keyword.arg)
+    old, new = _constants(before.arguments), _constants(after.arguments)
+    for name in sorted((old.keys() & new.keys()) - given):
+        if old[name] != new[name]:
+            yield name, old[name], new[name]
+
+
+def _constants(arguments: ast.arguments) -> dict[str, str]:
+    """Return the defaults of parameters that are constants and not None."""
+    positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+    pairs = [
+        *zip(
+            positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True
+        ),
+        *zip((a.arg for a in arguments.kwonlyargs), arguments.kw_defaults, strict=True),
+    ]
+    return {
+        name: ast.unparse(value)
+        for name, value in pairs
+        if isinstance(value, ast.UnaryOp)
+        or (isinstance(value, ast.Constant) and value.value is not None)
+    }
+
+
 def _call_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
     node = _partial(node)
     new = pair.now.entity(node.func, use.scopes)
@@ -414,6 +559,12 @@ def _call_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
         elif swapped := _swapped(node, before, after):
             text = f"`{said}` is called {swapped}."
             yield Fault("signature", text, said, False, node.lineno, old, new)
+        else:
+            for name, was, now in _other_defaults(node, before, after):
+                text = (
+                    f"`{said}` is called without `{name}`, which is `{now}` then, and was `{was}`."
+                )
+                yield Fault("default", text, said, False, node.lineno, old, new)
     if before.is_async == after.is_async:
         return
     if after.is_async and not use.is_awaited:
@@ -518,9 +669,10 @@ def _override_faults(
         return
     if new.what == "gone":
         if new.outside <= pair.then.state.outside(owners[1]):
-            text = f"`{symbol}` overrides nothing any more: no base has `{node.name}`."
             new = replace(new, owner=_base_of(owners[0], old, pair) or new.owner)
-            yield Fault("removed", text, symbol, False, node.lineno, old, new)
+            if _is_missed(node.name, old, new, pair):
+                text = f"`{symbol}` overrides nothing any more: no base has `{node.name}`."
+                yield Fault("removed", text, symbol, False, node.lineno, old, new)
         return
     if new.what != "function" or not isinstance(new.node, Function) or new.is_decorated:
         return
@@ -528,6 +680,92 @@ def _override_faults(
     if after and not before:
         text = f"`{symbol}` overrides a method that {after}."
         yield Fault("override", text, symbol, False, node.lineno, old, new)
+
+
+def _attribute_override_faults(
+    node: ast.Assign | ast.AnnAssign, use: Use, pair: Pair
+) -> Iterator[Fault]:
+    """Yield the class attributes that replaced one of a base, and replace nothing now."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    around = use.scopes[-1].node if use.scopes else None
+    if not isinstance(around, ast.ClassDef) or not isinstance(target, ast.Name):
+        return
+    name = target.id
+    owners = [
+        side.own_class(use.scopes[:-1], around.name)
+        for side in (pair.then, pair.now)
+        if not name.startswith("__") and around.bases
+    ]
+    if len(owners) < 2 or owners[0] is None or owners[1] is None:
+        return
+    old, new = (
+        side.state.inherited(owner, name)
+        for side, owner in zip((pair.then, pair.now), owners, strict=True)
+        if owner is not None
+    )
+    if old.what != "value" or new.what != "gone":
+        return
+    new = replace(new, owner=_base_of(owners[1], old, pair) or new.owner)
+    outside = pair.then.state.outside(owners[0])
+    is_own = pair.now.module is not None and _uses_member(pair.now.module.node, name)
+    if new.outside <= outside and not is_own and _is_missed(name, old, new, pair):
+        symbol = f"{around.name}.{name}"
+        text = f"`{symbol}` overrides nothing any more: no base has `{name}`."
+        yield Fault("removed", text, symbol, False, node.lineno, old, new)
+
+
+def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
+    """Say whether a member of a base has another name, or was used through it and is no more.
+
+    What overrides it may be used all the same, where its own file does so by itself.
+    """
+    if old.module is None:
+        return False
+    if _is_renamed(name, old, new):
+        return True
+    before = _uses_member(old.module.node, name) or _is_abstract(old.node)
+    if not before and not _is_used_elsewhere(name, pair):
+        return False
+    now = pair.now.state.module(old.module.path)
+    own = pair.now.module
+    return not any(m is not None and _uses_member(m.node, name) for m in (now, own))
+
+
+def _is_renamed(name: str, old: Entity, new: Entity) -> bool:
+    nodes = [e.owner.node if e.owner is not None else None for e in (old, new)]
+    known, fresh = (members_of(n) if isinstance(n, ast.ClassDef) else {} for n in nodes)
+    others = {other: made[0] for other, made in fresh.items() if other not in known}
+    return best(old.node, name, others) is not None
+
+
+def _is_abstract(node: ast.AST | None) -> bool:
+    """Say whether a method says itself that others are to override it."""
+    if not isinstance(node, Function):
+        return False
+    is_marked = any(ast.unparse(d).endswith("abstractmethod") for d in node.decorator_list)
+    return is_marked or "NotImplementedError" in ast.unparse(node.body[-1])
+
+
+def _uses_member(tree: ast.Module, name: str) -> bool:
+    """Say whether a module reads an attribute of that name."""
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
+        for node in ast.walk(tree)
+    )
+
+
+def _is_used_elsewhere(name: str, pair: Pair) -> bool:
+    """Say whether the other side took away a call of a member in any file that it changed."""
+    called = re.compile(rb"\.%b\(" % re.escape(name).encode())
+    for path in sorted(pair.changed)[:_MOST_FILES]:
+        if not path.endswith(".py"):
+            continue
+        before = pair.then.state.files.read(path)
+        if before is not None and called.search(before):
+            after = pair.now.state.files.read(path)
+            if after is not None and not called.search(after):
+                return True
+    return False
 
 
 def _base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:

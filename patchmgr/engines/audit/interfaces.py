@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 PYTHON = (".py", ".pyi")
 _WORD = re.compile(r"\w+")
+_SAID = re.compile(r"\w+|\*")
 _ALIAS = re.compile(r"\bas[ \t]+\w+")
 _IMPORT = re.compile(
     r"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*|[^\n]*)|import[ \t]+([\w.,\t ]+))"
@@ -54,7 +55,7 @@ def _ours(states: States) -> Iterator[Lines]:
         if same and not words:
             continue
         lines = new_lines(text, states.onto.read(path))
-        if lines and not (same and words.isdisjoint(_words(text, lines))):
+        if lines and not (same and "*" not in words and words.isdisjoint(_words(text, lines))):
             yield path, lines, True
 
 
@@ -148,9 +149,9 @@ class Changed:
         return any(True for _ in self.imports(path, text))
 
     def imported_words(self, path: str, text: str) -> frozenset[str]:
-        """Return the words of the statements with which a file imports them."""
+        """Return the words of the statements with which a file imports them; a star is one."""
         said = (statement for statement, _, _ in self.imports(path, text))
-        return frozenset(word for statement in set(said) for word in _WORD.findall(statement))
+        return frozenset(word for statement in set(said) for word in _SAID.findall(statement))
 
     def imports(self, path: str, text: str) -> Iterator[tuple[str, str, str]]:
         """Yield the imports of one of them: the statement, the module, and the name."""

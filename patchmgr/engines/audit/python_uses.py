@@ -36,6 +36,7 @@ class Use(Struct, frozen=True):
     """A node that uses names, with the scopes around it.
 
     `is_awaited` is of calls, `is_called` of what is called. `is_typing` is what no run executes.
+    `around` is the node that a call stands in.
     """
 
     node: ast.AST
@@ -43,6 +44,7 @@ class Use(Struct, frozen=True):
     is_awaited: bool = False
     is_called: bool = False
     is_typing: bool = False
+    around: ast.AST | None = None
 
 
 def uses_of(tree: ast.Module, lines: Sequence[int]) -> Iterator[Use]:
@@ -78,7 +80,7 @@ def _uses(
 
 def _uses_in(
     node: ast.AST, scopes: tuple[Scope, ...], lines: Sequence[int], *, is_typing: bool,
-    is_awaited: bool = False, is_called: bool = False,
+    is_awaited: bool = False, is_called: bool = False, around: ast.AST | None = None,
 ) -> Iterator[Use]:  # fmt: skip
     if isinstance(node, ast.stmt):
         decorators = getattr(node, "decorator_list", ())
@@ -86,6 +88,7 @@ def _uses_in(
         if not _any_in(lines, first, node.end_lineno or node.lineno):
             return
     if isinstance(node, ast.Try):
+        yield Use(node, scopes, is_typing=is_typing)
         if not _is_fallback(node):
             yield from _uses(node.body, scopes, lines, is_typing=is_typing)
         rest = (*node.handlers, *node.orelse, *node.finalbody)
@@ -111,9 +114,11 @@ def _uses_in(
         yield from _uses(body, (*scopes, inner_scope), lines, is_typing=is_typing)
         return
     if isinstance(
-        node, (ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Constant, ast.Assign)
-    ):
-        yield Use(node, scopes, is_awaited, is_called, is_typing)
+        node,
+        (ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Constant, ast.Assign,
+         ast.AnnAssign),
+    ):  # fmt: skip
+        yield Use(node, scopes, is_awaited, is_called, is_typing, around)
     for name, child in _children(node):
         yield from _uses_in(
             child,
@@ -122,6 +127,7 @@ def _uses_in(
             is_typing=is_typing or name == "annotation",
             is_awaited=isinstance(node, ast.Await),
             is_called=isinstance(node, ast.Call) and name == "func",
+            around=node,
         )
 
 
