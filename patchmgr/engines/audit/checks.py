@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from patchmgr.engines.audit.builds import unbuilt_files
+from patchmgr.engines.audit.collected import check_collected
 from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.engines.audit.definitions import check_tests
 from patchmgr.engines.audit.folders import lonely_files
@@ -12,6 +13,7 @@ from patchmgr.engines.audit.names import check_names
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import syntax
+from patchmgr.engines.audit.twice import check_twice
 
 CHECKS: tuple[Check, ...] = (
     syntax,
@@ -23,4 +25,6 @@ CHECKS: tuple[Check, ...] = (
     check_interfaces,
     check_names,
     check_tests,
+    check_collected,
+    check_twice,
 )

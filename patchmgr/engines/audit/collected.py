@@ -1,0 +1,222 @@
+"""Tests of the series that pytest no longer collects, or that ask for fixtures that are gone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from patchmgr.engines.audit.definitions import LARGEST
+from patchmgr.engines.audit.interfaces import new_lines
+from patchmgr.engines.audit.places import patch_of_line, written_path
+from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.model.audit import AuditFinding
+
+_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Test = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def check_collected(states: States) -> Iterator[Told]:
+    """Find the tests that the series adds, ran on its side, and run no more in the result."""
+    for path in states.carriers:
+        old = written_path(states, path)
+        if not path.endswith(".py") or not _is_test_file(old):
+            continue
+        around = {f"{folder}conftest.py" for p in (path, old) for folder in _folders(p)}
+        is_same = path == old and path not in states.changed_upstream
+        if is_same and around.isdisjoint(states.changed_upstream):
+            continue
+        merged, written = _parsed(states.merged.read(path)), _parsed(states.written.read(old))
+        if merged is None or written is None:
+            continue
+        text = (states.merged.read(path) or b"").decode("utf-8", "surrogateescape")
+        lines = new_lines(text, states.onto.read(path))
+        for finding in (
+            *_uncollected(states, path, old, merged=merged, written=written, lines=lines),
+            *_without_fixture(states, path, old, merged=merged, written=written, lines=lines),
+        ):
+            said = text.split("\n")[finding.line - 1].strip()
+            yield patch_of_line(states, path, said.encode("utf-8", "surrogateescape")), finding
+
+
+def _is_test_file(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name.startswith("test_") or name.endswith("_test.py")
+
+
+def _folders(path: str) -> list[str]:
+    """Return the folders around a path, each with its slash, from the innermost."""
+    parts = path.split("/")[:-1]
+    return ["/".join([*parts[:end], ""]) for end in range(len(parts), -1, -1)]
+
+
+def _parsed(content: bytes | None) -> ast.Module | None:
+    from patchmgr.engines.structure.python_tree import parse_python
+
+    if content is None or len(content) > LARGEST:
+        return None
+    return parse_python(content.decode("utf-8", "surrogateescape"))
+
+
+def _uncollected(
+    states: States, path: str, old: str, *, merged: ast.Module, written: ast.Module,
+    lines: frozenset[int],
+) -> Iterator[AuditFinding]:  # fmt: skip
+    """Yield the tests whose class, or whose file, has a name that pytest does not collect."""
+    ran = {test.name for test, around in tests_of(written) if _is_collected(around)}
+    if path != old and not _is_test_file(path):
+        for test, _ in tests_of(merged):
+            if test.lineno in lines and test.name in ran:
+                text = f"`{test.name}` is not run any more: no run collects {path}."
+                yield AuditFinding("lost-test", False, path, test.lineno, test.name, text)
+        return
+    for test, around in tests_of(merged):
+        if around is None or test.lineno not in lines or test.name not in ran:
+            continue
+        if _is_collected(around) or _is_subclassed(states, path, around.name, merged):
+            continue
+        symbol = f"{around.name}.{test.name}"
+        text = f"`{symbol}` is not run any more: `{around.name}` is no class that pytest collects."
+        yield AuditFinding("lost-test", False, path, test.lineno, symbol, text)
+
+
+def tests_of(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
+    """Yield the tests of a file, each with its class."""
+    for node in tree.body:
+        if isinstance(node, _Function) and node.name.startswith("test"):
+            yield node, None
+        elif isinstance(node, ast.ClassDef):
+            for inner in node.body:
+                if isinstance(inner, _Function) and inner.name.startswith("test"):
+                    yield inner, node
+
+
+def _is_collected(node: ast.ClassDef | None) -> bool:
+    """Say whether pytest collects a class; one that has bases may be what unittest collects."""
+    if node is None or node.bases:
+        return True
+    names = {inner.name for inner in node.body if isinstance(inner, _Function)}
+    off = any(
+        isinstance(inner, ast.Assign)
+        and ast.unparse(inner.targets[0]) == "__test__"
+        and ast.unparse(inner.value) == "False"
+        for inner in node.body
+    )
+    return node.name.startswith("Test") and "__init__" not in names and not off
+
+
+def _is_subclassed(states: States, path: str, name: str, merged: ast.Module) -> bool:
+    """Say whether a class has subclasses, which run its tests."""
+    if any(
+        isinstance(node, ast.ClassDef)
+        and any(ast.unparse(base).rpartition(".")[2] == name for base in node.bases)
+        for node in ast.walk(merged)
+    ):
+        return True
+    word = name.encode()
+    return any(
+        word in (states.merged.read(other) or b"")
+        for other in sorted(states.changed_upstream)
+        if other.endswith(".py") and other != path
+    )
+
+
+def _without_fixture(
+    states: States, path: str, old: str, *, merged: ast.Module, written: ast.Module,
+    lines: frozenset[int],
+) -> Iterator[AuditFinding]:  # fmt: skip
+    """Yield the tests of the series that ask for a fixture which their side has, and only that."""
+    asked = {
+        (test.lineno, test.name, name): around
+        for test, around in tests_of(merged)
+        if _head(test) & lines
+        for name in _asked(test, around)
+    }
+    if not asked:
+        return
+    was = _fixtures(states.written, old, written)
+    now = _fixtures(states.merged, path, merged)
+    for line, test, name in asked:
+        if name in was and name not in now:
+            step = states.since(was[name], lambda content, name=name: not _says(content, name))
+            text = f"`{test}` asks for the fixture `{name}`, which is not there any more."
+            commit = None if step is None else step.commit
+            yield AuditFinding("removed", False, path, line, name, text, commit)
+
+
+def _says(content: bytes | None, name: str) -> bool:
+    return content is not None and b"def %b(" % name.encode() in content
+
+
+def _head(test: _Test) -> frozenset[int]:
+    return frozenset(range(test.lineno, max(test.lineno + 1, test.body[0].lineno)))
+
+
+def _asked(test: _Test, around: ast.ClassDef | None) -> Iterator[str]:
+    """Yield the names of the fixtures that a test asks for."""
+    marked = [ast.unparse(d) for d in test.decorator_list]
+    marked += [ast.unparse(d) for d in around.decorator_list] if around is not None else []
+    if any("patch" in d for d in marked):
+        return  # mock hands on arguments of its own
+    arguments = [*test.args.posonlyargs, *test.args.args]
+    needed = arguments[: len(arguments) - len(test.args.defaults)]
+    for arg in needed[1 if around is not None else 0 :]:
+        if not any(f"'{arg.arg}" in d or f"{arg.arg}'" in d or f" {arg.arg}," in d for d in marked):
+            yield arg.arg
+
+
+def _fixtures(side: Files, path: str, tree: ast.Module) -> Mapping[str, str]:
+    """Return by name the fixtures in reach of a test file, each with the file that has it.
+
+    What a file imports may be a fixture as well.
+    """
+    found: dict[str, str] = {}
+    todo = [(path, tree)]
+    for folder in _folders(path):
+        conftest = f"{folder}conftest.py"
+        parsed = _parsed(side.read(conftest))
+        if parsed is not None:
+            todo.append((conftest, parsed))
+    for home, parsed in todo:
+        for name in _made(parsed):
+            found.setdefault(name, home)
+    return _Open(found) if any(_is_open(parsed) for _, parsed in todo) else found
+
+
+class _Open(dict[str, str]):
+    """Fixtures of which others may come from elsewhere: every name is in it."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> str:
+        return ""
+
+
+def _is_open(tree: ast.Module) -> bool:
+    return any(
+        (isinstance(node, ast.ImportFrom) and node.names[0].name == "*")
+        or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytest_plugins")
+        for node in tree.body
+    )
+
+
+def _made(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.alias):
+            yield node.asname or node.name
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            yield node.targets[0].id
+        elif isinstance(node, _Function):
+            for decorator in node.decorator_list:
+                if "fixture" in ast.unparse(decorator).partition("(")[0]:
+                    named = _name_given(decorator)
+                    yield named or node.name
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from node.value.replace(",", " ").split() if len(node.value) < 200 else ()
+
+
+def _name_given(decorator: ast.expr) -> str:
+    for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
+        if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
+            return str(keyword.value.value)
+    return ""
