@@ -561,9 +561,7 @@ def _call_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
             yield Fault("signature", text, said, False, node.lineno, old, new)
         else:
             for name, was, now in _other_defaults(node, before, after):
-                text = (
-                    f"`{said}` is called without `{name}`, which is `{now}` then, and was `{was}`."
-                )
+                text = f"`{said}` leaves out `{name}`: its default was `{was}`, and is `{now}`."
                 yield Fault("default", text, said, False, node.lineno, old, new)
     if before.is_async == after.is_async:
         return

@@ -53,22 +53,18 @@ def decorator_faults(
         new = pair.now.entity(called, use.scopes)
         if new.what not in ("function", "class") or pair.is_same(new):
             continue
-        if is_bare:
-            given = ast.Name(id=getattr(node, "name", "_"), ctx=ast.Load())
-            call = ast.copy_location(ast.Call(func=called, args=[given], keywords=[]), decorator)
-            found = list(calls(call, use, pair))
-            yield from found
-            if found:
-                continue
         old = pair.then.entity(called, use.scopes)
-        if old.what != "function" or new.what != "function":
-            continue
         before, after = _decorates(old.node), _decorates(new.node)
         said = ast.unparse(called)
         if is_bare and before == {"bare"} and after == {"called"}:
             text = f"`@{said}` has to be called with arguments now, before it decorates."
         elif not is_bare and before == {"called"} and after == {"bare"}:
             text = f"`@{said}` is called, and is a plain decorator now."
+        elif is_bare:
+            given = ast.Name(id=getattr(node, "name", "_"), ctx=ast.Load())
+            call = ast.copy_location(ast.Call(func=called, args=[given], keywords=[]), decorator)
+            yield from calls(call, use, pair)
+            continue
         else:
             continue
         yield Fault("signature", text, said, False, decorator.lineno, old, new)

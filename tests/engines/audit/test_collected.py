@@ -1,0 +1,58 @@
+"""Tests that pytest no longer collects, and fixtures that are gone."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.audit.collected import check_collected
+from tests.engines.audit.audited import found
+
+PAD = "".join(f"    def helper_{n}(self):\n        return {n}\n\n" for n in range(6))
+CLASS = f"class TestA:\n    def test_one(self):\n        pass\n\n{PAD}"
+MORE = CLASS + "    def test_two(self):\n        pass\n"
+FIXTURE = "import pytest\n\n\n@pytest.fixture\ndef client():\n    return 1\n"
+ASKS = "def test_it(client):\n    assert client\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        pytest.param("class TestA", "class CasesA", ["CasesA.test_two"], id="renamed"),
+        pytest.param("class TestA", "class TestB", [], id="still-collected"),
+        pytest.param("class TestA", "class CasesA(Base)", [], id="of-a-base"),
+        pytest.param(
+            "class TestA:\n", "class TestA:\n    __test__ = False\n", ["TestA.test_two"], id="off"
+        ),
+    ],
+)
+def test_a_test_in_a_class_that_nothing_collects_is_told(
+    old: str, new: str, said: list[str]
+) -> None:
+    base, ours = {"test_a.py": CLASS.encode()}, {"test_a.py": MORE.encode()}
+    findings = found([check_collected], base, ours, {"test_a.py": CLASS.replace(old, new).encode()})
+    assert [finding.symbol for finding in findings] == said
+
+
+@pytest.mark.parametrize(
+    ("conftest", "asks", "said"),
+    [
+        pytest.param(FIXTURE.replace("client", "other"), ASKS, ["client"], id="gone"),
+        pytest.param(FIXTURE.replace("1", "2"), ASKS, [], id="changed"),
+        pytest.param(
+            FIXTURE.replace("fixture\ndef client", "fixture(name='client')\ndef other"), ASKS, [],
+            id="named",
+        ),
+        pytest.param(
+            f"from fixtures import *\n{FIXTURE.replace('client', 'other')}", ASKS, [], id="star"
+        ),
+        pytest.param(
+            FIXTURE.replace("client", "other"), ASKS.replace("client)", "client=None)"), [],
+            id="not-asked-for",
+        ),
+    ],
+)  # fmt: skip
+def test_a_fixture_that_is_gone_is_told(conftest: str, asks: str, said: list[str]) -> None:
+    base = {"tests/conftest.py": FIXTURE.encode()}
+    ours = {**base, "tests/unit/test_new.py": asks.encode()}
+    findings = found([check_collected], base, ours, {"tests/conftest.py": conftest.encode()})
+    assert [finding.symbol for finding in findings] == said

@@ -1,0 +1,125 @@
+"""What calls give and raise, decorators, defaults, stars and tables, as upstream changes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.audit.interfaces import check_interfaces
+from tests.engines.audit.audited import found
+
+YIELDS = "def f(a):\n    for x in a:\n        yield x\n"
+LISTS = "def f(a):\n    found = []\n    found.extend(a)\n    return found\n"
+PAIR = "def f(a):\n    found = []\n    found.extend(a)\n    return found, len(found)\n"
+BARE = "def f(g):\n    g.known = True\n    return g\n"
+FACTORY = "def f(name, g=None):\n    def keep(g):\n        return g\n\n    return keep\n"
+WRAPPER = "def f(g):\n    def inner(*a):\n        return g(*a)\n\n    return inner\n"
+ERRORS = "class E(Exception):\n    pass\n\n\nclass D(E):\n    pass\n\n\n"
+RAISES = ERRORS + "def f(a):\n    if a:\n        raise D(a)\n"
+TRIES = "from m import D, E, f\n\ntry:\n    f(1)\nexcept E:\n    pass\n"
+TABLE = "_ALL = {'f': 1, 'g': 2}\n\n\ndef __getattr__(name):\n    return _ALL[name]\n"
+CLASS = "class f:\n    pass\n"
+FUNCTION = "def f():\n    return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "words"),
+    [
+        pytest.param("next(f(1))", YIELDS, LISTS, "`f` is no generator", id="next-of-a-list"),
+        pytest.param("x = f(1)\ny = next(x)", YIELDS, LISTS, "`f` is no gen", id="next-of-a-name"),
+        pytest.param("list(f(1))", YIELDS, LISTS, None, id="a-list-of-a-list"),
+        pytest.param("len(f(1))", LISTS, YIELDS, "`f` is a generator", id="len-of-a-generator"),
+        pytest.param("f(1)[0]", LISTS, YIELDS, "`f` is a generator now", id="item-of-a-generator"),
+        pytest.param("for x in f(1):\n    pass", LISTS, YIELDS, None, id="for-of-a-generator"),
+        pytest.param("x = f(1)\nx[0]", LISTS, PAIR, "returns several values now", id="pair"),
+        pytest.param("f(1)", LISTS, PAIR, None, id="pair-that-nobody-reads"),
+        pytest.param("x = f(1)[0]", PAIR, PAIR.replace("len(", "sum("), None, id="still-a-pair"),
+        pytest.param("@f\ndef g():\n    pass", BARE, FACTORY, "`@f` has to be called", id="bare"),
+        pytest.param("@f(1)\ndef g():\n    pass", FACTORY, BARE, "plain decorator now", id="plain"),
+        pytest.param("@f\ndef g():\n    pass", BARE, WRAPPER, None, id="decorator-that-wraps"),
+        pytest.param(
+            "@f\ndef g():\n    pass", BARE, BARE.replace("(g)", "(g, h)"),
+            "`f` is called without `h`", id="decorator-of-two",
+        ),
+        pytest.param("isinstance(1, f)", CLASS, FUNCTION, "`f` is asked about", id="isinstance"),
+        pytest.param("isinstance(1, f)", CLASS, CLASS.replace("pass", "a = 1"), None, id="class"),
+        pytest.param(
+            "f()", "def f(a=True):\n    pass\n", "def f(a=False):\n    pass\n",
+            "leaves out `a`: its default was `True`, and is `False`.", id="default",
+        ),
+        pytest.param(
+            "f(a=1)", "def f(a=1):\n    pass\n", "def f(a=2):\n    pass\n", None, id="not-left-out"
+        ),
+        pytest.param(
+            "f()", "def f(a=1):\n    pass\n", "def f(a=None):\n    pass\n", None, id="default-none"
+        ),
+        pytest.param("f", TABLE, TABLE.replace("'f': 1, ", ""), "has no `f`", id="table"),
+        pytest.param("f", TABLE, TABLE.replace("'g': 2", "'h': 2"), None, id="another-row"),
+    ],
+)  # fmt: skip
+def test_uses_are_held_to_what_upstream_made(
+    text: str, old: str, new: str, words: str | None
+) -> None:
+    assert_said(f"from m import f\n\n{text}\n", old, new, words)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "words"),
+    [
+        pytest.param(TRIES, RAISES, RAISES.replace("D(E)", "D(Exception)"), "`f` raises", id="base"),
+        pytest.param(TRIES, RAISES, RAISES.replace("D(a)", "KeyError(a)"), "KeyError", id="another"),
+        pytest.param(TRIES, RAISES, RAISES.replace("D(a)", "E(a)"), None, id="caught-as-well"),
+        pytest.param(
+            "from m import *\n\nf(1)\n", YIELDS, YIELDS.replace("f(", "g("), "`f` is used",
+            id="star",
+        ),
+        pytest.param(
+            "from m import *\n\nf(1)\n", YIELDS, YIELDS.replace("f(", "g(") + "\n\nf = g\n", None,
+            id="star-with-an-alias",
+        ),
+        pytest.param(
+            "from m import *\n\nf(1)\n", YIELDS, YIELDS + "\n\n__all__ = ['g']\n", "`f` is used",
+            id="star-that-lists",
+        ),
+    ],
+)  # fmt: skip
+def test_a_file_is_held_to_what_it_imports(
+    text: str, old: str, new: str, words: str | None
+) -> None:
+    assert_said(text, old, new, words)
+
+
+BASE = "class Base:\n    end = '.a'\n\n    def stop(self):\n        return 1\n\n"
+CALLS = "    def run(self):\n        return self.stop(), self.end\n"
+OURS = "from m import Base\n\n\nclass A(Base):\n    end = '.b'\n\n    def stop(self):\n        return 2\n"
+NO_STOP = "class Base:\n    end = '.a'\n\n    def run(self):\n        return self.end\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "words"),
+    [
+        pytest.param(OURS, BASE + CALLS, NO_STOP, "`A.stop` overrides nothing", id="was-called"),
+        pytest.param(OURS, BASE, NO_STOP, None, id="nobody-called-it"),
+        pytest.param(
+            f"{OURS}\n    def go(self):\n        return self.stop()\n", BASE + CALLS, NO_STOP, None,
+            id="calls-its-own",
+        ),
+        pytest.param(
+            OURS, BASE + CALLS, (BASE + CALLS).replace("end", "suffix"), "`A.end` overrides nothing",
+            id="attribute",
+        ),
+        pytest.param(OURS, BASE + CALLS, (BASE + CALLS).replace(".a", ".c"), None, id="value"),
+    ],
+)  # fmt: skip
+def test_an_override_is_held_to_what_used_it(
+    text: str, old: str, new: str, words: str | None
+) -> None:
+    assert_said(text, old, new, words)
+
+
+def assert_said(text: str, old: str, new: str, words: str | None) -> None:
+    base = {"m.py": f"import os\n\n\n{old}".encode()}
+    ours = {**base, "a.py": text.encode()}
+    upstream = {"m.py": f"import os\n\n\n{new}".encode()}
+    said = [finding.text for finding in found([check_interfaces], base, ours, upstream)]
+    assert len(said) == (words is not None), said
+    assert words is None or words in said[0]
