@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -32,6 +33,7 @@ from patchmgr.engines.audit.python_uses import Reader, Use, uses_of
 from patchmgr.engines.audit.results import (
     decorator_faults,
     handler_faults,
+    protocol_faults,
     result_faults,
     type_faults,
 )
@@ -156,12 +158,19 @@ def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
     node = use.node
     if isinstance(node, (ast.ImportFrom, ast.Import)):
         yield from _import_faults(node, use, pair)
-    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-        yield from _attribute_faults(node, use, pair)
+    elif isinstance(node, ast.Attribute):
+        if isinstance(node.ctx, ast.Load):
+            yield from _attribute_faults(node, use, pair)
+        elif isinstance(node.ctx, ast.Store):
+            yield from _set_faults(node, use, pair)
     elif isinstance(node, ast.Call):
         yield from _call_faults(node, use, pair)
         yield from result_faults(node, use, pair)
         yield from type_faults(node, use, pair)
+        yield from protocol_faults(node, use, pair)
+        yield from _named_faults(node, use, pair)
+    elif isinstance(node, (ast.With, ast.For, ast.Subscript)):
+        yield from protocol_faults(node, use, pair)
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield from _text_faults(node, node.value, pair)
     elif isinstance(node, ast.ClassDef):
@@ -206,6 +215,11 @@ def _import_faults(node: ast.ImportFrom | ast.Import, use: Use, pair: Pair) -> I
             yield _gone(
                 text, f"{module}.{alias.name}", node, use, new, replace(new, is_inferred=True)
             )
+        if new.what == "function" and module and not pair.is_same(new):
+            old = pair.then.imported(node, alias)
+            if old.what == "value" and _is_literal(old.node):
+                text = f"`{alias.name}` was a plain value, and is a function now."
+                yield Fault("signature", text, alias.name, False, node.lineno, old, new)
         if new.what not in ("absent", "gone"):
             continue
         old = pair.then.imported(node, alias)
@@ -361,7 +375,7 @@ def _attribute_faults(node: ast.Attribute, use: Use, pair: Pair) -> Iterator[Fau
         return
     if new.what not in ("gone", "function", "value"):
         return
-    if new.what != "gone" and (new.owner is None or pair.is_same(new)):
+    if new.what != "gone" and pair.is_same(new):
         return
     old = pair.then.entity(node, use.scopes)
     if new.what == "gone":
@@ -374,6 +388,11 @@ def _attribute_faults(node: ast.Attribute, use: Use, pair: Pair) -> Iterator[Fau
         yield _gone(text, ast.unparse(node), node, use, old, new)
         return
     said = ast.unparse(node)
+    was_value = old.what == "value" and not old.is_property and _is_literal(old.node)
+    if new.what == "function" and was_value and not use.is_called:
+        text = f"`{said}` was a plain value, and is a function now."
+        yield Fault("signature", text, said, False, node.end_lineno or node.lineno, old, new)
+        return
     if old.owner is None or new.owner is None or node.end_lineno is None:
         return
     if use.is_called and old.what == "function" and new.is_property:
@@ -383,6 +402,69 @@ def _attribute_faults(node: ast.Attribute, use: Use, pair: Pair) -> Iterator[Fau
     else:
         return
     yield Fault("signature", text, said, False, node.end_lineno, old, new)
+
+
+def _set_faults(node: ast.Attribute, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield the attributes of others that are set, and that nothing reads now or that refuse it."""
+    owner = pair.now.entity(node.value, use.scopes)
+    if owner.what not in ("instance", "module", "class"):
+        return
+    new = pair.now.state.attribute(owner, node.attr)
+    was = pair.then.entity(node.value, use.scopes)
+    if pair.is_same(owner) and new.what != "gone":
+        return
+    old = pair.then.state.attribute(was, node.attr)
+    said = ast.unparse(node)
+    if new.what == "gone" and old.what in _THERE and _knows_bases(new, old, pair):
+        text = f"`{said}` is set, and {_where(new)} has no `{node.attr}` any more."
+        inferred = replace(new, is_inferred=True)
+        yield _gone(text, said, node, use, old, inferred)
+    elif owner.what == "instance" and new.is_property and old.what == "value":
+        names = members_of(new.owner.node) if new.owner and _is_class(new.owner.node) else {}
+        is_settable = len(names.get(node.attr, ())) != 1
+        if not is_settable and not old.is_property:
+            text = f"`{said}` is set, and is a property without a setter now."
+            yield Fault("signature", text, said, False, node.lineno, old, new)
+    elif (
+        (owner.what, was.what) == ("instance", "instance")
+        and _is_frozen(owner.node)
+        and not _is_frozen(was.node)
+    ):
+        text = f"`{said}` is set, and its class is frozen now."
+        yield Fault("signature", text, said, False, node.lineno, was, owner)
+
+
+def _is_class(node: ast.AST | None) -> TypeGuard[ast.ClassDef]:
+    return isinstance(node, ast.ClassDef)
+
+
+def _is_frozen(node: ast.AST | None) -> bool:
+    made = getattr(node, "decorator_list", ())
+    return any("frozen=True" in ast.unparse(each) for each in made)
+
+
+def _named_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield what a call names by its text, as `setattr` and `mock.patch.object` do."""
+    last = ast.unparse(node.func).rpartition(".")[2]
+    if last not in ("setattr", "object", "delattr", "getattr") or len(node.args) < 2:
+        return
+    if last == "getattr" and len(node.args) > 2:
+        return
+    name = node.args[1]
+    if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
+        return
+    owner = pair.now.entity(node.args[0], use.scopes)
+    if owner.what not in ("module", "class"):
+        return
+    new = pair.now.state.attribute(owner, name.value)
+    if new.what != "gone":
+        return
+    was = pair.then.entity(node.args[0], use.scopes)
+    old = pair.then.state.attribute(was, name.value)
+    if old.what in _THERE and _knows_bases(new, old, pair):
+        symbol = f"{ast.unparse(node.args[0])}.{name.value}"
+        text = f"`{symbol}` is named, and {_where(new)} has no `{name.value}` any more."
+        yield Fault("removed", text, symbol, False, node.lineno, old, new)
 
 
 def _knows_bases(new: Entity, old: Entity, pair: Pair) -> bool:
@@ -472,6 +554,13 @@ def _fields(called: Entity, state: PythonState, depth: int = 0) -> ast.arguments
     )  # fmt: skip
 
 
+def _is_literal(node: ast.AST | None) -> bool:
+    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+    plain = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr)
+    is_none = isinstance(value, ast.Constant) and value.value is None
+    return isinstance(value, plain) and not is_none
+
+
 def _partial(node: ast.Call) -> ast.Call:
     """Return the call that `functools.partial` prepares, with more arguments to come."""
     if not node.args or ast.unparse(node.func) not in ("partial", "functools.partial"):
@@ -539,6 +628,13 @@ def _constants(arguments: ast.arguments) -> dict[str, str]:
 def _call_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
     node = _partial(node)
     new = pair.now.entity(node.func, use.scopes)
+    if new.what == "value" and not new.is_property and _is_literal(new.node):
+        old = pair.then.entity(node.func, use.scopes)
+        if old.what in ("class", "function"):
+            said = ast.unparse(node.func)
+            text = f"`{said}` is called, and is a plain value now."
+            yield Fault("signature", text, said, False, node.lineno, old, new)
+        return
     if new.what not in ("class", "function"):
         return
     if pair.is_same(new) and not (isinstance(new.node, ast.ClassDef) and new.node.bases):

@@ -116,7 +116,7 @@ def _uses_in(
     if isinstance(
         node,
         (ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Constant, ast.Assign,
-         ast.AnnAssign),
+         ast.AnnAssign, ast.With, ast.For, ast.Subscript),
     ):  # fmt: skip
         yield Use(node, scopes, is_awaited, is_called, is_typing, around)
     for name, child in _children(node):
@@ -186,7 +186,7 @@ def _bindings(body: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id, None
         elif isinstance(node, ast.ExceptHandler) and node.name:
-            yield node.name, None
+            yield node.name, node
         elif isinstance(node, ast.Lambda):
             yield from ((arg.arg, None) for arg in node.args.args)
         yield from _bindings(list(ast.iter_child_nodes(node)))
@@ -268,6 +268,8 @@ class Reader:
                 return found if found.what == "instance" else UNKNOWN
             if isinstance(by, ast.AnnAssign):
                 return self._annotated(by.annotation, outer)
+            if isinstance(by, ast.ExceptHandler):
+                return self._annotated(by.type, outer)
             return UNKNOWN
         if self.module is None:
             return UNKNOWN

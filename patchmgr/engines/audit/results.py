@@ -256,6 +256,12 @@ def result_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
         return
     said = ast.unparse(node.func)
     before, after = _gives(old.node), _gives(new.node)
+    if lost := _keys(old.node) - (_keys(new.node) or _keys(old.node)):
+        for key, line in _asked_keys(node, use, pair.now.module):
+            if key in lost:
+                text = f"`{said}` gives no `{key}` any more, and that is asked for."
+                yield Fault("signature", text, said, False, line, old, new)
+                return
     if before == after:
         return
     for verb in _verbs(node, use, pair.now.module):
@@ -263,6 +269,8 @@ def result_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
             text = f"`{said}` is no generator any more, and its result is used with `{verb}`."
         elif before != "generator" and after == "generator" and verb in _LIST_VERBS:
             text = f"`{said}` is a generator now, and its result is used with `{verb}`."
+        elif after == "none" and before in ("list", "value", "tuple"):
+            text = f"`{said}` returns nothing any more, and its result is used."
         elif after == "tuple" and verb != "apart" and _is_one(old.node, new.node):
             text = f"`{said}` returns several values now, and its result is used as one."
         else:
@@ -271,7 +279,82 @@ def result_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
         return
 
 
+def protocol_faults(node: ast.AST, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield the statements that need a special method which a class has no more."""
+    for value, name, how in _needed(node):
+        new = pair.now.entity(value, use.scopes)
+        if new.what == "function" or isinstance(value, ast.Call):
+            yield from _context_faults(value, name, use, pair)
+        if new.what != "instance" or (pair.is_same(new) and not getattr(new.node, "bases", ())):
+            continue
+        found = pair.now.state.class_member(new, name)
+        if found.what != "gone" or found.outside:
+            continue
+        old = pair.then.entity(value, use.scopes)
+        if old.what == "instance" and pair.then.state.class_member(old, name).what == "function":
+            said = ast.unparse(value)
+            text = f"`{said}` is {how}, and its class has no `{name}` any more."
+            yield Fault("signature", text, said, False, getattr(value, "lineno", 0), old, new)
+
+
+def _needed(node: ast.AST) -> Iterator[tuple[ast.expr, str, str]]:
+    if isinstance(node, ast.With):
+        for item in node.items:
+            yield item.context_expr, "__enter__", "entered by `with`"
+    elif isinstance(node, ast.For):
+        yield node.iter, "__iter__", "iterated over"
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        yield node.value, "__getitem__", "indexed"
+    elif isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
+            yield node.args[0], "__len__", "asked for its length"
+        else:
+            yield node.func, "__call__", "called"
+
+
+def _context_faults(value: ast.expr, name: str, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield the calls that `with` enters, whose function is no context manager any more."""
+    if name != "__enter__" or not isinstance(value, ast.Call):
+        return
+    new = pair.now.entity(value.func, use.scopes)
+    old = pair.then.entity(value.func, use.scopes)
+    if new.what != "function" or old.what not in ("function", "class"):
+        return
+    is_plain = not getattr(new.node, "decorator_list", ()) and _gives(new.node) in (
+        "generator", "list", "tuple", "value", "none",
+    )  # fmt: skip
+    was = any("contextmanager" in ast.unparse(d) for d in getattr(old.node, "decorator_list", ()))
+    if is_plain and (was or old.what == "class"):
+        said = ast.unparse(value.func)
+        text = f"`{said}` is entered by `with`, and gives no context manager any more."
+        yield Fault("signature", text, said, False, value.lineno, old, new)
+
+
 _LIST_VERBS = frozenset({"len", "[]", "+", "not", "append", "sort", "extend", "index", "pop"})
+
+
+def _keys(node: ast.AST | None) -> frozenset[str]:
+    """Return the keys of the table that a function returns, empty where that is not sure."""
+    if not isinstance(node, Function):
+        return frozenset()
+    values = _returned(list(own_nodes(node.body)))
+    found: list[frozenset[str]] = []
+    for value in values:
+        if not isinstance(value, ast.Dict):
+            return frozenset()
+        if not all(isinstance(k, ast.Constant) and isinstance(k.value, str) for k in value.keys):
+            return frozenset()
+        found.append(frozenset(str(k.value) for k in value.keys if isinstance(k, ast.Constant)))
+    return frozenset[str]().union(*found)
+
+
+def _asked_keys(node: ast.Call, use: Use, module: Module | None) -> Iterator[tuple[str, int]]:
+    """Yield the keys that are asked for of the result of a call."""
+    for child, parent in _reads(node, use, module):
+        if isinstance(parent, ast.Subscript) and parent.value is child:
+            key = parent.slice
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, node.lineno
 
 
 def _is_plain(found: Entity) -> bool:
@@ -287,6 +370,9 @@ def _gives(node: ast.AST | None) -> str:
     if any(isinstance(child, (ast.Yield, ast.YieldFrom)) for child in nodes):
         return "generator"
     values = _returned(nodes)
+    if not values:
+        is_open = any(isinstance(child, ast.Raise) for child in nodes) or len(node.body) == 1
+        return "" if is_open else "none"
     kinds = {_kind(value, nodes) for value in values}
     return kinds.pop() if len(kinds) == 1 else ""
 
@@ -340,33 +426,35 @@ def _is_one(old: ast.AST | None, new: ast.AST | None) -> bool:
 
 def _verbs(node: ast.Call, use: Use, module: Module | None) -> Iterator[str]:
     """Yield what is done with the result of a call, there and by the name that it gets."""
+    for child, parent in _reads(node, use, module):
+        if verb := _verb(child, parent):
+            yield verb
+
+
+def _reads(
+    node: ast.Call, use: Use, module: Module | None
+) -> Iterator[tuple[ast.AST, ast.AST | None]]:
+    """Yield where the result of a call is read, there and by its name, with the node around."""
     around = use.around
     if isinstance(around, ast.Await):
         return
-    verb = _verb(node, around)
-    if not isinstance(around, ast.Assign):
-        if verb:
-            yield verb
+    target = around.targets[0] if isinstance(around, ast.Assign) else None
+    if not isinstance(around, ast.Assign) or not isinstance(target, ast.Name):
+        yield node, around
         return
-    target = around.targets[0]
-    if len(around.targets) != 1 or not isinstance(target, ast.Name):
-        return
-    body: Sequence[ast.AST]
+    body: ast.AST
     if use.scopes:
-        scope = use.scopes[-1]
-        if scope.names.get(target.id) is not around:
+        body = use.scopes[-1].node
+        if use.scopes[-1].names.get(target.id) is not around:
             return
-        body = [scope.node]
     elif module is not None and module.counts.get(target.id) == 1:
-        body = [module.node]
+        body = module.node
     else:
         return
-    for parent in (child for each in body for child in ast.walk(each)):
+    for parent in ast.walk(body):
         for child in ast.iter_child_nodes(parent):
             if _names(child, target.id) and isinstance(getattr(child, "ctx", None), ast.Load):
-                found = _verb(child, parent)
-                if found:
-                    yield found
+                yield child, parent
 
 
 def _verb(node: ast.AST, around: ast.AST | None) -> str:
