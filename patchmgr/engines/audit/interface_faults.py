@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeGuard
@@ -49,6 +49,8 @@ _HARMLESS = frozenset({
     "Return types are incompatible", "Parameter default was changed",
 })  # fmt: skip
 _MAKES = "__init__"
+# Decorators that leave the arguments as they are, but for the first.
+_BINDING = frozenset({"staticmethod", "classmethod", "abstractmethod", "abc.abstractmethod"})
 _MOST_FILES = 4_000
 _DEEPEST = 8  # imports of all names, one behind the other
 
@@ -406,11 +408,11 @@ def _attribute_faults(node: ast.Attribute, use: Use, pair: Pair) -> Iterator[Fau
 
 def _set_faults(node: ast.Attribute, use: Use, pair: Pair) -> Iterator[Fault]:
     """Yield the attributes of others that are set, and that nothing reads now or that refuse it."""
-    owner = pair.now.entity(node.value, use.scopes)
+    owner = pair.now.made(node.value, use.scopes)
     if owner.what not in ("instance", "module", "class"):
         return
     new = pair.now.state.attribute(owner, node.attr)
-    was = pair.then.entity(node.value, use.scopes)
+    was = pair.then.made(node.value, use.scopes)
     if pair.is_same(owner) and new.what != "gone":
         return
     old = pair.then.state.attribute(was, node.attr)
@@ -493,7 +495,9 @@ class _Signature(Struct, frozen=True):
 def _signature(called: Entity, state: PythonState) -> _Signature | None:
     node = called.node
     if called.what == "function" and isinstance(node, Function):
-        made_by = " ".join(ast.unparse(d) for d in node.decorator_list)
+        made_by = " ".join(
+            said for said in map(ast.unparse, node.decorator_list) if said not in _BINDING
+        )
         is_async = isinstance(node, ast.AsyncFunctionDef)
         return _Signature(node.args, called.is_bound, made_by, is_async)
     if called.what != "class" or not isinstance(node, ast.ClassDef):
@@ -561,9 +565,13 @@ def _is_literal(node: ast.AST | None) -> bool:
     return isinstance(value, plain) and not is_none
 
 
-def _partial(node: ast.Call) -> ast.Call:
+def _partial(node: ast.Call, imports: Mapping[str, tuple[str, str]]) -> ast.Call:
     """Return the call that `functools.partial` prepares, with more arguments to come."""
-    if not node.args or ast.unparse(node.func) not in ("partial", "functools.partial"):
+    said = ast.unparse(node.func)
+    imported = imports.get(said, ("", ""))
+    if not node.args or (
+        said not in ("partial", "functools.partial") and imported != ("functools", "partial")
+    ):
         return node
     more = ast.Starred(value=ast.Tuple(elts=[], ctx=ast.Load()), ctx=ast.Load())
     call = ast.Call(func=node.args[0], args=[*node.args[1:], more], keywords=node.keywords)
@@ -586,6 +594,14 @@ def _swapped(node: ast.Call, before: _Signature, after: _Signature) -> str:
         if was != now and was in named:
             return f"with its argument for `{was}` at the place of `{now}`"
     return ""
+
+
+def _by_place_only(node: ast.Call, before: _Signature, after: _Signature) -> str:
+    """Return a parameter that a call names, and that takes no name now; empty for none."""
+    now = {a.arg for a in after.arguments.posonlyargs}
+    was = {a.arg for a in before.arguments.posonlyargs}
+    given = {keyword.arg for keyword in node.keywords if keyword.arg} & (now - was)
+    return "" if after.arguments.kwarg is not None else min(given, default="")
 
 
 def _other_defaults(
@@ -626,7 +642,7 @@ def _constants(arguments: ast.arguments) -> dict[str, str]:
 
 
 def _call_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
-    node = _partial(node)
+    node = _partial(node, pair.now.module.imports if pair.now.module is not None else {})
     new = pair.now.entity(node.func, use.scopes)
     if new.what == "value" and not new.is_property and _is_literal(new.node):
         old = pair.then.entity(node.func, use.scopes)
@@ -651,6 +667,9 @@ def _call_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
         texts = list(misfit(node, after.arguments, after.is_method, said))
         if texts:
             text = " ".join(texts)
+            yield Fault("signature", text, said, is_certain, node.lineno, old, new)
+        elif name := _by_place_only(node, before, after):
+            text = f"`{said}` is called with `{name}`, which it takes by its place only now."
             yield Fault("signature", text, said, is_certain, node.lineno, old, new)
         elif swapped := _swapped(node, before, after):
             text = f"`{said}` is called {swapped}."

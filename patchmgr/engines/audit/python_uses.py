@@ -181,7 +181,8 @@ def _bindings(body: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
             yield from _bindings([node.value] if node.value else [])
             continue
         if isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
-            yield node.optional_vars.id, None
+            yield node.optional_vars.id, node
+            yield from _bindings([node.context_expr])
             continue
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id, None
@@ -270,6 +271,8 @@ class Reader:
                 return self._annotated(by.annotation, outer)
             if isinstance(by, ast.ExceptHandler):
                 return self._annotated(by.type, outer)
+            if isinstance(by, ast.withitem):
+                return self._entered(self.entity(by.context_expr, outer, depth + 1))
             return UNKNOWN
         if self.module is None:
             return UNKNOWN
@@ -287,6 +290,24 @@ class Reader:
                 is_class = "classmethod" in decorators
                 return replace(owner, what="class" if is_class else "instance", is_inferred=True)
         return self._annotated(arg.annotation, scopes)
+
+    def made(self, node: ast.AST, scopes: tuple[Scope, ...]) -> Entity:
+        """Return what an expression stands for; of a value the object that it seems to be."""
+        found = self.entity(node, scopes)
+        made = self.state.type_of(found) if found.what == "value" else found
+        return found if made.what == "unknown" else made
+
+    def _entered(self, manager: Entity) -> Entity:
+        """Return what `with` gives of a context manager: itself, or what is annotated."""
+        if manager.what != "instance":
+            return UNKNOWN
+        enter = self.state.class_member(manager, "__enter__").node
+        if not isinstance(enter, Function):
+            return UNKNOWN
+        last, me = enter.body[-1], enter.args.args[0].arg if enter.args.args else ""
+        if isinstance(last, ast.Return) and isinstance(last.value, ast.Name):
+            return manager if last.value.id == me else UNKNOWN
+        return UNKNOWN
 
     def _annotated(self, node: ast.expr | None, scopes: tuple[Scope, ...]) -> Entity:
         for name in class_names(node):

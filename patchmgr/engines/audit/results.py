@@ -7,7 +7,13 @@ import builtins
 from collections.abc import Callable, Iterator, Sequence
 
 from patchmgr.engines.audit.pairs import Fault, Pair
-from patchmgr.engines.audit.python_modules import Entity, Function, Module, PythonState
+from patchmgr.engines.audit.python_modules import (
+    Entity,
+    Function,
+    Module,
+    PythonState,
+    members_of,
+)
 from patchmgr.engines.audit.python_uses import Reader, Scope, Use
 
 _LISTS = frozenset({"list", "sorted", "tuple", "dict", "set", "frozenset"})
@@ -280,9 +286,11 @@ def result_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
 
 
 def protocol_faults(node: ast.AST, use: Use, pair: Pair) -> Iterator[Fault]:
-    """Yield the statements that need a special method which a class has no more."""
+    """Yield the statements that need a special method, or a row, which is no more there."""
+    if isinstance(node, (ast.Subscript, ast.Call)):
+        yield from _row_faults(node, use, pair)
     for value, name, how in _needed(node):
-        new = pair.now.entity(value, use.scopes)
+        new = pair.now.made(value, use.scopes)
         if new.what == "function" or isinstance(value, ast.Call):
             yield from _context_faults(value, name, use, pair)
         if new.what != "instance" or (pair.is_same(new) and not getattr(new.node, "bases", ())):
@@ -290,7 +298,7 @@ def protocol_faults(node: ast.AST, use: Use, pair: Pair) -> Iterator[Fault]:
         found = pair.now.state.class_member(new, name)
         if found.what != "gone" or found.outside:
             continue
-        old = pair.then.entity(value, use.scopes)
+        old = pair.then.made(value, use.scopes)
         if old.what == "instance" and pair.then.state.class_member(old, name).what == "function":
             said = ast.unparse(value)
             text = f"`{said}` is {how}, and its class has no `{name}` any more."
@@ -310,6 +318,63 @@ def _needed(node: ast.AST) -> Iterator[tuple[ast.expr, str, str]]:
             yield node.args[0], "__len__", "asked for its length"
         else:
             yield node.func, "__call__", "called"
+
+
+def _row_faults(node: ast.Subscript | ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield the rows of a table, the members of an enumeration, that are asked for and gone."""
+    if isinstance(node, ast.Call):
+        if len(node.args) != 1 or node.keywords:
+            return
+        asked, key = node.func, node.args[0]
+    else:
+        asked, key = node.value, node.slice
+    if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+        return
+    new = pair.now.entity(asked, use.scopes)
+    if new.what not in ("value", "class", "instance") or pair.is_same(new):
+        return
+    old = pair.then.entity(asked, use.scopes)
+    is_call = isinstance(node, ast.Call)
+    before, after = (_rows(each, is_call=is_call) for each in (old, new))
+    if before is None or after is None or key.value not in before or key.value in after:
+        return
+    said = ast.unparse(asked)
+    text = f"`{said}` has no `{key.value}` any more, and that is asked for."
+    yield Fault("signature", text, said, False, node.lineno, old, new)
+
+
+def _rows(found: Entity, *, is_call: bool) -> frozenset[str] | None:
+    """Return what a table, an enumeration or a typed dictionary can be asked for by a text."""
+    node, module = found.node, found.module
+    if isinstance(node, ast.ClassDef) and len(node.bases) == 1 and not node.decorator_list:
+        base = ast.unparse(node.bases[0]).rpartition(".")[2]
+        own = members_of(node)
+        if base == "TypedDict" and found.what == "instance" and not is_call:
+            return frozenset(own)
+        if found.what != "class" or base not in ("Enum", "StrEnum") or "_missing_" in own:
+            return None
+        if not is_call:
+            return frozenset(own)
+        values = [n.value for nodes in own.values() for n in nodes if isinstance(n, ast.Assign)]
+        plain = [v.value for v in values if isinstance(v, ast.Constant)]
+        return None if len(plain) < len(values) else frozenset(map(str, plain))
+    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+    if is_call or module is None or not isinstance(value, ast.Dict) or found.owner is not None:
+        return None
+    if not all(isinstance(k, ast.Constant) for k in value.keys):
+        return None
+    is_filled = any(
+        isinstance(child, (ast.Subscript, ast.Attribute))
+        and ast.unparse(child.value).rpartition(".")[2] == found.name.rpartition(".")[2]
+        and (
+            isinstance(child.ctx, ast.Store)
+            or (isinstance(child, ast.Attribute) and child.attr in ("update", "setdefault"))
+        )
+        for child in ast.walk(module.node)
+    )
+    if is_filled:
+        return None
+    return frozenset(str(k.value) for k in value.keys if isinstance(k, ast.Constant))
 
 
 def _context_faults(value: ast.expr, name: str, use: Use, pair: Pair) -> Iterator[Fault]:
