@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.interfaces import PYTHON, Changed, named_imports, new_lines
-from patchmgr.engines.audit.places import written_path
+from patchmgr.engines.audit.places import source_path
 from patchmgr.engines.audit.states import States
 from patchmgr.engines.rebase import Judged
 from patchmgr.engines.structure.guards_imports import resolves
@@ -45,7 +45,7 @@ class Move(Struct, frozen=True):
         """Say where the name is imported from now, and why."""
         now = f"`{self.name}` is imported from `{self.to}` now"
         if self.start:
-            return f"{now}, where it was `{self.module}`: the file was {self.start}."
+            return f"{now}, where it was `{self.module}`: the line was in {self.start}."
         return f"{now}; upstream moved it from `{self.module}`."
 
 
@@ -90,7 +90,7 @@ def _moves(states: States) -> dict[str, tuple[Move, ...]]:
         content = states.merged.read(path)
         text = (content or b"").decode("utf-8", "surrogateescape")
         imports = [(module, name) for _, module, name in changed.imports(path, text)]
-        if written_path(states, path) != path:
+        if source_path(states, path) != path:
             imports += [(m, n) for _, m, n in named_imports(text) if m.startswith(".")]
         if all(resolves(path, module, name, states.merged) for module, name in imports):
             continue
@@ -104,7 +104,7 @@ def _moves(states: States) -> dict[str, tuple[Move, ...]]:
 def _importing(states: States) -> Iterator[str]:
     """Yield the files that the series adds an import to."""
     paths = {
-        patch.homes.get(change.path, change.path)
+        each
         for patch in states.patches
         for change in patch.files
         if patch.is_carried and change.path.endswith(PYTHON)
@@ -114,8 +114,13 @@ def _importing(states: States) -> Iterator[str]:
             for line in hunk.lines
             if line[:1] == b"+"
         )
+        for each in (change.path, patch.homes.get(change.path, change.path))
     }
-    return (path for path in states.carriers if path in paths)
+    return (
+        path
+        for path in states.carriers
+        if path in paths or (path.endswith(PYTHON) and source_path(states, path) in paths)
+    )
 
 
 def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]:
@@ -128,7 +133,7 @@ def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]
     parser = states.kept.setdefault("python", Parser())
     assert isinstance(parser, Parser)
     now = Reader(PythonState(states.merged, parser), path)
-    then = Reader(PythonState(states.written, parser), written_path(states, path))
+    then = Reader(PythonState(states.written, parser), source_path(states, path))
     if now.module is None:
         return
     pair = Pair(now, then)
@@ -305,7 +310,8 @@ def _told(
     outcome: PatchOutcome, files: Sequence[FileResult], path: str, move: Move
 ) -> PatchOutcome:
     """Note at the hunks that bring an import that it is from elsewhere now."""
-    word = re.compile(rb"\b%b\b" % re.escape(move.name).encode())
+    said = re.escape(move.name).encode()
+    word = re.compile(said if move.name == "*" else rb"\b%b\b" % said)
     places = {
         (result.step.change.path, line)
         for result in files

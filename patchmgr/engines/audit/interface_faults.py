@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.audit.new_names import best, new_name, since_gone, since_signed
 from patchmgr.engines.audit.pairs import Fault, Pair
-from patchmgr.engines.audit.places import patch_of_line, waiting_paths, written_path
+from patchmgr.engines.audit.places import patch_of_line, source_path, waiting_paths
 from patchmgr.engines.audit.python_modules import (
     ENDS,
     LARGEST,
@@ -90,7 +90,7 @@ def faults_in(states: States, reach: Sequence[tuple[str, frozenset[int], bool]])
         now = Reader(merged, path)
         if now.module is None:
             continue
-        then = Reader(written, written_path(states, path)) if is_ours else Reader(onto, path)
+        then = Reader(written, source_path(states, path)) if is_ours else Reader(onto, path)
         pair = Pair(now, then, states.changed_upstream if is_ours else frozenset(states.carriers))
         numbers = sorted(lines)
         told: set[tuple[str, str]] = set()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from patchmgr.engines.audit.places import written_path
+from patchmgr.engines.audit.places import source_path
 from patchmgr.engines.audit.states import States, Told
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _ours(states: States) -> Iterator[Lines]:
         content = states.merged.read(path) if path.endswith(PYTHON) else None
         if content is None or not changed.places:
             continue
-        old = written_path(states, path)
+        old = source_path(states, path)
         # A relative import means another module in another folder, though no byte of it changed.
         same = path == old and states.merged.blob(path) == states.written.blob(old)
         text = content.decode("utf-8", "surrogateescape")

@@ -16,6 +16,27 @@ def written_path(states: States, path: str) -> str:
     return path
 
 
+def source_path(states: States, path: str) -> str:
+    """Return where the series' own lines of a file of the result were written.
+
+    That is another file where hunks moved into a file that no patch changes by its name.
+    """
+    old = written_path(states, path)
+    if old != path or path not in states.carriers:
+        return old
+    files = [(p, change) for p in states.patches if p.is_carried for change in p.files]
+    if any(path in (p.homes.get(c.path), c.path, c.old_path, c.new_path) for p, c in files):
+        return path
+    known = set((states.onto.read(path) or b"").split(b"\n"))
+    own = {line.strip() for line in (states.merged.read(path) or b"").split(b"\n")}
+    own -= {line.strip() for line in known}
+    for _, change in files:
+        added = {line[1:].strip() for h in change.hunks for line in h.lines if line[:1] == b"+"}
+        if added & own and states.written.blob(change.path) is not None:
+            return change.path
+    return path
+
+
 def patch_of_line(states: States, path: str, line: bytes, *, sign: bytes = b"+") -> str:
     """Return the last patch that has the line, spaces aside, or else one that changes the file."""
     for patch in reversed(states.patches):
