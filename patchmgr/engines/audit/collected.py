@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from patchmgr.engines.audit.definitions import LARGEST
 from patchmgr.engines.audit.interfaces import new_lines
@@ -137,14 +138,14 @@ def _without_fixture(
     now = _fixtures(states.merged, path, merged)
     for line, test, name in asked:
         if name in was and name not in now:
-            step = states.since(was[name], lambda content, name=name: not _says(content, name))
+            step = states.since(was[name], partial(_lacks, name))
             text = f"`{test}` asks for the fixture `{name}`, which is not there any more."
             commit = None if step is None else step.commit
             yield AuditFinding("removed", False, path, line, name, text, commit)
 
 
-def _says(content: bytes | None, name: str) -> bool:
-    return content is not None and b"def %b(" % name.encode() in content
+def _lacks(name: str, content: bytes | None) -> bool:
+    return content is None or b"def %b(" % name.encode() not in content
 
 
 def _head(test: _Test) -> frozenset[int]:

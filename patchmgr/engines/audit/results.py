@@ -179,9 +179,9 @@ def handler_faults(node: ast.Try, use: Use, pair: Pair) -> Iterator[Fault]:
         }
         if was and not now and fresh:
             said = ast.unparse(call.func)
-            caught, raised = sorted(was)[0], sorted(fresh)[0]
-            text = f"`{said}` raises `{raised}` now, which no handler takes; `{caught}` was caught."
-            if caught == raised:
+            first, raised = min(was), min(fresh)
+            text = f"`{said}` raises `{raised}` now, which no handler takes; `{first}` was caught."
+            if first == raised:
                 text = f"`{said}` raises `{raised}`, which no handler takes any more."
             yield Fault("exception", text, said, False, call.lineno, old, new)
 

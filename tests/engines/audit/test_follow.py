@@ -77,3 +77,35 @@ def test_what_is_not_clear_is_left_alone(upstream: Files) -> None:
 def test_statements_are_written_anew(text: bytes, expected: bytes | None) -> None:
     assert rewritten(text, None, [Move("a", "x", "b", None)]) == expected
     assert rewritten(text, text, [Move("a", "x", "b", None)]) is None
+
+
+WALK = b"import os\n\n\ndef walk(a):\n    for b in a:\n        yield b\n\n\nEND = os.sep\n"
+PRINTS = b"\n\ndef size(a):\n    from .units import human\n\n    return human(a)\n"
+UNITS = b"def human(a):\n    return a\n"
+
+
+@pytest.mark.parametrize(
+    ("moved", "module"),
+    [
+        pytest.param({}, b"from ..units import human", id="left-behind"),
+        pytest.param({"lib/fs/units.py": UNITS}, b"from .units import human", id="moved-along"),
+        pytest.param(
+            {"lib/units.py": b"", "lib/fs/units.py": b"def other():\n    pass\n"},
+            b"from .units import human", id="gone",
+        ),
+    ],
+)  # fmt: skip
+def test_a_relative_import_in_a_file_that_moved_names_the_same_module(
+    moved: Files, module: bytes
+) -> None:
+    blobs = MemoryBlobs()
+    base: Files = {"lib/walk.py": WALK, "lib/units.py": UNITS}
+    ours = {**base, "lib/walk.py": WALK + PRINTS}
+    upstream = {"lib/fs/walk.py": WALK, "lib/units.py": UNITS, **moved}
+    renames = {"lib/walk.py": "lib/fs/walk.py"}
+    judged, states = audited(base, ours, upstream, blobs=blobs, renames=renames)
+    patches, changes = follow_moved_names(judged, dict(states.merged.tree.changes()), states, blobs)
+    entry = changes["lib/fs/walk.py"]
+    assert entry is not None
+    assert module in blobs.read(entry.blob)
+    assert bool(patches[0].outcome.findings) == (module == b"from ..units import human")
