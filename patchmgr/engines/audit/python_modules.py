@@ -149,7 +149,10 @@ def _bound_by(statement: ast.stmt) -> Iterator[str]:
         yield bound or name or module.partition(".")[0]
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
-            yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+            # `c.limit = 1` and `table[key] = 1` bind nothing.
+            for part in ast.walk(target):
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                    yield part.id
     elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)) and isinstance(
         statement.target, ast.Name
     ):
@@ -384,7 +387,32 @@ def _entity(node: ast.AST, name: str, module: Module) -> Entity:
         return Entity("class", name, module, node=node)
     if isinstance(node, Function):
         return Entity("function", name, module, node=node, is_decorated=bool(node.decorator_list))
+    made = _namedtuple(node) if isinstance(node, ast.Assign) else None
+    if made is not None:
+        return Entity("class", name, module, node=made)
     return Entity("value", name, module, node=node)
+
+
+@lru_cache(maxsize=4096)
+def _namedtuple(node: ast.Assign) -> ast.ClassDef | None:
+    """Return the class that a call of `namedtuple` makes, where it says all its fields."""
+    call, target = node.value, node.targets[0]
+    if not isinstance(call, ast.Call) or not isinstance(target, ast.Name) or call.keywords:
+        return None
+    if ast.unparse(call.func).rpartition(".")[2] != "namedtuple" or len(call.args) != 2:
+        return None
+    try:
+        fields = ast.literal_eval(call.args[1])
+    except (ValueError, TypeError, SyntaxError):
+        return None
+    names = fields.replace(",", " ").split() if isinstance(fields, str) else list(fields)
+    lines = [f"    {name}: object" for name in names] or ["    pass"]
+    made = parse_python("\n".join([f"class {target.id}(NamedTuple):", *lines, ""]))
+    if made is None or not isinstance(made.body[0], ast.ClassDef):
+        return None
+    for child in ast.walk(made):
+        ast.copy_location(child, node)
+    return made.body[0]
 
 
 @lru_cache(maxsize=4096)

@@ -99,9 +99,11 @@ def _uses_in(
         if any(word in test for word in _ASKING):
             return
         is_typed = test.endswith("TYPE_CHECKING")
+        narrowed = _narrowed(node)
         for name, child in _children(node):
             inner = is_typing or (is_typed and name == "body")
-            yield from _uses_in(child, scopes, lines, is_typing=inner)
+            around = (*scopes, narrowed) if narrowed is not None and name == "body" else scopes
+            yield from _uses_in(child, around, lines, is_typing=inner)
         return
     if isinstance(node, (*Function, ast.ClassDef, ast.Lambda)):
         yield Use(node, scopes, is_typing=is_typing)
@@ -129,6 +131,24 @@ def _uses_in(
             is_called=isinstance(node, ast.Call) and name == "func",
             around=node,
         )
+
+
+def _narrowed(node: ast.If | ast.IfExp) -> Scope | None:
+    """Return a scope in which a name is of the class that a condition asks about."""
+    test = node.test
+    if (
+        not isinstance(test, ast.Call)
+        or len(test.args) != 2
+        or ast.unparse(test.func) != "isinstance"
+    ):
+        return None
+    name, asked = test.args
+    body = node.body if isinstance(node.body, list) else [node.body]
+    if not isinstance(name, ast.Name) or isinstance(asked, ast.Tuple):
+        return None
+    if any(bound == name.id for bound, _ in _bindings(body)):
+        return None
+    return Scope(node, {name.id: ast.arg(arg=name.id, annotation=asked)})
 
 
 def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
