@@ -24,17 +24,30 @@ def source_path(states: States, path: str) -> str:
     old = written_path(states, path)
     if old != path or path not in states.carriers:
         return old
-    files = [(p, change) for p in states.patches if p.is_carried for change in p.files]
-    if any(path in (p.homes.get(c.path), c.path, c.old_path, c.new_path) for p, c in files):
+    if "patched paths" not in states.kept:
+        states.kept["patched paths"] = _patched_paths(states)
+    patched = states.kept["patched paths"]
+    assert isinstance(patched, frozenset)
+    if path in patched:
         return path
     known = set((states.onto.read(path) or b"").split(b"\n"))
     own = {line.strip() for line in (states.merged.read(path) or b"").split(b"\n")}
     own -= {line.strip() for line in known}
-    for _, change in files:
+    for change in (change for p in states.patches if p.is_carried for change in p.files):
         added = {line[1:].strip() for h in change.hunks for line in h.lines if line[:1] == b"+"}
         if added & own and states.written.blob(change.path) is not None:
             return change.path
     return path
+
+
+def _patched_paths(states: States) -> frozenset[str | None]:
+    """Return the paths that patches change by their names, and where these are in the result."""
+    return frozenset(
+        path
+        for patch in states.patches
+        for change in patch.files
+        for path in (change.old_path, change.new_path, patch.homes.get(change.path))
+    )
 
 
 def patch_of_line(states: States, path: str, line: bytes, *, sign: bytes = b"+") -> str:

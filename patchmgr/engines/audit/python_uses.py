@@ -102,8 +102,8 @@ def _uses_in(
         narrowed = _narrowed(node)
         for name, child in _children(node):
             inner = is_typing or (is_typed and name == "body")
-            around = (*scopes, narrowed) if narrowed is not None and name == "body" else scopes
-            yield from _uses_in(child, around, lines, is_typing=inner)
+            below = (*scopes, narrowed) if narrowed is not None and name == "body" else scopes
+            yield from _uses_in(child, below, lines, is_typing=inner)
         return
     if isinstance(node, (*Function, ast.ClassDef, ast.Lambda)):
         yield Use(node, scopes, is_typing=is_typing)
