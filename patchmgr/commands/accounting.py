@@ -18,15 +18,14 @@ _BY_PERSON = frozenset({How.RECORDED, How.DECIDED})
 
 
 def ledger_of(
-    items: Sequence[Item],
-    judged: Sequence[Judged],
+    patches: Sequence[Claimed],
     states: States,
     base: Tree,
     *,
     blobs: Blobs,
     history: History,
 ) -> Ledger:
-    """Return the ledger of a rebase."""
+    """Return the ledger of a rebase, of what it says of its patches."""
 
     def cited(commit: str, path: str) -> Iterator[tuple[bytes, bytes]]:
         before = base.entry(path)
@@ -36,7 +35,6 @@ def ledger_of(
                 yield _content(before, blobs), _content(after, blobs)
             before = after
 
-    patches = [claimed(item, one) for item, one in zip(items, judged, strict=True)]
     return balance(patches, states.base, states.onto, states.merged, cited=cited)
 
 

@@ -10,12 +10,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.commands.absorbing import FEWEST_KEPT, with_absorbed
-from patchmgr.commands.accounting import ledger_of
+from patchmgr.commands.auditing import Auditor
 from patchmgr.commands.touched import new_paths, touched_paths
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.follow import follow_moved_names
 from patchmgr.engines.audit.rebased import since_in, states_of, with_findings
-from patchmgr.engines.audit.states import Told, run_checks
+from patchmgr.engines.audit.states import Told
 from patchmgr.engines.blocking import Left, pass_on_causes
 from patchmgr.engines.crosscheck import check_merged
 from patchmgr.engines.header_words import with_named
@@ -197,8 +197,9 @@ def carry(
             arrivals=arrivals,
         )
         left = judged[-1].left if judged else left
-        states = merged = None
-        if way is not None:
+        states = merged = auditor = None
+        if way is not None and history is not None:
+            auditor = Auditor(base, onto, history, way, kept, CHECKS)
             audited = partial(
                 states_of,
                 base=base,
@@ -210,26 +211,25 @@ def carry(
                 bring=bring,
                 kept={},
             )
-            merged = audited(judged, changes)
-            judged, changes = follow_moved_names(judged, changes, merged, bench)
-            states = audited(judged, changes)
+            states = merged = audited(judged, changes)
+            moves = auditor.moves(merged)
+            if moves:
+                judged, changes = follow_moved_names(judged, changes, merged, bench, moves)
+                states = audited(judged, changes)
         on_carried(Carried(judged, changes))
-        if way is not None and history is not None and states is not None and merged is not None:
+        if auditor is not None and states is not None and merged is not None:
             start = {path: base.entry(path) for path in explained_paths(judged)}
-            judged = explain(judged, way, start, blobs=bench, text=text)
+            judged = explain(judged, auditor.steps, start, blobs=bench, text=text)
             patches = [item.patch for item in items]
-            judged = with_named(judged, patches, history.find, repository)
+            judged = with_named(judged, patches, auditor.history.find, repository)
             judged, left = pass_on_causes(judged, below)
-            told = [
-                *invalid_patches(items, views),
-                *_unless_resolved(run_checks(states, CHECKS), judged, tools.solved),
-            ]
+            # The ledger is of the merge: imports that were followed have other words on purpose.
+            found, ledger = auditor.found(states, merged, items, judged, bench)
+            told = tuple(_unless_resolved(found, judged, tools.solved))
             told += check_merged(states, told, suspect_all=structure.suspect_all)
-            # The merge itself: imports that were followed have other words on purpose.
-            ledger = ledger_of(items, judged, merged, base, blobs=bench, history=way)
             judged = with_findings(
                 judged,
-                (*told, *ledger.faults),
+                (*invalid_patches(items, views), *told, *ledger.faults),
                 {item.patch.name: item.patch for item in items},
                 wishes.accepted,
             )

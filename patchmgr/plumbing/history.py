@@ -40,6 +40,11 @@ class GitHistory(Struct, frozen=True):
         steps = (_step(record.removeprefix(_RECORD)) for record in records if record)
         return tuple(steps if asked else _touching(steps, frozenset(paths)))
 
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """Return what names this history."""
+        return self.base, self.target
+
     def before(self, commit: str) -> str:
         """Return the name of the commit before a step."""
         return f"{commit}^1"
@@ -116,6 +121,10 @@ class KnownHistory:
         wanted = frozenset(paths)
         return tuple(step for step in self._steps if not wanted.isdisjoint(step.changes))
 
+    def known(self) -> tuple[Step, ...]:
+        """Return the steps that touch any of the paths that were given at first."""
+        return self.steps(tuple(self._paths))
+
 
 class ReleaseHistory(Struct, frozen=True):
     """The releases of a package from after the base to the target, in version order.
@@ -141,6 +150,11 @@ class ReleaseHistory(Struct, frozen=True):
                 found.append(Step(commit, subject, "", changes))
             before = commit
         return tuple(found)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """Return what names this history."""
+        return self.base, *self.versions
 
     def before(self, commit: str) -> str:
         """Return the commit of the release before one."""

@@ -53,14 +53,17 @@ Files = Mapping[str, Entry | None]
 
 
 def follow_moved_names(
-    judged: Sequence[Judged], changes: Files, states: States, blobs: Blobs
+    judged: Sequence[Judged],
+    changes: Files,
+    states: States,
+    blobs: Blobs,
+    moves: Mapping[str, Sequence[Move]],
 ) -> tuple[tuple[Judged, ...], Files]:
     """Write imports of moved names in the lines of the series anew, and say so.
 
-    A name is followed where upstream has its definition in one other module and no more where it
+    `moves` are those of the states, by path of the result. A name is followed where upstream has its definition in one other module and no more where it
     was, or where upstream's own files import it from one other module now.
     """
-    moves = _moves(states)
     if not moves:
         return tuple(judged), changes
     found = dict(changes)
@@ -82,7 +85,7 @@ def follow_moved_names(
     return tuple(patches), found
 
 
-def _moves(states: States) -> dict[str, tuple[Move, ...]]:
+def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
     """Return by path of the result the imports that are to be written anew."""
     changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
     found: dict[str, tuple[Move, ...]] = {}

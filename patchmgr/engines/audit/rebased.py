@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.states import AuditedPatch, Files, Since, States, Told
+from patchmgr.engines.audit.states import LACKS, AuditedPatch, Files, Since, States, Told
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.passages import change_digest
 from patchmgr.engines.rebase import FileResult, Judged
@@ -44,7 +44,8 @@ def states_of(
     merged = Overlay(onto)
     for path, entry in changes.items():
         merged.set(path, entry)
-    read = lru_cache(_CONTENTS)(_bringing(blobs, bring))
+    kept = {} if kept is None else kept
+    read = lru_cache(_CONTENTS)(_bringing(blobs, bring, kept))
     carriers = _carriers(judged, unknown)
     return States(
         base=Files(Overlay(base), read, bring),
@@ -55,11 +56,13 @@ def states_of(
         carriers={path: carriers[path] for path in sorted(changes) if path in carriers},
         changed_upstream=frozenset(changed_upstream),
         since=since,
-        kept={} if kept is None else kept,
+        kept=kept,
     )
 
 
-def _bringing(blobs: Blobs, bring: Callable[[set[str]], None]) -> Callable[[str], bytes]:
+def _bringing(
+    blobs: Blobs, bring: Callable[[set[str]], None], kept: dict[str, object]
+) -> Callable[[str], bytes]:
     """Return how to read a content, which is fetched where the store lacks it."""
     failures = 0
 
@@ -68,6 +71,7 @@ def _bringing(blobs: Blobs, bring: Callable[[set[str]], None]) -> Callable[[str]
         try:
             return blobs.read(blob)
         except PatchmgrError:
+            kept[LACKS] = True
             if failures >= _MOST_FAILURES:
                 raise
         bring({blob})

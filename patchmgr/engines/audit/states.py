@@ -19,6 +19,10 @@ UNKNOWN = b"("
 """Stands for a content that nobody has: a mirror may lack large files. No Python parses it."""
 
 
+LACKS = "lacks"
+"""Is among what the states keep as soon as nobody had a content."""
+
+
 class Files(Struct, frozen=True):
     """One state of all files."""
 
@@ -94,6 +98,11 @@ class States(Struct, frozen=True):
     changed_upstream: frozenset[str]
     since: Since = lambda path, holds: None
     kept: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def lacks(self) -> bool:
+        """Say whether some content was asked for, and nobody had it."""
+        return LACKS in self.kept
 
 
 Told = tuple[str, AuditFinding]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.audit.follow import Move, follow_moved_names, rewritten
+from patchmgr.engines.audit.follow import Move, follow_moved_names, moves_in, rewritten
 from patchmgr.model.outcome import Verdict
 from tests.engines.audit.audited import audited
 from tests.engines.ports import MemoryBlobs
@@ -20,7 +20,8 @@ def followed(upstream: Files) -> tuple[Verdict, bytes, list[str]]:
     base: Files = {"pkg/__init__.py": b"", "pkg/io.py": LOAD + OTHER, "pkg/fs.py": b"A = 1\n"}
     ours = {**base, "new.py": b"from pkg.io import load, save\n\nload(save(1))\n"}
     judged, states = audited(base, ours, {**base, **upstream}, blobs=blobs)
-    patches, changes = follow_moved_names(judged, dict(states.merged.tree.changes()), states, blobs)
+    merged = dict(states.merged.tree.changes())
+    patches, changes = follow_moved_names(judged, merged, states, blobs, moves_in(states))
     entry = changes["new.py"]
     assert entry is not None
     assert patches[0].outcome.changes == {"new.py": entry}
