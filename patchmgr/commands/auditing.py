@@ -17,7 +17,6 @@ from patchmgr.model.ports import Blobs, Kept
 from patchmgr.plumbing.history import GitHistory, KnownHistory, ReleaseHistory
 from patchmgr.plumbing.objects import StoredTree
 
-
 T = TypeVar("T")
 Moves = dict[str, tuple[Move, ...]]
 

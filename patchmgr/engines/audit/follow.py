@@ -61,8 +61,9 @@ def follow_moved_names(
 ) -> tuple[tuple[Judged, ...], Files]:
     """Write imports of moved names in the lines of the series anew, and say so.
 
-    `moves` are those of the states, by path of the result. A name is followed where upstream has its definition in one other module and no more where it
-    was, or where upstream's own files import it from one other module now.
+    `moves` are those of the states, by path of the result. A name is followed where upstream has
+    its definition in one other module and no more where it was, or where upstream's own files
+    import it from one other module now.
     """
     if not moves:
         return tuple(judged), changes

@@ -72,11 +72,12 @@ def _words(text: str, lines: Collection[int]) -> set[str]:
 def _theirs(states: States) -> Iterator[Lines]:
     """Yield the new lines of upstream that may use what the series changed."""
     suspects = [path for path in _redefining(states) if states.base.blob(path) is not None]
-    if not suspects:
+    met = _met(states, suspects)
+    if not met:
         return
     from patchmgr.engines.audit.interface_faults import broken_names
 
-    broken = {path: names for path in suspects if (names := broken_names(states, path))}
+    broken = {path: names for path in met if (names := broken_names(states, path))}
     words = frozenset(name.encode() for names in broken.values() for name in names)
     ours = Changed(iter(broken))
     for path in sorted(states.changed_upstream) if words else ():
@@ -92,6 +93,23 @@ def _theirs(states: States) -> Iterator[Lines]:
         lines = frozenset(n for n in lines if any(word in said[n - 1] for word in wanted))
         if lines:
             yield path, lines, False
+
+
+def _met(states: States, suspects: Collection[str]) -> list[str]:
+    """Return those of some files that files with new lines of upstream may use."""
+    ours = Changed(iter(suspects))
+    found: set[str] = set()
+    for path in sorted(states.changed_upstream) if suspects else ():
+        if len(found) == len(suspects):
+            break
+        content = states.merged.read(path) if path.endswith(PYTHON) else None
+        if content is None or states.merged.blob(path) == states.written.blob(path):
+            continue
+        text = content.decode("utf-8", "surrogateescape")
+        new = {path}.intersection(suspects).union(ours.reached(path, text)) - found
+        if new and new_lines(text, states.written.read(path)):
+            found |= new
+    return [path for path in suspects if path in found]
 
 
 def _redefining(states: States) -> dict[str, None]:
@@ -137,8 +155,10 @@ class Changed:
 
     def __init__(self, paths: Iterator[str]) -> None:
         self.places: set[str] = set()
+        self._paths: dict[str, str] = {}
         for path in paths:
             place = path.rpartition(".")[0].removesuffix("/__init__")
+            self._paths[place] = path
             while place and place not in self.places:
                 self.places.add(place)
                 place = place.rpartition("/")[0]
@@ -152,6 +172,17 @@ class Changed:
         """Return the words of the statements with which a file imports them; a star is one."""
         said = (statement for statement, _, _ in self.imports(path, text))
         return frozenset(word for statement in set(said) for word in _SAID.findall(statement))
+
+    def reached(self, path: str, text: str) -> Iterator[str]:
+        """Yield those that a file may get a name from: what it imports, and what is below that."""
+        from patchmgr.engines.audit.python_modules import places
+
+        for _, module, name in self.imports(path, text):
+            for place in places(path, module):
+                if place in self.places or f"{place}/{name}" in self.places:
+                    yield from (
+                        p for at, p in self._paths.items() if f"{at}/".startswith(f"{place}/")
+                    )
 
     def imports(self, path: str, text: str) -> Iterator[tuple[str, str, str]]:
         """Yield the imports of one of them: the statement, the module, and the name."""

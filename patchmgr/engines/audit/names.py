@@ -145,7 +145,8 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
     except Exception:  # RecursionError, or a tree that it does not expect: nothing is known
         return ()
     lines = text.split("\n")
-    unread = _unread_lines(tree)
+    is_undefined = any(type(message).__name__ == "UndefinedName" for message in messages)
+    unread = _unread_lines(tree) if is_undefined else ()
     found: list[Fault] = []
     for message in messages:
         kind = _KINDS.get(type(message).__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
@@ -30,6 +30,7 @@ _PLAIN_DECORATORS = frozenset({"dataclass", "dataclasses.dataclass", "final", "r
 _OPENING = frozenset({"__getattr__", "__getattribute__", "__class_getitem__"})
 _FILLING = frozenset({"globals", "vars", "setattr", "exec"})
 
+_WITH_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case, ast.withitem)
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 What = Literal["module", "class", "function", "value", "instance", "gone", "absent", "unknown"]
 
@@ -426,7 +427,7 @@ def members_of(node: ast.ClassDef) -> dict[str, list[ast.AST]]:
         if not isinstance(method, Function) or not method.args.args:
             continue
         me = method.args.args[0].arg
-        for child in ast.walk(method):
+        for child in _statements_in(method):
             targets: Sequence[ast.expr] = ()
             if isinstance(child, ast.Assign):
                 targets = child.targets
@@ -445,6 +446,15 @@ def members_of(node: ast.ClassDef) -> dict[str, list[ast.AST]]:
                         plain = part is target
                         found.setdefault(part.attr, []).append(child if plain else part)
     return found
+
+
+def _statements_in(method: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is below a method as `ast.walk` does, without its expressions."""
+    todo = deque([method])
+    while todo:
+        node = todo.popleft()
+        yield node
+        todo.extend(n for n in ast.iter_child_nodes(node) if isinstance(n, _WITH_STATEMENTS))
 
 
 def _member(nodes: Sequence[ast.AST], name: str, owner: Entity, module: Module) -> Entity:
