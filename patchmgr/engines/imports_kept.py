@@ -26,6 +26,7 @@ _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t][^\n]*?[ \t]import\b|import\b)(?:[ \t]*\([^)]*|(?:[^\n]*\\\n)*[^\n]*)",
     re.MULTILINE,
 )
+_TOP_IMPORT = re.compile(_IMPORT.pattern.replace(rb"^[ \t]*", b"^", 1), re.MULTILINE)
 _WORD = re.compile(rb"[^\W\d]\w*")
 _PYTHON = (".py", ".pyi")
 
@@ -45,6 +46,8 @@ def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs:
     known = _imported_words(blobs.read(theirs.blob))
     wanted = needed & known
     if not wanted or wanted <= _imported_words(blobs.read(sides.ours.blob)):
+        return merged
+    if wanted <= _imported_words(blobs.read(entry.blob), _TOP_IMPORT):
         return merged
     from patchmgr.engines.relocation_imports import missing_imports
 
@@ -72,6 +75,6 @@ def _carried_words(hunks: Sequence[Hunk], answers: Sequence[Answer]) -> frozense
     return frozenset(word for text in texts for word in _WORD.findall(text))
 
 
-def _imported_words(text: bytes) -> frozenset[bytes]:
+def _imported_words(text: bytes, imports: re.Pattern[bytes] = _IMPORT) -> frozenset[bytes]:
     """Return the words of all imports of a text, and a few more."""
-    return frozenset(w for found in _IMPORT.findall(text) for w in _WORD.findall(found))
+    return frozenset(w for found in imports.findall(text) for w in _WORD.findall(found))

@@ -842,7 +842,7 @@ class _Account:
             if base == ours and made != theirs:
                 yield self._disorder(next(chain(made, theirs), b""))
                 return
-            if _merged(base, ours, theirs) in (None, made):
+            if base == ours or _merged(base, ours, theirs) in (None, made):
                 continue
             three = next(_strange(made, ours, theirs), None)
             if three is not None:
