@@ -222,6 +222,15 @@ class StandIn:
         summary: dict[str, int] = json.loads(printed)["series"][0]["summary"]
         return tool, summary
 
+    def unaudited(self) -> Tool:
+        """Return the dry run onto the far target without audit and ledger."""
+        folder, restore = self.workspace()
+        runner = str(Path(__file__).with_name("unaudited.py"))
+        command = (sys.executable, "-I", runner, "rebase", SERIES, "--onto", FAR, "--dry-run")
+        return Tool(
+            "without audit and ledger", command, folder, self.environment, restore, good=(0, 3)
+        )
+
     def text_only(self) -> Tool:
         """Return the way to the far target with text merges alone."""
         folder, restore = self.workspace()
