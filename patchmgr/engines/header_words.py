@@ -20,11 +20,27 @@ _PULL = re.compile(r"(?<![\w/#&])#([0-9]{1,9})\b")
 _COMMIT = re.compile(r"(?<![\w./-])[0-9a-f]{12,40}(?![\w-])")
 _RELEASE = re.compile(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+[\w.]*):\s+(?=\S*(?:/pull/|#)[0-9])")
 _OWNER = re.compile(r"[:/]([^:/\s]+/[^:/\s]+?)(?:\.git)?/?$")
-# What says that upstream has the patch goes before what may.
-_FIELDS = (
-    "applied-upstream", "upstream-status", "git-commit", "patch-mainline", "origin", "drop-when",
-    "forwarded", "bug",
-)  # fmt: skip
+# Fields that say that upstream has the patch, and those that do so in some words only.
+# What says so goes before what may. A bug that a patch is about says nothing of who has mended it.
+_ALWAYS = None
+_FIELDS = {
+    "applied-upstream": _ALWAYS,
+    "upstream-status": re.compile(r"\s*(?:backport|accepted|submitted|pending)\b", re.IGNORECASE),
+    "git-commit": _ALWAYS,
+    "patch-mainline": _ALWAYS,
+    "origin": re.compile(r"\s*(?:upstream|backport)\b", re.IGNORECASE),
+    "drop-when": _ALWAYS,
+    "forwarded": _ALWAYS,
+}
+_REFERENCE = rf"(?:{_PULL_URL.pattern}|{_PULL.pattern}|{_COMMIT.pattern})"
+# `it is there upstream (0.24.0: #7, in other words)`, `#7 is merged`: the reference is what has
+# it. `Words. #7 only moves the two sites` is a remark about the reference, and so is all else.
+_ANSWER = re.compile(rf"\((?:[^():#]*:\s+)?{_REFERENCE}\s*(?:,[^().;]*)?\)\s*\.?\s*\Z")
+_LANDED = re.compile(
+    rf"\s*(?:upstream\s+(?:has|takes|merges)\s+)?{_REFERENCE}"
+    r"(?:\s+(?:is|was|has been|lands?|landed)\b(?:\s+(?:in|merged|released|there|upstream))*)?"
+    r"\s*\.?\s*\Z"
+)
 
 
 Find = Callable[[Named], "tuple[str, str] | None"]
@@ -40,8 +56,12 @@ def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
     # What is no address on a forge says nothing of the owner.
     is_forge = repository is not None and not repository.startswith(("file:", "/", "."))
     owner = _OWNER.search(repository) if repository is not None and is_forge else None
-    for key in _FIELDS:
+    for key, words in _FIELDS.items():
         name, value = fields.get(key, ("", ""))
+        if words is not None and words.match(value) is None:
+            continue
+        if key == "drop-when" and not (_LANDED.match(value) or _ANSWER.search(value)):
+            continue
         for match in _RELEASE.finditer(value):
             yield Named(name, release=match[1])
         for match in _PULL_URL.finditer(value):
