@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "releases.md"
 LOCK = "upstream.lock"
 _LEFT = ("conflict", "blocked")
+_EVENTS = {"gone": "no longer in the file", "evolved": "changed again"}
 _CARRIED = {"unchanged", "modified"}
 _STATE = re.compile(r" in \S+ v[\w.]+(?= |$)")  # the target that a reason names; rows name it
 
@@ -171,7 +172,10 @@ def _proof(patch: Any, known: Mapping[str, str]) -> str:
     words += [f"in {_named(each)}" for each in patch["evidence"]]
     for each in patch["history"]:
         commit = each["commit"]
-        words.append(f"{each['event']} in {known.get(commit, commit[:12])}")
+        event = _EVENTS.get(each["event"], each["event"])
+        if each["event"] == "evolved" and patch["now_in"]:
+            event = f"moved to `{patch['now_in']}`"
+        words.append(f"{event} in {known.get(commit, commit[:12])}")
     words += [f"since {_named(each)}" for each in patch["cause"]]
     words += [f"likely {_named(each)} ({each['confidence']:.2f})" for each in patch["likely"]]
     words += [f"proposed: {c['proposal']}" for c in patch["conflicts"] if c["proposal"]]

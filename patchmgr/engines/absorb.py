@@ -68,7 +68,7 @@ def find_absorbed(
         blobs,
         text,
         tuple(folded),
-        lambda path, lines: elsewhere is not None and elsewhere.gained(path, lines),
+        (lambda path, lines, beside: ()) if elsewhere is None else elsewhere.gaining,
     )
     return without_refuted(search, with_replaced(search, _each(search)))
 
@@ -109,6 +109,9 @@ def _landed(
     if not chosen.count.total and _is_needed_again(search, patch, chosen, landed_by):
         return None
     event = _event(search, patch, chosen)
+    homes = _now_in(search, patch, chosen) if event is Event.GONE else ()
+    if homes:
+        event = Event.EVOLVED
     proved = proved_hunks(search, patch, chosen)
     if event is not Event.LANDED:
         proved -= restored(search, patch, chosen)
@@ -124,6 +127,7 @@ def _landed(
         since=_changer(search, seen, patch, chosen) if event is not Event.LANDED else None,
         how=_how(search, patch, chosen, together, is_exact=is_exact),
         wordings=wordings,
+        now_in=homes[0] if len(homes) == 1 else None,
     )
 
 
@@ -221,6 +225,25 @@ def _event(search: Search, patch: int, landing: Landing) -> Event:
     if all(fate is Fate.FOUND for fate in added + removed):
         return Event.LANDED
     return Event.EVOLVED if Fate.FOUND in (added or removed) else Event.GONE
+
+
+def _now_in(search: Search, patch: int, landing: Landing) -> Sequence[str]:
+    """Return the other files that have what landed of a hunk, and has left the hunk's own file.
+
+    A line beside the hunk went there as well: `return None` alone may come to any file.
+    """
+    for number, hunk in enumerate(search.series[patch].hunks):
+        fates = landing.view.fates(hunk).items()
+        landed = (line for (is_added, line), fate in fates if is_added and fate is Fate.FOUND)
+        lines = frozenset(filter(is_telling, landed))
+        if not lines:
+            continue
+        whole = search.hunk(patch, number).lines
+        beside = frozenset(filter(is_telling, (bare(x[1:]) for x in whole if x[:1] == b" ")))
+        there = search.elsewhere(hunk.path, lines, beside) if beside else ()
+        if there:
+            return there
+    return ()
 
 
 def _changer(search: Search, seen: Traffic, patch: int, landing: Landing) -> Step | None:

@@ -39,6 +39,7 @@ def write_absorbed(found: Mapping[int, Absorption], steps: Sequence[Step]) -> li
             one.how.value,
             [_wording(wording) for wording in one.wordings],
             [[hunk, sorted(names)] for hunk, names in sorted(one.undoes.items())],
+            one.now_in,
         ]
         for patch, one in found.items()
     ]
@@ -56,8 +57,9 @@ def read_absorbed(written: Sequence[Any], steps: Sequence[Step]) -> dict[int, Ab
             How(how),
             tuple(Wording(p, a.encode("latin-1"), b.encode("latin-1")) for p, a, b in wordings),
             {hunk: frozenset(names) for hunk, names in undoes},
+            now_in,
         )
-        for patch, hunks, step, event, is_whole, since, how, wordings, undoes in written
+        for patch, hunks, step, event, is_whole, since, how, wordings, undoes, now_in in written
     }
 
 

@@ -28,6 +28,7 @@ class Absorption(Struct, frozen=True):
     the commit that landed it, `event` what became of it since, and `since` the commit that
     took it back. A reverted patch has no absorbed hunks. `wordings` is what the commit has in
     other words. `undoes` tells by hunk which earlier patches bring lines that it takes away.
+    `now_in` is the file that has the lines now, where upstream moved them to another one.
     """
 
     hunks: frozenset[int]
@@ -38,6 +39,7 @@ class Absorption(Struct, frozen=True):
     how: How = How.HISTORY
     wordings: tuple[Wording, ...] = ()
     undoes: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    now_in: str | None = None
 
     def without_undoing(self, carried: Collection[str]) -> Absorption:
         """Return what is left where hunks take away what carried patches bring."""

@@ -132,7 +132,9 @@ def _with_history(judged: Judged, item: Item) -> Judged:
     events = [(found.step.commit, Event.LANDED.value)]
     if found.since is not None:
         events.append((found.since.commit, found.event.value))
-    outcome = replace(judged.outcome, history=tuple(events), superseded=found.wordings)
+    outcome = replace(
+        judged.outcome, history=tuple(events), superseded=found.wordings, now_in=found.now_in
+    )
     return replace(judged, outcome=outcome)
 
 

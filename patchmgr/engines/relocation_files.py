@@ -37,17 +37,24 @@ class ChangedFiles:
             self._known[language] = self._find(language)
         return self._known[language]
 
-    def gained(self, path: str, lines: frozenset[bytes]) -> bool:
-        """Say whether another file of a path's language has now, not before, all of these lines.
+    def gaining(
+        self, path: str, lines: frozenset[bytes], beside: frozenset[bytes] = frozenset()
+    ) -> tuple[str, ...]:
+        """Return the other files of a path's language that have now, not before, all of the lines.
 
-        They are without white space.
+        With lines `beside`, they are those that have the most of these, and one at least. All
+        lines are without white space.
         """
-        return any(
-            lines <= frozenset(normal_lines(self.text(after) or b""))
-            and not lines <= frozenset(normal_lines(self.text(before) or b""))
-            for other, (before, after) in self.of(language(path)).items()
-            if other != path
-        )
+        found: dict[str, int] = {}
+        for other, (before, after) in self.of(language(path)).items():
+            there = frozenset(normal_lines(self.text(after) or b""))
+            is_there = other != path and lines <= there
+            if is_there and not lines <= frozenset(normal_lines(self.text(before) or b"")):
+                found[other] = len(beside & there)
+        best = max(found.values(), default=0)
+        if beside and not best:
+            return ()
+        return tuple(sorted(other for other, count in found.items() if count == best))
 
     def version(self, path: str) -> Entry | None:
         """Return the base's file, None where there is none."""

@@ -164,4 +164,4 @@ def _is_moved(search: Search, landing: Landing, hunk: HunkAtoms) -> bool:
         for path, entry in search.target.items()
     )
     is_said = len(lines) >= FEWEST_LINES
-    return is_said and (is_here or is_beside or search.elsewhere(hunk.path, lines))
+    return is_said and bool(is_here or is_beside or search.elsewhere(hunk.path, lines, frozenset()))

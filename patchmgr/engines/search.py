@@ -17,6 +17,7 @@ from patchmgr.model.ports import Blobs, Step, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Place = tuple[str, bytes]
+Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
 Versions = Mapping[str, "Entry | None"]
 
 
@@ -71,8 +72,9 @@ class Search(Struct, frozen=True):
     """A series (its lines, and the states of its files) and upstream's way to the target.
 
     `states` gives for each path the file before all patches, and after each of them.
-    `target` is the target's file by path of the series. `elsewhere` says whether another file
-    of a path's language has lines that it had not in the base.
+    `target` is the target's file by path of the series. `elsewhere` names other files of a
+    path's language that have lines that they had not in the base, those with the most of some
+    lines beside.
     """
 
     series: tuple[PatchAtoms, ...]
@@ -83,7 +85,7 @@ class Search(Struct, frozen=True):
     blobs: Blobs
     text: TextMerge
     folded: tuple[Folded, ...]
-    elsewhere: Callable[[str, frozenset[bytes]], bool] = lambda path, lines: False
+    elsewhere: Elsewhere = lambda path, lines, beside: ()
     views: dict[tuple[int, int], View] = field(default_factory=dict)
     known_lines: dict[str, frozenset[bytes]] = field(default_factory=dict)
     known_differences: dict[int, tuple[frozenset[Place], frozenset[Place]]] = field(

@@ -137,7 +137,8 @@ class PatchOutcome(Struct, frozen=True):
     `changes` is what the new commit does to the tree of the new side (None deletes); it is
     empty where nothing is carried. `reuses_diff` says that the patch file stays as it is.
     `history` names upstream commits and what they did to the patch's effect: landed, evolved,
-    reverted or gone; `superseded` is what landed in other words. `likely` names those that seem
+    reverted or gone; `now_in` is the file that what landed is in now, where upstream moved it;
+    `superseded` is what landed in other words. `likely` names those that seem
     to have done the same in other words, and `finding` is what a person can decide about.
     `warnings` are what a merge without conflict makes suspicious, with the path first, and
     `findings` what the audit found in the result. `description` and `drop_when` are what the
@@ -157,6 +158,7 @@ class PatchOutcome(Struct, frozen=True):
     reason: str | None = None
     reuses_diff: bool = False
     history: tuple[tuple[str, str], ...] = ()
+    now_in: str | None = None
     superseded: tuple[Wording, ...] = ()
     likely: tuple[Likely, ...] = ()
     warnings: tuple[str, ...] = ()

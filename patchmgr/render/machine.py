@@ -128,6 +128,7 @@ def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
         ],
         "likely": [_likely(likely) for likely in patch.likely],
         "history": [{"commit": commit, "event": event} for commit, event in patch.history],
+        "now_in": patch.now_in,
         "superseded": [
             {"path": w.path, "upstream": _text(w.upstream), "patch": _text(w.patch)}
             for w in patch.superseded

@@ -23,7 +23,8 @@ VERDICT_COLOURS = {
 LONGEST_TEXT = 12  # lines
 LONGEST_WORDS = 300  # characters of what a header says
 MOST_HUNKS = 6
-_SINCE = {"evolved": "changed again", "gone": "gone"}
+# Of what is gone it is known that its file has the lines no more, not that upstream gave it up.
+_SINCE = {"evolved": "changed again", "gone": "its lines are no longer in the file"}
 _WIDTH = max(len(verdict.value) for verdict in Verdict)
 
 
@@ -101,6 +102,8 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
     for commit, event in patch.history:
         if event == "reverted":
             yield f"landed in {landed[:12]}, taken back in {commit[:12]}"
+        elif patch.now_in is not None and event == "evolved":
+            yield f"moved to {clean(patch.now_in)} since {commit[:12]}"
         elif event in _SINCE:
             yield f"{_SINCE[event]} since {commit[:12]}"
     if patch.superseded and patch.verdict is Verdict.ABSORBED:

@@ -10,6 +10,7 @@ from patchmgr.engines.absorb import find_absorbed
 from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.atoms import Folded, interests, patch_atoms
 from patchmgr.engines.fold import Overlay, step_patch
+from patchmgr.engines.relocation_files import ChangedFiles
 from patchmgr.engines.search import Search, Timelines, states_of
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Step
@@ -92,7 +93,20 @@ class Tale(Struct, frozen=True):
             told.steps,
             blobs=told.blobs,
             text=PlainMerge(),
+            elsewhere=ChangedFiles(lambda language: self._others(told), told.blobs),
         )
+
+    def _others(self, told: _Told) -> Mapping[str, tuple[Entry | None, Entry]]:
+        """Return the files beside the series that upstream changed, before and after."""
+        state = dict(self.base)
+        for _, changes in (*self.upstream, ("", self.jump)):
+            state = changed(state, changes)
+        sides = {p: (self.base.get(p), f) for p, f in state.items() if self.base.get(p) != f}
+        return {
+            path: (None if old is None else entry_of(told.blobs, old), entry_of(told.blobs, new))
+            for path, (old, new) in sides.items()
+            if path not in told.start
+        }
 
     def verdicts(self) -> list[str]:
         """Return what is found about each patch, in words."""

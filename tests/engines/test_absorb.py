@@ -793,3 +793,27 @@ def test_a_hunk_says_whose_lines_it_takes_away_though_those_landed_with_a_carrie
     found = told.absorbed()
     assert 1 not in found
     assert found[2].undoes == {0: {"p1"}}
+
+
+MOVED = text("far_one far_two stay_04 stay_05 ours_one ours_two far_three")
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "event", "now_in"),
+    [
+        pytest.param({"b.py": MOVED}, "evolved", "b.py", id="moved"),
+        pytest.param({"b.py": MOVED, "c.py": MOVED}, "evolved", None, id="to-one-of-two"),
+        pytest.param(
+            {"b.py": text("ours_one ours_two")}, "gone", None, id="none-beside"
+        ),
+        pytest.param({"b.py": text("far_one stay_05 ours_one")}, "gone", None, id="only-a-part"),
+        pytest.param({}, "gone", None, id="nowhere"),
+    ],
+)
+def test_what_went_to_another_file_is_not_gone(
+    elsewhere: Changes, event: str, now_in: str | None
+) -> None:
+    gone = swap(BASE, ("stay_05", "stay_05 other_one"))
+    steps = [("Land", {"a.py": FIRST}), ("Move", {"a.py": gone, **elsewhere})]
+    (found,) = Tale({"a.py": BASE}, [{"a.py": FIRST}], steps).absorbed().values()
+    assert (found.event.value, found.now_in) == (event, now_in)

@@ -68,5 +68,17 @@ def test_another_file_gained_lines(before: bytes | None, after: bytes, is_so: bo
     new = Entry("100644", blobs.add(after))
     files = ChangedFiles(lambda language: {"b.py": (old, new)}, blobs)
     lines = frozenset((b"one(a)", b"two(b)"))
-    assert files.gained("a.py", lines) is is_so
-    assert not files.gained("b.py", lines)
+    assert files.gaining("a.py", lines) == (("b.py",) if is_so else ())
+    assert files.gaining("b.py", lines) == ()
+
+
+def test_of_files_that_gained_lines_those_with_the_most_beside_them_are_named() -> None:
+    blobs = MemoryBlobs()
+    texts = {"b.py": b"one(a)\nnear(b)\n", "c.py": b"one(a)\nnear(b)\nnext(c)\n"}
+    versions = {path: (None, Entry("100644", blobs.add(text))) for path, text in texts.items()}
+    files = ChangedFiles(lambda language: versions, blobs)
+    lines = frozenset((b"one(a)",))
+    assert files.gaining("a.py", lines) == ("b.py", "c.py")
+    assert files.gaining("a.py", lines, frozenset((b"near(b)",))) == ("b.py", "c.py")
+    assert files.gaining("a.py", lines, frozenset((b"near(b)", b"next(c)"))) == ("c.py",)
+    assert files.gaining("a.py", lines, frozenset((b"other(d)",))) == ()

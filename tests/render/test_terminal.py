@@ -39,8 +39,13 @@ def partial(left: int) -> PatchOutcome:
         ),
         pytest.param(
             replace(PATCH, history=((LANDED, "landed"), (LATER, "gone"))),
-            ["gone since 222222222222"],
+            ["its lines are no longer in the file since 222222222222"],
             id="gone",
+        ),
+        pytest.param(
+            replace(PATCH, history=((LANDED, "landed"), (LATER, "evolved")), now_in="new/f.py"),
+            ["moved to new/f.py since 222222222222"],
+            id="moved",
         ),
         pytest.param(
             replace(
