@@ -196,10 +196,23 @@ def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -
     votes = {module_of(home)} if home else set(_upstreams_own(states, module, name, pair))
     if not votes:
         home = moved_to(states, old, name, pair.now.state, is_same_call=True)
-        votes = {module_of(home)} if home else set()
+        votes = {module_of(home)} if home and _is_beside(old, home) else set()
     to = votes.pop() if len(votes) == 1 else ""
     found = pair.now.state.imported(pair.now.path, to, name).what
     return to if to and found not in ("gone", "absent", "unknown") else None
+
+
+def _is_beside(old: Entity, home: str) -> bool:
+    """Say whether a file is of the package that had the definition: that one can be imported.
+
+    A folder `third_party` beside a package may be installed as a part of it, under another name.
+    """
+    from patchmgr.engines.audit.new_names import module_of
+
+    if old.module is None:
+        return False
+    was, now = (module_of(path).split(".") for path in (old.module.path, home))
+    return was[0] == now[0]
 
 
 def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterator[str]:

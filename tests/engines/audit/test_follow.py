@@ -47,6 +47,7 @@ def test_a_name_that_moved_is_imported_from_its_new_module() -> None:
             {"pkg/io.py": OTHER, "pkg/fs.py": LOAD.replace(b"(path)", b"(path, mode)", 1)},
             id="other-arguments",
         ),
+        pytest.param({"pkg/io.py": OTHER, "third/fs.py": LOAD}, id="beside-the-package"),
     ],
 )
 def test_what_is_not_clear_is_left_alone(upstream: Files) -> None:
