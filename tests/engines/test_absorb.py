@@ -803,9 +803,7 @@ MOVED = text("far_one far_two stay_04 stay_05 ours_one ours_two far_three")
     [
         pytest.param({"b.py": MOVED}, "evolved", "b.py", id="moved"),
         pytest.param({"b.py": MOVED, "c.py": MOVED}, "evolved", None, id="to-one-of-two"),
-        pytest.param(
-            {"b.py": text("ours_one ours_two")}, "gone", None, id="none-beside"
-        ),
+        pytest.param({"b.py": text("ours_one ours_two")}, "gone", None, id="none-beside"),
         pytest.param({"b.py": text("far_one stay_05 ours_one")}, "gone", None, id="only-a-part"),
         pytest.param({}, "gone", None, id="nowhere"),
     ],

@@ -335,6 +335,20 @@ def test_symbols_are_looked_up_at_the_first_changed_line(
     assert {hunk.path for hunk in hunks} == {path}
 
 
+@pytest.mark.parametrize(
+    ("onto", "symbol"),
+    [
+        pytest.param(b"new\n" + BASE, "line 3", id="moved-down"),
+        pytest.param(b"B\n" + BASE, "line 2", id="there-twice"),
+    ],
+)
+def test_the_symbol_in_a_file_that_moved_is_that_of_its_new_home(onto: bytes, symbol: str) -> None:
+    run = Run({"f": BASE}, {"g": onto})
+    result = run.rebase(patch_of("p", edited("f", BASE, EARLY)), renames={"f": "g"})
+    (hunk,) = result.outcomes[0].hunks
+    assert (hunk.new_path, hunk.symbol) == ("g", symbol)
+
+
 LANDING = Step("1" * 40, "Land it", "A. Author", {})
 LATER = Step("2" * 40, "Change it", "A. Author", {})
 
