@@ -812,6 +812,7 @@ def test_what_went_to_another_file_is_not_gone(
     elsewhere: Changes, event: str, now_in: str | None
 ) -> None:
     gone = swap(BASE, ("stay_05", "stay_05 other_one"))
-    steps = [("Land", {"a.py": FIRST}), ("Move", {"a.py": gone, **elsewhere})]
+    steps: list[tuple[str, Changes]] = [("Land", {"a.py": FIRST})]
+    steps.append(("Move", {"a.py": gone, **elsewhere}))
     (found,) = Tale({"a.py": BASE}, [{"a.py": FIRST}], steps).absorbed().values()
     assert (found.event.value, found.now_in) == (event, now_in)
