@@ -106,7 +106,8 @@ def test_a_relative_import_in_a_file_that_moved_names_the_same_module(
     upstream = {"lib/fs/walk.py": WALK, "lib/units.py": UNITS, **moved}
     renames = {"lib/walk.py": "lib/fs/walk.py"}
     judged, states = audited(base, ours, upstream, blobs=blobs, renames=renames)
-    patches, changes = follow_moved_names(judged, dict(states.merged.tree.changes()), states, blobs)
+    merged = dict(states.merged.tree.changes())
+    patches, changes = follow_moved_names(judged, merged, states, blobs, moves_in(states))
     entry = changes["lib/fs/walk.py"]
     assert entry is not None
     assert module in blobs.read(entry.blob)
