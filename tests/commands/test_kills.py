@@ -108,7 +108,7 @@ def killed_everywhere(
 ) -> None:
     """Kill a command at each of its operations; `check` says whether all is old afterwards.
 
-    Every seventh operation will do where there is little time.
+    Every seventh operation and the last will do where there is little time.
     """
     at = 1 - step
     is_old = False
@@ -120,8 +120,13 @@ def killed_everywhere(
             run()
         if killer.count < at:
             assert at > 10, "the operations are counted"
-            return
+            break
         is_old = check(at)
+    if step > 1:
+        reset()
+        with killing(killer.count) as killer, suppress(Killed):
+            run()
+        check(killer.count)
 
 
 def restorer(place: Path) -> Callable[[], None]:
