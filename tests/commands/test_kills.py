@@ -80,6 +80,9 @@ class Killer:
         return call
 
 
+NEVER = 10**9
+
+
 @contextmanager
 def killing(at: int) -> Iterator[Killer]:
     """Let this process die, as far as files are concerned, at its n-th operation."""
@@ -124,9 +127,12 @@ def killed_everywhere(
         is_old = check(at)
     if step > 1:
         reset()
-        with killing(killer.count) as killer, suppress(Killed):
+        with killing(NEVER) as whole:
             run()
-        check(killer.count)
+        reset()
+        with killing(whole.count), suppress(Killed):
+            run()
+        check(whole.count)
 
 
 def restorer(place: Path) -> Callable[[], None]:
