@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from patchmgr.commands.acceptance import reasons_to_accept
 from patchmgr.commands.carrying import Carried, Wishes
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import carry_in_place, prepare, refuse_broken
-from patchmgr.commands.session import Session
+from patchmgr.commands.prepared import Ready, carry_in_place, prepare, refuse_broken
+from patchmgr.commands.session import Session, bringer
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.rebased import identified, states_of
 from patchmgr.engines.audit.states import Files, States, Told, run_checks
 from patchmgr.engines.fold import Overlay
-from patchmgr.model.patch import Patch
+from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.changed_files import changed_paths
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
@@ -45,7 +45,7 @@ def audit_series(session: Session, name: str, *, wishes: Wishes) -> Audited:
     with Workbench([ready.side.store]) as bench:
         carried, tree = carry_in_place(session, ready, bench, Outlook(session), wishes=wishes)
         refuse_broken(carried.outcomes)
-        return Audited(name, audit_carried(carried, tree, bench, accepted, ready.patches))
+        return Audited(name, audit_carried(carried, tree, bench, accepted, ready))
 
 
 def audit_carried(
@@ -53,7 +53,7 @@ def audit_carried(
     tree: StoredTree,
     bench: Workbench,
     accepted: Mapping[str, str],
-    patches: Sequence[Patch],
+    ready: Ready,
 ) -> tuple[Told, ...]:
     """Audit a series that was carried in its place; certain findings have their ids."""
     states = states_of(
@@ -64,10 +64,11 @@ def audit_carried(
         blobs=bench,
         changed_upstream=(),
         since=lambda path, holds: None,
+        bring=bringer(ready.side, bench.reader),
     )
     # The series stays where it is: what it breaks there is new, though it is written so.
     told = run_checks(replace(states, written=states.base), CHECKS)
-    by_name = {patch.name: patch for patch in patches}
+    by_name = {patch.name: patch for patch in ready.patches}
     return tuple(
         (who, identified(f, by_name[who], accepted) if f.is_certain else f) for who, f in told
     )
@@ -82,15 +83,34 @@ def audit_trees(repository: Path, old: str, new: str) -> Audited:
     before, after = (tree_named(git_dir, name) for name in (old, new))
     with ObjectReader(git_dir) as reader:
         read = lru_cache(256)(reader.blob)
-        one, other = (Files(Overlay(StoredTree(reader, tree)), read) for tree in (before, after))
+        trees = StoredTree(reader, before), StoredTree(reader, after)
+        one, other = (Files(Overlay(tree), read) for tree in trees)
         changed = [path for path in changed_paths(git_dir, before, after) if path]
+        # No line of the new tree is upstream's alone: each is looked at as the old tree meant it.
         states = States(
             base=one,
             written=one,
-            onto=one,
+            onto=Files(Overlay(_NoFiles()), read),
             merged=other,
             patches=(),
-            carriers={path: "" for path in changed if other.blob(path) is not None},
+            carriers=dict.fromkeys(trees[1].files(), new),
             changed_upstream=frozenset(changed),
         )
-        return Audited(f"{old}..{new}", run_checks(states, CHECKS))
+        told = run_checks(states, CHECKS)
+        return Audited(f"{old}..{new}", tuple(("", finding) for _, finding in told))
+
+
+class _NoFiles:
+    """A tree without files."""
+
+    def entry(self, path: str) -> Entry | None:
+        """Return that there is none."""
+        return None
+
+    def is_directory(self, path: str) -> bool:
+        """Say that there is none."""
+        return False
+
+    def files_below(self, path: str) -> Iterable[str]:
+        """Return none."""
+        return ()

@@ -13,7 +13,7 @@ from patchmgr.commands.check_runs import run_commands
 from patchmgr.commands.checked import keep_checked
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import Ready, carry_in_place, floor, prepare
-from patchmgr.commands.session import Session
+from patchmgr.commands.session import Session, bringer
 from patchmgr.commands.settings import read_settings
 from patchmgr.engines.claims import broken_claims
 from patchmgr.engines.fold import Overlay
@@ -27,6 +27,7 @@ from patchmgr.engines.gates_text import (
     whitespace_problems,
 )
 from patchmgr.engines.modules import Modules, judged_versions
+from patchmgr.errors import PatchmgrError
 from patchmgr.model.check import Checked, Gate, Problem, gate_of, skipped
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
@@ -154,7 +155,7 @@ class _Run(Struct, frozen=True):
     def _python(self) -> list[Gate]:
         """Return the gates `python` and `imports`."""
         versions = self.settings.python or stated_versions(self._metadata())
-        modules = Modules(self.bench.read, versions)
+        modules = Modules(self._read, versions)
         gates = PythonGates(self.tree, modules)
         is_blind = False
 
@@ -178,7 +179,7 @@ class _Run(Struct, frozen=True):
 
     def _audit(self) -> Gate:
         """Look for what the series certainly breaks on its pin."""
-        audited = audit_carried(self.carried, self.tree, self.bench, self.accepted, self.patches)
+        audited = audit_carried(self.carried, self.tree, self.bench, self.accepted, self.ready)
         problems = tuple(
             Problem("audit", f.text, patch, f.path or None, f.line or None)
             for patch, f in audited
@@ -199,6 +200,14 @@ class _Run(Struct, frozen=True):
             claims, lambda p: self.content(self.tree, p), lambda p: self.content(head, p)
         )
         return gate_of("claims", len(claims), tuple(problems))
+
+    def _read(self, blob: str) -> bytes:
+        """Return a content; one that the store lacks is fetched, as it is a partial clone."""
+        try:
+            return self.bench.read(blob)
+        except PatchmgrError:
+            bringer(self.ready.side, self.bench.reader)({blob})
+            return self.bench.read(blob)
 
     def content(self, tree: Tree, path: str) -> bytes | None:
         """Return a file's content, None where there is no such file."""

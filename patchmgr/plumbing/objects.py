@@ -150,6 +150,10 @@ class StoredTree:
         found = self._find(path)
         return found is not None and found[0] == TREE_MODE
 
+    def files(self) -> Iterator[str]:
+        """Yield the paths of all files."""
+        return self._walk(self.id, "")
+
     def files_below(self, path: str) -> Iterator[str]:
         """Yield the paths of all files below a directory."""
         found = self._find(path)

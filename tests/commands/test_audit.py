@@ -1,0 +1,60 @@
+"""`audit`: a series on its pin, and any two trees of a repository."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.commands.conftest import Run, Scene
+from tests.commands.test_rebase import fork
+
+TOOLS = "def load(path, strict=True):\n    return path\n"
+USES = "from pkg.tools import load\n\n\ndef g(p):\n    return load(p, strict=False)\n"
+NEEDY = "def load(path, device, strict=True):\n    return path\n"
+BEFORE: Mapping[str, str | None] = {
+    "pkg/__init__.py": "", "pkg/tools.py": TOOLS, "pkg/uses.py": USES,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tools", "told"),
+    [
+        pytest.param(TOOLS.replace("load", "read"), "finds nothing any more", id="renamed"),
+        pytest.param(NEEDY, "is called without `device`", id="asks for more"),
+        pytest.param(TOOLS.replace("strict=True", "strict=True, *, way=0"), None, id="optional"),
+        pytest.param(TOOLS.replace("return path", "return str(path)"), None, id="within"),
+    ],
+)
+def test_what_breaks_between_two_trees_is_told(
+    scene: Scene, run: Run, tools: str, told: str | None
+) -> None:
+    old = scene.upstream.commit(BEFORE, "before")
+    new = scene.upstream.commit({**BEFORE, "pkg/tools.py": tools}, "after")
+    line = ("audit", "--trees", old, new, "--repo", scene.upstream.root)
+    shown = run(*line, code=0 if told is None else 4).out
+    assert (told or "0 findings") in shown
+    (audit,) = run(*line, "--json", code=0 if told is None else 4).json["audits"]
+    assert audit["sound"] is (told is None)
+    assert all(finding["patch"] is None for finding in audit["findings"])
+
+
+def test_a_tree_that_is_not_there_is_named(scene: Scene, run: Run) -> None:
+    scene.upstream.commit(BEFORE, "before")
+    failed = run("audit", "--trees", "main", "nothing", "--repo", scene.upstream.root, code=2)
+    assert "has no tree nothing" in failed.err
+
+
+def test_a_series_that_uses_a_name_that_nothing_defines_is_told(scene: Scene) -> None:
+    scene.upstream.commit({"a.py": "import os\n\n\ndef f():\n    return os.sep\n"}, "start")
+    fork(scene, {"a.py": "import os\n\n\ndef f():\n    return os.sep + tail\n"})
+    shown = scene.run("-C", scene.root, "audit", "s", code=4)
+    assert "`tail` is used, but nothing defines it any more." in shown.out
+    checked = scene.run("-C", scene.root, "check", "s", code=4)
+    assert "failed   audit" in checked.out
+
+
+def test_check_brings_what_a_partial_store_lacks(scene: Scene) -> None:
+    scene.upstream.commit({**BEFORE, "pkg/uses.py": "x = 1\n"}, "start")
+    fork(scene, {**BEFORE, "pkg/uses.py": USES})
+    assert "passed   imports" in scene.run("-C", scene.root, "check", "s", code=4).out
