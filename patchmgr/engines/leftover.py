@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
+from patchmgr.engines.audit.syntax import new_fault
 from patchmgr.engines.placement import split_lines
 
 # A person's editor may have indented it; seven is git's default size.
@@ -24,24 +24,10 @@ def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes]
     return None
 
 
-def syntax_problem(path: str, content: bytes, sides: Iterable[bytes]) -> tuple[int, str] | None:
-    """Return the line (from 1) where a Python file stops to compile, and why; None where it does.
+def syntax_problem(path: str, content: bytes, sides: Collection[bytes]) -> tuple[int, str] | None:
+    """Return the line (from 1) where a file cannot be read any more, and why; None where it can.
 
-    A file of which no side compiles may be for another Python, or no module at all.
+    A file of which a side cannot be read either may be for another Python, or no module at all.
     """
-    if not path.endswith((".py", ".pyi")):
-        return None
-    found = _compile(content)
-    return None if found is None or all(map(_compile, sides)) else found
-
-
-def _compile(content: bytes) -> tuple[int, str] | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(content, "<resolved>", "exec", dont_inherit=True)
-    except SyntaxError as fault:
-        return fault.lineno or 1, fault.msg
-    except (ValueError, RecursionError, MemoryError) as fault:
-        return 1, str(fault)
-    return None
+    fault = new_fault(path, sides, content) if sides else None
+    return None if fault is None else (fault.line or 1, fault.what)

@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec import to_builtins
+
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.audit import AuditFinding, Ledger, Sums
+from patchmgr.model.audit import AuditFinding, Ledger
 from patchmgr.model.outcome import (
     FileConflict,
     HunkOutcome,
@@ -79,20 +81,8 @@ def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
 
 def ledger_value(ledger: Ledger) -> dict[str, Any]:
     """Return the sums of a ledger."""
-    return {
-        "added": _sums(ledger.added),
-        "removed": _sums(ledger.removed),
-        "balanced": ledger.is_balanced,
-    }
-
-
-def _sums(sums: Sums) -> dict[str, int]:
-    return {
-        "carried": sums.carried,
-        "upstream": sums.upstream,
-        "conflict": sums.conflict,
-        "given_up": sums.given_up,
-    }
+    sides = {"added": to_builtins(ledger.added), "removed": to_builtins(ledger.removed)}
+    return {**sides, "balanced": ledger.is_balanced}
 
 
 def finding_value(finding: AuditFinding) -> dict[str, Any]:
