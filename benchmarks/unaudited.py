@@ -14,9 +14,9 @@ from patchmgr.model.audit import Ledger, Sums
 
 def run() -> None:
     """Answer for both, and run the program."""
-    nothing = (), Ledger(Sums(), Sums())
     setattr(Auditor, "moves", lambda *given: {})  # noqa: B010
-    setattr(Auditor, "found", lambda *given: nothing)  # noqa: B010
+    setattr(Auditor, "begin", lambda *given: tuple)  # noqa: B010
+    setattr(Auditor, "ledger", lambda *given: Ledger(Sums(), Sums()))  # noqa: B010
     sys.argv[0] = "patchmgr"
     main()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -15,15 +17,11 @@ from patchmgr.engines.rebase import Item, Judged
 from patchmgr.model.audit import Ledger
 from patchmgr.model.ports import Blobs, Kept
 from patchmgr.plumbing.history import GitHistory, KnownHistory, ReleaseHistory
+from patchmgr.plumbing.in_parallel import FEW, beside
 from patchmgr.plumbing.objects import StoredTree
 
 T = TypeVar("T")
 Moves = dict[str, tuple[Move, ...]]
-
-
-class _Found(Struct, frozen=True):
-    told: tuple[Told, ...]
-    ledger: Ledger
 
 
 class Auditor(Struct, frozen=True):
@@ -45,25 +43,37 @@ class Auditor(Struct, frozen=True):
         question = ("moves", self._about(states))
         return self._known(question, states, Moves, lambda: moves_in(states))
 
-    def found(
-        self,
-        states: States,
-        merged: States,
-        items: Sequence[Item],
-        judged: Sequence[Judged],
-        blobs: Blobs,
-    ) -> tuple[tuple[Told, ...], Ledger]:
-        """Return what the checks find of a result, and the ledger of the merge."""
+    def begin(self, states: States) -> Callable[[], tuple[Told, ...]]:
+        """Begin to run the checks on a result; what is returned waits for what they find."""
+        question = ("audit", self._about(states))
+        known = self._recalled(question, tuple[Told, ...])
+        if known is not None:
+            return lambda: known
+        *shorter, longest = self.checks
+        last = partial(_checked, states, [longest])
+        running = last if len(states.carriers) < FEW else beside(last)
+
+        def found() -> tuple[Told, ...]:
+            told, _ = _checked(states, shorter)
+            more, lacks = running()
+            told = tuple(dict.fromkeys((*told, *more)))
+            if not lacks and not states.lacks:
+                self.kept.put(question, msgspec.to_builtins(told))
+            return told
+
+        return found
+
+    def ledger(
+        self, merged: States, items: Sequence[Item], judged: Sequence[Judged], blobs: Blobs
+    ) -> Ledger:
+        """Return the ledger of the merge."""
         claims = [claimed(item, one) for item, one in zip(items, judged, strict=True)]
-        ends = () if merged is states else (self._about(merged),)
-        question = ("audit", self._about(states), *ends, repr(claims))
-
-        def find() -> _Found:
-            ledger = ledger_of(claims, merged, self.base, blobs=blobs, history=self.steps)
-            return _Found(run_checks(states, self.checks), ledger)
-
-        found = self._known(question, states, _Found, find)
-        return found.told, found.ledger
+        return self._known(
+            ("ledger", self._about(merged), repr(claims)),
+            merged,
+            Ledger,
+            lambda: ledger_of(claims, merged, self.base, blobs=blobs, history=self.steps),
+        )
 
     def _about(self, states: States) -> str:
         """Return all that the answers depend on, besides the claims, in words."""
@@ -74,13 +84,21 @@ class Auditor(Struct, frozen=True):
     def _known(
         self, question: Sequence[str], states: States, kind: type[T], find: Callable[[], T]
     ) -> T:
-        known = self.kept.get(question)
+        known = self._recalled(question, kind)
         if known is not None:
-            try:
-                return msgspec.convert(known[0], kind)
-            except msgspec.ValidationError:  # not what this program wrote
-                pass
+            return known
         found = find()
         if not states.lacks:
             self.kept.put(question, msgspec.to_builtins(found))
         return found
+
+    def _recalled(self, question: Sequence[str], kind: type[T]) -> T | None:
+        known = self.kept.get(question)
+        with suppress(msgspec.ValidationError):  # not what this program wrote
+            return None if known is None else msgspec.convert(known[0], kind)
+        return None
+
+
+def _checked(states: States, checks: Sequence[Check]) -> tuple[tuple[Told, ...], bool]:
+    """Return what the checks find, and whether some content was there for nobody."""
+    return run_checks(states, checks), states.lacks

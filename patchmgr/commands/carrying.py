@@ -197,7 +197,7 @@ def carry(
             arrivals=arrivals,
         )
         left = judged[-1].left if judged else left
-        states = merged = auditor = None
+        merged = auditor = None
         if way is not None and history is not None:
             auditor = Auditor(base, onto, history, way, kept, CHECKS)
             audited = partial(
@@ -216,17 +216,20 @@ def carry(
             if moves:
                 judged, changes = follow_moved_names(judged, changes, merged, bench, moves)
                 states = audited(judged, changes)
+            # Both run beside what is written and explained next.
+            checked = auditor.begin(states)
+            suspected = check_merged(states, suspect_all=structure.suspect_all)
         on_carried(Carried(judged, changes))
-        if auditor is not None and states is not None and merged is not None:
+        if auditor is not None and merged is not None:
             start = {path: base.entry(path) for path in explained_paths(judged)}
             judged = explain(judged, auditor.steps, start, blobs=bench, text=text)
             patches = [item.patch for item in items]
             judged = with_named(judged, patches, auditor.history.find, repository)
             judged, left = pass_on_causes(judged, below)
             # The ledger is of the merge: imports that were followed have other words on purpose.
-            found, ledger = auditor.found(states, merged, items, judged, bench)
-            told = tuple(_unless_resolved(found, judged, tools.solved))
-            told += check_merged(states, told, suspect_all=structure.suspect_all)
+            ledger = auditor.ledger(merged, items, judged, bench)
+            told = tuple(_unless_resolved(checked(), judged, tools.solved))
+            told += suspected(told)
             judged = with_findings(
                 judged,
                 (*invalid_patches(items, views), *told, *ledger.faults),

@@ -24,12 +24,13 @@ _QUOTED = re.compile(r"`([^`]+)`")
 
 
 def check_merged(
-    states: States, told: Collection[Told], *, suspect_all: SuspectAll
-) -> tuple[Told, ...]:
-    """Return what is suspicious in the files that merged, for the last patch that carries each.
+    states: States, *, suspect_all: SuspectAll
+) -> Callable[[Collection[Told]], tuple[Told, ...]]:
+    """Begin to look for what is suspicious in the files that merged.
 
-    `suspect_all` starts to look at merges, and gives what is to be asked for the answers. Files
-    that a conflict is left in are not looked at, and what was told of a name is not told again.
+    What is returned waits for it; it is told of the last patch that carries each file, but for
+    names that something was told of already. `suspect_all` starts to look at merges, and gives
+    what is to be asked for the answers. Files that a conflict is left in are not looked at.
     """
     old, upstream, fork, after = states.base, states.onto, states.written, states.merged
     merges, texts = _merged_texts([*states.carriers], (old, upstream, fork), after)
@@ -41,17 +42,20 @@ def check_merged(
     ]
     asked = suspect_all([(texts[path], merges[path], path) for path in suspects])
     found = {path: outdated_lines(texts[path], counted[path]) for path in texts}
-    for path, sentences in zip(suspects, asked(), strict=True):
-        found[path] += sentences
-    known: dict[str, list[str]] = {}
-    for _, finding in told:
-        known.setdefault(finding.path, []).append(finding.symbol or "")
-    return tuple(
-        (states.carriers[path], _finding(path, sentence, merges[path]))
-        for path, sentences in found.items()
-        for sentence in sentences
-        if not _is_about(sentence, known.get(path, ()))
-    )
+
+    def suspected(told: Collection[Told]) -> tuple[Told, ...]:
+        known: dict[str, list[str]] = {}
+        for _, finding in told:
+            known.setdefault(finding.path, []).append(finding.symbol or "")
+        answers = dict(zip(suspects, asked(), strict=True))
+        return tuple(
+            (states.carriers[path], _finding(path, sentence, merges[path]))
+            for path, sentences in found.items()
+            for sentence in (*sentences, *answers.get(path, ()))
+            if not _is_about(sentence, known.get(path, ()))
+        )
+
+    return suspected
 
 
 def _is_about(sentence: str, symbols: Collection[str]) -> bool:

@@ -1,13 +1,15 @@
-"""Run a pure function on many values in other processes, while this one goes on."""
+"""Compute in other processes, while this one goes on."""
 
 from __future__ import annotations
 
 import gc
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -34,3 +36,38 @@ def in_parallel(function: Callable[[T], R], values: Sequence[T]) -> Iterator[Cal
             yield lambda: [future.result() for future in started]
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def beside(find: Callable[[], T]) -> Callable[[], T]:
+    """Begin to find a value in a fork of this process; what is returned waits for it.
+
+    The value must be such that it can be pickled. Where a fork gains nothing, or a thread is under
+    way, or the fork fails, the value is found here, as soon as it is asked for.
+    """
+    if (os.cpu_count() or 1) < 2 or threading.active_count() > 1:
+        return find
+    context = multiprocessing.get_context("fork")
+    source, sink = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(find, sink), daemon=True)
+    process.start()
+    sink.close()
+
+    def found() -> T:
+        try:
+            value: T = source.recv()
+        except EOFError:
+            return find()  # an error is raised here
+        finally:
+            process.join()
+            source.close()
+        return value
+
+    return found
+
+
+def _send(find: Callable[[], object], sink: Connection) -> None:
+    gc.disable()
+    try:
+        sink.send(find())
+    except BaseException:  # the process that waits will meet it, too
+        os._exit(1)

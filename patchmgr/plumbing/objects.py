@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -32,6 +33,7 @@ class ObjectReader(Closing):
     def __init__(self, git_dir: Path) -> None:
         self.git_dir = git_dir
         self._process: subprocess.Popen[bytes] | None = None
+        self._asker = 0
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}
 
     def close(self) -> None:
@@ -71,7 +73,8 @@ class ObjectReader(Closing):
         return found
 
     def _ask(self, questions: bytes) -> subprocess.Popen[bytes]:
-        if self._process is None:
+        if self._process is None or self._asker != os.getpid():  # a fork has a process of its own
+            self._asker = os.getpid()
             self._process = door.spawn(["cat-file", "--batch-command"], git_dir=self.git_dir)
         assert self._process.stdin
         with suppress(BrokenPipeError):  # then there is no answer

@@ -68,9 +68,8 @@ def asked(known: Known, given: States, *, target: str = "2") -> int:
     tree = cast(StoredTree, Tree(MemoryBlobs(), {}))
     history, way = GitHistory(Path(), "1", target), KnownHistory(NoHistory(), ())
     auditor = Auditor(tree, tree, history, way, known, (check,))
-    told, ledger = auditor.found(given, given, (), (), MemoryBlobs())
-    assert told == (FOUND,)
-    assert ledger.is_balanced
+    assert auditor.begin(given)() == (FOUND,)
+    assert auditor.ledger(given, (), (), MemoryBlobs()).is_balanced
     return len(calls)
 
 

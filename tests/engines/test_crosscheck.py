@@ -35,7 +35,7 @@ def warned(
     """Return the warnings of a series of one patch."""
     _, states = audited(base, ours, upstream, blobs=blobs)
     told = list(run_checks(states, CHECKS))
-    told += check_merged(states, told, suspect_all=at_once)
+    told += check_merged(states, suspect_all=at_once)(told)
     return [f"{finding.path}: {finding.text}" for _, finding in told]
 
 
@@ -170,7 +170,7 @@ def test_two_conditions_in_words_that_are_all_old_are_a_finding(is_same: bool) -
     upstream = TAKE.replace(b"def take(count, size):\n", THEIRS)
     upstream = upstream if is_same else upstream.replace(b"    if size:", b"    if count:", 1)
     _, states = audited({"a.py": TAKE}, {"a.py": ours}, {"a.py": upstream})
-    found = check_merged(states, (), suspect_all=at_once)
+    found = check_merged(states, suspect_all=at_once)(())
     said = "a.py: What is under the second `if size` is never reached."
     assert [f.sentence() for _, f in found] == ([said] if is_same else [])
     assert not any(finding.is_certain for _, finding in found)
@@ -179,5 +179,5 @@ def test_two_conditions_in_words_that_are_all_old_are_a_finding(is_same: bool) -
 def test_what_the_audit_told_of_a_name_is_not_told_again() -> None:
     ours, upstream = (module(**{side: "def new():\n    pass\n"}) for side in ("top", "bottom"))
     _, states = audited({"a.py": module()}, {"a.py": ours}, {"a.py": upstream})
-    (told,) = check_merged(states, (), suspect_all=at_once)
-    assert not check_merged(states, [told], suspect_all=at_once)
+    (told,) = check_merged(states, suspect_all=at_once)(())
+    assert not check_merged(states, suspect_all=at_once)([told])

@@ -125,7 +125,7 @@ def ask_in_memory(probe: Probe) -> Answer:
     judged, states = audited(base, ours, upstream, renames=_renames(probe.base, probe.upstream))
     outcome = judged[0].outcome
     told = list(run_checks(states, CHECKS))
-    told += check_merged(states, told, suspect_all=_suspect_all)
+    told += check_merged(states, suspect_all=_suspect_all)(told)
     said = [finding.sentence() for _, finding in told]
     said += outcome.warnings
     if outcome.verdict in (Verdict.CONFLICT, Verdict.BLOCKED):

@@ -22,9 +22,9 @@ CHECKS: tuple[Check, ...] = (
     changed_meaning,
     cxx_faults,
     lost_registrations,
-    check_interfaces,
     check_names,
     check_tests,
     check_collected,
     check_twice,
+    check_interfaces,  # it takes longer than all the others: two processes share the work
 )

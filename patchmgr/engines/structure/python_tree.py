@@ -13,6 +13,7 @@ from msgspec import Struct
 from patchmgr.engines.structure.python_regions import lines_of
 
 _SURROGATE = re.compile("[\udc80-\udcff]")
+_PARSED = 16  # texts: several checks read one
 _TREES = 4  # kept: of three texts and what becomes of them
 _LONE_RETURN = re.compile("\r(?!\n)")
 
@@ -66,8 +67,9 @@ class Block(Struct, frozen=True):
         return "".join(statement.whole for statement in self.statements) + self.tail
 
 
+@lru_cache(maxsize=_PARSED)
 def parse_python(text: str) -> ast.Module | None:
-    """Return the syntax tree of the text, None where it has none."""
+    """Return the syntax tree of the text, to be read only; None where it has none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about upstream's strings
