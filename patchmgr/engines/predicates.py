@@ -10,9 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.languages.names import language
-from patchmgr.engines.regexes import Searcher, TooCostly
 from patchmgr.engines.symbols import SymbolIndex
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.regexes import compile_regex
 from patchmgr.formats.shown import shown
 from patchmgr.model.ports import Tree
 from patchmgr.model.predicate import (
@@ -28,7 +28,6 @@ from patchmgr.model.predicate import (
     Where,
     WrittenRef,
 )
-from patchmgr.model.regex import Regex
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 
@@ -146,12 +145,8 @@ def _written(ref: WrittenRef, own: State) -> str:
     wanted = f"which should name a ref by {_quoted(ref.regex)}"
     if text is None:
         raise _unknown(f"there is no file {shown(ref.path)} in {own.label}, {wanted}")
-    searcher = Searcher(ref.regex)
-    try:
-        found = {searcher.group(line) for line in text.split("\n") if searcher.matches(line)}
-    except TooCostly as fault:
-        raise _too_costly(ref.regex, ref.path, own) from fault
-    names = sorted(name for name in found if name)
+    found = (compile_regex(ref.regex).search(_searched(line)) for line in text.split("\n"))
+    names = sorted({match[1] for match in found if match is not None and match[1]})
     if len(names) != 1:
         number = "no line" if not names else "lines that differ"
         raise _unknown(f"{shown(ref.path)} of {own.label}, {wanted}, has {number} for it")
@@ -194,11 +189,8 @@ def _pattern(claim: PatternFound, state: State) -> Finding:
         if not numbers:
             return Finding(False, f"there is no {place} in {state.label}")
         lines = [lines[number - 1] for number in numbers]
-    searcher = Searcher(claim.regex)
-    try:
-        number = next((number for number, line in lines if searcher.matches(line)), None)
-    except TooCostly as fault:
-        raise _too_costly(claim.regex, claim.path, state) from fault
+    regex = compile_regex(claim.regex)
+    number = next((number for number, line in lines if regex.search(_searched(line))), None)
     if number is None:
         why = f"no line of {place} in {state.label} matches {_quoted(claim.regex)}"
         return Finding(False, why)
@@ -238,15 +230,15 @@ def _text(path: str, state: State) -> str | None:
     return content.replace("\r\n", "\n")
 
 
-def _quoted(regex: Regex) -> str:
-    return f'"{shown(regex.text)}"'
+def _searched(line: str) -> str:
+    """Return a line as RE2 takes it: a byte that is no UTF-8 stands as a question mark."""
+    return line.encode("utf-8", "replace").decode()
+
+
+def _quoted(regex: str) -> str:
+    return f'"{shown(regex)}"'
 
 
 def _unknown(problem: str) -> PatchmgrError:
     hint = "say in the predicate what holds there, with and, or and not"
     return PatchmgrError("unknown-state", problem, (hint,))
-
-
-def _too_costly(regex: Regex, path: str, state: State) -> PatchmgrError:
-    problem = f"searching {shown(path)} of {state.label} for {_quoted(regex)} takes too long"
-    return PatchmgrError("bad-predicate", problem, ("make the regular expression simpler",))

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
-from patchmgr.formats.regexes import RegexError, parse_regex
+from patchmgr.formats.regexes import RegexError, compile_regex
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import CONDITIONS, Patch
 from patchmgr.model.predicate import (
@@ -30,7 +30,6 @@ from patchmgr.model.predicate import (
     Where,
     WrittenRef,
 )
-from patchmgr.model.regex import Regex
 
 LONGEST = 4000
 DEEPEST = 50
@@ -238,18 +237,18 @@ class _Parser:
         token = self._next
         return _checked_path(token, self._word("a path"))
 
-    def _regex(self, *, groups: int | None = None) -> Regex:
+    def _regex(self, *, groups: int | None = None) -> str:
         token = self._next
         if not token.is_string:
             raise self._unexpected("a regular expression in double quotes")
         self._at += 1
         try:
-            regex = parse_regex(token.text)
+            found = compile_regex(token.text).groups
         except RegexError as fault:
-            raise _SyntaxError(token.at + 1 + fault.at, fault.problem) from fault
-        if groups is not None and regex.groups != groups:
-            raise _SyntaxError(token.at, f"it must have one group, not {regex.groups}")
-        return regex
+            raise _SyntaxError(token.at, str(fault)) from fault
+        if groups is not None and found != groups:
+            raise _SyntaxError(token.at, f"it must have one group, not {found}")
+        return token.text
 
     def _specifier(self) -> str:
         from packaging.specifiers import InvalidSpecifier, SpecifierSet

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from patchmgr.model.regex import Regex
-
 
 class NamedRef(Struct, frozen=True):
     """A state by its name."""
@@ -16,7 +14,7 @@ class NamedRef(Struct, frozen=True):
 class WrittenRef(Struct, frozen=True):
     """The state that a file of the series' own upstream names: the group of the expression."""
 
-    regex: Regex
+    regex: str
     path: str
 
 
@@ -41,7 +39,7 @@ class PathExists(Struct, frozen=True):
 class PatternFound(Struct, frozen=True):
     """A line of the file (inside of the symbol, if one is given) matches."""
 
-    regex: Regex
+    regex: str
     path: str
     symbol: str | None = None
     where: Where = Where()

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import io
-import re
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
-from patchmgr.engines.regexes import Searcher, TooCostly
 from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
 from patchmgr.formats.decisions import parse_decisions, write_decisions
 from patchmgr.formats.generated_files import upstream_commit
@@ -25,7 +22,7 @@ from patchmgr.formats.patch_package import read_name
 from patchmgr.formats.path_maps import parse_path_map
 from patchmgr.formats.predicates import parse_predicate
 from patchmgr.formats.recorded import parse_recorded, write_recorded
-from patchmgr.formats.regexes import RegexError, parse_regex
+from patchmgr.formats.regexes import RegexError, compile_regex
 from patchmgr.formats.series_files import (
     parse_series,
     reordered,
@@ -111,20 +108,10 @@ def predicate(raw: bytes) -> None:
 
 
 def regex(raw: bytes) -> None:
-    """A regular expression is refused or answers, and on what is short it answers as Python's."""
+    """A regular expression is refused or answers."""
     pattern, _, line = _text(raw).partition("\n")
-    line = line.partition("\n")[0]
-    try:
-        search = Searcher(parse_regex(pattern))
-    except RegexError:
-        return
-    with suppress(TooCostly):
-        found = search.matches(line)
-        is_newer = "\\B" in pattern and not line  # an empty line has no edge; older Pythons differ
-        if len(pattern) <= 20 and len(line) <= 8 and not is_newer:
-            with warnings.catch_warnings(), suppress(re.error):
-                warnings.simplefilter("ignore")
-                assert found == bool(re.search(pattern, line, re.ASCII))
+    with suppress(RegexError):
+        compile_regex(pattern).search(line.encode("utf-8", "replace").decode())
 
 
 def archive(raw: bytes) -> None:
