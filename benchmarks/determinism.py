@@ -1,11 +1,12 @@
-"""Whether the same input gives the same bytes: idle, busy, cold, warm, whatever the hash seed.
+"""Whether the same input gives the same bytes, idle, busy, cold or warm, and its ledger adds up.
 
     python -m benchmarks.determinism [--prepared FOLDER ...] [--only REGEX] [--count N] [--runs N]
 
 Rebases constructed histories and, where folders are named, prepared public cases (a folder each:
 `patches/`, and `case.json` beside `upstream.git`, or `meta.json` for a mirror in PATCHMGR_MIRRORS).
 Each is rebased so many times idle and so many beside four busy loops, with another hash seed each
-time, every other time without what a run before kept. Returns 1 where answers differ.
+time, every other time without what a run before kept; with `--runs 0` once. The sums of the ledger
+must be the lines that the patches add and remove. Returns 1 where answers differ, or sums.
 PATCHMGR names the command, where it is not the one that is installed beside this Python.
 """
 
@@ -25,7 +26,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
+
+from unidiff import PatchSet
 
 from benchmarks.clones import output, quiet_environment
 from benchmarks.constructed import Commit, Constructed, long_walk, write_history
@@ -55,6 +59,7 @@ class Told:
     idle: list[float] = field(default_factory=list)
     busy: list[float] = field(default_factory=list)
     fault: str = ""
+    is_balanced: bool = True
 
     def row(self) -> str:
         """Return the row of the table."""
@@ -63,6 +68,7 @@ class Told:
         runs = len(self.idle) + len(self.busy)
         odd = sorted(self.answers.values(), key=len)[:-1]
         said = "; ".join(" ".join(names) for names in odd) or "equal"
+        said += "" if self.is_balanced else "; the ledger does not add up"
         times = (f"{max(t, default=0):.1f}" for t in (self.idle, self.busy))
         return f"| {self.name} | {runs} | {' | '.join(times)} | {said} |"
 
@@ -88,8 +94,12 @@ def main(arguments: Sequence[str]) -> int:
                 print(found[-1].row(), flush=True)
     faults = sum(bool(told.fault) for told in found)
     differing = sum(len(told.answers) > 1 for told in found)
-    print(f"\n{len(found)} cases, {differing} differ, {faults} could not be run.")
-    return 1 if differing or faults else 0
+    unbalanced = sum(not told.is_balanced for told in found)
+    print(
+        f"\n{len(found)} cases, {differing} differ, the ledger of {unbalanced} does not add up, "
+        f"{faults} could not be run."
+    )
+    return 1 if differing or faults or unbalanced else 0
 
 
 def _sampled(folders: Sequence[Path], most: int) -> Iterator[Case]:
@@ -109,11 +119,21 @@ def prepared(folder: Path) -> Iterator[Case]:
             yield Case(place.name, place / "upstream.git", said["base"], said["target"], source)
         elif (place / "meta.json").exists() and (place / "patches").exists():
             said = json.loads((place / "meta.json").read_text())
-            mirror = mirrors / said["repo"].replace("/", "+") / "repo"
-            if mirror.is_dir():
-                yield Case(place.name, mirror.resolve(), said["base"], said["target"], source)
+            names = [name.replace("/", "+") for name in (said["repo"], *said.get("also", ()))]
+            places = [(mirrors / name / "repo").resolve() for name in names]
+            mirror = next((m for m in places if _has(m, said["base"], said["target"])), None)
+            if mirror is not None:
+                yield Case(place.name, mirror, said["base"], said["target"], source)
             else:
                 tell(f"SKIPPED: {place.name}, PATCHMGR_MIRRORS does not lead to {said['repo']}")
+
+
+def _has(mirror: Path, *commits: str) -> bool:
+    line = ["git", f"--git-dir={mirror}", "cat-file", "-e"]
+    return all(
+        subprocess.run([*line, commit], stderr=subprocess.DEVNULL, check=False).returncode == 0
+        for commit in commits
+    )
 
 
 def constructed(folder: Path) -> Iterator[Case]:
@@ -176,8 +196,8 @@ def _compared(case: Case, folder: Path, runs: int, out: Path | None) -> Told:
         told.fault = str(fault)[-200:].replace("\n", " ").replace("|", "/")
         return told
     line = [*inside, "rebase", "s", "--onto", case.target, "--dry-run", "--json"]
-    for number in range(2 * runs):
-        is_busy, is_cold = number >= runs, number % 2 == 0
+    for number in range(max(1, 2 * runs)):
+        is_busy, is_cold = number >= max(1, runs), number % 2 == 0
         if is_cold:
             shutil.rmtree(place / "home" / "cache" / "patchmgr" / "answers", ignore_errors=True)
         said = {"PYTHONHASHSEED": str(1 + number)}
@@ -185,6 +205,7 @@ def _compared(case: Case, folder: Path, runs: int, out: Path | None) -> Told:
             start = time.monotonic()
             answer = _answer(line, place, {**environment, **said})
             (told.busy if is_busy else told.idle).append(time.monotonic() - start)
+        told.is_balanced &= _is_balanced(answer, place / "ws")
         name = hashlib.sha256(answer).hexdigest()[:12]
         if name not in told.answers and out is not None:
             out.mkdir(parents=True, exist_ok=True)
@@ -192,6 +213,19 @@ def _compared(case: Case, folder: Path, runs: int, out: Path | None) -> Told:
         words = f"{'busy' if is_busy else 'idle'}-{'cold' if is_cold else 'warm'}-{1 + number}"
         told.answers.setdefault(name, []).append(words)
     return told
+
+
+def _is_balanced(answer: bytes, workspace: Path) -> bool:
+    """Say whether the ledger's sums are what another reader counts in the patches."""
+    counted = [0, 0]
+    for path in (workspace / "series").rglob("*.patch"):
+        changes = PatchSet(StringIO(path.read_bytes().decode("latin-1"), newline="\n"))
+        counted[0] += changes.added
+        counted[1] += changes.removed
+    document = json.loads(answer.partition(b"\n")[2])
+    ledgers = [series["ledger"] for series in document.get("series", ())]
+    sums = [sum(sum(one[side].values()) for one in ledgers) for side in ("added", "removed")]
+    return all(one["balanced"] for one in ledgers) and sums == counted
 
 
 def _answer(line: Sequence[str], place: Path, environment: Mapping[str, str]) -> bytes:
