@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 
-from unidiff import PatchSet
+from unidiff.patch import PatchSet
 
 from benchmarks.clones import output, quiet_environment
 from benchmarks.constructed import Commit, Constructed, long_walk, write_history
