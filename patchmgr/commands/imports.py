@@ -17,6 +17,7 @@ from patchmgr.commands.sources import SUFFIXES, Found, Reading, read_range, read
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.needs import check_promise, missing_on
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.header_edits import IMPORTED_FROM
 from patchmgr.formats.mailbox import slug
 from patchmgr.formats.patch_files import parse_listed, parse_patch
 from patchmgr.formats.series_files import with_ended_lines, write_series
@@ -80,9 +81,12 @@ def import_patches(
         found = sources.read(session)
         if not any(isinstance(item, Found) for item in found):
             raise PatchmgrError("usage", "there is no patch in what was named")
-        lines, patches = _named(found, set(present.names()))
+        known = workspace.patches(series)
+        lines, patches = _named(session, found, present, known)
+        if not patches:
+            raise PatchmgrError("usage", f"{series} has all of these patches already")
         new = SeriesFile((*with_ended_lines(present).lines, *lines))
-        _check_fold(session, series, new, [*workspace.patches(series), *patches])
+        _check_fold(session, series, new, [*known, *patches])
         if not is_dry_run:
             change = Change({f"series/{series}/{p.name}": p.raw for p in patches})
             change.files[f"series/{series}/series"] = write_series(new)
@@ -91,10 +95,17 @@ def import_patches(
 
 
 def _named(
-    found: Sequence[Found | SeriesLine], taken: Collection[str]
+    session: Session,
+    found: Sequence[Found | SeriesLine],
+    present: SeriesFile,
+    known: Sequence[Patch],
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
-    """Return the lines for the series file, and the patches under names that are free."""
-    names = set(taken) | {"series", "series.toml"}
+    """Return the lines for the series file, and the patches under names that are free.
+
+    What was imported from the same commit as a known patch is left out.
+    """
+    names = {*present.names(), "series", "series.toml"}
+    commits = {patch.says(IMPORTED_FROM): patch.name for patch in known}
     lines: list[SeriesLine] = []
     patches: list[Patch] = []
     for item in found:
@@ -104,6 +115,10 @@ def _named(
         draft = parse_patch(item.raw, name=item.label, strip=item.strip)
         if not draft.files and item.line is None:
             raise PatchmgrError("bad-patch", f"{item.label} has no diff in it")
+        commit = draft.says(IMPORTED_FROM)
+        if commit is not None and commit in commits:
+            session.say(f"Left out {item.label}: {shown(commits[commit])} is from {commit[:12]}.")
+            continue
         name = _name(item, draft, names)
         names.add(name)
         lines.append(item.listed(name))

@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.gbp_tags import read_tags
+from patchmgr.formats.header_edits import with_origin
 from patchmgr.formats.mboxes import is_talk, split_mbox
 from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name
 from patchmgr.formats.series_files import parse_series, renamed, with_ended_lines
 from patchmgr.formats.shown import shown
 from patchmgr.model.series import SeriesFile, SeriesLine
-from patchmgr.plumbing.ranges import commit_mail, range_patches
+from patchmgr.plumbing.ranges import commit_dates, commit_mail, range_patches
 from patchmgr.plumbing.stgit_stacks import find_stack
 
 SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")
@@ -144,10 +145,10 @@ def read_source_file(path: Path) -> bytes:
 
 def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[Found]:
     """Return the commits of a range, under the names that `gbp pq` gave them if it did."""
-    box, number = range_patches(repository, commits)
+    box, dates = range_patches(repository, commits)
     mails = [raw for raw in split_mbox(box) if raw.strip()]
-    if len(mails) < number:
-        left_out = number - len(mails)
+    if len(mails) < len(dates):
+        left_out = len(dates) - len(mails)
         say(f"Left out of {commits}: {left_out} that are merges or change nothing.")
     found: list[Found] = []
     for at, mail in enumerate(mails, 1):
@@ -155,7 +156,9 @@ def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> li
         if tagged.is_ignored:
             say(f"Left out patch {at} of {commits}: its message says Gbp-Pq: Ignore.")
         else:
-            found.append(Found(tagged.raw, f"patch {at} of {commits}", tagged.wish))
+            found.append(
+                Found(with_origin(tagged.raw, dates), f"patch {at} of {commits}", tagged.wish)
+            )
     return found
 
 
@@ -167,10 +170,11 @@ def read_stack(repository: Path, branch: str | None, say: Callable[[str], None])
             listed = shown(", ".join(name for name, _ in names))
             say(f"Left out of the stack, because {what}: {listed}")
     found: list[Found] = []
+    dates = commit_dates(git_dir, *(commit for _, commit in stack.applied))
     for name, commit in stack.applied:
         mail = commit_mail(git_dir, commit)
         if mail.strip():
-            found.append(Found(mail, f"patch {name}", name))
+            found.append(Found(with_origin(mail, dates), f"patch {name}", name))
         else:
             say(f"Left out of the stack, because it changes nothing: {shown(name)}")
     return found

@@ -22,6 +22,9 @@ from patchmgr.formats.paths import encode_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Author, Patch
 
+IMPORTED_FROM = "Imported-From"
+COMMIT_DATE = "Commit-Date"
+
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _OF_THE_MAIL = {"from": "--author", "subject": "--subject", "date": "--author"}
 _FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
@@ -155,6 +158,20 @@ def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
     text = without_last_blanks(body)
     text = [*text, b"", *added] if text else added
     return _joined([*head, b"", *text, *([b""] if not notes else []), *notes])
+
+
+def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
+    """Return a mail of git's with the commit that its first line names, and its date, as fields.
+
+    A commit that was itself made of a patch with these fields keeps them.
+    """
+    first, _, rest = mail.partition(b"\n")
+    commit = first.split(b" ")[1].decode()
+    head, body, diff = _taken_apart(rest)
+    if _field_at(body, IMPORTED_FROM)[0] is None:
+        body = _with_field(body, IMPORTED_FROM, commit)
+        body = _with_field(body, COMMIT_DATE, dates[commit])
+    return _joined([ENVELOPE, *head, b"", *without_last_blanks(body), b"", *diff])
 
 
 def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:

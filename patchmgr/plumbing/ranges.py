@@ -11,7 +11,7 @@ from patchmgr.plumbing.clones import find_git_dir
 
 # All that the repository's own configuration (format.*, diff.*, i18n.*) could change.
 _FORM = (
-    "--stdout", "--keep-subject", "--no-stat", "--no-signature", "--zero-commit", "--full-index",
+    "--stdout", "--keep-subject", "--no-stat", "--no-signature", "--no-zero-commit", "--full-index",
     "--binary", "--no-encode-email-headers", "--find-renames=50%", "-l0", "--no-thread",
     "--no-attach", "--no-cover-letter", "--no-base", "--no-ext-diff", "--no-textconv", "--no-color",
     "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/",
@@ -22,11 +22,12 @@ _FORM = (
 )  # fmt: skip
 
 
-def range_patches(repository: Path, commits: str) -> tuple[bytes, int]:
-    """Return the commits of `A..B`, oldest first, as one mailbox, and the number of all of them.
+def range_patches(repository: Path, commits: str) -> tuple[bytes, dict[str, str]]:
+    """Return the commits of `A..B`, oldest first, as one mailbox, and the dates of all of them.
 
-    Merges and commits that change nothing are not in the mailbox. Raises PatchmgrError "usage"
-    where the repository or the range is none, and "unknown-ref" where an end of it is none.
+    Each mail's first line names its commit. Merges and commits that change nothing are not in the
+    mailbox. Raises PatchmgrError "usage" where the repository or the range is none, and
+    "unknown-ref" where an end of it is none.
     """
     first, dots, last = commits.partition("..")
     if not dots or not first or not last or commits.startswith("-") or last.startswith("."):
@@ -42,7 +43,17 @@ def range_patches(repository: Path, commits: str) -> tuple[bytes, int]:
             raise PatchmgrError("unknown-ref", f"{repository} has no commit {end}")
     # Away from the current directory, which git would take for the work tree, attributes and all.
     box = door.output(["format-patch", *_FORM, commits, "--"], git_dir=git_dir, cwd=git_dir)
-    return box, int(door.output(["rev-list", "--count", commits, "--"], git_dir=git_dir))
+    return box, commit_dates(git_dir, commits)
+
+
+def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
+    """Return the committer date of each commit, as `2024-01-31 12:00:00 +0100`."""
+    # --no-walk is for single commits: git walks a range all the same.
+    arguments = ["rev-list", "--no-walk", "--no-commit-header", "--format=%H %ci", "--stdin"]
+    data = door.raw("".join(f"{revision}\n" for revision in revisions))
+    printed = door.output(arguments, git_dir=git_dir, data=data).decode()
+    rows = (line.partition(" ") for line in printed.splitlines())
+    return {commit: date for commit, _, date in rows}
 
 
 def tree_named(git_dir: Path, name: str) -> str:

@@ -141,7 +141,7 @@ def test_a_branch_of_gbp_pq_gives_its_names(empty: Stage) -> None:
     assert order(empty) == "net/fix.diff\ntwo.patch\n"
     raw = (empty.root / "series/s/net/fix.diff").read_text()
     assert "Gbp" not in raw
-    assert "\n\nWhy.\n\ndiff --git" in raw
+    assert "\n\nWhy.\n\nImported-From: " in raw
     assert "Gbp-Pq: Ignore" in answer.err
 
 
@@ -205,3 +205,49 @@ def test_a_hostile_stack(empty: Stage, name: str) -> None:
     left = [p for p in (empty.root / "series/s").iterdir() if p.name != "series"]
     assert len(left) == (0 if is_refused else 1)
     assert not left or (left[0].name.endswith(".patch") and left[0].name[0] not in "-.")
+
+
+def test_the_commit_and_its_date_stay_in_the_header(
+    empty: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "@1800000000 +0100")
+    head = commits(
+        empty,
+        ({"pkg/a.py": text(l1="x\n")}, "one"),
+        ({"pkg/b.py": text(l1="y\n")}, "two\n\nWhy.\n\nSigned-off-by: A <a@b>"),
+    )
+    one = empty.upstream.git("rev-parse", f"{head}~1")
+    line = ("--git", empty.upstream.root, f"main..{head}")
+    take(empty, *line)
+    folder = empty.root / "series/s"
+    date = "Commit-Date: 2027-01-15 09:00:00 +0100"
+    assert (
+        f"Subject: one\n\nImported-From: {one}\n{date}\n\ndiff --git"
+        in (folder / "one.patch").read_text()
+    )
+    assert (
+        f"Why.\n\nSigned-off-by: A <a@b>\nImported-From: {head}\n{date}\n\ndiff --git"
+        in (folder / "two.patch").read_text()
+    )
+    # Taken from the branch that the series makes, the origin is still the first one.
+    empty.run("branch", "s", "--repo", empty.upstream.root, "--name", "ours")
+    kept = {name: (folder / name).read_bytes() for name in order(empty).split()}
+    (folder / "series").write_text("")
+    take(empty, "--git", empty.upstream.root, "main..ours")
+    assert {name: (folder / name).read_bytes() for name in order(empty).split()} == kept
+
+
+def test_a_range_that_grew_brings_what_is_new(empty: Stage) -> None:
+    head = commits(
+        empty,
+        ({"pkg/a.py": text(l1="x\n")}, "one"),
+        ({"pkg/b.py": text(l1="y\n")}, "two"),
+    )
+    clone = ("--git", empty.upstream.root)
+    take(empty, *clone, f"main..{head}~1")
+    answer = take(empty, *clone, f"main..{head}")
+    assert order(empty) == "one.patch\ntwo.patch\n"
+    one = empty.upstream.git("rev-parse", f"{head}~1")
+    assert f"Left out patch 1 of main..{head}: one.patch is from {one[:12]}." in answer.err
+    again = take(empty, *clone, f"main..{head}", code=2)
+    assert "s has all of these patches already" in again.err
