@@ -132,8 +132,8 @@ class StandIn:
     def tree_in_store(self, folder: Path, series: str = SERIES) -> str:
         """Return the tree that the branch of a series has in the store."""
         store = next((Path(self.environment["XDG_CACHE_HOME"]) / "patchmgr" / "stores").iterdir())
-        name = f"refs/heads/patchmgr/{series}^{{tree}}"
-        command = ["git", f"--git-dir={store}", "rev-parse", name]
+        name = f"refs/patchmgr/*/heads/patchmgr/{series}"
+        command = ["git", f"--git-dir={store}", "for-each-ref", "--format=%(tree)", name]
         return output(command, folder, self.environment)
 
     def git_rebase(self, *, is_sparse: bool) -> Entrant:

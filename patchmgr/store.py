@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,8 +32,10 @@ from patchmgr.model.settings import SeriesSettings
 from patchmgr.model.upstream import Lock, SeriesRecord, Upstream
 from patchmgr.plumbing.durable import held, unwritable
 from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefMover, RefPlan
+from patchmgr.plumbing.namespaces import claim, own_ref
 from patchmgr.plumbing.operations import OperationLog, Told
 from patchmgr.plumbing.plain_files import folder_names, read_plain
+from patchmgr.plumbing.stores import cache_folder
 
 __all__ = [
     "LOCK", "PRIVATE", "Change", "RefPlan", "Told", "Workspace", "find_workspace", "lock_bytes",
@@ -181,14 +183,29 @@ class Workspace:
 
     def recover(self, move_refs: RefMover) -> bool:
         """Finish the change that a killed command had described; say whether there was one."""
-        return Journal(self.root).recover(move_refs, _finish_step)
+        return Journal(self.root).recover(self._in_namespace(move_refs), _finish_step)
+
+    def ref_at(self, git_dir: Path, name: str) -> str:
+        """Return the full name that a ref of this workspace has in a repository.
+
+        In a store, which other workspaces share, it is in this one's namespace.
+        """
+        is_store = git_dir.parent == cache_folder() / "stores"
+        return own_ref(self.root, name) if is_store else name
+
+    def _in_namespace(self, move_refs: RefMover) -> RefMover:
+        def move(plans: Sequence[RefPlan]) -> None:
+            claim(self.root)
+            move_refs([replace(p, name=self.ref_at(Path(p.store), p.name)) for p in plans])
+
+        return move
 
     def make(self, change: Change, move_refs: RefMover, *, told: Told | None = None) -> None:
         """Make a change, all of it or none, and let the log have what it replaces."""
         told = told or (Told(self.command) if self.command is not None else None)
         if told is not None:
             self._note(change, told)
-        Journal(self.root).make(change, move_refs)
+        Journal(self.root).make(change, self._in_namespace(move_refs))
         if told is not None:
             self.log.prune()
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import Outlook
@@ -26,10 +27,12 @@ from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.fast_import import write_commits
+from patchmgr.plumbing.namespaces import claim
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs, ref_value
 from patchmgr.plumbing.tags import tag_id, tag_object, write_tag
 from patchmgr.plumbing.workbench import Workbench
+from patchmgr.store import Workspace
 
 
 class Built(Struct, frozen=True):
@@ -64,7 +67,7 @@ def branch(
     side, base = ready.side, ready.base
     short = branch_name or f"patchmgr/{name}"
     clone = None if repository is None else open_clone(repository)
-    place = _Place(side.store if clone is None else clone.git_dir, clone)
+    place = _Place(session.workspace, side.store if clone is None else clone.git_dir, clone)
     names = _refs(short, tag)
     if clone is not None:
         _refuse_checked_out(clone, names[0])
@@ -90,7 +93,7 @@ def branch(
                 tag_object(tag, head, told, ready.author),
                 is_forced=is_forced,
             )
-            if fallback is not None and ref_value(place.git_dir, f"refs/tags/{fallback}") is None:
+            if fallback is not None and place.value(f"refs/tags/{fallback}") is None:
                 moves.append(RefMove(f"refs/tags/{fallback}", old, ZERO_ID))
         if clone is not None:
             clone.can_take(bench.git_dir, base.commit)
@@ -102,7 +105,7 @@ def branch(
             clone.take(bench.git_dir, head, base.commit)
         if tag is not None:
             write_tag(place.git_dir, tag_object(tag, head, told, ready.author))
-        move_refs(place.git_dir, moves)
+        place.move(moves)
     digest = series_digest(session, ready.record, wishes.selected)
     remember_published(
         session.workspace,
@@ -116,7 +119,7 @@ def _old_head(session: Session, place: _Place, series: str, branch: str, head: s
 
     A rebase has moved the branch of the store already.
     """
-    old = ref_value(place.git_dir, branch)
+    old = place.value(branch)
     if old in (None, head) and place.clone is None:
         syncs = read_syncs(session.workspace, series)
         old = next((row["old_head"] for row in syncs if not row["dry_run"]), None)
@@ -129,8 +132,20 @@ def _old_head(session: Session, place: _Place, series: str, branch: str, head: s
 class _Place(Struct, frozen=True):
     """Where the branch goes: a store, or a user's clone."""
 
+    workspace: Workspace
     git_dir: Path
     clone: Clone | None
+
+    def value(self, name: str) -> str | None:
+        """Return what a ref of the workspace names here, None where there is none."""
+        return ref_value(self.git_dir, self.workspace.ref_at(self.git_dir, name))
+
+    def move(self, moves: Sequence[RefMove]) -> None:
+        """Move refs of the workspace."""
+        if self.clone is None:
+            claim(self.workspace.root)
+        named = [replace(m, name=self.workspace.ref_at(self.git_dir, m.name)) for m in moves]
+        move_refs(self.git_dir, named)
 
 
 def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
@@ -158,7 +173,7 @@ def _moves(place: _Place, names: Sequence[str], head: str, *, is_forced: bool) -
     """
     moves = []
     for name in names:
-        old = ref_value(place.git_dir, name)
+        old = place.value(name)
         if old not in (None, head) and not is_forced:
             is_tag = name.startswith("refs/tags/")
             is_ours = place.clone is None or _is_ours(place.git_dir, str(old))
@@ -179,7 +194,7 @@ def _tag_moves(
     place: _Place, name: str, head: str, tag: bytes, *, is_forced: bool
 ) -> list[RefMove]:
     """Plan to set a tag; one of ours that names the same commit is written anew."""
-    new, old = tag_id(tag), ref_value(place.git_dir, name)
+    new, old = tag_id(tag), place.value(name)
     if old in (new, head):
         return []
     if old is not None and not _is_our_tag(place.git_dir, old, head):

@@ -25,7 +25,7 @@ from patchmgr.plumbing.served import serves
 from patchmgr.plumbing.shifts import found_file
 from patchmgr.plumbing.steps import CheckoutStep
 from patchmgr.plumbing.stores import ref_value
-from patchmgr.store import Change, RefPlan, Told
+from patchmgr.store import Change, RefPlan, Told, Workspace
 
 
 class Turn(Struct, frozen=True):
@@ -130,7 +130,7 @@ def _turn(
                 targets.turn(target, is_back=is_back)
         steps = tuple(targets.steps())
         change.steps += steps
-        change.refs += _refs(chosen, is_back=is_back)
+        change.refs += _refs(session.workspace, chosen, is_back=is_back)
         if not is_dry_run:
             words = session.workspace.command or kind.value
             told = Told(
@@ -169,7 +169,7 @@ def _edited(path: str, operation: Operation) -> PatchmgrError:
     )
 
 
-def _refs(chosen: Sequence[Operation], *, is_back: bool) -> list[RefPlan]:
+def _refs(workspace: Workspace, chosen: Sequence[Operation], *, is_back: bool) -> list[RefPlan]:
     """Return the moves of branches; one that was moved since, or is gone, stays."""
     ends: dict[tuple[str, str], tuple[str | None, str | None]] = {}
     for operation in chosen:
@@ -180,12 +180,12 @@ def _refs(chosen: Sequence[Operation], *, is_back: bool) -> list[RefPlan]:
     return [
         RefPlan(store, name, new, old)
         for (store, name), (old, new) in ends.items()
-        if new is not None and new != old and _stands_at(store, name, old)
+        if new is not None and new != old and _stands_at(workspace, Path(store), name, old)
     ]
 
 
-def _stands_at(store: str, name: str, old: str | None) -> bool:
-    return (Path(store) / "HEAD").exists() and ref_value(Path(store), name) == old
+def _stands_at(workspace: Workspace, store: Path, name: str, old: str | None) -> bool:
+    return (store / "HEAD").exists() and ref_value(store, workspace.ref_at(store, name)) == old
 
 
 class _Targets:

@@ -13,6 +13,7 @@ from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import carry_onto, prepare
 from patchmgr.commands.published import Published, read_published
+from patchmgr.commands.rebase_plan import BRANCHES
 from patchmgr.commands.session import Session, Side, history_between, make_pin, pinned_state
 from patchmgr.commands.settings import read_settings
 from patchmgr.commands.syncs import ends_of, keep_syncs, read_syncs
@@ -208,7 +209,9 @@ class _Writer(Struct, frozen=True):
         )
 
     def _heads(self) -> tuple[str | None, str | None]:
-        known = references(self.side.store, f"refs/heads/patchmgr/{self.record.name}").get("")
+        store = self.side.store
+        branch = f"{BRANCHES}{self.record.name}"
+        known = references(store, self.session.workspace.ref_at(store, branch)).get("")
         if self.rows:
             outcome = self.rows[-1]["outcome"]
             return outcome["head"], self.rows[0]["old_head"]

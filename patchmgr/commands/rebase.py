@@ -234,7 +234,8 @@ class _Run(Struct, frozen=True):
         if not outcome.has_conflicts:
             plan_files(footings[name].diffs, ready, outcome, self.change)
             if not self.asked.is_dry_run:
-                plan_branch(ready.side, bench, name, outcome, self.change)
+                workspace = self.session.workspace
+                plan_branch(workspace, ready.side, bench, outcome, self.change)
         return outcome
 
 

@@ -18,7 +18,7 @@ from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.stores import adopt_pack, references
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.store import Change, RefPlan
+from patchmgr.store import Change, RefPlan, Workspace
 
 BRANCHES = "refs/heads/patchmgr/"
 SKIPPED = "left out by rebase --skip"
@@ -81,10 +81,10 @@ def result_record(outcome: SeriesOutcome) -> dict[str, object]:
 
 
 def plan_branch(
-    side: Side, bench: Workbench, name: str, outcome: SeriesOutcome, change: Change
+    workspace: Workspace, side: Side, bench: Workbench, outcome: SeriesOutcome, change: Change
 ) -> None:
     """Put the commits into the store and plan the move of its branch."""
     adopt_pack(side.store, bench.git_dir)
-    branch = BRANCHES + name
-    old = references(side.store, branch).get("")
+    branch = BRANCHES + outcome.name
+    old = references(side.store, workspace.ref_at(side.store, branch)).get("")
     change.refs.append(RefPlan(str(side.store), branch, outcome.head, old))

@@ -55,17 +55,19 @@ def recognise(session: Session, name: str, *, repository: Path | None) -> Recogn
         if not place.exists():
             continue
         with ObjectReader(place) as reader:
-            head = next((c for ref in _names(name) if (c := reader.commit(ref))), None)
+            names = _names(session, place, name)
+            head = next((c for ref in names if (c := reader.commit(ref))), None)
             if head is not None:
                 return _recognised(session, records, place, reader, head)
     hint = "name the clone that has it with --repo DIR"
     raise PatchmgrError("unknown-ref", f"there is no commit {shown(name)}", (hint,))
 
 
-def _names(name: str) -> tuple[str, ...]:
+def _names(session: Session, place: Path, name: str) -> tuple[str, ...]:
     if name.startswith("-") or any(c in name for c in " ~^:?*[\\\n"):
         return ()
-    return (f"refs/tags/{name}", f"refs/heads/{name}", name)
+    refs = (f"refs/tags/{name}", f"refs/heads/{name}")
+    return (*(session.workspace.ref_at(place, ref) for ref in refs), name)
 
 
 def _recognised(
@@ -76,10 +78,11 @@ def _recognised(
     head: str,
 ) -> Recognised:
     ids, base = own_commits(reader, head)
-    tags = tuple(tags_of(place, "refs/tags/", head))
+    prefix = session.workspace.ref_at(place, "refs/tags/")
+    tags = tuple(tags_of(place, prefix, head))
     told: dict[str, str] = {}
     for tag in tags:
-        found = reader.find(f"refs/tags/{tag}")
+        found = reader.find(f"{prefix}{tag}")
         if found is not None and found.kind == "tag":
             told = told or trailers_of(found.content)
     subjects = tuple(_subject(reader, commit) for commit in ids)

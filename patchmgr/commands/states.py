@@ -47,16 +47,16 @@ def find_state(session: Session, ready: Ready, name: str, *, repository: Path | 
     for place in dict.fromkeys(places):
         if place.exists():
             with ObjectReader(place) as reader:
-                head = _head(reader, name)
+                head = _head(session, place, reader, name)
                 if head is not None:
                     return _state(name, place, reader, head)
     hint = "patchmgr branch --tag TAG makes one; --repo DIR looks into a clone"
     raise PatchmgrError("unknown-ref", f"there is no tag or branch {shown(name)}", (hint,))
 
 
-def _head(reader: ObjectReader, name: str) -> str | None:
+def _head(session: Session, place: Path, reader: ObjectReader, name: str) -> str | None:
     for ref in (f"refs/tags/{name}", f"refs/heads/{name}"):
-        found = reader.commit(ref)
+        found = reader.commit(session.workspace.ref_at(place, ref))
         if found is not None:
             return found
     is_id = re.fullmatch(r"[0-9a-f]{7,40}", name) is not None

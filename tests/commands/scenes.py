@@ -54,6 +54,11 @@ def changed(before: Picture, after: Picture) -> set[str]:
     return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
 
+def own_ref(root: Path, name: str) -> str:
+    """Return what a ref of a workspace is called in a store."""
+    return name.replace("refs/", f"refs/patchmgr/{(root / '.patchmgr/id').read_text()}/", 1)
+
+
 def one_line(answer: Answer) -> str:
     """Return the message of an error: one line on stderr, and hints below it."""
     first, *hints = answer.err.splitlines()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Answer
-from tests.commands.scenes import Stage, one_line, picture, plant, text
+from tests.commands.conftest import Answer, invoke
+from tests.commands.scenes import Stage, one_line, own_ref, picture, plant, text
 from tests.conftest import Repository
 
 OURS = "refs/heads/patchmgr/s"
@@ -43,10 +44,11 @@ def test_the_store_gets_one_commit_a_patch(stage: Stage) -> None:
     answer = branch(stage, "--json").json
     assert answer["commits"] == 2
     assert answer["base"] == stage.base
-    assert refs(store(stage))[OURS] == answer["head"]
-    assert store(stage).tree(OURS) == stage.upstream.tree("fork")
-    assert store(stage).git("rev-list", "--count", f"{stage.base}..{OURS}") == "2"
-    assert store(stage).git("rev-parse", f"{OURS}~2") == stage.base
+    ours = own_ref(stage.root, OURS)
+    assert refs(store(stage))[ours] == answer["head"]
+    assert store(stage).tree(ours) == stage.upstream.tree("fork")
+    assert store(stage).git("rev-list", "--count", f"{stage.base}..{ours}") == "2"
+    assert store(stage).git("rev-parse", f"{ours}~2") == stage.base
     assert Path(answer["repository"]) == store(stage).root
 
 
@@ -101,7 +103,8 @@ def test_authors_and_dates_are_the_patches_and_the_committer_is_patchmgr(stage: 
     stage.upstream.git("checkout", "--quiet", "main")
     branch(stage)
     form = "--format=%an <%ae>|%ad|%cn <%ce>|%cd|%s"
-    lines = store(stage).git("log", "-2", form, "--date=raw", OURS).splitlines()
+    ours = own_ref(stage.root, OURS)
+    lines = store(stage).git("log", "-2", form, "--date=raw", ours).splitlines()
     us = "patchmgr <patchmgr@localhost>"
     assert lines == [
         f"{us}|1700000000 +0000|{us}|1700000000 +0000|plain",
@@ -118,7 +121,7 @@ def test_a_changed_series_replaces_its_own_branch(stage: Stage) -> None:
     assert clone.git("rev-parse", OURS) == head
     assert clone.git("rev-list", "--count", f"{stage.base}..{OURS}") == "1"
     assert branch(stage, "--json").json["head"] == head
-    assert refs(store(stage))[OURS] == head
+    assert refs(store(stage))[own_ref(stage.root, OURS)] == head
 
 
 def test_a_persons_branch_is_not_replaced_unless_forced(stage: Stage) -> None:
@@ -273,3 +276,38 @@ def test_unknown_series_and_patches_that_do_not_fit_are_one_line(stage: Stage) -
     assert message.startswith("fork-one.patch does not apply: pkg/a.py: hunk 1 at line 28")
     patch.unlink()
     assert "series/s/fork-one.patch is not there" in one_line(branch(stage, code=1))
+
+
+def heads(root: Path, *names: str) -> list[str | None]:
+    """Return the commit that a workspace finds under each name of a state."""
+    answers = [invoke("-C", root, "status", "--of", name, "--json") for name in names]
+    return [answer.json["of"]["commit"] if answer.code == 0 else None for answer in answers]
+
+
+@pytest.mark.parametrize("is_copy", [True, False], ids=["copy", "clone"])
+def test_workspaces_with_series_of_one_name_keep_apart(stage: Stage, is_copy: bool) -> None:
+    if is_copy:
+        branch(stage)
+    other = stage.folder / "other"
+    ignored = shutil.ignore_patterns("none" if is_copy else ".patchmgr")
+    shutil.copytree(stage.root, other, ignore=ignored)
+    (other / "series/s/series").write_text("fork-one.patch\n")
+    first = branch(stage, "--tag", "one", "--json").json["head"]
+    assert heads(other, "one", "patchmgr/s") == [None, None]
+    second = stage.run("-C", other, "branch", "s", "--tag", "one", "--json").json["head"]
+    assert first != second
+    assert heads(stage.root, "one", "patchmgr/s") == [first, first]
+    assert heads(other, "one", "patchmgr/s") == [second, second]
+
+
+def test_a_workspace_that_is_moved_keeps_its_refs(stage: Stage) -> None:
+    head = branch(stage, "--tag", "one", "--json").json["head"]
+    moved = stage.folder / "moved"
+    stage.root.rename(moved)
+    before = refs(store(stage))
+    assert heads(moved, "one", "patchmgr/s") == [head, head]
+    stage.run("-C", moved, "branch", "s")
+    assert refs(store(stage)) == before
+    shutil.copytree(moved, stage.root)  # where it was, there is a copy now
+    assert heads(stage.root, "one") == [None]
+    assert heads(moved, "one") == [head]

@@ -40,7 +40,7 @@ def look(place: Place) -> Look:
     assert held.code in (0, 1, 4), held.err
     refs = [checkout.git("for-each-ref")]
     for store in sorted((place.stage.folder / "cache/patchmgr/stores").glob("*.git")):
-        refs.append(checkout.git(f"--git-dir={store}", "for-each-ref", "refs/heads/patchmgr"))
+        refs.append(checkout.git(f"--git-dir={store}", "for-each-ref", "refs/patchmgr"))
     files = picture(place.stage.folder, without=(".git", ".patchmgr", "cache", "other"))
     seen = {
         path: file

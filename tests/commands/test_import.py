@@ -18,7 +18,7 @@ from tests.commands.importing import (
     refuses,
     take,
 )
-from tests.commands.scenes import Stage, one_line, plant, text
+from tests.commands.scenes import Stage, one_line, own_ref, plant, text
 from tests.conftest import Repository
 
 
@@ -161,7 +161,7 @@ def test_a_range_comes_without_merges_and_empty_commits(empty: Stage) -> None:
     assert empty.run("branch", "s", "--json").json["commits"] == 2
     branch = empty.folder / "cache/patchmgr/stores"
     built = Repository(next(branch.glob("upstream-*")), is_there=True)
-    assert built.tree("refs/heads/patchmgr/s") == upstream.tree(head)
+    assert built.tree(own_ref(empty.root, "refs/heads/patchmgr/s")) == upstream.tree(head)
 
 
 def test_the_configuration_of_the_repository_changes_no_byte(empty: Stage) -> None:

@@ -224,7 +224,7 @@ def test_a_killed_command_leaves_a_checkout_old_or_new(
 
 def workspace_look(stage: Stage) -> tuple[Picture, str]:
     store = next((stage.folder / "cache/patchmgr/stores").glob("*.git"))
-    branch = store / "refs/heads/patchmgr/s"
+    branch = next(store.glob("refs/patchmgr/*/heads/patchmgr/s"), store / "none")
     files = {path: file for path, file in picture(stage.root).items() if file[0] != "folder"}
     return files, branch.read_text() if branch.exists() else ""
 

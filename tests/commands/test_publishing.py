@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.commands.conftest import Scene
-from tests.commands.scenes import Stage
+from tests.commands.scenes import Stage, own_ref
 from tests.conftest import Repository
 
 A = "".join(f"line {n}\n" for n in range(40))
@@ -104,7 +104,7 @@ def store(stage: Stage) -> Repository:
 
 def test_a_tag_says_what_it_is_and_is_recognised(stage: Stage) -> None:
     first = stage.run("branch", "s", "--tag", "one", "--json").json
-    message = store(stage).git("cat-file", "tag", "one")
+    message = store(stage).git("cat-file", "tag", own_ref(stage.root, "refs/tags/one"))
     assert "Patchmgr-Series: s" in message
     assert f"Patchmgr-Base: {stage.base}" in message
     assert "Gates: not run on this state" in message
@@ -206,7 +206,9 @@ def test_a_tag_tells_the_verdicts_and_the_gates(scene: Scene) -> None:
     scene.run("-C", scene.root, "check", "s", code=4)
     scene.run("-C", scene.root, "branch", "s", "--tag", "one")
     (store,) = Path(os.environ["XDG_CACHE_HOME"]).glob("patchmgr/stores/upstream-*.git")
-    message = Repository(store, is_there=True).git("cat-file", "tag", "one")
+    message = Repository(store, is_there=True).git(
+        "cat-file", "tag", own_ref(scene.root, "refs/tags/one")
+    )
     assert "1 absorbed, 2 unchanged\n  absorbed: fix-five.patch\n" in message
     assert "failed: sign-off (2 problems)" in message
 

@@ -1,0 +1,96 @@
+"""The refs of one workspace in a store that all workspaces of the user share.
+
+What is `refs/heads/x` to a workspace is `refs/patchmgr/<id>/heads/x` in a store. The id is kept in
+the workspace's private folder, so a workspace that is moved keeps its refs. A note in the cache
+says where the workspace of an id is: a copy of one that is still there gets an id of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.durable import unwritable, write_synced
+from patchmgr.plumbing.journal import PRIVATE
+from patchmgr.plumbing.plain_files import read_plain
+from patchmgr.plumbing.stores import cache_folder
+
+REFS = "refs/patchmgr/"
+_FILE = f"{PRIVATE}/id"
+_ID = re.compile(r"[0-9a-f]{16}")
+_NOBODY = "none"  # no ref has it: a workspace without an id has none
+
+
+def own_ref(root: Path, name: str) -> str:
+    """Return the full name in a store of a ref of the workspace."""
+    return f"{REFS}{_own_id(root) or _NOBODY}/{name.removeprefix('refs/')}"
+
+
+def claim(root: Path) -> None:
+    """Give the workspace an id unless it has one, and note where it is."""
+    known = _own_id(root)
+    name = known or secrets.token_hex(8)
+    note = _notes() / name
+    try:
+        if known is None:
+            if (root / PRIVATE).is_symlink():
+                raise PatchmgrError("unsafe-path", f"{PRIVATE} is a symbolic link")
+            (root / PRIVATE).mkdir(exist_ok=True)
+            _write(root / _FILE, name.encode())
+        if _noted(note) != root.resolve():
+            note.parent.mkdir(parents=True, exist_ok=True)
+            _write(note, os.fsencode(root.resolve()))
+    except OSError as fault:
+        raise unwritable(str(root), fault) from fault
+
+
+def workspaces() -> Iterator[tuple[str, Path, bool]]:
+    """Yield each id that was noted, where its workspace was last, and whether it is there."""
+    with suppress(OSError):
+        for note in sorted(_notes().iterdir()):
+            root = _noted(note)
+            if root is not None and _ID.fullmatch(note.name):
+                yield note.name, root, _read(root) == note.name
+
+
+def forget(name: str) -> None:
+    """Drop the note of an id."""
+    (_notes() / name).unlink(missing_ok=True)
+
+
+def _own_id(root: Path) -> str | None:
+    """Return the id, None where there is none or where it is that of the original of a copy."""
+    name = _read(root)
+    noted = None if name is None else _noted(_notes() / name)
+    is_copy = noted is not None and _read(noted) == name and not noted.samefile(root)
+    return None if is_copy else name
+
+
+def _read(root: Path) -> str | None:
+    try:
+        name = (read_plain(root, _FILE, limit=100) or b"").decode("latin-1")
+    except (OSError, PatchmgrError):
+        return None
+    return name if _ID.fullmatch(name) else None
+
+
+def _noted(note: Path) -> Path | None:
+    try:
+        return Path(os.fsdecode(note.read_bytes()))
+    except OSError:
+        return None
+
+
+def _notes() -> Path:
+    return cache_folder() / "workspaces"
+
+
+def _write(path: Path, content: bytes) -> None:
+    beside = path.with_name(f"{path.name}.new")
+    write_synced(beside, content)
+    beside.replace(path)
