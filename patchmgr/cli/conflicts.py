@@ -35,11 +35,12 @@ def show_(name: Id, json: Json = False) -> None:
     """
     from patchmgr.commands.acceptance import is_finding, list_findings
     from patchmgr.commands.conflicts import patches_waiting, show_conflict
+    from patchmgr.engines.picking import matching_ids
     from patchmgr.render.recorded import conflict_text, conflicts_text, list_document, show_document
 
     session = open_session(wants_json=json)
     if is_finding(session.workspace, name):
-        found_by_id = [f for f in list_findings(session.workspace) if f.id.startswith(name)]
+        found_by_id = [f for f in list_findings(session.workspace) if matching_ids(name, (f.id,))]
         show(list_document((), found_by_id) if json else conflicts_text((), found_by_id))
         return
     found = show_conflict(session, name)

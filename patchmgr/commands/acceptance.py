@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.engines.picking import matching_ids
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.accepted import ACCEPTED, parse_accepted, write_accepted
 from patchmgr.formats.shown import shown
@@ -128,20 +129,32 @@ def list_findings(workspace: Workspace) -> tuple[ListedFinding, ...]:
 
 
 def is_finding(workspace: Workspace, name: str) -> bool:
-    """Say whether a name begins the id of a finding, open or accepted."""
+    """Say whether a name begins the id of a finding, open or accepted, and of no other conflict.
+
+    Raises PatchmgrError "unknown-conflict" where it begins ids of both kinds.
+    """
     ids = {one.finding.id for one in open_findings(workspace)}
     ids |= {one.id for one in read_accepted(workspace)}
-    return any(one.startswith(name) for one in ids)
+    found, others = matching_ids(name, sorted(ids)), matching_ids(name, workspace.conflicts())
+    if found and others:
+        raise several_ids(name, (*found, *others))
+    return bool(found)
+
+
+def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
+    """Return the error for the beginning of several ids."""
+    message = f"{shown(name)} is the beginning of {len(found)} ids: {', '.join(found[:5])}"
+    return PatchmgrError("unknown-conflict", message, ("patchmgr conflicts list",))
 
 
 def _matching(workspace: Workspace, name: str) -> OpenFinding:
     every = {one.finding.id: one for one in open_findings(workspace)}
-    found = [one for id_, one in every.items() if id_.startswith(name)]
+    found = matching_ids(name, every)
     if len(found) == 1:
-        return found[0]
-    problem = f"{shown(name)} is not what a rebase stopped at"
+        return every[found[0]]
     if found:
-        problem = f"{shown(name)} is the beginning of {len(found)} ids"
+        raise several_ids(name, found)
+    problem = f"{shown(name)} is not what a rebase stopped at"
     raise PatchmgrError("unknown-conflict", problem, ("patchmgr conflicts list",))
 
 
@@ -149,11 +162,12 @@ def forget_finding(session: Session, name: str, *, is_dry_run: bool) -> tuple[st
     """Forget that findings were accepted: the next rebase stops at them again."""
     with session.writing():
         known = read_accepted(session.workspace)
-        gone = tuple(one.id for one in known if one.id.startswith(name))
-        if len(gone) != 1:
-            hint = ("patchmgr conflicts list",)
-            problem = f"{shown(name)} is the beginning of {len(gone)} ids that are accepted"
-            raise PatchmgrError("unknown-conflict", problem, hint)
+        gone = matching_ids(name, (one.id for one in known))
+        if len(gone) > 1:
+            raise several_ids(name, gone)
+        if not gone:
+            problem = f"{shown(name)} is not accepted"
+            raise PatchmgrError("unknown-conflict", problem, ("patchmgr conflicts list",))
         if not is_dry_run:
             raw = write_accepted(one for one in known if one.id not in gone)
             session.workspace.make(Change({ACCEPTED: raw}), move_store_refs)

@@ -16,7 +16,7 @@ from patchmgr.commands.revising import Revision, make
 from patchmgr.commands.session import Session, nobody
 from patchmgr.engines.fold import step_patch
 from patchmgr.engines.layers import Layer, State
-from patchmgr.engines.picking import beside, pick, together
+from patchmgr.engines.picking import beside, together
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import with_text
 from patchmgr.formats.patch_files import parse_listed, parse_patch
@@ -48,7 +48,7 @@ def _arranged(desk: Desk, revision: Revision, asked: Asked) -> Arranged:
 def drop(session: Session, given: Sequence[str], asked: Asked) -> Arranged:
     """Take patches out of the series; refuse where another one depends on one of them."""
     with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
-        names = {pick(each, desk.file.names()) for each in given}
+        names = {desk.pick(each) for each in given}
         raws: dict[str, bytes | None] = dict.fromkeys(sorted(names))
         file = without(desk.file, names)
         if names <= set(desk.hidden):
@@ -70,7 +70,7 @@ def move(
         raise PatchmgrError("usage", "say where: --before PATCH or --after PATCH")
     with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
         order = desk.file.names()
-        name, other = pick(given, order), pick(str(before or after), order)
+        name, other = desk.pick(given), desk.pick(str(before or after))
         if name == other:
             raise PatchmgrError("usage", f"{shown(name)} cannot be moved beside itself")
         order = beside(order, name, other=other, is_behind=after is not None)
@@ -100,9 +100,8 @@ def _pushed_after(desk: Desk, order: Sequence[str], name: str) -> tuple[str, ...
 def fold(session: Session, given: Sequence[str], asked: Asked, *, into: str | None) -> Arranged:
     """Make patches a part of another one, the top unless it is named."""
     with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
-        order = desk.file.names()
         target = _target(desk, into)
-        others = [pick(each, order) for each in dict.fromkeys(given)]
+        others = [desk.pick(each) for each in dict.fromkeys(given)]
         if not others or target in others:
             raise PatchmgrError("usage", f"name other patches to fold into {shown(target)}")
         _refuse_hidden(desk, (target, *others))
@@ -121,7 +120,7 @@ def fold(session: Session, given: Sequence[str], asked: Asked, *, into: str | No
 
 def _target(desk: Desk, into: str | None) -> str:
     if into is not None:
-        return pick(into, desk.file.names())
+        return desk.pick(into)
     if desk.top is None:
         message = "no patch is pushed; name the one to fold into with --into PATCH"
         raise PatchmgrError("no-patch", message)

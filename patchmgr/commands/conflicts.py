@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.commands.acceptance import several_ids
 from patchmgr.commands.lessons import folder_files
 from patchmgr.commands.memory import Additions, Memory
 from patchmgr.commands.session import Session, move_store_refs
 from patchmgr.commands.work_area import Unfinished, original, read_unfinished, work_file
 from patchmgr.engines.memory import Lesson, Missed, compare, fits_region
+from patchmgr.engines.picking import matching_ids
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.recorded import MAX_SIDE
 from patchmgr.formats.shown import shown
@@ -21,7 +22,6 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
 from patchmgr.store import Change, Workspace
 
-_NAME = re.compile(r"[0-9a-f]{4,12}")
 SIDES = ("ours", "theirs")
 
 
@@ -142,18 +142,15 @@ def _open_ids(memory: Memory, unfinished: Unfinished | None) -> set[str]:
 
 def _full_name(workspace: Workspace, name: str) -> str:
     """Return the id that begins so; raise PatchmgrError "unknown-conflict"."""
-    known = workspace.conflicts()
-    found = [one for one in known if one.startswith(name)] if _NAME.fullmatch(name) else []
+    found = matching_ids(name, workspace.conflicts())
     if len(found) == 1:
         return found[0]
-    hint = "patchmgr conflicts list"
     if found:
-        message = f"{name} is the beginning of {len(found)} ids: {', '.join(found[:5])}"
-        raise PatchmgrError("unknown-conflict", message, (hint,))
-    hints = (hint, "a rebase without --dry-run puts its conflicts on record")
+        raise several_ids(name, found)
+    hints = ("patchmgr conflicts list", "a rebase without --dry-run puts its conflicts on record")
     unfinished = read_unfinished(workspace)
     for item in unfinished.waiting if unfinished is not None else ():
-        if _NAME.fullmatch(name) and item.conflict.startswith(name):
+        if matching_ids(name, (item.conflict,)):
             file = work_file(workspace, item)
             reason = f"{name} is not on record: its text has lines like git's markers"
             raise PatchmgrError("unknown-conflict", reason, (f"solve it by hand in {file}",))

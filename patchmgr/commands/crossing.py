@@ -34,7 +34,7 @@ def cross(
         source = series or _beside(session, into)
         is_down = _is_down(session, source, into)
         file, other = workspace.series_file(source), workspace.series_file(into)
-        name = pick(given, file.names())
+        name = pick(given, file.names(), series=source)
         _check_ends(name, source, file, is_down=is_down)
         if name in other.names():
             raise PatchmgrError(

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from patchmgr.commands.findings import Found, read_findings
 from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.engines.picking import SUFFIX, matching, pick, unknown_patch
 from patchmgr.engines.sightings import pull_number
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.decisions import DECISIONS, parse_decisions, write_decisions
@@ -51,7 +52,7 @@ def decide(
     Raises PatchmgrError "no-finding" where it found nothing to decide.
     """
     with session.writing():
-        named = _series_of(session.workspace, patch, series)
+        named, patch = _named_patch(session.workspace, patch, series)
         found = _found(session.workspace, named, patch)
         if by and not by.isprintable():
             raise PatchmgrError("usage", "--by must be one line of plain text")
@@ -72,7 +73,8 @@ def forget(session: Session, patch: str, *, series: str | None, is_dry_run: bool
     """Forget all decisions about a patch."""
     with session.writing():
         before = read_decisions(session.workspace)
-        gone = [d for d in before if d.patch == patch and series in (None, d.series)]
+        named, patch = _named_patch(session.workspace, patch, series, decided=before)
+        gone = [d for d in before if (d.series, d.patch) == (named, patch)]
         if not gone:
             hint = "patchmgr decide --list"
             raise PatchmgrError("no-finding", f"nothing is decided about {patch}", (hint,))
@@ -90,22 +92,29 @@ def _is_renewed(old: Decision, added: Sequence[Decision]) -> bool:
     return any(old.passages == new.passages for new in added)
 
 
-def _series_of(workspace: Workspace, patch: str, series: str | None) -> str:
-    """Return the one series that has the patch."""
-    names = [workspace.series_record(series).name] if series else sorted(workspace.lock().series)
-    having = [name for name in names if patch in _patches(workspace, name)]
-    if len(having) == 1:
-        return having[0]
-    if having:
+def _named_patch(
+    workspace: Workspace, given: str, series: str | None, decided: Sequence[Decision] = ()
+) -> tuple[str, str]:
+    """Return series and name of the patch that a person means; one `decided` may be gone since."""
+    known = {series: workspace.series_record(series)} if series else workspace.lock().series
+    names = {name: list(workspace.series_file(name).names()) for name in sorted(known)}
+    for decision in decided:
+        if series in (None, decision.series):
+            names.setdefault(decision.series, []).append(decision.patch)
+    if len(names) == 1:
+        ((only, each),) = names.items()
+        return only, pick(given, tuple(dict.fromkeys(each)), series=only)
+    found = [(s, n) for s in names for n in dict.fromkeys(matching(given, names[s], series=s))]
+    exact = [(s, n) for s, n in found if given in (n, n.removesuffix(SUFFIX), f"{s}/{n}")]
+    chosen = exact or found
+    if len(chosen) == 1:
+        return chosen[0]
+    if chosen:
+        having = list(dict.fromkeys(s for s, _ in chosen))
         hint = f"name the series: --series {having[0]}"
-        raise PatchmgrError("usage", f"{', '.join(having)} have a {patch}", (hint,))
-    where = f"the series {series}" if series else "no series here"
-    message = f"{where} has no {patch}" if series else f"{where} has a {patch}"
-    raise PatchmgrError("unknown-patch", message, ("patchmgr series show --help",))
-
-
-def _patches(workspace: Workspace, series: str) -> tuple[str | None, ...]:
-    return tuple(line.name for line in workspace.series_file(series).lines)
+        raise PatchmgrError("usage", f"{', '.join(having)} have a {shown(given)}", (hint,))
+    every = [name for each in names.values() for name in each]
+    raise unknown_patch(f"no series here has a patch {shown(given)}", given, every)
 
 
 def _found(workspace: Workspace, series: str, patch: str) -> tuple[Found, ...]:

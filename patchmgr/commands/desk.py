@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from patchmgr.commands.session import Session, Side
 from patchmgr.engines.layers import Ground, State
+from patchmgr.engines.picking import pick
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
@@ -83,6 +84,10 @@ class Desk(Struct, frozen=True):
     def series(self, names: Sequence[str]) -> tuple[Patch, ...]:
         """Return patches by their names."""
         return tuple(self.patches[name] for name in names)
+
+    def pick(self, given: str) -> str:
+        """Return the patch that a person means; raise PatchmgrError "unknown-patch"."""
+        return pick(given, self.file.names(), series=self.name)
 
     def unpushed(self) -> tuple[str, ...]:
         """Return the patches that are still to be pushed, without hidden ones."""

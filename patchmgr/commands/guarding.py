@@ -35,7 +35,7 @@ def set_guards(
     with session.writing():
         session.workspace.series_record(series)
         file = session.workspace.series_file(series)
-        name = pick(given, file.names())
+        name = pick(given, file.names(), series=series)
         guards = [_guard(word.removeprefix("#")) for word in words]
         new = with_guards(file, name, guards)
         if not is_dry_run and new != file:

@@ -12,7 +12,7 @@ from patchmgr.commands.pushing import Asked
 from patchmgr.commands.revising import Revision, make
 from patchmgr.commands.session import Session, nobody
 from patchmgr.commands.settings import read_settings, settings_path
-from patchmgr.engines.picking import file_name, pick
+from patchmgr.engines.picking import file_name
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.decisions import DECISIONS, write_decisions
 from patchmgr.formats.header_edits import HeaderEdit, check_fields, edited_header
@@ -54,7 +54,7 @@ def edit(session: Session, given: str | None, edit_: HeaderEdit, asked: Asked) -
 
 def _named(desk: Desk, given: str | None) -> str:
     if given is not None:
-        return pick(given, desk.file.names())
+        return desk.pick(given)
     if desk.top is None:
         raise PatchmgrError("no-patch", "no patch is pushed; name one")
     return desk.top

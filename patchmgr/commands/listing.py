@@ -97,7 +97,8 @@ def neighbour(found: Listing, given: str | None, *, step: int) -> str:
     """
     rows = [row.name for row in found.rows if row.mark is not Mark.HIDDEN]
     top = next((row.name for row in found.rows if row.mark is Mark.TOP), None)
-    start = top if given is None else pick(given, [row.name for row in found.rows])
+    names = [row.name for row in found.rows]
+    start = top if given is None else pick(given, names, series=found.series)
     if start is None and step <= 0:
         raise PatchmgrError("no-patch", f"no patch of {found.series} is pushed")
     at = (rows.index(start) if start in rows else -1) + step
@@ -111,7 +112,7 @@ def shown_patch(session: Session, given: str | None, to: Path | None, series: st
     """Return a patch of a series, the top unless it is named."""
     with desk_of(session, to, series, is_dry_run=True, only_reads=True, at_any_place=True) as desk:
         if given is not None:
-            return desk.patches[pick(given, desk.file.names())]
+            return desk.patches[desk.pick(given)]
         if desk.top is None:
             raise PatchmgrError("no-patch", f"no patch of {desk.name} is pushed; name one")
         return desk.patches[desk.top]

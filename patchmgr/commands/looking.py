@@ -14,7 +14,6 @@ from patchmgr.commands.opening import desk_of
 from patchmgr.commands.rewriting import diffs_of
 from patchmgr.commands.session import Session
 from patchmgr.engines.layers import State
-from patchmgr.engines.picking import pick
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
@@ -60,7 +59,7 @@ def files_of(session: Session, given: str | None, to: Path | None, series: str |
 
 def _named(desk: Desk, given: str | None) -> str:
     if given is not None:
-        return pick(given, desk.file.names())
+        return desk.pick(given)
     if desk.top is None:
         raise PatchmgrError("no-patch", f"no patch of {desk.name} is pushed; name one")
     return desk.top
@@ -155,7 +154,7 @@ def _behind(desk: Desk, until: str | None, paths: Sequence[str]) -> State:
 
 
 def _position(desk: Desk, given: str) -> int:
-    name = pick(given, desk.file.names())
+    name = desk.pick(given)
     if name not in desk.names:
         raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
     return desk.names.index(name)

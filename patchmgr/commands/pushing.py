@@ -14,7 +14,6 @@ from patchmgr.commands.revising import Revision, make
 from patchmgr.commands.session import Session
 from patchmgr.engines.fold import step_patch
 from patchmgr.engines.forcing import RejectedHunks, force_patch, reject_text
-from patchmgr.engines.picking import pick
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 
@@ -53,7 +52,7 @@ def push(session: Session, given: str | None, asked: Asked, *, all_: bool) -> Pu
         if given is not None and given.isdigit():
             wanted = left[: int(given)]
         elif given is not None:
-            wanted = _up_to(desk, pick(given, desk.file.names()))
+            wanted = _up_to(desk, desk.pick(given))
         else:
             wanted = left if all_ else left[:1]
         if not wanted:
@@ -133,7 +132,7 @@ def pop(session: Session, given: str | None, asked: Asked, *, all_: bool) -> Pus
         if given is not None and given.isdigit():
             kept = max(0, len(names) - int(given))
         elif given is not None:
-            kept = _position(desk, pick(given, desk.file.names()))
+            kept = _position(desk, desk.pick(given))
         else:
             kept = 0 if all_ else len(names) - 1
         return _pop(desk, kept, asked)
@@ -160,7 +159,7 @@ def goto(session: Session, given: str, asked: Asked) -> Pushed:
             if not desk.names:
                 return _made(desk, Revision((), {}, prepares=True), asked)
             return _pop(desk, 0, asked)
-        name = pick(given, desk.file.names())
+        name = desk.pick(given)
         if name == desk.top:
             return _made(desk, Revision(desk.names, desk.state), asked)
         if name in desk.names:

@@ -16,7 +16,7 @@ from patchmgr.commands.revising import Revision, make
 from patchmgr.commands.rewriting import rewritten
 from patchmgr.commands.session import Session
 from patchmgr.engines.layers import Collision, State, lay, lay_all, layers_of, sharers
-from patchmgr.engines.picking import file_name, pick
+from patchmgr.engines.picking import file_name
 from patchmgr.engines.self_comparison import patch_sameness
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import new_header
@@ -120,7 +120,7 @@ def refresh(
         if not desk.names:
             hint = "make one with: patchmgr new NAME, or push one"
             raise PatchmgrError("no-patch", f"no patch of {desk.name} is pushed", (hint,))
-        name = desk.names[-1] if patch is None else pick(patch, desk.file.names())
+        name = desk.names[-1] if patch is None else desk.pick(patch)
         if name not in desk.names:
             raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
         _refuse_rejects(desk, name)

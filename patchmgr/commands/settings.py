@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from patchmgr.errors import PatchmgrError
-from patchmgr.formats.shown import shown
+from patchmgr.engines.picking import SUFFIX, pick
 from patchmgr.model.settings import SeriesSettings
 from patchmgr.store import Workspace
 
@@ -28,8 +27,14 @@ def left_out(
         return {}
     names = workspace.series_file(series).names()
     groups = read_settings(workspace, series).groups
-    unwanted = {n for given in without for n in _named(given, names, groups.get(given))}
-    wanted = {n for given in only for n in _named(given, names, groups.get(given))}
+
+    def members(given: str) -> Sequence[str]:
+        if given not in groups:
+            return (pick(given, names, series=series, what="patch or group"),)
+        return [n for n in names if not {n, n.removesuffix(SUFFIX)}.isdisjoint(groups[given])]
+
+    unwanted = {name for given in without for name in members(given)}
+    wanted = {name for given in only for name in members(given)}
     found = {}
     for name in names:
         if name in unwanted:
@@ -37,16 +42,3 @@ def left_out(
         elif only and name not in wanted:
             found[name] = "left out by --only"
     return found
-
-
-def _named(given: str, names: Sequence[str], group: Sequence[str] | None) -> tuple[str, ...]:
-    if group is not None:
-        return tuple(name for member in group for name in _named(member, names, None))
-    found = [name for name in names if given in (name, name.removesuffix(".patch"))]
-    if not found:
-        from difflib import get_close_matches
-
-        close = get_close_matches(given, names, n=3, cutoff=0.4)
-        hint = f"nearest names: {', '.join(close)}" if close else "patchmgr series show lists them"
-        raise PatchmgrError("unknown-patch", f"there is no patch or group {shown(given)}", (hint,))
-    return tuple(found)

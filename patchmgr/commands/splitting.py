@@ -19,7 +19,7 @@ from patchmgr.commands.revising import make
 from patchmgr.commands.session import Session, nobody
 from patchmgr.engines.fold import FileStep, step_patch
 from patchmgr.engines.layers import State
-from patchmgr.engines.picking import file_name, pick
+from patchmgr.engines.picking import file_name
 from patchmgr.engines.placement import take_in
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import new_header
@@ -49,7 +49,7 @@ def split(
 ) -> Arranged:
     """Take a part of a patch into a new one behind it; the series makes the same files."""
     with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
-        name, added = pick(given, desk.file.names()), file_name(new)
+        name, added = desk.pick(given), file_name(new)
         if name in desk.hidden:
             raise PatchmgrError("hidden-patch", f"{shown(name)} is hidden: {desk.hidden[name]}")
         file = with_appended(desk.file, added, after=name)
@@ -74,7 +74,7 @@ def absorbed_hunks(
 ) -> frozenset[tuple[str, int]]:
     """Return the hunks of a patch that a rebase onto a state would find there."""
     with desk_of(session, asked.to, asked.series, is_dry_run=True, only_reads=True) as desk:
-        name, patch = desk.name, pick(given, desk.file.names())
+        name, patch = desk.name, desk.pick(given)
     found = rebase(session, [name], onto=ref, wishes=Wishes(), is_dry_run=True)
     outcome = next(o for o in found.series[0].patches if o.name == patch)
     landed = [hunk for hunk in outcome.hunks if hunk.verdict is Verdict.ABSORBED]

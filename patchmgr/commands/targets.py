@@ -203,7 +203,7 @@ def known_targets(workspace: Workspace) -> Iterator[Path]:
 def only_series(session: Session, names: Sequence[str]) -> str:
     """Return the one series that is meant: the named one, or the only one of the workspace."""
     if names:
-        return names[0]
+        return session.workspace.series_record(names[0]).name
     known = sorted(session.workspace.lock().series)
     if len(known) != 1:
         raise PatchmgrError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -23,20 +23,30 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs
 
 
-def finding_of(patch: Patch, results: Sequence[FileResult], blobs: Blobs) -> Finding | None:
-    """Return what a person can decide about a patch in conflict, None where no file collides."""
-    found = {p for result in results for p in _passages(result, blobs)}
+def finding_of(
+    patch: Patch, results: Sequence[FileResult], homes: Mapping[str, str], blobs: Blobs
+) -> Finding | None:
+    """Return what a person can decide about a patch in conflict, None where no file collides.
+
+    `homes` maps paths of the old side that are elsewhere on the new one.
+    """
+    found = {p for result in results for p in _passages(result, homes, blobs)}
     return Finding(change_digest(patch), tuple(sorted(found))) if found else None
 
 
-def _passages(result: FileResult, blobs: Blobs) -> Iterator[Passage]:
-    """Yield the text of upstream that each colliding hunk of a file meets."""
+def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Iterator[Passage]:
+    """Yield the text of upstream that each colliding hunk of a file meets.
+
+    Code that went to another file is met there; a file that moved as a whole keeps its old name.
+    """
     conflict, change = result.conflict, result.step.change
     if conflict is None:
         return
+    is_elsewhere = conflict.new_path != homes.get(change.path, change.path)
+    path = conflict.new_path if is_elsewhere else change.path
     base, ours = shown_content(result.step.base, blobs), conflict.ours
     if base is None or ours is None or conflict.marked is None:
-        yield whole_file(change.path, ours)
+        yield whole_file(path, ours)
         return
     comparison = Comparison(change.path, base, ours)
     likely = {alarm.hunk: alarm.likeness for alarm in result.alarms}
@@ -44,9 +54,9 @@ def _passages(result: FileResult, blobs: Blobs) -> Iterator[Passage]:
     for number, (hunk, position) in enumerate(pairs):
         if number in likely:
             lines = comparison.ours[likely[number].start : likely[number].end]
-            yield passage(change.path, ours, lines)
+            yield passage(path, ours, lines)
         elif result.answers[number] == CONFLICT:
-            yield passage_of_place(change.path, ours, comparison, hunk, position)
+            yield passage_of_place(path, ours, comparison, hunk, position)
 
 
 def standing_decision(

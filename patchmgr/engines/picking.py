@@ -2,41 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 
 SUFFIX = ".patch"
+FEWEST = 4  # digits of an id
 
 
-def pick(given: str, names: Sequence[str]) -> str:
-    """Return the patch of a name, of a number in the series (from 1), or of the start of a name.
+def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") -> str:
+    """Return the one patch of a series that a person means: see `matching`.
 
     Raises PatchmgrError "unknown-patch" with the nearest names.
     """
-    for exact in (given, given + SUFFIX):
-        if exact in names:
-            return exact
-    if given.isascii() and given.isdigit():
-        return _numbered(int(given), names)
-    found = [name for name in names if given and name.startswith(given)]
+    found = matching(given, names, series=series)
     if len(found) == 1:
         return found[0]
     if found:
         hint = f"it may be: {', '.join(found[:5])}"
         raise PatchmgrError("unknown-patch", f"{shown(given)} is the start of several", (hint,))
+    message = f"there is no {what} {shown(given)}"
+    if _is_number(given):
+        message = f"there is no patch number {given}: the series has {len(names)}"
+    raise unknown_patch(message, given, names)
+
+
+def unknown_patch(message: str, given: str, names: Sequence[str]) -> PatchmgrError:
+    """Return the error for a word that means no patch, with the nearest names."""
     close = get_close_matches(given, names, n=3, cutoff=0.4)
     hint = f"nearest names: {', '.join(close)}" if close else "patchmgr series show lists them"
-    raise PatchmgrError("unknown-patch", f"there is no patch {shown(given)}", (hint,))
+    return PatchmgrError("unknown-patch", message, (hint,))
 
 
-def _numbered(number: int, names: Sequence[str]) -> str:
-    if 1 <= number <= len(names):
-        return names[number - 1]
-    message = f"there is no patch number {number}: the series has {len(names)}"
-    raise PatchmgrError("unknown-patch", message, ("patchmgr series show lists them",))
+def matching(given: str, names: Sequence[str], *, series: str) -> tuple[str, ...]:
+    """Return the patches of a series that a word may mean.
+
+    That is one by its name, with or without `.patch`, or by its number (from 1), or all whose names
+    start so. The path of a patch, from the workspace or from `series/`, is a name, too.
+    """
+    start = given.removeprefix("series/").removeprefix(f"{series}/")
+    for exact in (given, given + SUFFIX, start, start + SUFFIX):
+        if exact in names:
+            return (exact,)
+    if _is_number(given):
+        return tuple(names[int(given) - 1 : int(given)])
+    return tuple(name for name in names if start and name.startswith((given, start)))
+
+
+def _is_number(given: str) -> bool:
+    return given.isascii() and given.isdigit() and given[0] != "0"
+
+
+def matching_ids(given: str, ids: Iterable[str]) -> tuple[str, ...]:
+    """Return the conflicts whose ids begin so; four digits at least, as git wants of a commit."""
+    return tuple(one for one in ids if one.startswith(given)) if len(given) >= FEWEST else ()
 
 
 def file_name(given: str) -> str:

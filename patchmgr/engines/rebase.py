@@ -357,7 +357,7 @@ def _judge(
     conflicts = tuple(r.conflict for r in results if r.conflict is not None)
     hunks = tuple(h for r in results for h in hunk_outcomes(r, run.tools))
     changes = {p: run.new.entry(p) for p in before if run.new.entry(p) != before[p]}
-    finding = finding_of(patch, results, run.tools.blobs) if conflicts else None
+    finding = finding_of(patch, results, run.homes, run.tools.blobs) if conflicts else None
     outcome = PatchOutcome(
         name=patch.name,
         subject=patch.subject,

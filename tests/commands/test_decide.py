@@ -182,9 +182,9 @@ def test_a_person_may_name_what_did_it(likely: Scene, named: str, pull: int) -> 
         pytest.param((PATCH, "maybe"), 2, "say absorbed or needed", id="another-verdict"),
         pytest.param((PATCH, "needed", "--forget"), 2, "name a patch", id="both"),
         pytest.param((PATCH, "--list"), 2, "--list stands alone", id="list-and-a-patch"),
-        pytest.param(("x.patch", "needed"), 2, "no series here has a x.patch", id="unknown"),
+        pytest.param(("x.patch", "needed"), 2, "there is no patch x.patch", id="unknown"),
         pytest.param(
-            ("x.patch", "needed", "--series", "s"), 2, "the series s has no x.patch", id="not-in-s"
+            ("x.patch", "needed", "--series", "s"), 2, "there is no patch x.patch", id="not-in-s"
         ),
         pytest.param((PATCH, "needed", "--series", "t"), 2, "there is no series t", id="series"),
         pytest.param(("fork-change-2.patch", "needed"), 1, "anything to decide", id="no-finding"),
@@ -240,6 +240,38 @@ def test_a_collision_without_likeness_can_be_decided_too(scene: Scene) -> None:
     assert [evidence["pull"] for evidence in onto(scene)["evidence"]] == [7]
     edits = scene.upstream.commit({"f.py": source(l4=OTHER.replace("7", "8"))}, "upstream: edits")
     assert onto(scene, commit=edits, code=3)["verdict"] == "conflict"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"f.py": None, "g.py": source(l4=OTHER)}, id="file"),
+        pytest.param({"f.py": None, "g/f.py": source(l4=OTHER)}, id="folder"),
+        pytest.param({"f.py": "x = 1\n", "g.py": f"y = 1\n\n\n{source(l4=OTHER)}"}, id="code"),
+        pytest.param({"f.py": None}, id="deleted"),
+    ],
+)
+@pytest.mark.parametrize("verdict", ["absorbed", "needed"])
+def test_a_decision_holds_where_the_file_moved(
+    scene: Scene, files: dict[str, str | None], verdict: str
+) -> None:
+    scene.upstream.commit({"f.py": source(), "b": "b\n"})
+    fork(scene, {"f.py": source(l4=MINE)})
+    scene.upstream.commit(files, "upstream: moves it (#7)")
+    onto(scene, code=3)
+    decide(scene, PATCH, verdict)
+    patch = onto(scene, code=3 if verdict == "needed" else 0)
+    assert patch["reason"] == f"a person decided: {verdict}"
+
+
+@pytest.mark.parametrize("word", ["fork-change-1", "fork-change", "1", f"s/{PATCH}"])
+def test_a_patch_is_decided_about_by_any_name(likely: Scene, word: str) -> None:
+    onto(likely, code=3)
+    decide(likely, word, "absorbed")
+    likely.rebase("s", "--onto", "upstream/main")
+    if word == "1":  # there is no patch left
+        return
+    assert decide(likely, word, "--forget").out.startswith(f"Forgot: s/{PATCH}  absorbed")
 
 
 def test_several_targets_are_decided_at_once(likely: Scene) -> None:
