@@ -63,8 +63,14 @@ def before(
 
 
 def open_session(*, wants_json: bool = False) -> Session:
-    """Open the workspace that the options or the environment name, or the one around us."""
-    return _open(_named() or Path.cwd(), wants_json=wants_json)
+    """Open the workspace that the options or the environment name, or the one around us.
+
+    In a checkout where patches are pushed, its own record names the workspace.
+    """
+    from patchmgr.commands.candidates import workspace_around
+
+    cwd = Path.cwd()
+    return _open(_named() or workspace_around(cwd) or cwd, wants_json=wants_json)
 
 
 def open_at(
@@ -94,7 +100,7 @@ def _open(start: Path, *, wants_json: bool) -> Session:
     from patchmgr.terminal import stderr_progress
 
     Given.wants_json = wants_json
-    workspace = find_workspace(Path(os.path.abspath(start)), command=shlex.join(sys.argv[1:]))
+    workspace = find_workspace(Path(os.path.realpath(start)), command=shlex.join(sys.argv[1:]))
     Given.session = session = Session(workspace, stderr_progress(), tell)
     session.settle()
     return session

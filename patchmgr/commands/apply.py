@@ -113,7 +113,7 @@ def apply_to_checkout(
         _refuse_changes(found)
         done = _apply(found, wish)
         if not is_dry_run and not done.has_conflicts:
-            remember_target(session.workspace, root)
+            remember_target(session.workspace, root, found.checkout.clone.private)
         return done
 
 

@@ -54,6 +54,14 @@ def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
     return (found, *_parts(memory, found))
 
 
+def is_resolved(memory: Memory, name: str) -> bool:
+    """Say whether a conflict on record has a resolution, or all its parts have one."""
+    found = _listed(memory, name).recorded
+    each = () if found is None else [_listed(memory, part).recorded for part in found.parts]
+    known = each or (found,)
+    return all(one is not None and one.resolution is not None for one in known)
+
+
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
     """Return the patches of an unfinished rebase that wait with a conflict, or a part of it."""
     unfinished, memory = read_unfinished(session.workspace), Memory(session.workspace)

@@ -114,9 +114,6 @@ class Desk(Struct, frozen=True):
         return self.bench.read(entry.blob)
 
 
-NO_DIFF = hashlib.sha256(b"").hexdigest()
-
-
 def diff_digest(patch: Patch) -> str:
     """Return the sha256 of what a patch does; its header is none of it."""
     return hashlib.sha256(patch.diff + (b"-R" if patch.is_reversed else b"")).hexdigest()

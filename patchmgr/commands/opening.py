@@ -8,11 +8,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from patchmgr.commands.desk import NO_DIFF, Desk, check_pin, diff_digest
+from patchmgr.commands.desk import Desk, check_pin, diff_digest
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.places import pushed_targets
 from patchmgr.commands.session import Session, Side, require_pin
-from patchmgr.commands.targets import Standing, only_series, record_in_force, settled, standing
+from patchmgr.commands.targets import applied_now, only_series, settled
 from patchmgr.commands.touched import needed_blobs, touched_paths
 from patchmgr.engines.forcing import force_patch
 from patchmgr.engines.layers import Ground, State, fold_states
@@ -70,7 +70,7 @@ def _opened(
     session: Session, checkout: Checkout | None, series: str | None, select: Sequence[str]
 ) -> Iterator[Desk]:
     head = "" if checkout is None else checkout.clone.head()
-    applied = None if checkout is None else _applied(checkout, head)
+    applied = None if checkout is None else applied_now(checkout, head)
     if applied is not None and series not in (None, applied.series):
         _refuse_other(checkout, applied)
     known = applied.series if applied is not None else None
@@ -104,24 +104,6 @@ def _floor(session: Session, record: SeriesRecord, pin: Resolved, bench: Workben
 
     ready = prepare(session, record)
     return floor(session, ready, bench, Outlook(session), wishes=Wishes())
-
-
-def _applied(checkout: Checkout, head: str) -> Record | None:
-    """Return the record in force: of pushed patches until git has put all their files back."""
-    record = checkout.record()
-    if record is not None and record.pushed is not None:
-        stands = [standing(checkout, file) for file in record.files]
-        is_out = stands and all(each is Standing.ORIGINAL for each in stands)
-        return None if is_out and not _has_empty_top(record) else record
-    if record is None:
-        return None
-    return record_in_force(checkout, head, set(checkout.clone.changed_paths()))
-
-
-def _has_empty_top(record: Record) -> bool:
-    """Say whether the top patch has no diff yet: a person may make one that takes all back."""
-    pushed = record.pushed or ()
-    return bool(pushed) and pushed[-1].digest == NO_DIFF
 
 
 def _refuse_other(checkout: Checkout | None, applied: Record) -> None:

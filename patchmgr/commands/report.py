@@ -42,7 +42,8 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
         kinds = Kinds.of(read_settings(session.workspace, name).labels)
         shelf = Shelf("reports", f"{session.workspace.root} {name}")
         with judging(judge_of(changes, kinds), texts, shelf) as judged:
-            skipped = {o.name for o in carried.outcomes if o.verdict is Verdict.SKIPPED}
+            out = [o for o in carried.outcomes if o.verdict is Verdict.SKIPPED]
+            skipped = {o.name: o.reason or "" for o in out}
             kept = [patch for patch in patches if patch.name not in skipped]
             net = numstat(bench.git_dir, base, head)
             found = footprint(name, ready.record.pin, kept, changes, net)
@@ -56,7 +57,7 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
                 shelf=shelf,
             )
             shelf.close()
-            return replace(found, review=looked)
+            return replace(found, review=looked, skipped=tuple(skipped.items()))
 
 
 def _changes(

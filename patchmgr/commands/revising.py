@@ -59,7 +59,8 @@ def make(desk: Desk, revision: Revision, *, is_dry_run: bool) -> None:
         return
     if desk.checkout is not None and change.steps:
         serve(desk.checkout, desk.session.workspace.root)
-        remember_target(desk.session.workspace, desk.checkout.root)
+        clone = desk.checkout.clone
+        remember_target(desk.session.workspace, clone.root, clone.private)
     desk.session.workspace.make(change, move_store_refs)
 
 

@@ -6,10 +6,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from patchmgr.commands.conflicts import is_resolved
+from patchmgr.commands.decide import read_decisions
 from patchmgr.commands.installed import known_packages
+from patchmgr.commands.memory import Memory
 from patchmgr.commands.session import Session
 from patchmgr.commands.targets import Verification, known_applications
-from patchmgr.commands.work_area import read_unfinished
+from patchmgr.commands.work_area import is_unsolved, read_unfinished
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.upstream import Pin
 from patchmgr.plumbing.git_upstream import HEAD, GitUpstream
@@ -42,7 +45,8 @@ class SeriesStatus(Struct, frozen=True):
 class Status(Struct, frozen=True):
     """The whole workspace; `unfinished` names what a rebase with conflicts left is about.
 
-    `applied` says what is in the checkouts where this workspace has applied something.
+    `applied` says what is in the checkouts where this workspace has applied something. Of the files
+    that the rebase left in conflict, `resolved` are settled for when it goes on.
     """
 
     root: Path
@@ -50,6 +54,7 @@ class Status(Struct, frozen=True):
     applied: tuple[Verification, ...]
     unfinished: str | None
     waiting: tuple[str, ...]
+    resolved: tuple[str, ...] = ()
 
 
 def status(session: Session) -> Status:
@@ -72,8 +77,15 @@ def status(session: Session) -> Status:
     if unfinished is None:
         return Status(session.workspace.root, tuple(rows), applied, None, ())
     about = f"{', '.join(unfinished.series)} onto {unfinished.onto}"
-    waiting = tuple(f"{w.series}/{w.patch}: {w.path}" for w in unfinished.waiting)
-    return Status(session.workspace.root, tuple(rows), applied, about, waiting)
+    waiting, resolved = [], []
+    memory, decided = Memory(session.workspace), read_decisions(session.workspace)
+    for item in unfinished.waiting:
+        is_left = is_unsolved(session.workspace, item) and not is_resolved(memory, item.conflict)
+        is_decided = any((d.series, d.patch) == (item.series, item.patch) for d in decided)
+        kind = waiting if is_left and not is_decided else resolved
+        kind.append(f"{item.series}/{item.patch}: {item.path}")
+    root = session.workspace.root
+    return Status(root, tuple(rows), applied, about, tuple(waiting), tuple(resolved))
 
 
 def _distance(side: GitUpstream | PackageUpstream, pin: Pin) -> Distance:

@@ -25,6 +25,7 @@ from patchmgr.store import PRIVATE, Workspace
 
 _TARGETS = f"{PRIVATE}/targets"
 _Kind = TypeVar("_Kind", bound=Target)
+NO_DIFF = hashlib.sha256(b"").hexdigest()
 
 
 class Standing(str, Enum):
@@ -137,6 +138,24 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
     return record if is_in or (not record.files and head == record.onto) else None
 
 
+def applied_now(checkout: Checkout, head: str) -> Record | None:
+    """Return the record in force: of pushed patches until git has put all their files back."""
+    record = checkout.record()
+    if record is not None and record.pushed is not None:
+        stands = [standing(checkout, file) for file in record.files]
+        is_out = stands and all(each is Standing.ORIGINAL for each in stands)
+        return None if is_out and not _has_empty_top(record) else record
+    if record is None:
+        return None
+    return record_in_force(checkout, head, set(checkout.clone.changed_paths()))
+
+
+def _has_empty_top(record: Record) -> bool:
+    """Say whether the top patch has no diff yet: a person may make one that takes all back."""
+    pushed = record.pushed or ()
+    return bool(pushed) and pushed[-1].digest == NO_DIFF
+
+
 def verify_checkout(
     session: Session, name: str, target: Path, *, selected: Collection[str] = ()
 ) -> Verification:
@@ -153,9 +172,14 @@ def _verify(
     session: Session, record: SeriesRecord, checkout: Checkout, selected: Collection[str]
 ) -> Verification:
     applied, target = checkout.record(), checkout.clone.root
+    nothing = Verification(record.name, target, is_applied=False, is_current=False, files=())
     if applied is None or applied.series != record.name:
-        return Verification(record.name, target, is_applied=False, is_current=False, files=())
+        return nothing
     files = tuple((f.path, standing(checkout, f)) for f in applied.files)
+    # What a person has committed is in, too, though no record says so any more.
+    are_in = all(found is Standing.PATCHED for _, found in files)
+    if not are_in and applied_now(checkout, checkout.clone.head()) is None:
+        return nothing
     is_current = applied.digest == series_digest(session, record, selected or applied.selected)
     is_part = applied.pushed is not None and not applied.digest
     pushed = len(applied.pushed or ()) if is_part else None
@@ -164,15 +188,18 @@ def _verify(
     )
 
 
-def remember_target(workspace: Workspace, target: Path) -> None:
-    """Note where something was applied, so that `status` can look there."""
-    raw = os.fsencode(target)
+def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = None) -> None:
+    """Note where something was applied, so that `status` can look there.
+
+    `git_dir` is the private one of a checkout: `git worktree move` leaves it where it is.
+    """
+    raw = os.fsencode(target) + (b"" if git_dir is None else b"\0" + os.fsencode(git_dir))
     folder = workspace.root / _TARGETS
     with suppress(OSError):
         folder.parent.mkdir(exist_ok=True)
         if not folder.is_symlink() and not folder.parent.is_symlink():
             folder.mkdir(exist_ok=True)
-            name = hashlib.sha256(raw).hexdigest()[:16]
+            name = hashlib.sha256(raw.rpartition(b"\0")[2]).hexdigest()[:16]
             (folder / f"{name}.new").write_bytes(raw)
             (folder / f"{name}.new").replace(folder / name)
 
@@ -186,18 +213,30 @@ def known_applications(session: Session) -> tuple[Verification, ...]:
                 continue
             checkout = Checkout(open_clone(target))
             applied = checkout.record()
-            if applied is not None:
+            if applied is not None and applied.pushed != ():
                 record = session.workspace.series_record(applied.series)
-                found.append(_verify(session, record, checkout, ()))
+                verified = _verify(session, record, checkout, ())
+                found += [verified] if verified.is_applied else []
     return tuple(sorted(found, key=lambda v: (v.series, str(v.target))))
 
 
 def known_targets(workspace: Workspace) -> Iterator[Path]:
     """Yield where something was applied: work trees, and private folders of packages."""
+    found: dict[Path, None] = {}
     with suppress(OSError):
         for note in sorted((workspace.root / _TARGETS).iterdir()):
             if note.suffix != ".new" and note.is_file():
-                yield Path(door.text(note.read_bytes()[:4096]))
+                target, _, git_dir = door.text(note.read_bytes()[:8192]).partition("\0")
+                moved = _moved_to(Path(git_dir)) if git_dir else None
+                found[moved or Path(target)] = None
+    yield from found
+
+
+def _moved_to(git_dir: Path) -> Path | None:
+    """Return where the linked work tree of a git directory is, None where it is none."""
+    with suppress(OSError):
+        return Path(os.fsdecode((git_dir / "gitdir").read_bytes().rstrip(b"\n"))).parent
+    return None
 
 
 def only_series(session: Session, names: Sequence[str]) -> str:

@@ -141,8 +141,9 @@ class Footprint(Struct, frozen=True):
 
     The files of each of `kinds`, `areas`, `builds`, `languages` and `folders` add up to `total`;
     in the last two, vendored files are one row with the name of their area. `passing` are
-    the paths that patches touch and that end as the pin has them. `review` is what a reviewer
-    asks for, None where only the numbers are wanted.
+    the paths that patches touch and that end as the pin has them. `skipped` are the patches that
+    are not carried, each with the reason. `review` is what a reviewer asks for, None where only the
+    numbers are wanted.
     """
 
     series: str
@@ -157,6 +158,7 @@ class Footprint(Struct, frozen=True):
     folders: tuple[Tally, ...]
     passing: tuple[str, ...] = ()
     review: Review | None = None
+    skipped: tuple[tuple[str, str], ...] = ()
 
     @property
     def patch_added(self) -> int:

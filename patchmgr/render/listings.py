@@ -153,8 +153,10 @@ def status_text(status: Status) -> str:
     lines = [f"workspace {clean(str(status.root))}\n", table(rows) or "no series yet\n"]
     lines += [f"{_applied_line(found)}\n" for found in status.applied]
     if status.unfinished is not None:
-        lines.append(f"unfinished rebase of {clean(status.unfinished)}; waiting:\n")
+        what = "; waiting:" if status.waiting else "; no file waits any more"
+        lines.append(f"unfinished rebase of {clean(status.unfinished)}{what}\n")
         lines += [f"  {clean(item)}\n" for item in status.waiting]
+        lines += [f"  resolved: {clean(item)}\n" for item in status.resolved]
         lines.append("go on with: patchmgr rebase --continue    (or --abort)\n")
     return "".join(lines)
 
@@ -197,7 +199,11 @@ def status_document(status: Status) -> str:
         }
         for row in status.series
     ]
-    unfinished = {"about": status.unfinished, "waiting": list(status.waiting)}
+    unfinished = {
+        "about": status.unfinished,
+        "waiting": list(status.waiting),
+        "resolved": list(status.resolved),
+    }
     return document(
         "status",
         workspace=str(status.root),

@@ -66,6 +66,8 @@ def _facts(footprint: Footprint) -> str:
         (total.removed, "lines removed"),
         *((t.files, TITLES[t.name]) for t in footprint.kinds if t.files),
     ]
+    if footprint.skipped:
+        facts.append((len(footprint.skipped), "skipped"))
     if review is not None and review.sites:
         facts.append((review.count(Reach.SHARED), "changed sites that run for everybody"))
     rows = "".join(f"<li><b>{number}</b> {escape(word)}</li>" for number, word in facts)

@@ -37,6 +37,7 @@ def footprint_value(footprint: Footprint) -> dict[str, Any]:
         "files": [_file(file) for file in footprint.files],
         "patches": [_patch(patch) for patch in footprint.patches],
         "passing": list(footprint.passing),
+        "skipped": [{"name": name, "reason": reason} for name, reason in footprint.skipped],
         **({} if footprint.review is None else review_value(footprint.review)),
     }
 

@@ -135,6 +135,9 @@ def _head(footprint: Footprint) -> str:
     if (footprint.patch_added, footprint.patch_removed) != (total.added, total.removed):
         by_patch = _lines(footprint.patch_added, footprint.patch_removed)
         sentences.append(f"Counted patch by patch it is {by_patch}.")
+    if footprint.skipped:
+        names = ", ".join(f"{code(name)} ({text(reason)})" for name, reason in footprint.skipped)
+        sentences.append(f"Skipped: {names}.")
     if total.binaries:
         verb = "is" if total.binaries == 1 else "are"
         sentences.append(f"{counted(total.binaries, 'file')} {verb} binary, without lines.")

@@ -40,7 +40,8 @@ def report_terminal(footprint: Footprint, *, width: int, colour: bool) -> str:
 
 def _head(footprint: Footprint, width: int, colour: bool) -> Iterator[str]:
     pin = footprint.pin
-    title = f"{clean(footprint.series)}  {counted(len(footprint.patches), 'patch')}"
+    skipped = f", {len(footprint.skipped)} skipped" if footprint.skipped else ""
+    title = f"{clean(footprint.series)}  {counted(len(footprint.patches), 'patch')}{skipped}"
     yield painted(_cut(title, width), _TITLE, colour=colour)
     named = f"{clean(pin.ref)} " if pin.ref != pin.commit else ""
     yield f"on {named}{clean(pin.commit)}"
@@ -51,6 +52,8 @@ def _head(footprint: Footprint, width: int, colour: bool) -> Iterator[str]:
     yield f"by patch  {_change(footprint.patch_added, footprint.patch_removed, colour)}"
     if footprint.passing:
         yield f"passing   {counted(len(footprint.passing), 'path')}, unchanged in the end"
+    for name, reason in footprint.skipped:
+        yield f"skipped   {clean(name)}: {clean(reason)}"
 
 
 def _change(added: int, removed: int, colour: bool) -> str:

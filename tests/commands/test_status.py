@@ -1,0 +1,98 @@
+"""`status` says what the other commands say: of checkouts, of conflicts, of skipped patches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Scene, invoke
+from tests.commands.scenes import Stage, text
+from tests.commands.test_rebase import fork
+
+
+def where(root: Path) -> list[str]:
+    """Return what a workspace says of checkouts."""
+    return [line for line in invoke("-C", root, "status").out.splitlines() if " is in " in line]
+
+
+def test_a_linked_checkout(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    clone, linked, moved = stage.clone(), stage.folder / "linked", stage.folder / "moved"
+    clone.git("worktree", "add", "--quiet", "--detach", str(linked), stage.base)
+    stage.run("push", "--to", linked)
+    assert where(stage.root) == [f"s is in {linked}: 1 patch pushed"]
+    monkeypatch.chdir(linked)
+    assert invoke("applied").out == "> fork-one.patch\n"
+    assert invoke("status").out == stage.run("status").out
+    monkeypatch.chdir(stage.folder)
+    clone.git("worktree", "move", str(linked), str(moved))
+    assert where(stage.root) == [f"s is in {moved}: 1 patch pushed"]
+    assert stage.run("applied").out == "> fork-one.patch\n"
+    stage.run("pop", "--all", "--to", moved)
+    assert where(stage.root) == []
+
+
+def test_a_workspace_behind_a_link(stage: Stage) -> None:
+    clone, link = stage.clone(), stage.folder / "link"
+    link.symlink_to(stage.root)
+    assert invoke("-C", link, "push", "--to", clone.root).code == 0
+    for root in (stage.root, link):
+        assert where(root) == [f"s is in {clone.root}: 1 patch pushed"]
+        assert invoke("-C", root, "applied").out == "> fork-one.patch\n"
+
+
+@pytest.mark.parametrize("commits", [True, False], ids=["commits", "files"])
+def test_what_git_took_out_again(stage: Stage, commits: bool) -> None:
+    clone = stage.clone()
+    stage.run("apply", "s", "--to", clone.root, *(["--commit"] if commits else []))
+    assert where(stage.root) == [f"s is in {clone.root}: whole"]
+    clone.git("reset", "--quiet", "--hard", stage.base)
+    clone.git("clean", "--quiet", "-d", "--force")
+    assert where(stage.root) == []
+    verified = stage.run("verify", "s", "--to", clone.root, code=4)
+    assert verified.out == f"s is not applied in {clone.root}\n"
+    assert "is not applied" in stage.run("unapply", "s", "--to", clone.root, code=2).err
+
+
+def test_what_is_resolved_does_not_wait(scene: Scene) -> None:
+    scene.upstream.commit({path: text() for path in "abcd"})
+    fork(scene, *({path: text(l10=f"our {path}\n")} for path in "abcd"))
+    scene.upstream.commit({path: text(l10=f"their {path}\n") for path in "abcd"}, "all")
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+
+    def waiting() -> tuple[list[str], list[str]]:
+        told = scene.run("-C", scene.root, "status", "--json").json["unfinished"]
+        return told["waiting"], told["resolved"]
+
+    names = [f"s/fork-change-{n}.patch: {path}" for n, path in enumerate("abcd", 1)]
+    assert waiting() == (names, [])
+    solved = scene.root / ".patchmgr/rebase/s/fork-change-1.patch/a"
+    solved.write_text(text(l10="both\n"))
+    assert waiting() == (names[1:], names[:1])
+    listed = scene.run("-C", scene.root, "conflicts", "list", "--json").json["conflicts"]
+    (known,) = (one["id"] for one in listed if one["path"] == "b")
+    scene.run("-C", scene.root, "decide", "4", "absorbed")
+    assert waiting() == (names[1:3], [names[0], names[3]])
+    scene.run("-C", scene.root, "conflicts", "accept", known, "ours")
+    assert waiting() == (names[2:3], [*names[:2], names[3]])
+    assert "resolved: s/fork-change-1.patch: a" in scene.run("-C", scene.root, "status").out
+    (left,) = (
+        c["path"]
+        for patch in scene.rebase("--continue", code=3)["series"][0]["patches"]
+        for c in patch["conflicts"]
+    )
+    assert left == "c"
+
+
+def test_a_series_whose_only_patch_is_skipped(scene: Scene) -> None:
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l10="ours\n")})
+    series = scene.root / "series/s/series"
+    series.write_text("fork-change-1.patch #+never\n")
+    report = scene.run("-C", scene.root, "report", "s")
+    assert report.out.startswith("s  0 patches, 1 skipped\n")
+    assert "skipped   fork-change-1.patch: " in report.out
+    value = scene.run("-C", scene.root, "report", "s", "--json").json["series"][0]
+    assert [one["name"] for one in value["skipped"]] == ["fork-change-1.patch"]
+    page = scene.run("-C", scene.root, "report", "s", "--format", "markdown").out
+    assert "Skipped: `fork-change-1.patch` (" in page
