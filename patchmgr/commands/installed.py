@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from patchmgr.commands.package_files import InRepository
 from patchmgr.commands.session import Session
 from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.targets import (
@@ -18,6 +19,7 @@ from patchmgr.commands.targets import (
     series_digest,
     settled,
 )
+from patchmgr.engines.installed_paths import InstalledPaths
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.path_maps import PathMap, parse_path_map
 from patchmgr.model.upstream import SeriesRecord
@@ -29,7 +31,13 @@ from patchmgr.plumbing.environments import (
     find_distribution,
     site_environment,
 )
-from patchmgr.plumbing.installation import PRIVATE, FileState, Installation, find_left
+from patchmgr.plumbing.installation import (
+    PRIVATE,
+    FileState,
+    Installation,
+    find_left,
+    original_reader,
+)
 
 _STANDINGS = {
     FileState.PATCHED: Standing.PATCHED,
@@ -160,11 +168,15 @@ def _word(states: Collection[FileState], *, is_same: bool, is_current: bool) -> 
 
 
 def _verify_bare(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
-    """Say how the files stand that the series would change, as far as their paths tell it."""
-    maps, known = path_map(session, record.name), target.distribution.record
+    """Say how the files stand that the series would change, as far as its patches tell it."""
     patches, _ = whole_series(session, record)
+    layout = InstalledPaths(
+        target.distribution.record,
+        path_map(session, record.name),
+        InRepository((), patches, original_reader(target, None)),
+    )
     named = dict.fromkeys(path for patch in patches for path in patch.paths())
-    paths = [place for path in named if (place := maps.find(path) or path) in known]
+    paths = [place for path in named if (place := layout.find(path)) is not None]
     files = tuple((path, target.state(path, None, is_current=True)) for path in paths)
     state = "edited" if any(s is FileState.EDITED for _, s in files) else "pristine"
     return InstalledState(record.name, target.distribution, state, False, False, None, files)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,7 +11,8 @@ from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
 from patchmgr.commands.decide import read_decisions
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
-from patchmgr.commands.package_ends import NOBODY, Ends, find_ends, tree_of_files
+from patchmgr.commands.package_ends import NOBODY, Ends, find_ends
+from patchmgr.commands.package_files import InRepository, installed_tree
 from patchmgr.commands.session import Session, bringer, nobody
 from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.touched import needed_blobs, touched_paths
@@ -20,11 +20,9 @@ from patchmgr.engines.installed_paths import InstalledPaths
 from patchmgr.engines.rebase import Item
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.path_maps import PathMap
-from patchmgr.formats.wheel_records import is_known_digest, record_digest
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import FilePatch, Patch
-from patchmgr.model.ports import Tree
 from patchmgr.model.recorded import Recalled
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import GITLINK, REGULAR, SYMLINK, Entry
@@ -32,7 +30,6 @@ from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.exchanges import Content
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
-from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.plumbing.workbench import Workbench
 
@@ -103,34 +100,16 @@ class _Run:
         self.series_file = asked.series_file
         self.bench, self.outlook, self.formatters = bench, outlook, formatters
         self.memory = Memory(self.session.workspace)
-        files = (file for patch in self.patches for file in patch.files)
-        self.old_ids = {file.old_path: file.old_id or "" for file in files if file.old_path}
-        self.layout = InstalledPaths(self.package.record, self.package.maps, self._is_same)
-        self.trees: tuple[StoredTree, ...] = ()
         pin, release = self.ends.base, self.ends.onto
+        trees = [bench.tree(end.commit) for end in (release, pin) if end is not None]
+        source = InRepository(trees, self.patches, self.package.read)
+        self.layout = InstalledPaths(self.package.record, self.package.maps, source)
         base = pin.commit if pin is not None else self._pristine_base()
         self.base = bench.tree(base)
         self.onto_commit = base if release is None else release.commit
-        self.trees = (bench.tree(self.onto_commit), self.base)
         if self.ends.needs_all:
             self._lay(self._all_installed())
         self.onto = bench.tree(self.onto_commit)
-
-    def _is_same(self, path: str, place: str) -> bool:
-        """Say whether the package's file has the content that the repository has at the path."""
-        for tree in self.trees:
-            entry = tree.entry(path)
-            blob = None if entry is None or entry.mode == GITLINK else entry.blob
-            if blob and record_digest(self.bench.read(blob)) == self._digest(place):
-                return True
-        known = self.old_ids.get(path, "").strip("0")
-        found = self.package.read(place) if known and not self.trees else None
-        return found is not None and blob_id(found.content).startswith(known)
-
-    def _digest(self, place: str) -> str:
-        digest = self.package.record[place]
-        found = None if is_known_digest(digest) else self.package.read(place)
-        return digest if found is None else record_digest(found.content)
 
     def _pristine_base(self) -> str:
         """Make the pin of the files that the patches touch: RECORD proves that they are its."""
@@ -142,7 +121,8 @@ class _Run:
         return write_commits(self.bench, None, [Draft(NOBODY, b"installed\n", files)])[0]
 
     def _all_installed(self) -> dict[str, Entry | None]:
-        return tree_of_files(self.bench, self.base, self.package.record, self.package.read)
+        record, read = self.package.record, self.package.read
+        return installed_tree(self.bench, self.base, self.layout, record, read)
 
     def _read(self, path: str) -> WorkFile | None:
         place = self.layout.find(path)
@@ -211,14 +191,14 @@ class _Run:
         if file.old_path in made or self.layout.find(file.old_path) is not None:
             return True
         is_gone = self.onto.entry(file.old_path) is None
-        return is_gone and self.layout.has_top_of(file.old_path)
+        return is_gone and self.layout.place_new(file.old_path) is not None
 
     def _place(self, path: str) -> str | None:
         """Return where a path of the repository is, or belongs, in the package."""
         found = self.layout.find(path)
         if found is not None or self.onto.entry(path) is not None:
             return found
-        return self.layout.place_new(path, _siblings(self.onto, path))
+        return self.layout.place_new(path)
 
     def _carry(self, items: Sequence[Item]) -> Carried:
         side = self.ends.side
@@ -258,12 +238,19 @@ class _Run:
         """Return the files by their place in the package, and what has no place there."""
         files: dict[str, Content | None] = {}
         beyond: list[tuple[str, str]] = []
+        places: dict[str, str] = {}
         for path, entry in carried.changes.items():
             place = self._place(path)
             if place is None:
                 beyond.append(("", path))
                 continue
             content = self._content(path, place, entry)
+            if places.setdefault(place, path) != path:
+                raise PatchmgrError(
+                    "usage",
+                    f"{places[place]} and {path} are both {place} in {self.package.name}",
+                    ("say in series.toml where the package has each: [paths]",),
+                )
             found = self.package.read(place)
             same = None if found is None else (found.mode, found.content)
             if (None if content is None else (content.entry.mode, content.content)) != same:
@@ -290,10 +277,3 @@ class _Run:
             None, self.onto.id, carried.outcomes, (None,) * len(carried.outcomes),
             commits_back=back,
         )  # fmt: skip
-
-
-def _siblings(tree: Tree, path: str) -> tuple[str, ...]:
-    folder = path.rpartition("/")[0]
-    if not folder or not tree.is_directory(folder):
-        return ()
-    return tuple(islice(tree.files_below(folder), _SIBLINGS))

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from msgspec import Struct
 
 from patchmgr.commands.session import Side, history_between, require_pin
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.wheel_records import record_digest
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
-from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import Pin
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
-from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.work_tree import WorkFile
-from patchmgr.plumbing.workbench import Workbench
 
 NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
 _NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
-_TEXTS = (".py", ".pyi", ".txt", ".json", ".toml", ".yaml", ".yml", ".md", ".cfg", ".ini",
-          ".h", ".hpp", ".cuh", ".cu", ".cpp", ".cc", ".c", ".inl", ".jinja", ".sh")  # fmt: skip
 
 
 class Ends(Struct, frozen=True):
@@ -85,28 +76,3 @@ def is_same_release(pin: Pin, version: str) -> bool:
 
 def _public(version: str) -> str:
     return version.partition("+")[0]
-
-
-def tree_of_files(
-    bench: Workbench,
-    base: StoredTree,
-    record: Mapping[str, str],
-    read: Callable[[str], WorkFile | None],
-) -> dict[str, Entry | None]:
-    """Return what makes a tree of the pin one of the package's texts, as far as it has them."""
-    changes: dict[str, Entry | None] = {}
-    tops = {path.partition("/")[0] for path in record if path.endswith(".py") and "/" in path}
-    for path, digest in record.items():
-        if path.partition("/")[0] not in tops or not path.endswith(_TEXTS):
-            continue
-        entry = base.entry(path)
-        is_blob = entry is not None and entry.mode != GITLINK
-        if entry and is_blob and record_digest(bench.read(entry.blob)) == digest:
-            continue
-        found = read(path)
-        if found is not None:
-            changes[path] = Entry(found.mode, bench.add(found.content))
-    for top in tops:
-        if base.is_directory(top):
-            changes |= {path: None for path in base.files_below(top) if path not in record}
-    return changes

@@ -1,67 +1,244 @@
-"""Where the files of a repository are in an installed package."""
+"""Where the files of a repository are in an installed package.
+
+Nothing is known of folders' names: `src/`, `lib/`, `python/`, a folder that is installed under
+another name, and copies that a package keeps with its data are all found by content. A file is
+where its content is, if that is one place and no other file of the repository fits there better.
+A file that has another content, or is new, goes where the files beside it are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
+from itertools import islice
+from typing import Protocol
 
 from patchmgr.formats.path_maps import PathMap
 
 _METADATA = (".dist-info", ".data", ".egg-info")
+_LOOKED_AT = 200  # files of a folder, or below it
+_ENOUGH = 8  # of them that are installed
+_NAMESAKES = 16
+
+
+class Source(Protocol):
+    """The files of the repository: all of them (`is_whole`), or those that patches name."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether all files are known."""
+
+    def names(self, folder: str) -> Collection[str]:
+        """Return the names of the files that are in the folder itself."""
+
+    def files(self) -> Iterable[str]:
+        """Yield the paths of all files that are known."""
+
+    def is_same(self, path: str, place: str) -> bool:
+        """Say whether the package has at the place what the repository has at the path."""
 
 
 class InstalledPaths:
-    """The places of a distribution's files, as its RECORD lists them.
+    """The places of a distribution's files, as its RECORD lists them."""
 
-    A path is where the path map says; else at the same path; else, for copies that a package
-    keeps with its data, at the one place that ends in it and `is_same`: the content proves it.
-    """
-
-    def __init__(
-        self, known: Collection[str], maps: PathMap, is_same: Callable[[str, str], bool]
-    ) -> None:
-        self._known = frozenset(known)
+    def __init__(self, known: Iterable[str], maps: PathMap, source: Source) -> None:
+        self._known = frozenset(path for path in known if not _is_apart(path))
         self._maps = maps
-        self._is_same = is_same
-        self._found: dict[str, str | None] = {}
-        self._tops = {path.partition("/")[0] for path in self._known}
-        self._tops -= {top for top in self._tops if top.endswith(_METADATA)}
+        self._source = source
+        self._tops = {path.partition("/")[0] for path in self._known if "/" in path}
+        self._by_name = cache(lambda: _by_name(self._known))
+        self._files = cache(lambda: tuple(source.files()))
+        self._files_by_name = cache(lambda: _by_name(self._files()))
+        self._place = cache(self._find_place)
+        self._pair = cache(self._find_pair)
+        self._home = cache(self._find_home)
+        self._folders = cache(self._find_folders)
+        self._origins = cache(self._find_origins)
 
     def find(self, path: str) -> str | None:
         """Return where a file of the repository is installed, None where it is not."""
-        if path not in self._found:
-            self._found[path] = self._search(path)
-        return self._found[path]
+        return self._place(path)
 
-    def _search(self, path: str) -> str | None:
+    def _find_place(self, path: str) -> str | None:
         mapped = self._maps.find(path)
         if mapped is not None:
             return mapped if mapped in self._known else None
-        if path in self._known:
-            return path
-        places = [known for known in self._known if known.endswith("/" + path)]
-        if len(places) != 1 or ".." in places[0].split("/"):
-            return None
-        if not self._is_same(path, places[0]):
-            return None
-        return places[0]
+        return self._pair(path) or self._beside(path) or self._named(path)
 
-    def place_new(self, path: str, siblings: Collection[str]) -> str | None:
-        """Return where a new file belongs, None where nothing of its kind is installed.
-
-        It goes where one of its siblings (files beside it in the repository) is.
-        """
+    def place_new(self, path: str) -> str | None:
+        """Return where a new file belongs, None where nothing of its kind is installed."""
         mapped = self._maps.find(path)
         if mapped is not None:
             return mapped
-        if self.has_top_of(path):
+        folder, name = _split(path)
+        home = self._home(folder)
+        if home is None:
+            return None
+        place = _join(home, name)
+        if "/" in place:
+            return place if place.partition("/")[0] in self._tops else None
+        return place if self._has_like(place, folder) else None
+
+    def is_missed(self, path: str) -> bool:
+        """Say whether the package lacks a file of which it has the like beside it."""
+        folder = _split(path)[0]
+        is_known = self._home(folder) is not None
+        return is_known and self.find(path) is None and self._has_like(path, folder)
+
+    def _has_like(self, path: str, folder: str) -> bool:
+        """Say whether a file of a folder is installed that has the path's suffix."""
+        kind = path.rpartition(".")[2]
+        names = (name for name in self._source.names(folder) if name.rpartition(".")[2] == kind)
+        return any(self.find(_join(folder, name)) is not None for name in names)
+
+    def path_of(self, place: str) -> str | None:
+        """Return which path of the repository an installed file would have, None if unknown."""
+        folder, name = _split(place)
+        home = self._folders().get(folder)
+        return None if home is None else _join(home, name)
+
+    def _find_folders(self) -> dict[str, str]:
+        """Return which folder of the repository is installed as which, for all that are."""
+        votes: dict[str, list[str]] = defaultdict(list)
+        for path in self._files():
+            place = self.find(path)
+            if place is not None:
+                votes[_split(place)[0]].append(_split(path)[0])
+        ranked = {folder: _most(found, folder) for folder, found in votes.items()}
+        return {folder: most for folder, most in ranked.items() if most is not None}
+
+    def _find_pair(self, path: str) -> str | None:
+        """Return the one place that has the content of a file, and has it from that file."""
+        if path in self._known and self._source.is_same(path, path):
             return path
-        for sibling in siblings:
-            place = self.find(sibling)
-            if place is not None and place.endswith("/" + sibling):
-                return place[: -len(sibling)] + path
+        found: list[str] = []
+        depth = 0
+        namesakes = self._by_name().get(_split(path)[1], ())
+        for place in sorted(namesakes, key=lambda one: (-_shared(path, one), one))[:_NAMESAKES]:
+            if found and _shared(path, place) < depth:
+                break
+            if self._source.is_same(path, place):
+                found.append(place)
+                depth = _shared(path, place)
+        return found[0] if len(found) == 1 and self._origins(found[0]) == [path] else None
+
+    def _find_origins(self, place: str) -> list[str]:
+        """Return the files with the content of an installed one whose paths are most like its."""
+        named = self._files_by_name().get(_split(place)[1], ())
+        same = [path for path in named if self._source.is_same(path, place)]
+        most = max((_shared(path, place) for path in same), default=0)
+        return [path for path in same if _shared(path, place) == most]
+
+    def _is_anothers(self, path: str, place: str) -> bool:
+        """Say whether another file of the repository is what the place has."""
+        origins = self._origins(place)
+        depth = _shared(path, place)
+        return path not in origins and any(_shared(one, place) >= depth for one in origins)
+
+    def _beside(self, path: str) -> str | None:
+        """Return where the files beside it are, if the package has one of its name there."""
+        folder, name = _split(path)
+        home = self._home(folder)
+        place = None if home is None else _join(home, name)
+        return None if place not in self._known or self._is_anothers(path, place) else place
+
+    def _named(self, path: str) -> str | None:
+        """Return the place that is the path, or all of its end, as long as no other file fits."""
+        named = self._by_name().get(_split(path)[1], ())
+        ends = [path] if path in self._known else [p for p in named if path.endswith("/" + p)]
+        if len(ends) != 1 or self._is_anothers(path, ends[0]):
+            return None
+        rivals = self._files_by_name().get(_split(path)[1], ())
+        is_unsure = path != ends[0] and any(
+            one != path and (one == ends[0] or one.endswith("/" + ends[0])) for one in rivals
+        )
+        return None if is_unsure else ends[0]
+
+    def _find_home(self, folder: str) -> str | None:
+        """Return the folder of the package that has the files of a folder."""
+        names = self._source.names(folder)
+        beside = [_join(folder, name) for name in islice(names, _LOOKED_AT)]
+        home = self._voted(beside, self._pair, folder)
+        if home is None and folder:  # most of what is below the root is in no package
+            home = self._home_below(folder)
+        if home is None:
+            home = self._voted(beside, self._named, folder)
+        if home is None and not self._source.is_whole:
+            home = self._folder_named(folder)
+        above, name = _split(folder)
+        if home is not None or not above:
+            return home
+        home = self._home(above)
+        if home is None:
+            return None
+        home = _join(home, name)
+        is_there = not names or any(_join(home, one) in self._known for one in names)
+        return home if is_there else None
+
+    def _voted(
+        self, paths: Iterable[str], look: Callable[[str], str | None], folder: str
+    ) -> str | None:
+        return _most((_split(place)[0] for path in paths if (place := look(path))), folder)
+
+    def _home_below(self, folder: str) -> str | None:
+        """Return where a folder must be that has all below it in the same places."""
+        prefix = folder + "/"
+        below = islice((one for one in self._files() if one.startswith(prefix)), _LOOKED_AT)
+        return _most(self._heads(below, prefix), folder)
+
+    def _heads(self, paths: Iterable[str], prefix: str) -> Iterator[str]:
+        for path in paths:
+            place, rest = self._pair(path), path.removeprefix(prefix)
+            if place == rest:
+                yield ""
+            elif place is not None and place.endswith("/" + rest):
+                yield place[: -len(rest) - 1]
+
+    def _folder_named(self, folder: str) -> str | None:
+        """Return the end of a folder's path that is a package, with what is not yet in it."""
+        parts = folder.split("/")
+        for start, part in enumerate(parts):
+            if part in self._tops:
+                return "/".join(parts[start:])
         return None
 
-    def has_top_of(self, path: str) -> bool:
-        """Say whether the distribution installs a folder that the path would be in."""
-        top, slash, _ = path.partition("/")
-        return bool(slash) and top in self._tops and top != ".."
+
+def _is_apart(path: str) -> bool:
+    """Say whether a path of RECORD is metadata, or is in no folder of packages."""
+    top = path.partition("/")[0]
+    return ".." in path.split("/") or path.startswith("/") or top.endswith(_METADATA)
+
+
+def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        found[_split(path)[1]].append(path)
+    return found
+
+
+def _most(votes: Iterable[str], folder: str) -> str | None:
+    """Return what most say, or of several the one that is most like the folder; None if none is."""
+    counts = Counter(islice(votes, _ENOUGH))
+    ranked = sorted(((n, _shared(one, folder), one) for one, n in counts.items()), reverse=True)
+    is_tie = len(ranked) > 1 and ranked[0][:2] == ranked[1][:2]
+    return None if not ranked or is_tie else ranked[0][2]
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many components at the end two paths share."""
+    count = 0
+    for left, right in zip(reversed(one.split("/")), reversed(other.split("/")), strict=False):
+        if left != right:
+            break
+        count += 1
+    return count
+
+
+def _split(path: str) -> tuple[str, str]:
+    folder, _, name = path.rpartition("/")
+    return folder, name
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name

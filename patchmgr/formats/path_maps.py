@@ -13,7 +13,10 @@ _TABLE = "paths"
 
 
 class PathMap(Struct, frozen=True):
-    """Pairs of a path of the repository and where it is installed; a folder ends in `/`."""
+    """Pairs of a path of the repository and where it is installed.
+
+    A folder ends in `/`; "" is the root of the repository, or the folder of packages.
+    """
 
     pairs: tuple[tuple[str, str], ...] = ()
 
@@ -22,7 +25,7 @@ class PathMap(Struct, frozen=True):
         for source, place in sorted(self.pairs, key=lambda pair: -len(pair[0])):
             if path == source:
                 return place
-            if source.endswith("/") and path.startswith(source):
+            if _is_folder(source) and path.startswith(source):
                 return place + path[len(source) :]
         return None
 
@@ -41,11 +44,16 @@ def parse_path_map(raw: bytes) -> PathMap:
 
 def _pair(source: str, place: object) -> tuple[str, str]:
     what = f"series.toml, [{_TABLE}]:"
-    if not isinstance(place, str) or source.endswith("/") != place.endswith("/"):
+    if not isinstance(place, str) or _is_folder(source) != _is_folder(place):
         raise PatchmgrError(
             "broken-workspace",
-            f"{what} {shown(source)} needs a path as its value, both with / at the end or none",
+            f"{what} {shown(source)} needs a path as its value, both with / at the end or none "
+            '("" is the root)',
         )
-    for path in (source, place):
+    for path in filter(None, (source, place)):
         check_path(path.removesuffix("/"), what=what)
     return source, place
+
+
+def _is_folder(path: str) -> bool:
+    return not path or path.endswith("/")

@@ -153,6 +153,14 @@ class StoredTree:
         found = self._find(path)
         return found is not None and found[0] == TREE_MODE
 
+    def names(self, folder: str) -> tuple[str, ...]:
+        """Return the names of the files in a folder itself ("" is the root)."""
+        found = self._find(folder) if folder else (TREE_MODE, self.id)
+        if found is None or found[0] != TREE_MODE:
+            return ()
+        listed = self._reader.listing(found[1]).items()
+        return tuple(name for name, (mode, _) in listed if mode != TREE_MODE)
+
     def files(self) -> Iterator[str]:
         """Yield the paths of all files."""
         return self._walk(self.id, "")

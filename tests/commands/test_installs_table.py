@@ -43,6 +43,7 @@ class Row:
 
 
 A = "demo/a.py"
+SRC = {"src/far/__init__.py": "", "src/far/e.py": text(l1="e\n"), "src/far/gone.py": "gone\n"}
 ROWS = [
     Row("edit", [{A: OURS}], verdicts=("unchanged",), files={A: OURS}),
     Row("append", [{A: text() + "more\n"}], verdicts=("unchanged",), files={A: text() + "more\n"}),
@@ -77,6 +78,24 @@ ROWS = [
     Row(
         "a name beyond ASCII", [{"demo/é.py": "two\n"}], base={"demo/é.py": "one\n"},
         files={"demo/é.py": "two\n"},
+    ),
+    Row(
+        "a package below src/", [{"src/far/e.py": OURS, "src/far/n.py": "new\n"}], base=SRC,
+        files={"far/e.py": OURS, "far/n.py": "new\n", "far/gone.py": "gone\n"},
+    ),
+    Row(
+        "a package below src/: delete a file, rename a file",
+        [{"src/far/gone.py": None}, {"src/far/e.py": None, "src/far/x/e.py": text(l1="e\n")}],
+        base=SRC, files={"far/gone.py": None, "far/e.py": None, "far/x/e.py": text(l1="e\n")},
+    ),
+    Row(
+        "a package below src/ gets updated", [{"src/far/e.py": text(l1="e\n", l30="ours\n")}],
+        base=SRC, version="1.1", installed={"src/far/e.py": text(l1="e\n", l2="x\n\n")},
+        verdicts=("unchanged",), files={"far/e.py": text(l1="e\n", l2="x\n\n", l30="ours\n")},
+    ),
+    Row(
+        "a module below src/", [{"src/lone.py": OURS}], base={"src/lone.py": text()},
+        files={"lone.py": OURS},
     ),
     Row(
         "a namespace package", [{"space/part/e.py": "two\n"}], base={"space/part/e.py": "one\n"},
@@ -274,12 +293,45 @@ def _binary(house: House) -> None:
     assert (house.site / "demo/table.bin").read_bytes() == b"\0\1\2" * 99
 
 
+def _without_a_store(house: House) -> None:
+    series_of(
+        house, [{"src/far/e.py": OURS}, {"src/far/e.py": text(), "src/far/n.py": "new\n"}], SRC
+    )
+    install(house.site, "1.0", {**DEMO, **SRC})
+    before = picture(house.site, without=())
+    shutil.rmtree(house.shop.folder / "index")
+    shutil.rmtree(house.shop.folder / "home/cache")
+    assert house.state() == "pristine"
+    assert house.verdicts() == ["unchanged"] * 2
+    assert house.read("far/n.py") == "new\n"
+    house.run("unapply")
+    assert picture(house.site, without=()) == before
+    (house.site / "far/e.py").write_text("mine\n")
+    assert house.state() == "edited"
+
+
+def _on_a_build_that_no_index_has(house: House) -> None:
+    """Its files stand where the repository has them: nothing is there twice, nothing is missed."""
+    uses = {"src/far/use.py": "from far.e import helper\n\n\ndef use():\n    return helper(1)\n"}
+    base = {**SRC, **uses, "src/far/e.py": "def helper(a):\n    return a\n\n\n" + text()}
+    ours = {"src/far/e.py": base["src/far/e.py"] + "ours\n"}
+    series_of(house, [ours], base)
+    built = {**base, "src/far/e.py": "# built\n" + base["src/far/e.py"], "src/far/made.py": "m\n"}
+    install(house.site, "1.7", {**DEMO, **built})
+    answer = house.run("apply", "--json").json
+    assert answer["paths"] == ["far/e.py"]
+    (patch,) = answer["patches"]
+    assert (patch["verdict"], patch["warnings"]) == ("unchanged", [])
+    assert house.read("far/e.py") == built["src/far/e.py"] + "ours\n"
+
+
 @pytest.mark.parametrize(
     "act",
     [
-        _appended, _inserted, _removed, _partly_by_hand, _taken_out_in_part, _file_mode,
-        _no_symbolic_links, _broken_patch, _patch_of_a_file_that_is_not_there, _not_installed,
-        _reinstalled, _two_environments, _binary,
+        _without_a_store, _on_a_build_that_no_index_has, _appended, _inserted, _removed,
+        _partly_by_hand, _taken_out_in_part, _file_mode, _no_symbolic_links, _broken_patch,
+        _patch_of_a_file_that_is_not_there, _not_installed, _reinstalled, _two_environments,
+        _binary,
     ],
     ids=lambda act: act.__name__.strip("_"),
 )  # fmt: skip

@@ -47,7 +47,7 @@ def in_wheel(path: str) -> str | None:
     """Return where the package installs a file of the repository."""
     if path.startswith(_NOT_INSTALLED):
         return None
-    return f"demo/data/{path}" if path.startswith("include/") else path
+    return f"demo/data/{path}" if path.startswith("include/") else path.removeprefix("src/")
 
 
 def digest(content: bytes) -> str:

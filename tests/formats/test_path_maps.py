@@ -26,6 +26,20 @@ def test_the_longest_pair_counts(path: str, place: str | None) -> None:
     assert parse_path_map(MAP).find(path) == place
 
 
+@pytest.mark.parametrize(
+    ("pairs", "path", "place"),
+    [
+        pytest.param(b'"src/" = ""', "src/pkg/a.py", "pkg/a.py", id="out-of-a-folder"),
+        pytest.param(b'"src/" = ""', "pkg/a.py", None, id="elsewhere"),
+        pytest.param(b'"" = "pkg/"', "a/b.py", "pkg/a/b.py", id="the-whole-repository"),
+        pytest.param(b'"" = ""', "a/b.py", "a/b.py", id="as-it-is"),
+        pytest.param(b'"" = "pkg/"\n"src/" = ""', "src/a.py", "a.py", id="the-longer-one"),
+    ],
+)
+def test_an_empty_path_is_the_root(pairs: bytes, path: str, place: str | None) -> None:
+    assert parse_path_map(b"[paths]\n" + pairs).find(path) == place
+
+
 @pytest.mark.parametrize("raw", [b"", b"[groups]\nx = []\n", b"[paths]\n"])
 def test_a_file_without_pairs_maps_nothing(raw: bytes) -> None:
     assert parse_path_map(raw) == PathMap()
@@ -44,7 +58,9 @@ def test_a_file_without_pairs_maps_nothing(raw: bytes) -> None:
         b'[paths]\n"../a" = "b"\n',
         b'[paths]\n"a/" = "/etc/"\n',
         b'[paths]\n"a" = ".git/config"\n',
-        b'[paths]\n"" = ""\n',
+        b'[paths]\n"src" = ""\n',
+        b'[paths]\n"" = "pkg"\n',
+        b'[paths]\n"/" = ""\n',
     ],
 )
 def test_what_is_no_map_is_refused(raw: bytes) -> None:
