@@ -184,13 +184,15 @@ class _Writer(Struct, frozen=True):
         same, other = self._files(onto, head)
         tags = self._tags(head)
         dropped = tuple(dropped_of(self.rows)) if self.rows else self._dropped()
+        is_git = isinstance(history, GitHistory)
+        landed = {by.commit for one in dropped for by in one.by} if is_git else set[str]()
         return SyncNote(
             series=self.record.name,
             base=base,
             onto=onto,
             upstream_commits=count,
             commits_back=back,
-            unit="commit" if isinstance(history, GitHistory) else "release",
+            unit="commit" if is_git else "release",
             head=head,
             old_head=old_head,
             is_dry_run=bool(self.rows) and bool(self.rows[-1]["dry_run"]),
@@ -198,7 +200,7 @@ class _Writer(Struct, frozen=True):
             patches=patches,
             solved=tuple(solved_of(self.rows)),
             dropped=dropped,
-            brought=_brought(steps, set(paths), dropped, parts),
+            brought=_brought([s for s in steps if s.commit not in landed], set(paths), parts),
             subsystems_by=parts.source,
             identical=tuple((path, language(path)) for path in same),
             changed=tuple((path, language(path)) for path in other),
@@ -279,15 +281,13 @@ def _arrival(reader: ObjectReader, commit: str) -> Arrival:
     return Arrival(commit, subject, pull_number(subject))
 
 
-def _brought(
-    steps: Sequence[Step], paths: set[str], dropped: Sequence[Dropped], parts: Subsystems
-) -> tuple[Brought, ...]:
-    """Return what upstream did to the touched files, besides bringing patches of ours."""
-    landed = {arrival.commit for one in dropped for arrival in one.by}
+def _brought(steps: Sequence[Step], paths: set[str], parts: Subsystems) -> tuple[Brought, ...]:
+    """Return what upstream did to the touched files.
+
+    The commits that brought patches of ours are told apart; a release brings more than those.
+    """
     groups: dict[str, dict[str, tuple[Step, list[str]]]] = {}
     for step in steps:
-        if step.commit in landed:
-            continue
         for path in sorted(paths & set(step.changes)):
             group = groups.setdefault(parts.of(path), {})
             group.setdefault(step.commit, (step, []))[1].append(path)

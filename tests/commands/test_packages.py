@@ -251,3 +251,11 @@ def test_notes_tell_of_a_sync_between_releases(shop: Shop, ends: tuple[str, ...]
     told = shop.run("notes", "s", *ends).out
     assert "1 upstream release came in: from `v1.0`" in told
     assert "demo 1.1" in told
+
+
+def test_a_release_that_has_a_patch_brought_more_than_that(shop: Shop) -> None:
+    fork(shop)
+    note = shop.run("notes", "s", "--from", "v1.0", "--to", "v1.2", "--json").json["series"]
+    assert [one["by"][0]["subject"] for one in note["dropped"]] == ["demo 1.2"]
+    subjects = [one["subject"] for group in note["brought"] for one in group["commits"]]
+    assert subjects == ["demo 1.1", "demo 1.2"]
