@@ -120,6 +120,7 @@ def carry_onto(
     bench.read_ahead(needed)
     start = floor(session, ready, bench, outlook, wishes=replace(wishes, left_out={}))
     history = history_between(side, base, target)
+    onto = pin_of(bench.reader, target)
     items = items_of(ready.patches, ready.series_file, wishes.selected)
     writing = Writing(bench, footing.commit, wants_diffs=wants_diffs)
     with writing, Ahead(history.distance) as counted:
@@ -129,7 +130,7 @@ def carry_onto(
             items,
             bench.tree(start),
             bench.tree(footing.commit),
-            author=ready.author,
+            author=nobody(side, onto),
             wishes=replace(wishes, accepted=reasons_to_accept(session.workspace)),
             progress=session.progress,
             history=history,
@@ -155,7 +156,7 @@ def carry_onto(
     # The audit looks at what is written already: a finding of it takes the commits back.
     is_left = carried.has_conflicts
     outcome = SeriesOutcome(
-        record.name, record.upstream, record.pin, pin_of(bench.reader, target), count,
+        record.name, record.upstream, record.pin, onto, count,
         None if is_left else written.head, written.tree, carried.outcomes,
         (None,) * len(carried.outcomes) if is_left else written.commits, carried.ledger,
         commits_back=back,

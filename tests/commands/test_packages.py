@@ -20,15 +20,19 @@ from tests.conftest import Repository
 
 
 def sdist(version: str, files: Mapping[str, str]) -> bytes:
-    """Return an sdist of `demo`, the same bytes for the same files."""
+    """Return an sdist of `demo`, the same bytes for the same files; a minor release is a day."""
     raw = io.BytesIO()
     whole = {**files, "PKG-INFO": f"Metadata-Version: 2.1\nName: demo\nVersion: {version}\n"}
     with tarfile.open(fileobj=raw, mode="w") as archive:
         for path, content in whole.items():
             member = tarfile.TarInfo(f"demo-{version}/{path}")
-            member.size, member.mtime = len(content.encode()), 1_600_000_000
+            member.size, member.mtime = len(content.encode()), 1_600_000_000 + _age(version)
             archive.addfile(member, io.BytesIO(content.encode()))
     return gzip.compress(raw.getvalue(), mtime=0)
+
+
+def _age(version: str) -> int:
+    return sum(86_400 * int(part) for part in version.split(".")[1:2] if part.isdigit())
 
 
 @dataclass(frozen=True)
@@ -259,3 +263,12 @@ def test_a_release_that_has_a_patch_brought_more_than_that(shop: Shop) -> None:
     assert [one["by"][0]["subject"] for one in note["dropped"]] == ["demo 1.2"]
     subjects = [one["subject"] for group in note["brought"] for one in group["commits"]]
     assert subjects == ["demo 1.1", "demo 1.2"]
+
+
+def test_a_patch_without_a_date_has_that_of_the_release_that_it_is_on(shop: Shop) -> None:
+    fork(shop)
+    plain = shop.folder / "plain.diff"
+    plain.write_text("--- a/demo/b.py\n+++ b/demo/b.py\n@@ -1 +1 @@\n-line 0\n+zero\n")
+    shop.run("import", plain, "--series", "s")
+    head = shop.run("rebase", "s", "--onto", "v1.1", "--json").json["series"][0]["head"]
+    assert shop.run("branch", "s", "--json").json["head"] == head
