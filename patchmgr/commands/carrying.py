@@ -299,6 +299,6 @@ class _Symbols:
         """Return the symbol around a line (from 1)."""
         from patchmgr.engines.symbols import SymbolIndex
 
-        if self._last is None or self._last[0] != path or self._last[1] is not content:
+        if self._last is None or self._last[0] != path or self._last[1] != content:
             self._last = (path, content, SymbolIndex(path, content))
         return self._last[2].at(line)

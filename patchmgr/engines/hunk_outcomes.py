@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import dropwhile, takewhile
 
 from patchmgr.engines.fold import FileStep
+from patchmgr.engines.relocation_units import leaf_of
 from patchmgr.engines.solutions import shown_content
 from patchmgr.engines.work import FileResult, Tools
 from patchmgr.model.outcome import HunkOutcome, Verdict
-
-CARRIED = (Verdict.UNCHANGED, Verdict.MODIFIED)
 
 
 def hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
@@ -28,22 +27,40 @@ def hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
         path = result.home if place is None else place.path
         if place is not None:
             symbol = place.symbol
-        elif path != change.path and symbol is not None and verdict in CARRIED:
+        elif symbol is not None and _may_be_renamed(result, verdict):
             symbol = _symbol_there(result, number, symbol, tools)
         found.append(HunkOutcome(change.path, path, line, symbol, verdict, how))
     return tuple(found)
 
 
+def _may_be_renamed(result: FileResult, verdict: Verdict) -> bool:
+    has_moved = result.home != result.step.change.path
+    return verdict is Verdict.MODIFIED or (has_moved and verdict is Verdict.UNCHANGED)
+
+
 def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) -> str | None:
-    """Return the symbol around a hunk in a file that moved, where its class may have a new name."""
+    """Return the symbol around a hunk where upstream has it: its class may have a new name.
+
+    Of several places, the one in a symbol of the same last name counts.
+    """
     hunk = result.step.change.hunks[number]
     run = [line[1:].strip() for line in takewhile(_is_added, dropwhile(_is_kept, hunk.lines))]
     content = shown_content(result.changes.get(result.home), tools.blobs)
-    if content is None or not run:
+    if content is None:
         return symbol
     lines = [line.strip() for line in content.split(b"\n")]
-    found = [n for n, line in enumerate(lines) if line == run[0] and lines[n : n + len(run)] == run]
-    return tools.symbol_at(result.home, content, found[0] + 1) if len(found) == 1 else symbol
+    places = [n for n, line in enumerate(lines) if run and lines[n : n + len(run)] == run]
+    found = [tools.symbol_at(result.home, content, place + 1) for place in places]
+    if symbol in found:
+        return symbol
+    leaf = leaf_of(symbol)
+    named = [n for n, line in enumerate(lines) if leaf.encode() in line] if len(found) != 1 else []
+    around = found + [tools.symbol_at(result.home, content, place + 1) for place in named]
+    alike = {one for one in around if one is not None and leaf_of(one) == leaf}
+    if len(alike) == 1 or symbol in alike:
+        return symbol if symbol in alike else alike.pop()
+    has_moved = result.home != result.step.change.path
+    return found[0] if has_moved and len(found) == 1 else symbol
 
 
 def _is_added(line: bytes) -> bool:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption import Absorption, Event
 from patchmgr.engines.rebase import patch_verdict
+from patchmgr.engines.symbols import enclosing_symbol
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import How, HunkOutcome, Verdict
 from patchmgr.model.patch import Author, FilePatch, Patch
@@ -347,6 +348,44 @@ def test_the_symbol_in_a_file_that_moved_is_that_of_its_new_home(onto: bytes, sy
     result = run.rebase(patch_of("p", edited("f", BASE, EARLY)), renames={"f": "g"})
     (hunk,) = result.outcomes[0].hunks
     assert (hunk.new_path, hunk.symbol) == ("g", symbol)
+
+
+RENDER = b"""\
+class Serving:
+    def check(self, request):
+        return request
+
+    def render(self, request):
+        limit = self.limit
+        sampled = self.sample(request)
+        return sampled
+"""
+LOGGED = RENDER.replace(b"        sampled", b"        log(request)\n        sampled")
+TAKEN_OUT = RENDER.replace(b"        limit = self.limit\n", b"")
+RENAMED = RENDER.replace(b"class Serving", b"class Renderer")
+# Another method has the patch's line already.
+LOGS = RENAMED.replace(b"        return request", b"        log(request)\n        return request")
+
+
+@pytest.mark.parametrize(
+    ("ours", "onto", "symbol"),
+    [
+        pytest.param(LOGGED, RENAMED, "Renderer.render", id="renamed-class"),
+        pytest.param(LOGGED, LOGS, "Renderer.render", id="another-method-has-the-line"),
+        pytest.param(TAKEN_OUT, RENAMED, "Renderer.render", id="nothing-is-added"),
+        pytest.param(
+            LOGGED, RENAMED.replace(b"def render", b"def run"), "Renderer.run", id="renamed-method"
+        ),
+        pytest.param(LOGGED, RENDER, "Serving.render", id="the-same"),
+    ],
+)
+def test_a_moved_method_keeps_its_name_in_its_new_class(
+    monkeypatch: pytest.MonkeyPatch, ours: bytes, onto: bytes, symbol: str
+) -> None:
+    monkeypatch.setattr(Run, "_symbol_at", staticmethod(enclosing_symbol))
+    run = Run({"f.py": RENDER}, {"g.py": onto})
+    result = run.rebase(patch_of("p", edited("f.py", RENDER, ours)), renames={"f.py": "g.py"})
+    assert [hunk.symbol for hunk in result.outcomes[0].hunks] == [symbol]
 
 
 LANDING = Step("1" * 40, "Land it", "A. Author", {})
