@@ -65,7 +65,8 @@ class Wheel(Closing):
                 safe_path(name)
             except ValueError as fault:
                 raise _bad(self.path, f"has a member {name!a} that {fault}") from fault
-        infos = {name.split("/")[0] for name in self._members if ".dist-info/" in name}
+        tops = {name.partition("/")[0] for name in self._members if "/" in name}
+        infos = {top for top in tops if top.endswith(".dist-info")}
         if len(infos) != 1:
             raise _bad(self.path, "has not one .dist-info folder")
         info = infos.pop()

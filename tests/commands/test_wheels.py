@@ -51,6 +51,13 @@ def test_a_patched_wheel_has_a_version_and_a_record_of_its_own(house: House, sou
     assert len(rows) == len(files)
 
 
+def test_metadata_of_what_a_package_vendors_is_part_of_it(house: House, source: Path) -> None:
+    vendored = {"demo/_vendor/more-2.dist-info/RECORD": "", "demo/_vendor/more.py": "more\n"}
+    source.write_bytes(wheel("1.0", {**DEMO, **vendored}))
+    with zipfile.ZipFile(make(house, source, "--json").json["wheel"]) as archive:
+        assert set(vendored) <= set(archive.namelist())
+
+
 def test_the_same_wheel_and_series_give_the_same_bytes(house: House, source: Path) -> None:
     first = Path(make(house, source, "--json").json["wheel"]).read_bytes()
     second = Path(make(house, source, "--json", out="again").json["wheel"]).read_bytes()
