@@ -27,7 +27,6 @@ from patchmgr.engines.audit.python_modules import (
     PythonState,
     members_of,
     module_name,
-    places,
 )
 from patchmgr.engines.audit.python_uses import Reader, Use, uses_of
 from patchmgr.engines.audit.results import (
@@ -39,6 +38,7 @@ from patchmgr.engines.audit.results import (
 )
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.structure.guards_calls import misfit
+from patchmgr.engines.structure.guards_imports import places
 from patchmgr.model.audit import AuditFinding
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")

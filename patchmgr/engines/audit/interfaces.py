@@ -175,7 +175,7 @@ class Changed:
 
     def reached(self, path: str, text: str) -> Iterator[str]:
         """Yield those that a file may get a name from: what it imports, and what is below that."""
-        from patchmgr.engines.audit.python_modules import places
+        from patchmgr.engines.structure.guards_imports import places
 
         for _, module, name in self.imports(path, text):
             for place in places(path, module):
@@ -186,7 +186,7 @@ class Changed:
 
     def imports(self, path: str, text: str) -> Iterator[tuple[str, str, str]]:
         """Yield the imports of one of them: the statement, the module, and the name."""
-        from patchmgr.engines.audit.python_modules import places
+        from patchmgr.engines.structure.guards_imports import places
 
         for statement, module, name in named_imports(text):
             is_likely = (

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.states import Files
-from patchmgr.engines.structure.guards_imports import ROOTS, bound_in
+from patchmgr.engines.structure.guards_imports import bound_in, places
 from patchmgr.engines.structure.guards_text import imported_names
 from patchmgr.engines.structure.python_tree import parse_python
 
@@ -486,20 +486,3 @@ def _decorators(node: ast.AST | None) -> tuple[str, ...]:
         return ()
     plain = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
     return tuple(ast.unparse(d).rpartition(".")[2] for d in plain)
-
-
-def places(path: str, module: str) -> Iterator[str]:
-    """Yield the paths without an end that a file may mean by a module, the likeliest first."""
-    dots = len(module) - len(module.lstrip("."))
-    rest = module[dots:].replace(".", "/")
-    folders = path.split("/")[:-1]
-    if dots:
-        if dots - 1 <= len(folders):
-            yield "/".join([*folders[: len(folders) - (dots - 1)], *([rest] if rest else [])])
-        return
-    yield from (root + rest for root in ROOTS)
-    # A package below a root of its own, and scripts, whose own folder is a root.
-    first = rest.partition("/")[0]
-    for depth in range(len(folders), 0, -1):
-        if depth == len(folders) or folders[depth] == first:
-            yield "/".join([*folders[:depth], rest])

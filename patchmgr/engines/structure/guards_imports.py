@@ -31,15 +31,20 @@ def resolves(path: str, module: str, name: str, tree: Tree) -> bool:
 
 
 def places(path: str, module: str) -> Iterator[str]:
-    """Yield the paths without an end that a module may have."""
+    """Yield the paths without an end that a file may mean by a module, the likeliest first."""
     dots = len(module) - len(module.lstrip("."))
     rest = module[dots:].replace(".", "/")
-    if not dots:
-        yield from (root + rest for root in ROOTS)
+    folders = path.split("/")[:-1]
+    if dots:
+        if dots - 1 <= len(folders):
+            yield "/".join([*folders[: len(folders) - (dots - 1)], *([rest] if rest else [])])
         return
-    folder = path.split("/")[:-1]
-    if dots - 1 <= len(folder):
-        yield "/".join([*folder[: len(folder) - (dots - 1)], *([rest] if rest else [])])
+    yield from (root + rest for root in ROOTS)
+    # A package below a root of its own, and scripts, whose own folder is a root.
+    first = rest.partition("/")[0]
+    for depth in range(len(folders), 0, -1):
+        if depth == len(folders) or folders[depth] == first:
+            yield "/".join([*folders[:depth], rest])
 
 
 def _has(place: str, name: str, tree: Tree) -> bool:

@@ -1,0 +1,39 @@
+"""Whether imports resolve, whatever folder a repository has its packages in."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.structure.guards_imports import resolves
+
+
+class Files:
+    """A tree of modules that bind `name`."""
+
+    def __init__(self, *paths: str) -> None:
+        self._paths = paths
+
+    def exists(self, path: str) -> bool:
+        return any(known == path or known.startswith(f"{path}/") for known in self._paths)
+
+    def read(self, path: str) -> bytes | None:
+        return b"name = 1\n" if path in self._paths else None
+
+
+@pytest.mark.parametrize(
+    ("path", "module", "is_there"),
+    [
+        pytest.param("lib/yaml/loader.py", "yaml.nodes", True, id="lib"),
+        pytest.param("src/pkg/a.py", "pkg.b", True, id="src"),
+        pytest.param("tests/test_a.py", "pkg.b", True, id="tests-of-src"),
+        pytest.param("deep/er/pkg/a.py", "pkg.c", True, id="a-root-of-its-own"),
+        pytest.param("tools/run.py", "helper", True, id="script"),
+        pytest.param("lib/yaml/loader.py", "yaml.none", False, id="not-there"),
+        pytest.param("lib/yaml/loader.py", "pkg.c", False, id="another-root"),
+    ],
+)
+def test_a_module_is_found_below_the_root_of_its_package(
+    path: str, module: str, is_there: bool
+) -> None:
+    tree = Files("lib/yaml/nodes.py", "src/pkg/b.py", "deep/er/pkg/c.py", "tools/helper.py")
+    assert resolves(path, module, "name", tree) == is_there
