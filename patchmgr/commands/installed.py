@@ -173,7 +173,7 @@ def _verify_bare(session: Session, record: SeriesRecord, target: Installation) -
     layout = InstalledPaths(
         target.distribution.record,
         path_map(session, record.name),
-        InRepository((), patches, original_reader(target, None)),
+        InRepository((), patches, original_reader(target, None, is_for_writing=False)),
     )
     named = dict.fromkeys(path for patch in patches for path in patch.paths())
     paths = [place for path in named if (place := layout.find(path)) is not None]

@@ -80,8 +80,9 @@ def apply_to_package(
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where)
     digest = package_digest(session, record, wishes.selected)
-    _refuse_managed(environment, distribution, where)
-    with _writable(where), opened_package(session, distribution, is_dry_run=is_dry_run) as target:
+    _refuse_managed(environment, distribution, name, where)
+    opened = opened_package(session, distribution, is_dry_run=is_dry_run)
+    with _or_overlay(name, where), opened as target:
         present = _present(target, name, where)
         warns = _has_check(target, present) if warns_at_start is None else warns_at_start
         if present is not None and _is_as_wished(target, present, digest, warns=warns):
@@ -115,27 +116,30 @@ def _result(name: str, target: Installation, done: OnPackage) -> PackageApplicat
 
 
 @contextmanager
-def _writable(where: Where) -> Iterator[None]:
-    """Name the overlay where the package cannot be written."""
+def _or_overlay(name: str, where: Where) -> Iterator[None]:
+    """Name the overlay where the package cannot be written, or is shared by links."""
     try:
         yield
     except PatchmgrError as fault:
-        if fault.kind != "unwritable":
+        if fault.kind not in ("unwritable", "unsafe-path"):
             raise
-        hint = f"leave it as it is: patchmgr overlay {where.words()} --out DIR"
+        hint = f"or leave it as it is: patchmgr overlay {name} {where.words()} --out DIR"
         raise PatchmgrError(fault.kind, fault.message, (*fault.hints, hint)) from fault
 
 
-def _refuse_managed(environment: Environment, distribution: Distribution, where: Where) -> None:
+def _refuse_managed(
+    environment: Environment, distribution: Distribution, name: str, where: Where
+) -> None:
     """Refuse packages that the system's own package manager looks after (PEP 668)."""
-    if environment.owner is None or where.breaks_system:
+    is_own = distribution.site not in environment.managed
+    if environment.owner is None or is_own or where.breaks_system:
         return
     raise PatchmgrError(
         "externally-managed",
         f"{distribution.site} belongs to the system ({environment.owner})",
         (
-            "use a virtual environment",
-            f"or patchmgr overlay {where.words()} --out DIR",
+            "use a virtual environment, with the package in it",
+            f"or patchmgr overlay {name} {where.words()} --out DIR",
             "or give --break-system-packages, and answer for it",
         ),
     )
@@ -244,8 +248,8 @@ def unapply_from_package(
     """Put the original files back; what an installer replaced stays. Return where, and which."""
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where, takes_left=True)
-    _refuse_managed(environment, distribution, where)
-    with _writable(where), opened_package(session, distribution, is_dry_run=is_dry_run) as target:
+    _refuse_managed(environment, distribution, name, where)
+    with opened_package(session, distribution, is_dry_run=is_dry_run) as target:
         present = _present(target, name, where)
         if present is None:
             raise PatchmgrError("usage", f"the series {name} is not applied to {distribution.name}")

@@ -174,7 +174,7 @@ class _Run:
             lost += [(patch.name, path) for path in gone if item.refusal is None]
             refusal = item.refusal
             if gone and not kept:
-                refusal = refusal or f"out of reach here: {', '.join(gone)}"
+                refusal = refusal or f"not in the package: {', '.join(gone)}"
             items.append(replace(item, patch=replace(patch, files=kept), refusal=refusal))
         if lost and all(item.refusal is not None for item in items):
             raise PatchmgrError(

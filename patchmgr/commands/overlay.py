@@ -63,17 +63,18 @@ def make_overlay(
 
 def _package(session: Session, name: str, distribution: Distribution, where: Where) -> Package:
     target = Installation(distribution)
-    if target.record() is not None:
+    present = target.record()
+    if present is not None:
         raise PatchmgrError(
             "usage",
-            f"a series is applied to {distribution.name} itself",
-            (f"take it out first: patchmgr unapply {where.words()}",),
+            f"the series {present.series} is applied to {distribution.name} itself",
+            (f"take it out first: patchmgr unapply {present.series} {where.words()}",),
         )
     return Package(
         distribution.name,
         distribution.version,
         distribution.record,
-        original_reader(target, None),
+        original_reader(target, None, is_for_writing=False),
         path_map(session, name),
     )
 

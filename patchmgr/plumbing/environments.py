@@ -41,11 +41,15 @@ _KINDS = ("dist-info", "egg-info", "egg", "egg-link")
 
 
 class Environment(Struct, frozen=True):
-    """Where an environment keeps packages; `owner` is the marker of a system that manages it."""
+    """Where an environment keeps packages.
+
+    `owner` is the marker of a system that manages some of these folders, which are in `managed`.
+    """
 
     sites: tuple[Path, ...]
     owner: Path | None = None
     python: str | None = None
+    managed: frozenset[Path] = frozenset()
 
 
 class Distribution(Struct, frozen=True):
@@ -77,14 +81,16 @@ def ask_environment(python: str) -> Environment:
         answer = parse_json(done.stdout)
         sites = [Path(path) for path in answer["sites"] if path]
         prefix, stdlib = Path(answer["prefix"]), Path(answer["stdlib"])
+        managed = [] if answer["is_venv"] else list(sites)
         if answer["is_venv"] and _INHERITS.search((prefix / "pyvenv.cfg").read_text()):
-            sites += [Path(path) for path in answer["base"]]
+            managed += [Path(path) for path in answer["base"]]
+            sites += managed
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as fault:
         message = f"{python} does not answer as a Python interpreter"
         raise PatchmgrError("environment", message, _NAME_ONE) from fault
     marker = stdlib / "EXTERNALLY-MANAGED"
-    is_managed = not answer["is_venv"] and marker.exists()
-    return Environment(tuple(dict.fromkeys(sites)), marker if is_managed else None, python)
+    owner = marker if managed and marker.exists() else None
+    return Environment(tuple(dict.fromkeys(sites)), owner, python, frozenset(managed))
 
 
 _NAME_ONE = ("name an environment's interpreter, such as .venv/bin/python",)
@@ -157,7 +163,7 @@ def _read(info: Path, package: str) -> Distribution:
     except OSError as fault:
         raise PatchmgrError(
             "environment",
-            f"{info}/RECORD cannot be read: nobody can tell which files are {package}'s",
+            f"{info}/RECORD cannot be read, which tells the files of {package}",
             ("install it from a wheel: pip install --force-reinstall --no-deps " + package,),
         ) from fault
     found = re.search(r"^Version:\s*(\S+)", head, re.MULTILINE)
@@ -198,7 +204,7 @@ def _editable(package: str, place: str) -> PatchmgrError:
     return PatchmgrError(
         "environment",
         f"{package} is installed editable: its files are those of a checkout",
-        (f"apply to that instead: patchmgr apply --to {where}",),
+        (f"name the checkout instead, as --to {where} (apply, verify, unapply)",),
     )
 
 

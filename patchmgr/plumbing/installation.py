@@ -7,6 +7,7 @@ no installer lists or removes them, and they go with the environment.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from enum import Enum
@@ -16,7 +17,7 @@ from typing import Any
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
 from patchmgr.formats.wheel_records import is_known_digest, record_digest
-from patchmgr.model.snapshot import SYMLINK
+from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, state_of
 from patchmgr.plumbing.applied import FileState as Stored
 from patchmgr.plumbing.durable import held_briefly
@@ -52,6 +53,17 @@ class Installation(Target):
         """Hold the package for one command; what is empty afterwards is removed."""
         return held_briefly(self._folder, what=str(self.root))
 
+    def seen(self, path: str) -> WorkFile | None:
+        """Return a file as an import finds it: that of a link's target, where it is one."""
+        if refusal(path) is not None:
+            return self.file(path)
+        try:
+            with open(self.root / path, "rb") as file:
+                bits = stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o777
+                return WorkFile(EXECUTABLE if bits & 0o100 else REGULAR, file.read(), bits)
+        except OSError:
+            return self.file(path)
+
     def file(self, path: str) -> WorkFile | None:
         """Return an installed file; raise PatchmgrError "unsafe-path" for a link."""
         reason = refusal(path)
@@ -74,7 +86,7 @@ class Installation(Target):
     def state(self, path: str, applied: AppliedFile | None, *, is_current: bool) -> FileState:
         """Say how a file stands; `is_current` where the version is the one that was patched."""
         try:
-            found = self.tree.read(path)
+            found = self.seen(path)
         except PatchmgrError:
             return FileState.EDITED
         now, is_listed = _state(found), path in self.distribution.record
@@ -146,16 +158,20 @@ def find_left(environment: Environment, package: str) -> Distribution | None:
 Read = Callable[[str], "WorkFile | None"]
 
 
-def original_reader(target: Installation, record: Record | None) -> Read:
+def original_reader(
+    target: Installation, record: Record | None, *, is_for_writing: bool = True
+) -> Read:
     """Return a reader of the package's files as they are without what was applied.
 
-    It raises PatchmgrError "edited-package" where somebody else edited one.
+    It raises PatchmgrError "edited-package" where somebody else edited one, and "unsafe-path" for
+    a link, unless nothing will be written.
     """
+    look = target.file if is_for_writing else target.seen
     gone = replaced_paths(target, record)
     ours = {f.path: f for f in record.files if f.path not in gone} if record is not None else {}
 
     def read(path: str) -> WorkFile | None:
-        found, applied = target.file(path), ours.get(path)
+        found, applied = look(path), ours.get(path)
         if applied is not None:
             if _state(found) != applied.after:
                 raise edited(target, path)

@@ -19,7 +19,7 @@ _SAID = {
     "outdated": "has changed since it was applied to {what}",
     "partly": "is in {what} only in part",
     "replaced": "was applied to {what}, which was installed again since",
-    "edited": "and {what}: somebody else edited the package",
+    "edited": "is not as it would be in {what}: somebody else edited the files above",
 }
 
 
@@ -36,7 +36,7 @@ def package_text(
     lines = [line for patch in done.outcome.patches for line in patch_lines(patch, colour)]
     for patch_name, path in done.unreachable:
         named = f"  ({clean(patch_name)})" if patch_name else ""
-        lines.append(f"  out of reach here: {clean(path)}{named}")
+        lines.append(f"  not in the package: {clean(path)}{named}")
     lines += [f"  note: {clean(note)}" for note in done.notes]
     if done.has_conflicts:
         lines.append(
@@ -153,7 +153,7 @@ def wheel_text(made: PatchedWheel, *, is_dry_run: bool, colour: bool) -> str:
     patches = made.carried.outcome.patches
     lines = [line for patch in patches for line in patch_lines(patch, colour)]
     lines += [
-        f"  out of reach here: {clean(path)}" + (f"  ({clean(name)})" if name else "")
+        f"  not in the package: {clean(path)}" + (f"  ({clean(name)})" if name else "")
         for name, path in made.carried.unreachable
     ]
     lines += [f"  note: {clean(note)}" for note in made.carried.notes]

@@ -58,7 +58,8 @@ def test_an_environment_may_look_into_the_system_s(tmp_path: Path) -> None:
     site = virtual(tmp_path / "venv", "include-system-site-packages = true\n")
     found = ask_environment(str(tmp_path / "venv"))
     assert found.sites[0] == site
-    assert not all(path.is_relative_to(tmp_path) for path in found.sites)
+    assert found.managed == {path for path in found.sites if not path.is_relative_to(tmp_path)}
+    assert found.managed
 
 
 def test_an_interpreter_without_an_environment_has_the_user_s_packages(tmp_path: Path) -> None:
