@@ -12,15 +12,13 @@ from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import Session, nobody, require_pin
 from patchmgr.commands.stacks import whole_series
+from patchmgr.commands.targets import only_series as only_series
 from patchmgr.commands.targets import (
-    Standing,
     opened,
     record_in_force,
     remember_target,
     series_digest,
-    standing,
 )
-from patchmgr.commands.targets import only_series as only_series
 from patchmgr.commands.touched import touched_paths
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import PatchOutcome
@@ -28,8 +26,9 @@ from patchmgr.model.recorded import Recalled
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Record
-from patchmgr.plumbing.checkout import Checkout, Exchange
-from patchmgr.plumbing.exchanges import Content, Goal, plan_exchange
+from patchmgr.plumbing.checkout import Checkout, Exchange, Standing
+from patchmgr.plumbing.conversion import Content
+from patchmgr.plumbing.exchanges import Goal, plan_exchange
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_upstream import GitUpstream
@@ -128,7 +127,7 @@ def _is_as_wished(found: _Target, present: Record, wish: _Wish) -> bool:
         return False
     if not has_commits and present.onto != found.head:
         return False
-    return all(standing(found.checkout, file) is Standing.PATCHED for file in present.files)
+    return set(found.checkout.standings(present.files)) <= {Standing.PATCHED}
 
 
 def _refuse_changes(found: _Target) -> None:
@@ -136,6 +135,9 @@ def _refuse_changes(found: _Target) -> None:
     root, present = found.checkout.clone.root, found.applied
     ours = {file.path for file in present.files} if present is not None else set[str]()
     changed = [path for path in found.changed if path not in ours]
+    # Without its filter a file cannot be compared; what the series touches is refused by name.
+    filtered = found.checkout.clone.conversion.filtered(changed)
+    changed = [path for path in changed if path not in filtered]
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         raise PatchmgrError(
@@ -148,9 +150,9 @@ def _refuse_changes(found: _Target) -> None:
 def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
     """Refuse where a person edited what the series had left, or works on top of its commits."""
     clone, present = found.checkout.clone, found.applied
-    for file in present.files if present is not None else ():
-        is_edited = standing(found.checkout, file) is Standing.EDITED
-        if is_edited and (file.path in found.changed or file.before is None):
+    files = present.files if present is not None else ()
+    for file, stands in zip(files, found.checkout.standings(files), strict=True):
+        if stands is Standing.EDITED and (file.path in found.changed or file.before is None):
             raise PatchmgrError(
                 "dirty-checkout",
                 f"{file.path} in {clone.root} was edited after the series was applied",
@@ -251,8 +253,9 @@ def _content(bench: Workbench, path: str, entry: Entry | None) -> Content | None
 
 
 def _check_written(checkout: Checkout, exchange: Exchange) -> None:
-    for file in exchange.record.files if exchange.record is not None else ():
-        if standing(checkout, file) is not Standing.PATCHED:
+    files = exchange.record.files if exchange.record is not None else ()
+    for file, stands in zip(files, checkout.standings(files), strict=True):
+        if stands is not Standing.PATCHED:
             raise PatchmgrError("not-written", f"{file.path} is not what was written to it")
 
 

@@ -11,7 +11,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.shifts import as_content, found_file
+from patchmgr.plumbing.shifts import found_file
 
 
 def edited_files(desk: Desk, only: Sequence[str] = ()) -> dict[str, Entry | None]:
@@ -26,11 +26,8 @@ def edited_files(desk: Desk, only: Sequence[str] = ()) -> dict[str, Entry | None
         named = {path for path in only if path and not checkout.tree.is_folder(path)}
         below = {p for folder in set(only) - named for p in _files_below(desk, folder)}
         candidates = {p for p in candidates if is_in(p, only)} | named | below
-    found: dict[str, Entry | None] = {}
-    for path in sorted(candidates - set(desk.rejects)):
-        entry = _entry_now(desk, path)
-        if entry != desk.ground.entry(desk.state, path):
-            found[path] = entry
+    found = _entries_now(desk, sorted(candidates - set(desk.rejects)))
+    found = {p: e for p, e in found.items() if e != desk.ground.entry(desk.state, p)}
     for path in filter(None, only):
         is_known = path in found or desk.ground.pin.entry(path) is not None
         is_known = is_known or any(path in state for state in desk.states)
@@ -39,16 +36,22 @@ def edited_files(desk: Desk, only: Sequence[str] = ()) -> dict[str, Entry | None
     return found
 
 
-def _entry_now(desk: Desk, path: str) -> Entry | None:
+def _entries_now(desk: Desk, paths: Sequence[str]) -> dict[str, Entry | None]:
+    """Return how files are now, as git has them; their contents are in the bench."""
     checkout = desk.need_checkout()
-    check_path(path, what="The path")
-    if checkout.tree.is_folder(path):
-        return None
-    content = as_content(found_file(checkout, path))
-    if content is None:
-        return None
-    desk.bench.add(content.content)
-    return content.entry
+    files = {
+        check_path(path, what="The path"): (
+            None if checkout.tree.is_folder(path) else found_file(checkout, path)
+        )
+        for path in paths
+    }
+    now = checkout.clone.conversion.as_git(
+        files, lambda: {path: desk.content(path, desk.state) for path in (*paths, *desk.state)}
+    )
+    for content in now.values():
+        if content is not None:
+            desk.bench.add(content.content)
+    return {path: content.entry if content else None for path, content in now.items()}
 
 
 def _files_below(desk: Desk, folder: str) -> set[str]:

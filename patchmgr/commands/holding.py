@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -10,18 +10,21 @@ from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import carry_in_place, prepare
 from patchmgr.commands.session import Session
+from patchmgr.commands.touched import touched_paths
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.ledger import Claimed, State, balance
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.check import Checked, Problem, gate_of
-from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.plumbing.clones import Clone, open_clone
+from patchmgr.plumbing.conversion import Content
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.plumbing.work_tree import WorkTree
+from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 from patchmgr.plumbing.workbench import Workbench
+
+Read = Callable[[str], bytes]
 
 
 def check_ledger(
@@ -36,7 +39,8 @@ def check_ledger(
         patches = [patch for patch in ready.patches if patch.name not in out]
         pin = Files(Overlay(tree), bench.read)
         claimed = [Claimed(p.name, p.diff, is_reversed=p.is_reversed) for p in patches]
-        with _files(clone, branch) as (head, files):
+        paths = touched_paths(patches)
+        with _files(clone, branch, paths, tree, bench.read) as (head, files):
             ledger = balance(claimed, pin, pin, files, cited=lambda commit, path: ())
     problems = tuple(
         Problem("ledger", fault.text, patch, fault.path, fault.line or None)
@@ -48,10 +52,12 @@ def check_ledger(
 
 
 @contextmanager
-def _files(clone: Clone, branch: str | None) -> Iterator[tuple[str | None, State]]:
+def _files(
+    clone: Clone, branch: str | None, paths: Collection[str], below: StoredTree, read: Read
+) -> Iterator[tuple[str | None, State]]:
     """Open the files of a branch, together with its commit, or those that are there now."""
     if branch is None and not clone.is_bare:
-        yield None, _WorkFiles(WorkTree(clone.root))
+        yield None, _WorkFiles(clone, paths, below, read)
         return
     with closing(ObjectReader(clone.git_dir)) as reader:
         commit = reader.commit(f"refs/heads/{branch}" if branch else "HEAD")
@@ -62,25 +68,38 @@ def _files(clone: Clone, branch: str | None) -> Iterator[tuple[str | None, State
 
 
 class _WorkFiles:
-    """The files of a work tree as a state."""
+    """The files of a work tree as a state, as git has them; those of `paths` are read at once."""
 
-    def __init__(self, tree: WorkTree) -> None:
-        self._tree = tree
-        self._known: dict[str, tuple[str, bytes] | None] = {}
+    def __init__(self, clone: Clone, paths: Collection[str], below: StoredTree, read: Read) -> None:
+        self._clone, self._below, self._read = clone, below, read
+        self._known: dict[str, Content | None] = {}
+        self._look(paths)
+
+    def _look(self, paths: Collection[str]) -> None:
+        found = {path: self._found(path) for path in paths}
+        self._known |= self._clone.conversion.as_git(found, lambda: self._state(paths))
+
+    def _found(self, path: str) -> WorkFile | None:
+        try:
+            return WorkTree(self._clone.root).read(path)
+        except PatchmgrError:  # a folder, or a file in the place of one
+            return None
+
+    def _state(self, paths: Collection[str]) -> dict[str, Content | None]:
+        entries = {path: self._below.entry(path) for path in paths}
+        return {p: Content(e, self._read(e.blob)) for p, e in entries.items() if e is not None}
+
+    def _now(self, path: str) -> Content | None:
+        if path not in self._known:
+            self._look([path])
+        return self._known[path]
 
     def blob(self, path: str) -> str | None:
         """Return the id of a file's content, None where there is no such file."""
-        if path not in self._known:
-            try:
-                found = self._tree.read(path)
-            except PatchmgrError:  # a folder, or a file in the place of one
-                found = None
-            self._known[path] = None if found is None else (found.mode, found.content)
-        known = self._known[path]
-        return None if known is None else blob_id(known[1])
+        known = self._now(path)
+        return None if known is None else known.entry.blob
 
     def read(self, path: str) -> bytes | None:
         """Return a file's content, None where there is no such file."""
-        self.blob(path)
-        known = self._known[path]
-        return known[1] if known is not None and known[0] in FILE_MODES else None
+        known = self._now(path)
+        return known.content if known is not None and known.entry.mode in FILE_MODES else None

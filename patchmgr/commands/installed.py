@@ -13,7 +13,6 @@ from patchmgr.commands.package_files import InRepository
 from patchmgr.commands.session import Session
 from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.targets import (
-    Standing,
     Verification,
     known_targets,
     series_digest,
@@ -24,6 +23,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.path_maps import PathMap, parse_path_map
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Record
+from patchmgr.plumbing.checkout import Standing
 from patchmgr.plumbing.environments import (
     Distribution,
     Environment,

@@ -23,9 +23,9 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import FileState, PushedPatch, Record, state_of
-from patchmgr.plumbing.checkout import Checkout
+from patchmgr.plumbing.checkout import Checkout, Standing
 from patchmgr.plumbing.clones import open_clone
-from patchmgr.plumbing.exchanges import Content
+from patchmgr.plumbing.conversion import Content
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.text_merge import GitTextMerge
@@ -204,8 +204,9 @@ def _adopted(desk: Desk, checkout: Checkout, applied: Record) -> Desk:
     pushed = tuple(PushedPatch(name, diff_digest(desk.patches[name])) for name in names)
     desk = replace(desk, pushed=pushed, states=fold_states(desk.ground, desk.series(names), {}))
     check_pin(desk, desk.state)
-    made = {path: _state_of(desk.content(path, desk.state)) for path in desk.state}
-    if made != {file.path: file.after for file in applied.files}:
+    made = {path: desk.content(path, desk.state) for path in desk.state}
+    made = checkout.clone.conversion.to_work_tree(made)
+    if {p: _state_of(c) for p, c in made.items()} != {f.path: f.after for f in applied.files}:
         raise _changed(desk, f"the series in {checkout.root} is not as its patches make it")
     return desk
 

@@ -18,7 +18,7 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.plumbing.applied import PushedPatch, Record
-from patchmgr.plumbing.exchanges import Content
+from patchmgr.plumbing.conversion import Content
 from patchmgr.plumbing.served import serve
 from patchmgr.plumbing.shifts import Move, as_content, found_file, plan_shift
 from patchmgr.plumbing.steps import CheckoutStep, Edit
@@ -101,7 +101,7 @@ def _step(desk: Desk, revision: Revision, change: Change) -> CheckoutStep:
     check_pin(desk, revision.state)
     paths = {**desk.state, **revision.state}
     leaving = {path for path in paths if desk.ground.entry(revision.state, path) is None}
-    moves = [_move(desk, revision, path, leaving) for path in paths]
+    moves = [_move(desk, revision, path) for path in paths]
     moves += _reject_moves(desk, revision)
     record = _record(desk, revision, change.files)
     exchange = plan_shift(checkout, desk.applied, moves, record, head=desk.head)
@@ -116,20 +116,22 @@ def _edits(desk: Desk, revision: Revision, leaving: Collection[str]) -> Iterator
     ground, paths = desk.ground, set(revision.kept)
     if revision.discards:
         paths |= ground.between("", desk.state, revision.state).files.keys()
-    for path in sorted(paths):
-        found = found_file(desk.need_checkout(), path, leaving)
-        before = desk.content(path, desk.state)
-        if as_content(found) != before:
-            yield Edit(path, before, found)
+    checkout = desk.need_checkout()
+    found = {path: found_file(checkout, path, leaving) for path in sorted(paths)}
+    before = {path: desk.content(path, desk.state) for path in found}
+    now = checkout.clone.conversion.as_git(found, lambda: before)
+    written = checkout.clone.conversion.to_work_tree(before)
+    for path, file in found.items():
+        if now[path] != before[path]:
+            yield Edit(path, written[path], file)
     for path in desk.rejects if revision.forced is None else ():
         yield Edit(path, None, found_file(desk.need_checkout(), path))
 
 
-def _move(desk: Desk, revision: Revision, path: str, leaving: Collection[str]) -> Move:
-    old, new = (desk.content(path, state) for state in (desk.state, revision.state))
-    if revision.discards and old != new:
-        old = as_content(found_file(desk.need_checkout(), path, leaving))
-    return Move(path, desk.content(path, {}), old, new, is_kept=path in revision.kept)
+def _move(desk: Desk, revision: Revision, path: str) -> Move:
+    below, old, new = (desk.content(path, state) for state in ({}, desk.state, revision.state))
+    is_kept, is_given_up = path in revision.kept, revision.discards
+    return Move(path, below, old, new, is_kept=is_kept, is_given_up=is_given_up)
 
 
 def _reject_moves(desk: Desk, revision: Revision) -> list[Move]:

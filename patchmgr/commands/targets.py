@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from enum import Enum
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,8 +16,8 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.series_files import parse_series
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing import door
-from patchmgr.plumbing.applied import AppliedFile, Record, state_of
-from patchmgr.plumbing.checkout import Checkout
+from patchmgr.plumbing.applied import Record
+from patchmgr.plumbing.checkout import Checkout, Standing
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.target import Target
 from patchmgr.store import PRIVATE, Workspace
@@ -26,14 +25,6 @@ from patchmgr.store import PRIVATE, Workspace
 _TARGETS = f"{PRIVATE}/targets"
 _Kind = TypeVar("_Kind", bound=Target)
 NO_DIFF = hashlib.sha256(b"").hexdigest()
-
-
-class Standing(str, Enum):
-    """How a file of the target stands to what was applied."""
-
-    PATCHED = "patched"
-    ORIGINAL = "original"
-    EDITED = "edited"
 
 
 class Verification(Struct, frozen=True):
@@ -106,18 +97,6 @@ def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_K
         yield target
 
 
-def standing(checkout: Checkout, file: AppliedFile) -> Standing:
-    """Say how a file stands to what was applied."""
-    try:
-        found = checkout.tree.read(file.path)
-    except PatchmgrError:  # a folder is in its place, or a file or a link in that of a parent
-        return Standing.EDITED if file.after is not None else Standing.PATCHED
-    state = None if found is None else state_of(found.mode, found.content)
-    if state == file.after:
-        return Standing.PATCHED
-    return Standing.ORIGINAL if state == file.before else Standing.EDITED
-
-
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
     """Return the record of what is applied, None where git has taken it out or over since.
 
@@ -131,9 +110,9 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
         return record if checkout.clone.is_ancestor(record.head, head) else None
     index = checkout.clone.index()
     is_in = any(
-        standing(checkout, file) is Standing.PATCHED
+        stands is Standing.PATCHED
         and (file.path in changed or (file.before is None and file.path not in index))
-        for file in record.files
+        for file, stands in zip(record.files, checkout.standings(record.files), strict=True)
     )
     return record if is_in or (not record.files and head == record.onto) else None
 
@@ -142,7 +121,7 @@ def applied_now(checkout: Checkout, head: str) -> Record | None:
     """Return the record in force: of pushed patches until git has put all their files back."""
     record = checkout.record()
     if record is not None and record.pushed is not None:
-        stands = [standing(checkout, file) for file in record.files]
+        stands = checkout.standings(record.files)
         is_out = stands and all(each is Standing.ORIGINAL for each in stands)
         return None if is_out and not _has_empty_top(record) else record
     if record is None:
@@ -175,7 +154,8 @@ def _verify(
     nothing = Verification(record.name, target, is_applied=False, is_current=False, files=())
     if applied is None or applied.series != record.name:
         return nothing
-    files = tuple((f.path, standing(checkout, f)) for f in applied.files)
+    paths = (file.path for file in applied.files)
+    files = tuple(zip(paths, checkout.standings(applied.files), strict=True))
     # What a person has committed is in, too, though no record says so any more.
     are_in = all(found is Standing.PATCHED for _, found in files)
     if not are_in and applied_now(checkout, checkout.clone.head()) is None:

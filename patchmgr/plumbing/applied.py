@@ -28,7 +28,8 @@ def state_of(mode: str, content: bytes) -> FileState:
 class AppliedFile(Struct, frozen=True):
     """A file that was replaced; None where there was or is no such file.
 
-    `original` names the kept old content, `permissions` are the old file's.
+    `original` names the kept old content, `permissions` are the old file's, and `blob` is git's id
+    of the new content, which a checkout may have in other line ends.
     """
 
     path: str
@@ -36,6 +37,7 @@ class AppliedFile(Struct, frozen=True):
     after: FileState | None
     original: str | None
     permissions: int | None
+    blob: str | None = None
 
 
 class PushedPatch(Struct, frozen=True):
@@ -98,4 +100,6 @@ def _pushed(rows: Any) -> tuple[PushedPatch, ...] | None:
 
 def _applied_file(file: Mapping[str, Any]) -> AppliedFile:
     before, after = (FileState(**s) if s else None for s in (file["before"], file["after"]))
-    return AppliedFile(file["path"], before, after, file["original"], file["permissions"])
+    return AppliedFile(
+        file["path"], before, after, file["original"], file["permissions"], file.get("blob")
+    )

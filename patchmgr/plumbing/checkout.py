@@ -7,16 +7,29 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from enum import Enum
 from typing import Any
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
+from patchmgr.plumbing.applied import AppliedFile, state_of
 from patchmgr.plumbing.clones import Clone
 from patchmgr.plumbing.replacements import Exchange, Replacement
 from patchmgr.plumbing.target import Target
+from patchmgr.plumbing.work_tree import WorkFile
 
-__all__ = ["Checkout", "Exchange", "Replacement"]
+__all__ = ["Checkout", "Exchange", "Replacement", "Standing"]
+
+
+class Standing(str, Enum):
+    """How a file of the target stands to what was applied."""
+
+    PATCHED = "patched"
+    ORIGINAL = "original"
+    EDITED = "edited"
 
 
 class Checkout(Target):
@@ -33,6 +46,44 @@ class Checkout(Target):
             )
         super().__init__(clone.root, clone.private / "patchmgr")
         self.clone = clone
+
+    def standings(self, files: Sequence[AppliedFile]) -> tuple[Standing, ...]:
+        """Say how files stand to what was applied; another form of the same may be git's doing."""
+        stands = {file.path: self._standing(file) for file in files}
+        edited = [f for f in files if f.after and stands[f.path] is Standing.EDITED]
+        if edited:
+            with suppress(PatchmgrError):  # what git cannot convert is as a person left it
+                stands |= self._standings_as_git(edited)
+        return tuple(stands[file.path] for file in files)
+
+    def _standing(self, file: AppliedFile) -> Standing:
+        try:
+            found = self.tree.read(file.path)
+        except PatchmgrError:  # a folder is in its place, or a file or a link in that of a parent
+            return Standing.EDITED if file.after is not None else Standing.PATCHED
+        state = None if found is None else state_of(found.mode, found.content)
+        if state == file.after:
+            return Standing.PATCHED
+        return Standing.ORIGINAL if state == file.before else Standing.EDITED
+
+    def _standings_as_git(self, files: Sequence[AppliedFile]) -> dict[str, Standing]:
+        """Say it by what git has of the files that are there."""
+        found = {f.path: there for f in files if (there := self.tree.read(f.path)) is not None}
+        kept = {
+            f.path: WorkFile(f.before.mode, self.original(f.original), 0)
+            for f in files
+            if f.before is not None and f.original is not None and f.path in found
+        }
+        now, before = (self.clone.conversion.to_git(each) for each in (found, kept))
+        stands = {}
+        for file in files:
+            path = file.path
+            mode = found[path].mode if path in found else None
+            if file.after and mode == file.after.mode and blob_id(now[path]) == file.blob:
+                stands[path] = Standing.PATCHED
+            elif path in kept and mode == kept[path].mode and now[path] == before[path]:
+                stands[path] = Standing.ORIGINAL
+        return stands
 
     def _is_resumable(self, journal: Mapping[str, Any]) -> bool:
         return self.clone.head() in journal["head"]

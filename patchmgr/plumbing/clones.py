@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.ids import blob_id
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import door
+from patchmgr.plumbing.conversion import AS_THE_USER, Conversion
 
-# What git itself would find: the user's own configuration says which repositories of others
-# are trusted (safe.directory). All later calls name the repository, and ask nothing of it.
-_AS_THE_USER = {"GIT_CONFIG_NOSYSTEM": "0"}
 _DIRECTORIES = ("--git-common-dir", "--absolute-git-dir")  # the shared one, the private one
 _UNFINISHED = {
     "MERGE_HEAD": "a merge",
@@ -33,7 +31,7 @@ class Indexed(Struct, frozen=True):
     is_hidden: bool
 
 
-class Clone(Struct, frozen=True):
+class Clone(Struct, frozen=True, dict=True):
     """A repository of the user; `root` is its work tree, or the repository where it is bare.
 
     `git_dir` holds refs and objects, `private` what belongs to this one work tree.
@@ -43,6 +41,11 @@ class Clone(Struct, frozen=True):
     git_dir: Path
     private: Path
     is_bare: bool
+
+    @cached_property
+    def conversion(self) -> Conversion:
+        """Return what git makes of contents in the work tree, and of its files."""
+        return Conversion(self.root, self.git_dir, self.private)
 
     def ask(self, *arguments: str, data: bytes = b"", index: Path | None = None) -> bytes:
         """Run git on this work tree and return its output."""
@@ -90,11 +93,19 @@ class Clone(Struct, frozen=True):
 
     def changed_paths(self) -> tuple[str, ...]:
         """Return the tracked paths that differ from HEAD in the index or the work tree."""
-        printed = self.ask(
+        _, printed = self._look(
             "status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames",
             "--ignore-submodules=all",
         )  # fmt: skip
-        return tuple(filter(None, map(self._changed_path, door.text(printed).split("\0"))))
+        return tuple(filter(None, map(_changed_path, door.text(printed).split("\0"))))
+
+    def _look(self, *arguments: str) -> tuple[int, bytes]:
+        """Run git on the files as the user's git sees them: line ends and all, but no filters."""
+        known = self.conversion.settings
+        return door.run(
+            [*known.options, *arguments],
+            git_dir=self.private, cwd=self.root, env=known.env, good=(0, 1),
+        )  # fmt: skip
 
     def untracked(self) -> tuple[str, ...]:
         """Return the files that git neither tracks nor is told to ignore here."""
@@ -103,30 +114,12 @@ class Clone(Struct, frozen=True):
 
     def identity(self) -> str | None:
         """Return who the user is to git, as `name <email> seconds zone`; None where unknown."""
-        env = {n: v for n, v in os.environ.items() if n.startswith("GIT_AUTHOR_")} | _AS_THE_USER
+        env = {n: v for n, v in os.environ.items() if n.startswith("GIT_AUTHOR_")} | AS_THE_USER
         code, printed = door.run(
             ["-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"],
             git_dir=self.private, good=(0, 1, 128), env=env, for_network=True,
         )  # fmt: skip
         return None if code else door.text(printed).strip()
-
-    def _changed_path(self, line: str) -> str | None:
-        """Return the path of a line of `git status`, None where only its line ends differ.
-
-        Git tells of these where the user's own configuration, which has no say here, wants them.
-        """
-        kind, _, rest = line.partition(" ")
-        if kind == "1":
-            state, _, _, _, mode, _, blob, path = rest.split(" ", 7)
-            is_same = state == ".M" and self._is_but_for_ends(path, mode, blob)
-            return None if is_same else path
-        return rest.split(" ", 9)[9] if kind == "u" else None
-
-    def _is_but_for_ends(self, path: str, mode: str, blob: str) -> bool:
-        if mode not in FILE_MODES:
-            return False
-        content = (self.root / path).read_bytes()
-        return b"\r\n" in content and blob_id(content.replace(b"\r\n", b"\n")) == blob
 
     def write_index(
         self, entries: Mapping[str, Entry | None], hidden: Collection[str], index: Path | None
@@ -151,8 +144,7 @@ class Clone(Struct, frozen=True):
 
     def refresh(self) -> None:
         """Let the index know the files as they are now."""
-        arguments = ["update-index", "-q", "--refresh"]
-        door.run(arguments, git_dir=self.private, cwd=self.root, good=(0, 1))
+        self._look("update-index", "-q", "--refresh")
 
     def take(self, bench: Path, head: str, base: str) -> None:
         """Copy the commits from base to head, and what they need, into the clone.
@@ -179,6 +171,14 @@ class Clone(Struct, frozen=True):
                 (f"fetch it first: git -C {self.root} fetch URL {base}",),
             )
         return code == 0
+
+
+def _changed_path(line: str) -> str | None:
+    """Return the path of a line of `git status`."""
+    kind, _, rest = line.partition(" ")
+    if kind == "1":
+        return rest.split(" ", 7)[7]
+    return rest.split(" ", 9)[9] if kind == "u" else None
 
 
 def _has_parents(git_dir: Path, commit: str) -> bool:
@@ -239,7 +239,7 @@ def _ask_paths(folder: Path, *questions: str) -> list[str]:
     arguments = ["rev-parse", "--path-format=absolute", *questions]
     try:
         # The network's environment is the one that has the user's configuration in it.
-        _, printed = door.run(arguments, cwd=folder, env=_AS_THE_USER, for_network=True)
+        _, printed = door.run(arguments, cwd=folder, env=AS_THE_USER, for_network=True)
     except PatchmgrError as fault:
         if "not a git repository" in fault.message:
             raise PatchmgrError("usage", f"{folder} is no git repository") from fault

@@ -12,18 +12,12 @@ from patchmgr.model.ids import blob_id
 from patchmgr.model.ports import Tree
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import AppliedFile, FileState, Record, state_of
-from patchmgr.plumbing.checkout import Checkout
+from patchmgr.plumbing.checkout import Checkout, Standing
 from patchmgr.plumbing.clones import Indexed
+from patchmgr.plumbing.conversion import Content, is_attributes
 from patchmgr.plumbing.replacements import Exchange, Replacement
 from patchmgr.plumbing.target import Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
-
-
-class Content(Struct, frozen=True):
-    """A file that is to be there."""
-
-    entry: Entry
-    content: bytes
 
 
 class Goal(Struct, frozen=True):
@@ -83,16 +77,20 @@ def plan_exchange(
     """
     index = checkout.clone.index()
     old = {file.path: file for file in applied.files} if applied is not None else {}
+    around = _going_back(checkout, old, wanted)
+    wanted = checkout.clone.conversion.to_work_tree(wanted, around=around)
     leaving = _leaving(checkout, old, wanted)
     rows = []
+    stands = zip(old, checkout.standings(tuple(old.values())), strict=True)
+    applied_now = {path for path, standing in stands if standing is Standing.PATCHED}
     for path in sorted({*wanted, *old}):
-        row = _row(checkout, path, old.get(path), wanted, leaving)
+        row = _row(checkout, path, old.get(path), wanted, leaving, is_in=path in applied_now)
         _refuse_in_the_way(checkout, row, path in old, index.get(path), leaving)
         rows.append(row)
     return replace(
         _exchange(rows, record),
         head=(goal.old_head, goal.new_head),
-        index=_index_after(rows, wanted, goal, index),
+        index=_index_after(checkout, rows, wanted, goal, index),
         hidden=frozenset(
             row.path
             for row in rows
@@ -158,17 +156,27 @@ def _row(
     old: AppliedFile | None,
     wanted: Mapping[str, Content | None],
     leaving: Collection[str],
+    *,
+    is_in: bool = False,
 ) -> _Row:
     is_free = _is_below_leaving(checkout, path, leaving)
     is_folder = not is_free and checkout.tree.is_folder(path)
     found = None if is_free or is_folder else checkout.tree.read(path)
     original = found
-    if old is not None and _state(found) in (old.before, old.after):
+    if old is not None and (is_in or _state(found) in (old.before, old.after)):
         original = _original(checkout, old)
     if path in wanted:
         return _Row(path, found, original, wanted[path], is_restored=False, is_folder=is_folder)
     back = _as_content(original)
     return _Row(path, found, original, back, is_restored=True, is_folder=is_folder)
+
+
+def _going_back(
+    checkout: Checkout, old: Mapping[str, AppliedFile], wanted: Mapping[str, Content | None]
+) -> dict[str, Content | None]:
+    """Return the .gitattributes files that go back to what they were."""
+    back = (f for path, f in old.items() if path not in wanted and is_attributes(path))
+    return {file.path: _as_content(_original(checkout, file)) for file in back}
 
 
 def _as_content(file: WorkFile | None) -> Content | None:
@@ -211,7 +219,7 @@ def _refuse_in_the_way(
         return
     if indexed is None:
         raise _dirty(f"{row.path} is in {root} already, but not tracked")
-    if indexed.is_hidden and indexed.entry.blob != blob_id(row.found.content):
+    if indexed.is_hidden and not _has_blob(checkout, row.path, row.found, indexed.entry.blob):
         raise _dirty(f"{row.path} in {root} was edited, and git was told not to look at it")
 
 
@@ -225,10 +233,12 @@ def _kept(row: _Row, originals: dict[str, bytes]) -> AppliedFile:
         name = str(len(originals))
         originals[name] = row.original.content
     bits = None if row.original is None else row.original.permissions
-    return AppliedFile(row.path, _state(row.original), row.after(), name, bits)
+    blob = None if row.wanted is None else row.wanted.entry.blob
+    return AppliedFile(row.path, _state(row.original), row.after(), name, bits, blob)
 
 
 def _index_after(
+    checkout: Checkout,
     rows: Collection[_Row],
     wanted: Mapping[str, Content | None],
     goal: Goal,
@@ -246,15 +256,24 @@ def _index_after(
             final = None if content is None else content.entry
         present = index.get(row.path)
         entry = present.entry if present is not None else None
-        if entry != final and (goal.old_head != goal.new_head or _is_staged(row, entry)):
+        if entry != final and (goal.old_head != goal.new_head or _is_staged(checkout, row, entry)):
             entries[row.path] = final
     return entries
 
 
-def _is_staged(row: _Row, entry: Entry | None) -> bool:
+def _is_staged(checkout: Checkout, row: _Row, entry: Entry | None) -> bool:
     """Say whether a file that goes back is in the index as it stands."""
-    found = _as_content(row.found)
-    return row.is_restored and entry == (None if found is None else found.entry)
+    if not row.is_restored or row.found is None or entry is None:
+        return row.is_restored and row.found is None and entry is None
+    is_same = entry.mode == row.found.mode
+    return is_same and _has_blob(checkout, row.path, row.found, entry.blob)
+
+
+def _has_blob(checkout: Checkout, path: str, found: WorkFile, blob: str) -> bool:
+    """Say whether a file is a blob, as it is or as git would add it."""
+    if blob_id(found.content) == blob:
+        return True
+    return blob_id(checkout.clone.conversion.to_git({path: found})[path]) == blob
 
 
 def _state(found: WorkFile | None) -> FileState | None:

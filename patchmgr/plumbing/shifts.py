@@ -16,7 +16,7 @@ from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import AppliedFile, FileState, Record, state_of
 from patchmgr.plumbing.checkout import Checkout, Exchange, Replacement
-from patchmgr.plumbing.exchanges import Content
+from patchmgr.plumbing.conversion import Content
 from patchmgr.plumbing.replacements import parents_of
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
@@ -24,7 +24,8 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 class Move(Struct, frozen=True):
     """One path: as it is below all patches, with those that are pushed, and as it is to be.
 
-    `is_kept` says that the checkout has it as it is to be, and `is_apart` that no patch made it.
+    All three are as git has them. `is_kept` says that the checkout has it as it is to be,
+    `is_apart` that no patch made it, and `is_given_up` that an edit of it is lost.
     """
 
     path: str
@@ -33,6 +34,7 @@ class Move(Struct, frozen=True):
     new: Content | None
     is_kept: bool = False
     is_apart: bool = False
+    is_given_up: bool = False
 
 
 def plan_shift(
@@ -50,19 +52,43 @@ def plan_shift(
     """
     known = {file.path: file for file in applied.files} if applied is not None else {}
     leaving = {move.path for move in moves if move.new is None}
+    shown_as = _as_git(checkout, moves, leaving)
+    below, new = (_to_work_tree(checkout, moves, name) for name in ("below", "new"))
     files: list[Replacement] = []
     rows: list[AppliedFile] = []
     originals: dict[str, bytes] = {}
     for move in sorted(moves, key=lambda move: move.path):
         found = found_file(checkout, move.path, leaving)
+        written = replace(move, below=below[move.path], new=new[move.path])
         bits = _permissions(move, known.get(move.path), found)
         if not move.is_kept and move.old != move.new:
-            _refuse_edited(checkout, move, found)
-            files.append(_replacement(move, found, bits))
+            if not move.is_given_up:
+                _refuse_edited(checkout, move, shown_as[move.path])
+            files.append(_replacement(written, found, bits))
         if move.new != move.below and not move.is_apart:
-            rows.append(_row(move, known.get(move.path), found, originals))
+            rows.append(_row(written, known.get(move.path), found, originals))
     record = replace(record, files=tuple(rows))
     return Exchange(tuple(files), record, originals, head=(head, head))
+
+
+def _to_work_tree(
+    checkout: Checkout, moves: Collection[Move], name: str
+) -> dict[str, Content | None]:
+    """Return what is to be of each path as git writes it; what no patch made stays as it is."""
+    contents = {move.path: getattr(move, name) for move in moves}
+    ours = {move.path: contents[move.path] for move in moves if not move.is_apart}
+    return {**contents, **checkout.clone.conversion.to_work_tree(ours)}
+
+
+def _as_git(
+    checkout: Checkout, moves: Collection[Move], leaving: Collection[str]
+) -> dict[str, Content | None]:
+    """Return what is found of each path that changes, as git has it."""
+    moved = [m for m in moves if m.is_apart or (not m.is_kept and m.old != m.new)]
+    apart = {m.path: as_content(found_file(checkout, m.path)) for m in moved if m.is_apart}
+    found = {m.path: found_file(checkout, m.path, leaving) for m in moved if not m.is_apart}
+    state = {move.path: move.old for move in moves if not move.is_apart}
+    return {**apart, **checkout.clone.conversion.as_git(found, lambda: state)}
 
 
 def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> WorkFile | None:
@@ -80,14 +106,14 @@ def _is_leaving(checkout: Checkout, folder: str, leaving: Collection[str]) -> bo
 
 
 def as_content(found: WorkFile | None) -> Content | None:
-    """Return a file of a checkout as git would have it."""
+    """Return a file of a checkout as it is."""
     if found is None:
         return None
     return Content(Entry(found.mode, blob_id(found.content)), found.content)
 
 
-def _refuse_edited(checkout: Checkout, move: Move, found: WorkFile | None) -> None:
-    if as_content(found) == move.old:
+def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> None:
+    if found == move.old:
         return
     where = f"{shown(move.path)} in {checkout.root}"
     if move.old is None:
@@ -131,7 +157,9 @@ def _row(
         originals[name] = move.below.content
         bits = known.permissions if known is not None else None
         bits = permissions_for(move.below.entry.mode, found) if bits is None else bits
-    return AppliedFile(move.path, _state(move.below), _state(move.new), name, bits)
+    after = _state(as_content(found) if move.is_kept else move.new)
+    blob = None if move.new is None else move.new.entry.blob
+    return AppliedFile(move.path, _state(move.below), after, name, bits, blob)
 
 
 def _state(content: Content | None) -> FileState | None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.checkout import Checkout, Exchange
 from patchmgr.plumbing.clones import open_clone
-from patchmgr.plumbing.exchanges import Content
+from patchmgr.plumbing.conversion import Content
 from patchmgr.plumbing.work_tree import WorkFile
 
 

@@ -1,0 +1,339 @@
+"""What git makes of contents in a checkout, and of its files: line ends, encodings, `$Id$`.
+
+All of it is git's own work, in a throwaway repository that has the attributes of the checkout,
+and none of the filters of anybody's configuration.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from msgspec import Struct
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.ids import blob_id
+from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.plumbing import door
+from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.replacements import parents_of
+from patchmgr.plumbing.work_tree import WorkFile, WorkTree
+from patchmgr.plumbing.workbench import Workbench
+
+_FILE = ".gitattributes"
+_SYSTEM = Path("/etc/gitattributes")
+_SETTINGS = r"^(core\.(autocrlf|eol|attributesfile)|filter\..*)$"
+_CONVERTING = ("text", "crlf", "eol", "working-tree-encoding", "ident")
+_WRITING = {"working-tree-encoding", "ident"}
+_DRIVER = ("clean", "smudge", "process", "required")
+_NO_FILTER = ("unspecified", "unset", "set")
+_OFF = ("", "false", "no", "off", "0")
+_NO_CONFIG = "[core]\n\trepositoryformatversion = 0\n"
+# What git itself would find: the user's own configuration says which repositories of others
+# are trusted (safe.directory), too. Other calls name the repository, and ask nothing of it.
+AS_THE_USER = {"GIT_CONFIG_NOSYSTEM": "0"}
+
+
+class Content(Struct, frozen=True):
+    """A file that is to be there: git's entry, and the content as git or as the checkout has it."""
+
+    entry: Entry
+    content: bytes
+
+
+class Settings(Struct, frozen=True):
+    """What the user's configuration says of the files of a checkout.
+
+    `options` let any git process hear it, `env` takes the filters of the checkout's own
+    configuration away. `is_plain` says that without a .gitattributes nothing is converted.
+    """
+
+    options: tuple[str, ...]
+    env: Mapping[str, str]
+    is_plain: bool
+
+
+def read_settings(git_dir: Path, private: Path) -> Settings:
+    """Ask git for the settings of a checkout, as git itself finds them there."""
+    line = ["config", "--show-scope", "-z", "--get-regexp", _SETTINGS]
+    _, printed = door.run(line, git_dir=private, good=(0, 1), env=AS_THE_USER, for_network=True)
+    fields = door.text(printed).split("\0")[:-1]
+    core: dict[str, str | None] = {}
+    filters: dict[str, None] = {}
+    for scope, (key, equals, value) in zip(
+        fields[::2], (field.partition("\n") for field in fields[1::2]), strict=True
+    ):
+        if scope == "command":  # what we pin ourselves
+            continue
+        if key.startswith("filter."):
+            filters[key.rpartition(".")[0]] = None
+        else:
+            core[key] = value if equals else None
+    known = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    core.setdefault("core.attributesfile", f"{known}/git/attributes")
+    options = (f"{key}={value}" if value is not None else key for key, value in core.items())
+    keys = [f"{name}.{key}" for name in filters for key in _DRIVER]
+    off = {f"GIT_CONFIG_KEY_{n}": key for n, key in enumerate(keys)}
+    off |= {f"GIT_CONFIG_VALUE_{n}": "" for n in range(len(keys))}
+    everywhere = os.path.expanduser(core["core.attributesfile"] or "")
+    places = (Path(everywhere), git_dir / "info" / "attributes", _SYSTEM)
+    return Settings(
+        tuple(word for option in options for word in ("-c", option)),
+        {"GIT_ATTR_NOSYSTEM": "0", "GIT_CONFIG_COUNT": str(len(keys)), **off},
+        is_plain=core.get("core.autocrlf", "") in _OFF and not any(map(_has_words, places)),
+    )
+
+
+def is_attributes(path: str) -> bool:
+    """Say whether a path is that of a .gitattributes file."""
+    return path.rpartition("/")[2] == _FILE
+
+
+def _has_words(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0
+
+
+class Conversion:
+    """What git converts in one checkout.
+
+    The attributes that count are those of the state that is to be: its own .gitattributes files,
+    else those that are there, else, as for git, the ones of HEAD.
+    """
+
+    def __init__(self, root: Path, git_dir: Path, private: Path) -> None:
+        self._tree = WorkTree(root)
+        self._git_dir, self._private = git_dir, private
+        self._committed: dict[str, bytes | None] = {}
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Return what the user's configuration says."""
+        return read_settings(self._git_dir, self._private)
+
+    def to_work_tree(
+        self,
+        state: Mapping[str, Content | None],
+        *,
+        around: Mapping[str, Content | None] | None = None,
+    ) -> dict[str, Content | None]:
+        """Return contents of git as it checks them out.
+
+        `around` are further files of the same state. Raises PatchmgrError "unsupported" where a
+        file needs a filter.
+        """
+        files = {p: c.content for p, c in state.items() if c and c.entry.mode in FILE_MODES}
+        attributes = self._attributes(files, {**(around or {}), **state})
+        done = dict(state)
+        with self._bench(files, attributes) as bench:
+            paths = bench.writing if bench is not None else []
+            if bench is None or not paths:
+                return done
+            mark = secrets.token_hex(16).encode()
+            asked = [f"{bench.write_loose('blob', files[path])} {path}\0" for path in paths]
+            line = ["cat-file", "--filters", "-z", f"--batch={mark.decode()}"]
+            texts = bench.run(line, door.raw("".join(asked))).split(mark + b"\n")[1:]
+        for path, text in zip(paths, texts, strict=True):
+            content = state[path]
+            assert content is not None
+            done[path] = Content(content.entry, text[:-1])
+        return done
+
+    def to_git(
+        self, found: Mapping[str, WorkFile], state: Mapping[str, Content | None] | None = None
+    ) -> dict[str, bytes]:
+        """Return contents of files as `git add` would take them, on top of a state.
+
+        Raises PatchmgrError "unsupported" where a file needs a filter.
+        """
+        state = state or {}
+        files = {p: file.content for p, file in found.items() if file.mode in FILE_MODES}
+        done = {path: file.content for path, file in found.items()}
+        with self._bench(files, self._attributes(files, state, is_found=True)) as bench:
+            if bench is None or not bench.converting:
+                return done
+            known = {p: c for p in bench.converting if (c := state.get(p)) is not None}
+            rows = (
+                f"{content.entry.mode} {bench.write_loose('blob', content.content)}\t{path}\0"
+                for path, content in known.items()
+                if content.entry.mode in FILE_MODES
+            )
+            bench.run(["update-index", "-z", "--index-info"], door.raw("".join(rows)))
+            for path in bench.converting:
+                bench.put(path, files[path])
+            names = door.raw("".join(f"{path}\0" for path in bench.converting))
+            bench.run(["update-index", "--add", "-z", "--stdin"], names)
+            for row in bench.run(["ls-files", "--stage", "-z"]).split(b"\0")[:-1]:
+                facts, _, name = row.partition(b"\t")
+                done[door.text(name)] = bench.reader.blob(facts.decode().split(" ")[1])
+        return done
+
+    def as_git(
+        self,
+        found: Mapping[str, WorkFile | None],
+        state: Callable[[], Mapping[str, Content | None]],
+    ) -> dict[str, Content | None]:
+        """Return files as git would have them, where a state is to be there.
+
+        A file that is as git would write it is the state's own, whatever a way back would give.
+        The state is asked for only where something may be converted.
+        """
+        there = {path: file for path, file in found.items() if file is not None}
+        done: dict[str, Content | None] = dict.fromkeys(found)
+        for path, file in there.items():
+            done[path] = Content(Entry(file.mode, blob_id(file.content)), file.content)
+        names = [path for path, file in there.items() if file.mode in FILE_MODES]
+        if not self._attributes(names, {}, is_found=True) and self.settings.is_plain:
+            return done
+        whole = state()
+        known = {p: c for p in names if (c := whole.get(p)) and c.entry.mode in FILE_MODES}
+        out = self.to_work_tree(known, around=whole)
+        rest = {}
+        for path in names:
+            content, mode = out.get(path), there[path].mode
+            if content is not None and content.content == there[path].content:
+                done[path] = Content(Entry(mode, content.entry.blob), known[path].content)
+            else:
+                rest[path] = there[path]
+        for path, raw in self.to_git(rest, whole).items():
+            done[path] = Content(Entry(there[path].mode, blob_id(raw)), raw)
+        return done
+
+    def filtered(self, paths: Collection[str]) -> frozenset[str]:
+        """Return the paths whose attributes ask for a filter."""
+        with self._bench(paths, self._attributes(paths, {}, is_found=True), refuses=False) as bench:
+            return frozenset() if bench is None else frozenset(bench.filtered)
+
+    def _attributes(
+        self,
+        paths: Collection[str],
+        state: Mapping[str, Content | None],
+        *,
+        is_found: bool = False,
+    ) -> dict[str, bytes]:
+        """Return the .gitattributes files above paths.
+
+        Where the state `is_found`, what is on disk comes first.
+        """
+        folders = dict.fromkeys(above for path in paths for above in ("", *parents_of(path)))
+        places = [f"{folder}/{_FILE}".removeprefix("/") for folder in folders]
+        found: dict[str, bytes] = {}
+        missing: list[str] = []
+        for place in places:
+            content = state.get(place)
+            on_disk = self._on_disk(place) if is_found or place not in state else None
+            if on_disk is not None:
+                found[place] = on_disk
+            elif content is not None:
+                found[place] = content.content
+            elif place not in state:
+                missing.append(place)
+        return {**found, **self._at_head(missing)}
+
+    def _on_disk(self, place: str) -> bytes | None:
+        try:
+            file = self._tree.read(place)
+        except PatchmgrError:  # a folder, or a link above: git reads none, either
+            return None
+        return file.content if file is not None and file.mode in FILE_MODES else None
+
+    def _at_head(self, places: Collection[str]) -> dict[str, bytes]:
+        """Return the .gitattributes files that HEAD has, of those that are not on disk."""
+        unknown = [place for place in places if place not in self._committed]
+        if unknown:
+            with ObjectReader(self._private) as reader:
+                for place in unknown:
+                    found = reader.find(f"HEAD:{place}")
+                    is_blob = found is not None and found.kind == "blob"
+                    self._committed[place] = found.content if found and is_blob else None
+        found_ = {place: self._committed[place] for place in places}
+        return {place: content for place, content in found_.items() if content is not None}
+
+    @contextmanager
+    def _bench(
+        self, paths: Collection[str], attributes: Mapping[str, bytes], *, refuses: bool = True
+    ) -> Iterator[_Bench | None]:
+        """Open a throwaway repository with the attributes; None where there are none."""
+        if not paths or (not attributes and self.settings.is_plain):
+            yield None
+            return
+        with (
+            tempfile.TemporaryDirectory(prefix="patchmgr-") as folder,
+            _Bench(Path(folder), self.settings.options) as bench,
+        ):
+            bench.take(self._git_dir / "info" / "attributes")
+            for place, content in attributes.items():
+                bench.put(place, content)
+            bench.ask(paths)
+            if refuses and bench.filtered:
+                raise _needs_filter(*next(iter(bench.filtered.items())))
+            yield bench
+
+
+class _Bench(Workbench):
+    """A repository that has attributes, a work tree and no filters.
+
+    `converting` are the paths that git may convert, `writing` those of them whose files may differ
+    from what git has (the others are only cleaned), `filtered` those with a filter, by its name.
+    """
+
+    def __init__(self, folder: Path, options: tuple[str, ...]) -> None:
+        super().__init__((), folder=folder)
+        (self.git_dir / "config").write_text(_NO_CONFIG)
+        self._top = folder / "files"
+        self._top.mkdir()
+        self._options = [*options, f"--work-tree={self._top}"]
+        self.converting: list[str] = []
+        self.writing: list[str] = []
+        self.filtered: dict[str, str] = {}
+
+    def run(self, arguments: list[str], data: bytes = b"") -> bytes:
+        """Run git here and return its output."""
+        env = {"GIT_ATTR_NOSYSTEM": "0"}
+        line = [*self._options, *arguments]
+        return door.output(line, git_dir=self.git_dir, cwd=self._top, data=data, env=env)
+
+    def take(self, attributes: Path) -> None:
+        """Take over the attributes that are not committed."""
+        if attributes.is_file():
+            (self.git_dir / "info").mkdir()
+            (self.git_dir / "info" / "attributes").write_bytes(attributes.read_bytes())
+
+    def put(self, path: str, content: bytes) -> None:
+        """Write a file of the work tree."""
+        place = os.path.join(os.fsencode(self._top), door.raw(path))
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "wb") as file:
+            file.write(content)
+
+    def ask(self, paths: Collection[str]) -> None:
+        """Ask git what the attributes of paths are."""
+        names = ("filter", *_CONVERTING)
+        line = ["check-attr", "-z", "--stdin", *names]
+        words = door.text(self.run(line, door.raw("".join(f"{p}\0" for p in paths)))).split("\0")
+        rows = [words[at : at + 3] for at in range(0, len(words) - 1, 3)]
+        by_path: dict[str, dict[str, str]] = {}
+        for path, name, value in rows:
+            by_path.setdefault(path, {})[name] = value
+        has_autocrlf = any(option.startswith("core.autocrlf") for option in self._options)
+        has_ends = has_autocrlf or any(option.startswith("core.eol") for option in self._options)
+        for path, values in by_path.items():
+            if values["filter"] not in _NO_FILTER:
+                self.filtered[path] = values["filter"]
+            asked = {name for name in _CONVERTING if values[name] not in ("unspecified", "unset")}
+            is_unsaid = all(values[name] == "unspecified" for name in ("text", "crlf", "eol"))
+            if asked or (is_unsaid and has_autocrlf):
+                self.converting.append(path)
+                if has_ends or values["eol"] == "crlf" or asked & _WRITING:
+                    self.writing.append(path)
+
+
+def _needs_filter(path: str, name: str) -> PatchmgrError:
+    message = f"{shown(path)} needs the filter {name}, and patchmgr runs no filters"
+    hint = f"if none is needed for it, say so: echo '{path} -filter' >>.git/info/attributes"
+    return PatchmgrError("unsupported", message, (hint, "or name the files without this one"))
