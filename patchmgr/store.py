@@ -6,7 +6,7 @@ import errno
 import os
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -30,7 +30,7 @@ from patchmgr.model.recorded import Recorded
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.settings import SeriesSettings
 from patchmgr.model.upstream import Lock, SeriesRecord, Upstream
-from patchmgr.plumbing.durable import held, unwritable
+from patchmgr.plumbing.durable import held, is_read_only, unwritable
 from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefMover, RefPlan
 from patchmgr.plumbing.namespaces import claim, own_ref
 from patchmgr.plumbing.operations import OperationLog, Told
@@ -160,9 +160,17 @@ class Workspace:
     def writing(self) -> Iterator[None]:
         """Hold the workspace for one writing command.
 
-        Raises PatchmgrError "busy" at once where another process holds it.
+        One that is read-only needs no holding: a dry run does as well there, and what writes is
+        refused when it does. Raises PatchmgrError "busy" at once where another process holds it.
         """
-        with held(self.root / PRIVATE, what=str(self.root)):
+        private = self.root / PRIVATE
+        with ExitStack() as held_now:
+            try:
+                held_now.enter_context(held(private, what=str(self.root)))
+            except PatchmgrError as fault:
+                top = private if private.exists() else self.root
+                if not is_read_only(top, fault.__cause__):
+                    raise
             yield
 
     def settle(self, move_refs: RefMover) -> bool:

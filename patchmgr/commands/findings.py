@@ -11,7 +11,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.decision import Passage
 from patchmgr.model.outcome import SeriesOutcome
-from patchmgr.plumbing.durable import unwritable, write_synced
+from patchmgr.plumbing.durable import is_read_only, unwritable, write_synced
 from patchmgr.plumbing.plain_files import read_json
 from patchmgr.store import PRIVATE, Workspace
 
@@ -46,7 +46,8 @@ def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> No
         write_synced(beside, json.dumps([_value(item) for item in found], indent=1).encode())
         beside.replace(path)
     except OSError as fault:
-        raise unwritable(_FILE, fault) from fault
+        if not is_read_only(workspace.root, fault):  # where a dry run tells, and remembers nothing
+            raise unwritable(_FILE, fault) from fault
 
 
 def _found(outcome: SeriesOutcome) -> list[Found]:

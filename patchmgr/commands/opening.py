@@ -23,7 +23,7 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import FileState, PushedPatch, Record, state_of
-from patchmgr.plumbing.checkout import Checkout, Standing
+from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.conversion import Content
 from patchmgr.plumbing.git_upstream import GitUpstream

@@ -46,29 +46,36 @@ def unwritable(what: str, fault: OSError, *, left: str = "nothing was changed") 
 def held(folder: Path, *, what: str) -> Iterator[None]:
     """Hold a folder, made if need be, for this process: a lock file in it is ours alone.
 
-    Raises PatchmgrError "busy" at once where another process holds it. A process that is killed
-    holds nothing.
+    The lock file goes at the end, and the folder where nothing else is in it: what only looked, or
+    was refused, leaves no trace. Raises PatchmgrError "busy" at once where another process holds
+    it. A process that is killed holds nothing.
     """
     try:
         folder.mkdir(exist_ok=True)
         if folder.is_symlink():
             raise PatchmgrError("unsafe-path", f"{folder} is a symbolic link")
         descriptor = os.open(folder / "lock", _LOCK, 0o666)
+    except FileNotFoundError as fault:
+        if folder.parent.is_dir():
+            raise _was_busy(what) from fault
+        raise unwritable(what, fault) from fault
     except OSError as fault:
         raise unwritable(what, fault) from fault
     try:
         _take(descriptor, what)
-        yield
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                (folder / "lock").unlink()
+                folder.rmdir()
     finally:
         os.close(descriptor)
 
 
 @contextmanager
 def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
-    """Hold a folder like `held`; made with the one above it if need be, and removed if left empty.
-
-    Who waits for the lock file while it is removed is told to try again.
-    """
+    """Hold a folder like `held`; the one above it is made, and goes if it is left empty."""
     try:
         folder.parent.mkdir(exist_ok=True)
         if folder.parent.is_symlink():
@@ -77,15 +84,19 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
         raise unwritable(what, fault) from fault
     try:
         with held(folder, what=what):
-            try:
-                yield
-            finally:
-                if os.listdir(folder) == ["lock"]:
-                    (folder / "lock").unlink()
-                    folder.rmdir()
+            yield
     finally:
         with suppress(OSError):
             folder.parent.rmdir()
+
+
+def is_read_only(folder: Path, fault: BaseException | None) -> bool:
+    """Say whether nobody of this user could write into a folder, as a fault has it."""
+    if not isinstance(fault, OSError):
+        return False
+    return fault.errno == errno.EROFS or (
+        fault.errno in (errno.EACCES, errno.EPERM) and not os.access(folder, os.W_OK)
+    )
 
 
 def _take(descriptor: int, what: str) -> None:
@@ -99,8 +110,12 @@ def _take(descriptor: int, what: str) -> None:
             ("wait for it to end, then run this again",),
         ) from fault
     if os.fstat(descriptor).st_nlink == 0:  # its holder removed it while we opened it
-        message = f"another patchmgr was at work in {what} just now"
-        raise PatchmgrError("busy", message, ("run this again",))
+        raise _was_busy(what)
     with suppress(OSError):  # the number is for people only
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+
+
+def _was_busy(what: str) -> PatchmgrError:
+    message = f"another patchmgr was at work in {what} just now"
+    return PatchmgrError("busy", message, ("run this again",))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ from tests.commands.every import ELSEWHERE, ROWS, Row, command_names, make_place
 from tests.commands.scenes import Stage, picture
 
 _PRIVATE = ("cache", "other", ".git", ".patchmgr")
+_KEPT = ("checks", "syncs")  # what check and notes keep of what they found, in .patchmgr
 _TRAPS = ("patch", "gpatch", "quilt", "ssh", "git-remote-http", "git-remote-https")
 
 
@@ -58,7 +62,86 @@ def test_the_traps_work(trapped: Path) -> None:
 def test_a_command_ends_as_it_should_without_a_network(stage: Stage, row: Row) -> None:
     place = make_place(stage, row.state)
     before = picture(place.stage.folder, without=_PRIVATE)
+    private = picture(place.stage.root, without=_KEPT)
     answer = place.run(row)
     assert answer.code == row.code, answer.err
     if not row.writes:
         assert picture(place.stage.folder, without=_PRIVATE) == before
+        assert picture(place.stage.root, without=_KEPT) == private
+
+
+@pytest.mark.parametrize(
+    ("state", "line"),
+    [
+        ("plain", "series new s --upstream up --base {base}"),
+        ("plain", "series new t --upstream up --base nothing"),
+        ("plain", "upstream add two --git {out}/none"),
+        ("plain", "import {out}/none --series s"),
+        ("plain", "rebase s --onto nothing"),
+        ("plain", "rebase --continue"),
+        ("plain", "drop nothing"),
+        ("plain", "undo --to 99"),
+        ("plain", "refresh --to {checkout}"),
+        ("edited", "pop --to {checkout}"),
+        ("collided", "rebase s --onto {later}"),
+    ],
+)
+def test_a_refused_command_leaves_no_trace(stage: Stage, state: str, line: str) -> None:
+    place = make_place(stage, state)
+    places = (place.stage.root, place.checkout.root)
+    before = [picture(each, without=()) for each in places]
+    assert place.run(Row(line)).code in (1, 2)
+    assert [picture(each, without=()) for each in places] == before
+
+
+_OPENING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+_CHANGING = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.chmod")
+_read_only: list[str] = []
+
+
+def _refuse_writing(event: str, arguments: tuple[object, ...]) -> None:
+    """Let Python itself see a file system that is mounted read-only; root could write anywhere."""
+    if not _read_only or not (event == "open" or event in _CHANGING):
+        return
+    if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & _OPENING):
+        return
+    path = arguments[0]
+    if isinstance(path, str | bytes | os.PathLike) and os.fsdecode(path).startswith(_read_only[0]):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+
+
+@pytest.fixture(scope="module")
+def watched() -> None:
+    sys.addaudithook(_refuse_writing)
+
+
+# Without a workspace, about no file of one, or for one's own git.
+_NOT_DRY = ("init", "help", "upstream fetch", "merge-driver", "merge-file")
+_DRY = [
+    replace(row, line=f"{row.line} --dry-run") if row.writes else row
+    for row in ROWS if not row.line.startswith(_NOT_DRY)
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("row", _DRY, ids=[row.line for row in _DRY])
+def test_a_read_only_workspace_does_for_looking_and_for_dry_runs(stage: Stage, row: Row) -> None:
+    place = make_place(stage, row.state)
+    usual = place.run(row)
+    assert usual.code == row.code, usual.err
+    _read_only[:] = [str(stage.root)]
+    try:
+        answer = place.run(row)
+    finally:
+        _read_only.clear()
+    assert (answer.code, answer.out) == (usual.code, usual.out), answer.err
+
+
+@pytest.mark.usefixtures("watched")
+def test_a_read_only_workspace_is_named_where_it_would_change(stage: Stage) -> None:
+    _read_only[:] = [str(stage.root)]
+    try:
+        answer = stage.run("drop", "fork-two", code=1)
+    finally:
+        _read_only.clear()
+    assert "cannot be written: Read-only file system" in answer.err
