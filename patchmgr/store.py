@@ -119,7 +119,8 @@ class Workspace:
     def patches(self, name: str) -> tuple[Patch, ...]:
         """Return the patches of a series in order, parsed.
 
-        Raises PatchmgrError "broken-workspace" where the series names a file that is not there.
+        Raises PatchmgrError "broken-workspace" where the series names a file that is not there or
+        that is empty.
         """
         return tuple(
             parse_listed(self._listed(name, line.name), line)
@@ -130,9 +131,10 @@ class Workspace:
     def _listed(self, series: str, name: str) -> bytes:
         path = f"series/{series}/{name}"
         content = read_plain(self.root, path, limit=_LARGEST)
-        if content is None:
+        if content is None or not content.strip():
             hint = f"put the file back, or delete its line in series/{series}/series"
-            message = f"{shown(path)} is not there, and the series names it"
+            what = "is not there" if content is None else "is empty"
+            message = f"{shown(path)} {what}, and the series names it"
             raise PatchmgrError("broken-workspace", message, (hint,))
         return content
 

@@ -7,9 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec.structs import replace
 
 from patchmgr.commands.desk import Desk
+from patchmgr.commands.session import nobody
 from patchmgr.engines.layers import State, is_exact
 from patchmgr.engines.self_comparison import patch_sameness
 from patchmgr.formats.header_edits import with_diff
+from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author, Patch
@@ -45,6 +47,10 @@ def rewritten(
     for number in stale:
         patch = patches[number]
         raw = with_diff(patch, diffs[number])
+        if not raw.strip():  # an empty file would be no patch any more
+            raw = canonical_header(
+                patch, author=patch.author_or(nobody(desk.side, desk.record.pin))
+            )
         new = parse_patch(raw, name=patch.name)
         is_other = patch_sameness(patch, new) is not Sameness.IDENTICAL
         if is_other or (patch.name in anew and raw != patch.raw):

@@ -62,7 +62,7 @@ class Reading(Struct, frozen=True):
         if source.is_dir():
             yield from self._read_folder(source)
             return
-        mails = split_mbox(read_source_file(source))
+        mails = split_mbox(_not_empty(source))
         package = read_name(source.name)
         if len(mails) == 1 and package is not None and names_folder(mails[0], package.folder):
             yield self._of_package(source.name, mails[0], package)
@@ -101,7 +101,7 @@ class Reading(Struct, frozen=True):
             yield from self.read(path)
 
     def _listed(self, folder: Path, line: SeriesLine, name: str) -> Found:
-        return Found(read_source_file(folder / name), name, name, line, line.strip)
+        return Found(_not_empty(folder / name), name, name, line, line.strip)
 
     def _of_package(self, name: str, raw: bytes, package: PackagePatch) -> Found:
         strip = self._strip(package.strip)
@@ -141,6 +141,13 @@ def read_source_file(path: Path) -> bytes:
     except OSError as fault:
         reason = fault.strerror or str(fault)
         raise PatchmgrError("usage", f"{path} cannot be read: {reason}") from fault
+
+
+def _not_empty(path: Path) -> bytes:
+    raw = read_source_file(path)
+    if not raw.strip():
+        raise PatchmgrError("usage", f"{path} is empty: there is no patch in it")
+    return raw
 
 
 def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[Found]:

@@ -16,7 +16,7 @@ from tests.commands.importing import (
     refuses,
     take,
 )
-from tests.commands.scenes import Stage, picture, text
+from tests.commands.scenes import Stage, one_line, picture, text
 
 BACK_A = EDIT_A.replace("-line 0\n+zero\n", "-zero\n+line 0\n")
 
@@ -251,3 +251,22 @@ def test_a_range_that_grew_brings_what_is_new(empty: Stage) -> None:
     assert f"Left out patch 1 of main..{head}: one.patch is from {one[:12]}." in answer.err
     again = take(empty, *clone, f"main..{head}", code=2)
     assert "s has all of these patches already" in again.err
+
+
+def test_an_empty_file_among_others_is_named(empty: Stage) -> None:
+    folder = empty.folder / "patches"
+    folder.mkdir()
+    for name, content in {
+        "a.patch": _NEW,
+        "b.patch": b"\n",
+        "series": b"a.patch\nb.patch\n",
+    }.items():
+        (folder / name).write_bytes(content)
+    for named in ([folder], [folder / "a.patch", folder / "b.patch"]):
+        answer = empty.run("import", *named, "--series", "s", code=2)
+        assert one_line(answer) == f"{folder}/b.patch is empty: there is no patch in it"
+    (folder / "series").unlink()
+    empty.run("import", folder, "--series", "s", code=2)
+
+
+_NEW = b"--- /dev/null\n+++ b/new2\n@@ -0,0 +1 @@\n+x\n"

@@ -358,10 +358,15 @@ def test_patches_that_were_put_in_another_order_can_be_popped(desk: Hands) -> No
     assert desk.checkout.git("status", "--porcelain") == ""
 
 
-def test_a_patch_file_that_is_gone_is_named_with_the_way_out(desk: Hands) -> None:
-    (desk.folder / "fork-two.patch").unlink()
+@pytest.mark.parametrize(
+    ("content", "what"), [(None, "is not there"), (b"", "is empty"), (b" \n\n", "is empty")]
+)
+def test_a_patch_file_that_is_gone_is_named_with_the_way_out(
+    desk: Hands, content: bytes | None, what: str
+) -> None:
+    desk.write({str(desk.folder / "fork-two.patch"): content})
     said = desk.run("push", code=1).err
-    assert "series/s/fork-two.patch is not there, and the series names it" in said
+    assert f"series/s/fork-two.patch {what}, and the series names it" in said
     assert "delete its line in series/s/series" in said
     (desk.folder / "series").write_text("fork-one.patch\n")
     desk.run("push")

@@ -225,6 +225,18 @@ def test_a_patch_that_would_be_empty_is_kept(two: Hands) -> None:
     two.run("push")
 
 
+def test_a_patch_without_a_header_gets_one_before_nothing_is_left_of_it(desk: Hands) -> None:
+    desk.patch("one", {"pkg/a.py": text(l10="one\n")})
+    file = desk.stage.folder / "plain.patch"
+    file.write_text("--- a/plain.sh\n+++ b/plain.sh\n@@ -1 +1 @@\n-#!/bin/sh\n+#!/bin/bash\n")
+    desk.run("import", file, "--series", "w")
+    desk.run("push", "--series", "w")
+    desk.write({"plain.sh": "#!/bin/sh\n"})
+    desk.run("refresh", "--allow-empty")
+    assert b"Subject: plain\n" in desk.raw("plain.patch")
+    desk.run("pop")
+
+
 def test_a_lower_patch_takes_an_edit_and_those_above_keep_their_bytes(two: Hands) -> None:
     above = two.raw("two.patch")
     two.write({"pkg/a.py": text(l10="one\nmore\n", l40="two\n")})
