@@ -189,7 +189,9 @@ class Trip:
         new = f"{beside}/{_HERE}.py".lstrip("/")
         self.places[new] = f"{place}/{_HERE}.py".lstrip("/")
         self.commit(new, "HERE = True\n")
-        self.modules = [self.places[one].removesuffix(".py").replace("/", ".") for one in (path, new)]
+        self.modules = [
+            self.places[one].removesuffix(".py").replace("/", ".") for one in (path, new)
+        ]
         data = [p for p in self.places if p.endswith((".typed", ".pyi", ".h", "__main__.py"))]
         if data:
             self.commit(data[0], None)
