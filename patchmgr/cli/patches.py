@@ -10,6 +10,17 @@ import typer
 from patchmgr.cli.root import DryRun, Json, MaybeName, Select, open_session, show
 from patchmgr.errors import PatchmgrError
 
+Linearize = Annotated[
+    bool, typer.Option("--linearize", help="Of a fork with merges: a patch for each commit.")
+]
+FirstParent = Annotated[
+    bool,
+    typer.Option("--first-parent", help="Of a fork with merges: one for each merged branch."),
+]
+Squash = Annotated[
+    bool, typer.Option("--squash", help="Of a fork with merges: one patch with all of it.")
+]
+
 
 def import_(
     sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE...")] = None,
@@ -30,15 +41,21 @@ def import_(
     reverse: Annotated[
         bool, typer.Option("--reverse", "-R", help="Take the contrary of each patch.")
     ] = False,
+    linearize: Linearize = False,
+    first_parent: FirstParent = False,
+    squash: Squash = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Append patches of other tools: files, folders, commits of a range, or a stack.
 
     A file is a diff or a mailbox; a folder is quilt's, a Debian package's, StGit's or
-    patch-package's, or has patches with names that sort.
+    patch-package's, or has patches with names that sort. A fork that merged upstream becomes one
+    line of patches on the upstream state that it merged last, with the fork's tree at its end.
 
     Example: patchmgr import --git ~/src/vllm v0.23.0..my-branch --series vllm
+
+    Example: patchmgr import --git ~/src/vllm v0.23.0..my-branch --series vllm --linearize
 
     Example: patchmgr import debian/patches --series vllm
     """
@@ -50,14 +67,26 @@ def import_(
     named = only_series(session, [series] if series else [])
     given = sources or []
     wanted = Sources([Path(source) for source in given], strip=strip, is_reversed=reverse)
+    form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
+    if form is not None and (git is None or reverse):
+        raise PatchmgrError("usage", f"--{form} goes with --git REPO A..B, and without --reverse")
     if git is not None or stgit is not None:
         if strip is not None:
             raise PatchmgrError("usage", "-p is for files and folders")
         range_, stack = _range(git, stgit, given), _stack(stgit, given)
-        wanted = Sources(git=range_, stack=stack, is_reversed=reverse)
+        wanted = Sources(git=range_, stack=stack, is_reversed=reverse, merges=form)
     imported = import_patches(session, wanted, series=named, is_dry_run=dry_run)
     as_text = imported_document if json else imported_text
     show(as_text(imported, named, dry_run))
+
+
+def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
+    """Return what is to be made of merges, None where nothing was said."""
+    asked = {"linearize": linearize, "first-parent": first_parent, "squash": squash}
+    given = [name for name, is_asked in asked.items() if is_asked]
+    if len(given) > 1:
+        raise PatchmgrError("usage", f"--{given[0]} and --{given[1]} are two ways: take one")
+    return given[0] if given else None
 
 
 def _range(git: Path | None, stgit: Path | None, given: list[str]) -> tuple[Path, str] | None:

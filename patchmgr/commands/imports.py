@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.forks import Fork, read_fork
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.prepared import floor, prepare
 from patchmgr.commands.session import Session, move_store_refs
@@ -24,40 +25,58 @@ from patchmgr.formats.series_files import with_ended_lines, write_series
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
+from patchmgr.model.snapshot import Entry
+from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Change
 
 
 class Imported(Struct, frozen=True):
-    """A patch that came in, and the risky paths it touches: files that run by being there."""
+    """A patch that came in, and the risky paths it touches: files that run by being there.
+
+    `is_rest` marks what a merge of the fork changed itself.
+    """
 
     patch: Patch
     risks: tuple[str, ...]
+    is_rest: bool = False
+
+
+class Import(Struct, frozen=True):
+    """What came in, and the fork that it was made of, if its merges had to be taken apart."""
+
+    patches: tuple[Imported, ...]
+    fork: Fork | None = None
 
 
 class Sources(Struct, frozen=True):
     """What a person named: files and folders, a range of a repository, or a stack in one.
 
     `strip` is their -pN, None where each source says it itself; `is_reversed` takes the contrary
-    of each.
+    of each. `merges` says what is made of a range with merges.
     """
 
     paths: Sequence[Path] = ()
     git: tuple[Path, str] | None = None
+    merges: str | None = None
     stack: tuple[Path, str | None] | None = None
     strip: int | None = None
     is_reversed: bool = False
 
-    def read(self, session: Session) -> list[Found | SeriesLine]:
-        """Return the patches in their order, and the comments of a series file."""
+    def read(
+        self, session: Session, record: SeriesRecord
+    ) -> tuple[list[Found | SeriesLine], Fork | None]:
+        """Return the patches in their order with the comments of a series file; and the fork."""
         reading = Reading(session.say, self.strip)
         found = [item for path in self.paths for item in reading.read(path)]
+        fork = None
         if self.git is not None:
-            found += read_range(*self.git, session.say)
+            fork = read_fork(session, record, *self.git, self.merges)
+            found += fork.patches if fork is not None else read_range(*self.git, session.say)
         if self.stack is not None:
             found += read_stack(*self.stack, session.say)
-        return [_reversed(item) for item in found] if self.is_reversed else found
+        return [_reversed(item) for item in found] if self.is_reversed else found, fork
 
 
 def _reversed(item: Found | SeriesLine) -> Found | SeriesLine:
@@ -69,16 +88,16 @@ def _reversed(item: Found | SeriesLine) -> Found | SeriesLine:
 
 def import_patches(
     session: Session, sources: Sources, *, series: str, is_dry_run: bool
-) -> tuple[Imported, ...]:
+) -> Import:
     """Append patches to a series; each must apply on the pin after those before it."""
     if not (sources.paths or sources.git or sources.stack):
         hint = "or a range with --git REPO A..B, or a stack with --stgit REPO"
         raise PatchmgrError("usage", "name a file or a folder", (hint,))
     with session.writing():
         workspace = session.workspace
-        workspace.series_record(series)
+        record = workspace.series_record(series)
         present = workspace.series_file(series)
-        found = sources.read(session)
+        found, fork = sources.read(session, record)
         if not any(isinstance(item, Found) for item in found):
             raise PatchmgrError("usage", "there is no patch in what was named")
         known = workspace.patches(series)
@@ -86,12 +105,16 @@ def import_patches(
         if not patches:
             raise PatchmgrError("usage", f"{series} has all of these patches already")
         new = SeriesFile((*with_ended_lines(present).lines, *lines))
-        _check_fold(session, series, new, [*known, *patches])
+        becomes = fork.files if fork is not None and fork.is_whole and not present.names() else None
+        _check_fold(session, series, new, [*known, *patches], becomes)
         if not is_dry_run:
             change = Change({f"series/{series}/{p.name}": p.raw for p in patches})
             change.files[f"series/{series}/series"] = write_series(new)
+            change.files.update(fork.lessons if fork is not None else {})
             workspace.make(change, move_store_refs)
-    return tuple(Imported(patch, risks_of(patch)) for patch in patches)
+    rests = fork.rests if fork is not None else ()
+    imported = (Imported(patch, risks_of(patch), n in rests) for n, patch in enumerate(patches))
+    return Import(tuple(imported), fork)
 
 
 def _named(
@@ -146,10 +169,17 @@ def _free_name(wish: str, taken: Collection[str]) -> str:
     return name
 
 
-def _check_fold(session: Session, series: str, order: SeriesFile, patches: Sequence[Patch]) -> None:
+def _check_fold(
+    session: Session,
+    series: str,
+    order: SeriesFile,
+    patches: Sequence[Patch],
+    becomes: Mapping[str, Entry | None] | None,
+) -> None:
     """Apply the patches on the pin, in memory; raise where one does not apply.
 
-    One that guards keep out unless a symbol is selected must apply with one of the symbols.
+    One that guards keep out unless a symbol is selected must apply with one of the symbols. What
+    is made of a fork must become the fork's files.
     """
     record = session.workspace.series_record(series)
     ready = prepare(session, record)
@@ -187,6 +217,8 @@ def _check_fold(session: Session, series: str, order: SeriesFile, patches: Seque
                 faults.append(fault)
                 if not selected:
                     raise
+            if becomes is not None and overlay.changes() != becomes:
+                raise AssertionError("the patches do not make the tree of the fork")
         if unproven and faults:
             raise faults[0]
 

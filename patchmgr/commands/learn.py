@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -56,20 +56,31 @@ def learn_from(
             find_merges(repository, name) if was is None else find_rebased(repository, name, was)
         )
         additions = Additions(Memory(session.workspace))
-        files: list[LearnedFile] = []
-        session.progress.start("Merging again", len(merges))
-        try:
-            with Workbench([git_dir], folder=Path(tempfile.gettempdir())) as bench:
-                text = GitTextMerge(bench)
-                for past in merges:
-                    files += _files(bench, text, past, additions)
-                    session.progress.advance(1)
-        finally:
-            session.progress.done()
+        with Workbench([git_dir], folder=Path(tempfile.gettempdir())) as bench:
+            files = learn_again(session, bench, GitTextMerge(bench), merges, additions)
         kept = {one.id for one in additions.recorded()}
         if kept and not is_dry_run:
             session.workspace.make(Change(additions.files()), move_store_refs)
         return Learned(len(merges), tuple(_with_kept(file, kept) for file in files))
+
+
+def learn_again(
+    session: Session,
+    bench: Workbench,
+    text: TextMerge,
+    merges: Sequence[PastMerge],
+    additions: Additions,
+) -> list[LearnedFile]:
+    """Make merges again on the bench, add what they teach, and return that file by file."""
+    files: list[LearnedFile] = []
+    session.progress.start("Merging again", len(merges))
+    try:
+        for past in merges:
+            files += _files(bench, text, past, additions)
+            session.progress.advance(1)
+    finally:
+        session.progress.done()
+    return files
 
 
 def _with_kept(file: LearnedFile, kept: set[str]) -> LearnedFile:

@@ -157,6 +157,11 @@ def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> li
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
         say(f"Left out of {commits}: {left_out} that are merges or change nothing.")
+    return found_in(mails, commits, say)
+
+
+def found_in(mails: Sequence[bytes], commits: str, say: Callable[[str], None]) -> list[Found]:
+    """Return the mails of a range, under the names that `gbp pq` gave them if it did."""
     found: list[Found] = []
     for at, mail in enumerate(mails, 1):
         tagged = read_tags(mail)

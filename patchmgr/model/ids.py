@@ -6,6 +6,7 @@ import hashlib
 
 ZERO_ID = "0" * 40
 EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 def blob_id(content: bytes) -> str:

@@ -27,18 +27,25 @@ class GitHistory(Struct, frozen=True):
 
     def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
         """Return the commits that touch any of the paths, oldest first."""
+        asked = paths if len(paths) <= _FEW_PATHS else ()
+        steps = self._steps(asked)
+        return steps if asked else tuple(_touching(steps, frozenset(paths)))
+
+    def every(self) -> tuple[Step, ...]:
+        """Return all commits, oldest first."""
+        return self._steps(())
+
+    def _steps(self, asked: Sequence[str]) -> tuple[Step, ...]:
         arguments = [
             "--literal-pathspecs", "log", "--first-parent", "-m", "--reverse", "--raw", "-z",
             "--no-abbrev", "--no-renames", "--no-color", f"--format=tformat:{_RECORD}%H%n%an%n%s",
             "--stdin",
         ]  # fmt: skip
-        asked = paths if len(paths) <= _FEW_PATHS else ()
         lines = [f"^{self.base}", self.target, "--", *asked]
         data = door.raw("".join(line + "\n" for line in lines))
         printed = door.output(arguments, git_dir=self.git_dir, data=data)
         records = door.text(printed).split("\x00" + _RECORD)
-        steps = (_step(record.removeprefix(_RECORD)) for record in records if record)
-        return tuple(steps if asked else _touching(steps, frozenset(paths)))
+        return tuple(_step(record.removeprefix(_RECORD)) for record in records if record)
 
     @property
     def ends(self) -> tuple[str, ...]:

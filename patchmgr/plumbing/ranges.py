@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.mboxes import split_mbox
 from patchmgr.formats.shown import shown
 from patchmgr.plumbing import door
 from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.forks import commit_named
 
 # All that the repository's own configuration (format.*, diff.*, i18n.*) could change.
 _FORM = (
@@ -29,21 +31,28 @@ def range_patches(repository: Path, commits: str) -> tuple[bytes, dict[str, str]
     mailbox. Raises PatchmgrError "usage" where the repository or the range is none, and
     "unknown-ref" where an end of it is none.
     """
+    git_dir = find_git_dir(repository)
+    for end in range_ends(commits):
+        commit_named(git_dir, end, repository)
+    return _mailbox(git_dir, commits), commit_dates(git_dir, commits)
+
+
+def range_mails(git_dir: Path, commits: str) -> list[bytes]:
+    """Return the commits of a range without merges, oldest first, as mails."""
+    return [mail for mail in split_mbox(_mailbox(git_dir, commits)) if mail.strip()]
+
+
+def range_ends(commits: str) -> tuple[str, str]:
+    """Return both ends of a range; raise PatchmgrError "usage" where it is none."""
     first, dots, last = commits.partition("..")
     if not dots or not first or not last or commits.startswith("-") or last.startswith("."):
         raise PatchmgrError("usage", f"{commits} is no range A..B")
-    git_dir = find_git_dir(repository)
-    for end in (first, last):
-        code, _ = door.run(
-            ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{end}^{{commit}}"],
-            git_dir=git_dir,
-            good=(0, 1, 128),
-        )
-        if code:
-            raise PatchmgrError("unknown-ref", f"{repository} has no commit {end}")
+    return first, last
+
+
+def _mailbox(git_dir: Path, commits: str) -> bytes:
     # Away from the current directory, which git would take for the work tree, attributes and all.
-    box = door.output(["format-patch", *_FORM, commits, "--"], git_dir=git_dir, cwd=git_dir)
-    return box, commit_dates(git_dir, commits)
+    return door.output(["format-patch", *_FORM, commits, "--"], git_dir=git_dir, cwd=git_dir)
 
 
 def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from patchmgr.render.machine import document, pin_value
 from patchmgr.render.terminal import short_ref
 
 if TYPE_CHECKING:
-    from patchmgr.commands.imports import Imported
+    from patchmgr.commands.forks import Fork
+    from patchmgr.commands.imports import Import
     from patchmgr.commands.status import SeriesStatus, Status
     from patchmgr.commands.targets import Verification
     from patchmgr.commands.workspaces import Fetched, SeriesView
@@ -131,20 +133,57 @@ def _patch_lines(patch: Patch, guards: str) -> list[str]:
     return [title, *(f"    {line}".rstrip() for line in body), "", *files]
 
 
-def imported_text(imported: Sequence[Imported], series: str, is_dry_run: bool) -> str:
-    """Return a line a patch, and a line a file that runs by being there."""
-    lines = [f"  {clean(i.patch.name)}  {clean(i.patch.subject)}" for i in imported]
-    for item in imported:
+def imported_text(done: Import, series: str, is_dry_run: bool) -> str:
+    """Return a line a patch, a line a file that runs by being there, and what became of merges."""
+    lines = [f"  {clean(i.patch.name)}  {clean(i.patch.subject)}" for i in done.patches]
+    for item in done.patches:
         lines += [f"  risk: {clean(item.patch.name)}: {clean(path)}" for path in item.risks]
     verb = "Would import" if is_dry_run else "Imported"
-    head = f"{verb} {counted(len(imported), 'patch')} into {series}:"
+    head = f"{verb} {counted(len(done.patches), 'patch')} into {series}:"
+    if done.fork is not None:
+        lines += _fork_lines(done.fork, [clean(i.patch.name) for i in done.patches if i.is_rest])
     return "\n".join([head, *lines]) + "\n"
 
 
-def imported_document(imported: Sequence[Imported], series: str, is_dry_run: bool) -> str:
-    """Return the imported patches as JSON."""
-    values = [{**_patch_value(i.patch), "risks": list(i.risks)} for i in imported]
-    return document("import", dry_run=is_dry_run, series=series, patches=values)
+def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
+    """Say what a fork with merges was, and what of it is to be looked at."""
+    commits = f"{counted(fork.commits, 'commit')} and {counted(fork.merges, 'merge')}"
+    lines = [
+        f"Of {commits}, on {fork.base[:12]}. At the end is the tree of {fork.head[:12]}, exactly.",
+        *(f"  {name}: what a merge changed itself" for name in rests),
+        *(f"  not carried, nothing is left of it: {clean(subject)}" for subject in fork.dropped),
+    ]
+    by_merge = Counter((remark.merge, remark.how) for remark in fork.remarks)
+    for (merge, how), count in by_merge.items():
+        lines.append(f"  {counted(count, 'conflict')} of merge {merge[:12]}: {how}")
+    if fork.learned:
+        lines.append(f"Learned {counted(fork.learned, 'resolution')} from the merges.")
+    return lines
+
+
+def imported_document(done: Import, series: str, is_dry_run: bool) -> str:
+    """Return the imported patches as JSON; `fork` is None where no merges were taken apart."""
+    values = [
+        {**_patch_value(i.patch), "risks": list(i.risks), "merge": i.is_rest} for i in done.patches
+    ]
+    fork = None if done.fork is None else _fork_value(done.fork)
+    return document("import", dry_run=is_dry_run, series=series, patches=values, fork=fork)
+
+
+def _fork_value(fork: Fork) -> dict[str, Any]:
+    return {
+        "base": fork.base,
+        "head": fork.head,
+        "tree": fork.tree,
+        "commits": fork.commits,
+        "merges": fork.merges,
+        "dropped": list(fork.dropped),
+        "learned": fork.learned,
+        "conflicts": [
+            {"commit": r.commit, "path": r.path, "merge": r.merge, "how": r.how}
+            for r in fork.remarks
+        ],
+    }
 
 
 def status_text(status: Status) -> str:
