@@ -14,6 +14,7 @@ from patchmgr import __version__
 
 if TYPE_CHECKING:
     from patchmgr.commands.session import Session
+    from patchmgr.store import Workspace
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do all but the writing.")]
@@ -94,16 +95,32 @@ def _named() -> Path | None:
 
 
 def _open(start: Path, *, wants_json: bool) -> Session:
-    from patchmgr.commands.session import Session
     from patchmgr.store import find_workspace
+
+    Given.wants_json = wants_json
+    session = _session(find_workspace(Path(os.path.realpath(start)), command=_command()))
+    session.settle()
+    return session
+
+
+def open_root(root: Path) -> Session:
+    """Open the workspace of a folder that was just made."""
+    from patchmgr.store import Workspace
+
+    return _session(Workspace(root, command=_command()))
+
+
+def _session(workspace: Workspace) -> Session:
+    from patchmgr.commands.session import Session
     from patchmgr.terminal import say as tell
     from patchmgr.terminal import stderr_progress
 
-    Given.wants_json = wants_json
-    workspace = find_workspace(Path(os.path.realpath(start)), command=shlex.join(sys.argv[1:]))
     Given.session = session = Session(workspace, stderr_progress(), tell)
-    session.settle()
     return session
+
+
+def _command() -> str:
+    return shlex.join(sys.argv[1:])
 
 
 def show(text: str) -> None:

@@ -7,21 +7,70 @@ from typing import Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, open_session, say, show
+from patchmgr.cli.patches import FirstParent, Linearize, Squash, form_of
+from patchmgr.cli.root import DryRun, Given, Json, open_root, open_session, say, show
 from patchmgr.errors import PatchmgrError
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]")] = Path(), dry_run: DryRun = False
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]")] = Path(),
+    from_branch: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--from-branch", metavar="REPO BRANCH", help="Import this branch of a fork."),
+    ] = None,
+    upstream: Annotated[
+        str | None,
+        typer.Option(metavar="REF", help="What is upstream's in REPO, as upstream/main."),
+    ] = None,
+    linearize: Linearize = False,
+    first_parent: FirstParent = False,
+    squash: Squash = False,
+    dry_run: DryRun = False,
+    json: Json = False,
 ) -> None:
-    """Make an empty workspace.
+    """Make an empty workspace, or one with a git fork in it.
+
+    With --from-branch the fork's commits become a series on the upstream state that the branch
+    has merged last; REPO lends its objects. Merges are taken apart as with --linearize, unless
+    another way is named.
 
     Example: patchmgr init my-fork
+
+    Example: patchmgr init my-fork --from-branch ~/src/vllm my-branch --upstream upstream/main
     """
     from patchmgr.commands.workspaces import init as make
 
+    form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
+    if from_branch is not None:
+        _init_from_branch(folder, from_branch, upstream, form, is_dry_run=dry_run, json=json)
+        return
+    if upstream is not None or form is not None or json:
+        option = "--upstream" if upstream is not None else "--json" if form is None else f"--{form}"
+        raise PatchmgrError("usage", f"{option} goes with --from-branch REPO BRANCH")
     made = make(folder.absolute(), is_dry_run=dry_run)
     say(f"{'Would make' if dry_run else 'Made'} a workspace in {made}")
+
+
+def _init_from_branch(
+    folder: Path,
+    source: tuple[str, str],
+    upstream: str | None,
+    form: str | None,
+    *,
+    is_dry_run: bool,
+    json: bool,
+) -> None:
+    from patchmgr.commands.from_branch import Branch, init_from_branch
+    from patchmgr.render.listings import started_document, started_text
+
+    Given.wants_json = json
+    if upstream is None:
+        message = "say what is upstream's in the repository with --upstream REF"
+        raise PatchmgrError("usage", message, ("as: --upstream upstream/main",))
+    branch = Branch(Path(source[0]).absolute(), source[1], upstream, form)
+    done = init_from_branch(folder.absolute(), branch, open_root, is_dry_run=is_dry_run)
+    as_text = started_document if json else started_text
+    show(as_text(done, is_dry_run))
 
 
 def upstream_add(

@@ -10,21 +10,20 @@ from msgspec import Struct
 
 from patchmgr.commands.learn import learn_again
 from patchmgr.commands.memory import Additions, Memory
-from patchmgr.commands.session import Session
+from patchmgr.commands.session import Session, require_pin
 from patchmgr.commands.sources import Found, found_in
 from patchmgr.engines.conflict_ids import region_id
 from patchmgr.engines.linear import Changes, Closest, Line, Piece, Remark, closest
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import EMPTY_TREE
+from patchmgr.model.ids import EMPTY_TREE, is_full_id
 from patchmgr.model.recorded import Resolution
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.forks import (
     commit_named,
-    count_commits,
     is_ancestor,
     newest,
     own_commits,
@@ -36,12 +35,11 @@ from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.merges import PastMerge
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.ranges import range_ends, range_mails
-from patchmgr.plumbing.renames import find_renames
+from patchmgr.plumbing.renames import find_renames, present_blobs
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
 
 FIRST_PARENT, LINEARIZE, SQUASH = "first-parent", "linearize", "squash"
-FORMS = (LINEARIZE, FIRST_PARENT, SQUASH)
 
 
 class Fork(Struct, frozen=True):
@@ -79,23 +77,21 @@ def read_fork(
     git_dir = find_git_dir(repository)
     start, head = (commit_named(git_dir, name, repository) for name in (first, last))
     side = session.side_of(record)
-    lenders = [git_dir, side.store]
-    with Workbench(lenders, folder=Path(tempfile.gettempdir())) as bench:
+    require_pin(side, record.pin)
+    with _bench(git_dir, side.store) as bench:
         tracked = side.reader.commit(HEAD) if isinstance(side, GitUpstream) else None
         if tracked is not None and is_ancestor(bench.git_dir, head, tracked):
             tracked = None  # the upstream is the fork's own repository
         pin = record.pin.commit if isinstance(side, GitUpstream) else start
         excluded = [name for name in (start, pin, tracked) if name is not None]
-        graph = _Graph(bench, own_commits(bench.git_dir, head, excluded), head, start)
+        graph = _Graph(bench, own_commits(bench.git_dir, head, excluded), head)
         asked = _Asked(record, repository, first, last)
-        if not graph.own or (form is None and len(graph.own) == count_commits(
-            bench.git_dir, head, start
-        ) and not graph.merges and tracked is None):
-            return None
-        plan = _planned(graph, pin, form or LINEARIZE)
         if form is None and not graph.merges:
             _check_syncs(asked, graph, pin, tracked)
             return None
+        if not graph.own:
+            raise PatchmgrError("usage", f"{commits} has no commits that are not upstream's")
+        plan = _planned(graph, pin, form or LINEARIZE)
         if isinstance(side, GitUpstream) and plan.base != pin and (form or plan.brings):
             raise _wrong_base(asked, graph, plan.base, form)
         _check_syncs(asked, graph, pin, tracked)
@@ -109,6 +105,35 @@ def read_fork(
         return None
 
 
+class Standing(Struct, frozen=True):
+    """Where a branch stands: the upstream state that it merged last, and how it came by that."""
+
+    base: str
+    commits: int
+    merges: int
+    squashed: int
+
+
+def find_standing(repository: Path, branch: str, upstream: str) -> Standing:
+    """Return where a branch stands on upstream's, by its merges and by the trees of its commits.
+
+    Raises PatchmgrError "usage" where the branch has nothing of its own.
+    """
+    git_dir = find_git_dir(repository)
+    tip, head = (commit_named(git_dir, name, repository) for name in (upstream, branch))
+    with _bench(git_dir) as bench:
+        graph = _Graph(bench, own_commits(bench.git_dir, head, [tip]), head)
+        if not graph.own:
+            raise PatchmgrError("usage", f"{branch} has no commit that {upstream} lacks")
+        plan = _planned(graph, tip, LINEARIZE)
+        commits = len(graph.own) - len(graph.merges)
+        return Standing(plan.base, commits, len(graph.merges), len(plan.syncs))
+
+
+def _bench(*lenders: Path) -> Workbench:
+    return Workbench(lenders, folder=Path(tempfile.gettempdir()))
+
+
 class _Asked(Struct, frozen=True):
     """What a person asked for, to put it into the next command."""
 
@@ -120,9 +145,7 @@ class _Asked(Struct, frozen=True):
     def command(self, base: str, form: str, series: str | None = None) -> str:
         name = series or self.record.name
         how = f" --{form}" if form else ""
-        return (
-            f"patchmgr import --git {self.repository} {base}..{self.last} --series {name}{how}"
-        )
+        return f"patchmgr import --git {self.repository} {base}..{self.last} --series {name}{how}"
 
     def on(self, base: str, form: str) -> tuple[str, ...]:
         """Return the commands that make a series on another base, and import there."""
@@ -134,13 +157,10 @@ class _Asked(Struct, frozen=True):
 class _Graph:
     """The commits of a fork that are not upstream's, and the line that its branch is."""
 
-    def __init__(
-        self, bench: Workbench, own: Mapping[str, tuple[str, ...]], head: str, start: str
-    ) -> None:
+    def __init__(self, bench: Workbench, own: Mapping[str, tuple[str, ...]], head: str) -> None:
         self.bench = bench
         self.own = own
         self.head = head
-        self.start = start
         self.merges = [commit for commit, parents in own.items() if len(parents) > 1]
         line = [head] if head in own else []
         # A parent that is upstream's is no part of the fork: `git merge fork` made on upstream.
@@ -308,6 +328,7 @@ def _made(session: Session, graph: _Graph, plan: _Plan, asked: _Asked, form: str
         learn_again(session, bench, text, tuple(_past_merges(graph, plan)), additions)
         line = _run(session, graph, plan, _Recall(additions, session), text)
         drafts = [_draft(graph, piece) for piece in line.pieces]
+    _check_contents(graph, asked, line.pieces)
     ids = write_commits(bench, plan.base, drafts)
     end = ids[-1] if ids else plan.base
     if bench.reader.tree_of(end) != tree:
@@ -333,6 +354,30 @@ def _made(session: Session, graph: _Graph, plan: _Plan, asked: _Asked, form: str
     )
 
 
+def _check_contents(graph: _Graph, asked: _Asked, pieces: Sequence[Piece]) -> None:
+    """Raise where the fork's repository lacks a content that a patch needs, as a partial clone."""
+    files = [
+        (entry.blob, path, piece.commit)
+        for piece in pieces
+        for path, entry in piece.after.items()
+        if entry is not None and entry.mode != GITLINK and not graph.bench.is_made(entry.blob)
+    ]
+    present = present_blobs(graph.bench, {blob for blob, _, _ in files})
+    missing = [(path, commit) for blob, path, commit in files if blob not in present]
+    if missing:
+        path, commit = missing[0]
+        few = "content" if len(missing) == 1 else "contents"
+        raise PatchmgrError(
+            "missing-object",
+            f"{asked.repository} lacks {len(missing)} {few} that patches need, the first is"
+            f" {shown(path)} of {_name(graph, commit)}",
+            (
+                f"get it: git -C {asked.repository} fetch --refetch --no-filter",
+                "or take fewer states of the files: --first-parent, --squash",
+            ),
+        )
+
+
 def _past_merges(graph: _Graph, plan: _Plan) -> Iterator[PastMerge]:
     for commit in graph.own:
         parents = graph.own[commit]
@@ -343,9 +388,7 @@ def _past_merges(graph: _Graph, plan: _Plan) -> Iterator[PastMerge]:
             yield PastMerge(base, new, parents[0], commit)
 
 
-def _run(
-    session: Session, graph: _Graph, plan: _Plan, recall: _Recall, text: GitTextMerge
-) -> Line:
+def _run(session: Session, graph: _Graph, plan: _Plan, recall: _Recall, text: GitTextMerge) -> Line:
     bench = graph.bench
     pairs = [
         (graph.tree(step.old), graph.tree(step.new))
@@ -422,7 +465,9 @@ def _draft(graph: _Graph, piece: Piece) -> Draft:
 def _squashed(graph: _Graph, asked: _Asked, piece: Piece) -> Draft:
     reader = graph.bench.reader
     own = [commit for commit in graph.own if commit not in graph.merges]
-    lines = [f"{asked.last}: all changes to {asked.record.pin.ref}", ""]
+    name = asked.last.removeprefix("refs/heads/")
+    ref = asked.record.pin.ref
+    lines = [f"{name}: all changes to {ref[:12] if is_full_id(ref) else ref}", ""]
     lines += [f"* {commit[:12]} {told_by(reader, commit).subject}" for commit in own]
     message = ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
     return Draft(told_by(reader, piece.commit).author, message, piece.after)
@@ -471,7 +516,7 @@ def _counted_merges(graph: _Graph) -> str:
 
 def _check_syncs(asked: _Asked, graph: _Graph, pin: str, tracked: str | None) -> None:
     """Refuse a pin beyond which an ordinary commit brought upstream's content."""
-    if tracked is None:
+    if tracked is None or not graph.own:
         return
     tip, head, base = graph.files(tracked), graph.files(graph.head), graph.files(pin)
     (changes,) = tree_changes(graph.bench.git_dir, [(base.id, head.id)])

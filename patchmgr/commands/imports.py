@@ -86,9 +86,7 @@ def _reversed(item: Found | SeriesLine) -> Found | SeriesLine:
     raise PatchmgrError("usage", f"-R is for files; {shown(item.label)} is in a series file")
 
 
-def import_patches(
-    session: Session, sources: Sources, *, series: str, is_dry_run: bool
-) -> Import:
+def import_patches(session: Session, sources: Sources, *, series: str, is_dry_run: bool) -> Import:
     """Append patches to a series; each must apply on the pin after those before it."""
     if not (sources.paths or sources.git or sources.stack):
         hint = "or a range with --git REPO A..B, or a stack with --stgit REPO"

@@ -30,21 +30,39 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
     return printed.decode().strip()
 
 
-def own_commits(
-    git_dir: Path, head: str, excluded: Sequence[str]
-) -> dict[str, tuple[str, ...]]:
-    """Return the commits up to a head that others do not reach, with their parents, oldest first."""
+def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
+    """Return URL and branch of the remote that a ref follows, as far as its name says so."""
+    arguments = ["rev-parse", "--verify", "--quiet", "--symbolic-full-name", name]
+    full = door.text(door.run(arguments, git_dir=git_dir, good=(0, 1, 128))[1]).strip()
+    remotes = door.text(door.output(["remote"], git_dir=git_dir)).splitlines()
+    for remote in sorted(remotes, key=len, reverse=True):
+        prefix = f"refs/remotes/{remote}/"
+        if full.startswith(prefix):
+            branch = full.removeprefix(prefix)
+            return _setting(git_dir, f"remote.{remote}.url"), None if branch == "HEAD" else branch
+    local = full.removeprefix("refs/heads/")
+    if local == full:
+        return None, None
+    remote = _setting(git_dir, f"branch.{local}.remote") or "."
+    if remote == ".":
+        return None, local
+    merged = _setting(git_dir, f"branch.{local}.merge") or f"refs/heads/{local}"
+    return _setting(git_dir, f"remote.{remote}.url"), merged.removeprefix("refs/heads/")
+
+
+def _setting(git_dir: Path, name: str) -> str | None:
+    code, printed = door.run(["config", "--get", name], git_dir=git_dir, good=(0, 1))
+    return None if code else door.text(printed).strip()
+
+
+def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the commits up to a head that others do not reach, oldest first, with parents."""
     lines = [head, *(f"^{commit}" for commit in excluded)]
     data = "".join(f"{line}\n" for line in lines).encode()
     arguments = ["rev-list", "--topo-order", "--reverse", "--parents", "--stdin"]
     rows = door.output(arguments, git_dir=git_dir, data=data).decode().splitlines()
     words = (row.split() for row in rows)
     return {commit: tuple(parents) for commit, *parents in words}
-
-
-def count_commits(git_dir: Path, head: str, excluded: str) -> int:
-    """Return the number of commits up to a head that another does not reach."""
-    return int(door.output(["rev-list", "--count", head, f"^{excluded}", "--"], git_dir=git_dir))
 
 
 def is_ancestor(git_dir: Path, old: str, new: str) -> bool:

@@ -14,6 +14,7 @@ from patchmgr.render.terminal import short_ref
 
 if TYPE_CHECKING:
     from patchmgr.commands.forks import Fork
+    from patchmgr.commands.from_branch import Started
     from patchmgr.commands.imports import Import
     from patchmgr.commands.status import SeriesStatus, Status
     from patchmgr.commands.targets import Verification
@@ -145,6 +146,39 @@ def imported_text(done: Import, series: str, is_dry_run: bool) -> str:
     return "\n".join([head, *lines]) + "\n"
 
 
+def started_text(done: Started, is_dry_run: bool) -> str:
+    """Say what workspace was made of a branch, then what was imported."""
+    standing = done.standing
+    verb = "Would make" if is_dry_run else "Made"
+    branch = f", branch {clean(done.upstream.branch)}" if done.upstream.branch else ""
+    lines = [
+        f"{verb} a workspace in {clean(str(done.folder))}",
+        f"Following {done.upstream.name}: {clean(str(done.upstream.git))}{branch}",
+        f"The branch stands on {standing.base[:12]}",
+    ]
+    if standing.squashed:
+        count = counted(standing.squashed, "ordinary commit")
+        lines[-1] += f"; {count} brought upstream's content, told by the trees"
+    if done.merges is not None:
+        lines.append(f"Merges taken apart as with --{done.merges}")
+    text = imported_text(done.imported, done.series, is_dry_run)
+    return "".join(f"{line}\n" for line in lines) + text
+
+
+def started_document(done: Started, is_dry_run: bool) -> str:
+    """Return the workspace that was made of a branch as JSON, with what was imported."""
+    return document(
+        "init",
+        dry_run=is_dry_run,
+        workspace=str(done.folder),
+        upstream={"name": done.upstream.name, "git": done.upstream.git,
+                  "branch": done.upstream.branch},
+        base=done.standing.base,
+        merges=done.merges,
+        **_imported_value(done.imported, done.series),
+    )  # fmt: skip
+
+
 def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
     """Say what a fork with merges was, and what of it is to be looked at."""
     commits = f"{counted(fork.commits, 'commit')} and {counted(fork.merges, 'merge')}"
@@ -153,9 +187,8 @@ def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
         *(f"  {name}: what a merge changed itself" for name in rests),
         *(f"  not carried, nothing is left of it: {clean(subject)}" for subject in fork.dropped),
     ]
-    by_merge = Counter((remark.merge, remark.how) for remark in fork.remarks)
-    for (merge, how), count in by_merge.items():
-        lines.append(f"  {counted(count, 'conflict')} of merge {merge[:12]}: {how}")
+    for how, count in Counter(remark.how for remark in fork.remarks).items():
+        lines.append(f"  {counted(count, 'conflict')} of merges: {how}")
     if fork.learned:
         lines.append(f"Learned {counted(fork.learned, 'resolution')} from the merges.")
     return lines
@@ -163,11 +196,15 @@ def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
 
 def imported_document(done: Import, series: str, is_dry_run: bool) -> str:
     """Return the imported patches as JSON; `fork` is None where no merges were taken apart."""
-    values = [
+    return document("import", dry_run=is_dry_run, **_imported_value(done, series))
+
+
+def _imported_value(done: Import, series: str) -> dict[str, Any]:
+    patches = [
         {**_patch_value(i.patch), "risks": list(i.risks), "merge": i.is_rest} for i in done.patches
     ]
     fork = None if done.fork is None else _fork_value(done.fork)
-    return document("import", dry_run=is_dry_run, series=series, patches=values, fork=fork)
+    return {"series": series, "patches": patches, "fork": fork}
 
 
 def _fork_value(fork: Fork) -> dict[str, Any]:

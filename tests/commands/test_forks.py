@@ -1,0 +1,386 @@
+"""`import --git` of forks that merged upstream: one line of patches, and the fork's tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec import Struct
+
+from tests.commands.conftest import Answer, Scene
+from tests.commands.scenes import one_line, picture, text
+from tests.conftest import Repository
+
+Files = dict[str, bytes | str | None]
+
+
+class Fork(Struct, frozen=True):
+    """A fork of the scene's upstream, in its own clone; both have a branch main."""
+
+    scene: Scene
+    clone: Repository
+
+    def up(self, files: Files, message: str = "upstream") -> str:
+        return self.scene.upstream.commit(files, message)
+
+    def own(self, files: Files, message: str = "own") -> str:
+        return self.clone.commit(files, message)
+
+    def merge(self, *names: str, files: Files | None = None, message: str = "sync") -> str:
+        """Merge upstream's main, or a branch; `files` is what a person made of the merge."""
+        self.clone.git("fetch", "--quiet", "origin")
+        self.clone.git(
+            "merge", "--quiet", "--no-ff", "--no-commit", *(names or ("origin/main",)),
+            good=(0, 1, 2),
+        )  # fmt: skip
+        for row in self.clone.git("ls-files", "--unmerged").splitlines():
+            path = row.split("\t")[1]
+            self.clone.git("rm", "--quiet", "--cached", "--ignore-unmatch", "-f", path)
+            if files is not None and path in files and files[path] is None:
+                files.pop(path)
+                (self.clone.root / path).unlink(missing_ok=True)
+        return self.clone.commit(files or {}, message)
+
+    def series(self, name: str, base: str) -> None:
+        self.call("upstream", "fetch")
+        self.call("series", "new", name, "--upstream", "up", "--base", base)
+
+    def call(self, *arguments: str | Path, code: int = 0) -> Answer:
+        return self.scene.run("-C", self.scene.root, *arguments, code=code)
+
+    def take(self, name: str, *options: str, base: str, code: int = 0) -> Answer:
+        commits = f"{base}..main"
+        return self.call(
+            "import", "--git", self.clone.root, commits, "--series", name, *options, code=code
+        )
+
+    def built(self, name: str) -> str:
+        """Return the tree of the series' branch."""
+        self.call("branch", name, "--repo", self.clone.root, "--name", f"built-{name}")
+        return self.clone.tree(f"built-{name}")
+
+
+@pytest.fixture
+def fork(scene: Scene, make_repository: Callable[[str], Repository]) -> Fork:
+    upstream = scene.upstream
+    upstream.commit({"a": text(), "b": text(), "c/d": text(), "bytes": b"\0\1"}, "base")
+    clone = make_repository("fork")
+    clone.git("remote", "add", "origin", str(upstream.root))
+    clone.git("fetch", "--quiet", "origin")
+    clone.git("reset", "--quiet", "--hard", "origin/main")
+    return Fork(scene, clone)
+
+
+def clean(fork: Fork) -> None:
+    fork.own({"a": text(l10="own\n")}, "own: one")
+    fork.up({"a": text(l40="up\n"), "new": "new\n"})
+    fork.merge()
+    fork.own({"b": text(l5="own\n")}, "own: two")
+
+
+def resolved(fork: Fork) -> None:
+    fork.own({"a": text(l10="own\n")}, "own: one")
+    fork.own({"b": text(l10="own\n")}, "own: two")
+    fork.up({"a": text(l10="up\n")})
+    fork.merge(files={"a": text(l10="both\n")})
+
+
+def overlapping(fork: Fork) -> None:
+    fork.own({"a": text(l10="own\n", l30="own\n")}, "own: one")
+    fork.own({"a": text(l10="own\n", l11="more\n", l30="own\n")}, "own: two")
+    fork.up({"a": text(l10="up\n", l11="up\n")})
+    fork.merge(files={"a": text(l10="both\n", l11="more\n", l30="own\n")})
+    fork.up({"b": text(l3="up\n")})
+    fork.merge()
+
+
+def evil(fork: Fork) -> None:
+    fork.own({"a": text(l10="own\n")}, "own: one")
+    fork.up({"b": text(l5="up\n")})
+    fork.merge(files={"c/d": text(l1="evil\n"), "extra": "evil\n"}, message="sync, and more")
+
+
+def moved(fork: Fork) -> None:
+    fork.own({"a": text(l10="own\n")}, "own: one")
+    fork.up({"a": None, "z/a": text(l40="up\n")})
+    fork.merge()
+    fork.own({"z/a": text(l10="own\n", l20="own\n", l40="up\n")}, "own: two")
+
+
+def gone(fork: Fork) -> None:
+    fork.own({"a": text(l10="own\n"), "b": text(l10="own\n")}, "own: one")
+    fork.up({"a": None})
+    fork.merge(files={"a": None})
+
+
+def kept(fork: Fork) -> None:
+    fork.own({"a": text(l10="own\n"), "b": text(l10="own\n")}, "own: one")
+    fork.up({"a": None})
+    fork.merge(files={"a": text(l10="own\n")})
+
+
+def binary(fork: Fork) -> None:
+    fork.own({"bytes": b"\0\2"}, "own: one")
+    fork.up({"bytes": b"\0\3"})
+    fork.merge(files={"bytes": b"\0\4"})
+
+
+def taken(fork: Fork) -> None:
+    fork.own({"a": text(l10="own\n")}, "own: one")
+    fork.own({"b": text(l10="own\n")}, "own: two")
+    fork.up({"a": text(l10="own\n")}, "own: one (#1)")
+    fork.merge()
+
+
+def branched(fork: Fork) -> None:
+    fork.own({"a": text(l10="own\n")}, "own: one")
+    fork.clone.git("checkout", "--quiet", "-b", "side")
+    fork.own({"b": text(l10="own\n")}, "side: one")
+    fork.up({"b": text(l40="up\n")})
+    fork.merge()
+    fork.own({"b": text(l10="own\n", l20="own\n", l40="up\n")}, "side: two")
+    fork.clone.git("checkout", "--quiet", "main")
+    fork.own({"c/d": text(l10="own\n")}, "own: two")
+    fork.merge("side", message="Merge branch side")
+
+
+def other_way(fork: Fork) -> None:
+    fork.own({"a": text(l10="own\n")}, "own: one")
+    fork.up({"a": text(l40="up\n")})
+    fork.clone.git("branch", "--quiet", "-m", "work")
+    fork.clone.git("fetch", "--quiet", "origin")
+    fork.clone.git("checkout", "--quiet", "-b", "main", "--no-track", "origin/main")
+    fork.merge("work")
+    fork.own({"b": text(l10="own\n")}, "own: two")
+
+
+def copied(fork: Fork) -> None:
+    fork.clone.git("checkout", "--quiet", "--orphan", "copy")
+    fork.own({"a": text(l1="own\n")}, "all files, and one of ours")
+    fork.clone.git("branch", "--quiet", "-M", "main")
+    fork.own({"b": text(l10="own\n")}, "own: two")
+    fork.up({"a": text(l40="up\n")})
+    both: Files = {"a": text(l1="own\n", l40="up\n"), "b": text(l10="own\n")}
+    fork.merge("--allow-unrelated-histories", "origin/main", files=both)
+
+
+STORIES = [
+    pytest.param(clean, ["own-one", "own-two"], None, id="clean"),
+    pytest.param(resolved, ["own-one", "own-two"], None, id="resolved"),
+    pytest.param(overlapping, ["own-one"], None, id="two-commits-in-one-conflict"),
+    pytest.param(evil, ["own-one", "Merge"], 2, id="evil"),
+    pytest.param(moved, ["own-one", "own-two"], None, id="upstream-moved-the-file"),
+    pytest.param(gone, ["own-one"], None, id="file-went"),
+    pytest.param(kept, ["own-one"], None, id="file-kept"),
+    pytest.param(binary, ["own-one"], None, id="binary"),
+    pytest.param(taken, ["own-two"], None, id="upstream-took-one"),
+    pytest.param(branched, ["own-one", "own-two", "side-one", "side-two"], 3, id="branch"),
+    pytest.param(other_way, ["own-one", "own-two"], None, id="fork-merged-into-upstream"),
+    pytest.param(copied, ["all-files", "own-two", "Merge"], None, id="copy-without-history"),
+]
+
+
+@pytest.mark.parametrize(("story", "linear", "by_merge"), STORIES)
+def test_the_series_ends_in_the_tree_of_the_fork(
+    fork: Fork, story: Callable[[Fork], None], linear: list[str], by_merge: int | None
+) -> None:
+    base = fork.scene.upstream.head()
+    story(fork)
+    pin = fork.scene.upstream.head()
+    fork.series("s", pin)
+    wanted: dict[str, int] = {"linearize": len(linear)}
+    if by_merge is not None:
+        before = fork.clone.git("count-objects", "-v"), fork.clone.git("for-each-ref")
+        wanted = {"squash": 1, "first-parent": by_merge, **wanted}
+    for form, count in wanted.items():
+        empty = fork.scene.root / "series/s/series"
+        empty.write_text("")
+        done = fork.take("s", f"--{form}", "--json", base=base).json
+        assert (done["fork"]["tree"], done["fork"]["base"]) == (fork.clone.tree(), pin)
+        assert len(done["patches"]) == count
+    names = [patch["name"] for patch in done["patches"]]
+    assert [n for n, wish in zip(names, linear, strict=True) if not n.startswith(wish)] == []
+    assert [patch["merge"] for patch in done["patches"]] == [wish == "Merge" for wish in linear]
+    if by_merge is not None:
+        assert (fork.clone.git("count-objects", "-v"), fork.clone.git("for-each-ref")) == before
+    assert fork.built("s") == fork.clone.tree("main")
+
+
+def test_a_plain_import_says_what_the_merges_are_and_what_to_type(fork: Fork) -> None:
+    evil(fork)
+    first = fork.clone.head()
+    fork.up({"b": text(l5="up\n", l6="up\n")})
+    fork.merge(message="sync again")
+    pin = fork.scene.upstream.head()
+    fork.series("s", pin)
+    before = picture(fork.scene.root)
+    answer = fork.take("s", base=pin[:12], code=1)
+    assert one_line(answer) == (
+        f"{pin[:12]}..main has 2 merges, the first is {first[:12]} (sync, and more):"
+        " its 1 commits do not apply one after the other"
+    )
+    typed = f"patchmgr import --git {fork.clone.root} {pin[:12]}..main --series s"
+    hints = [line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:]]
+    assert [hint.partition("   (")[0] for hint in hints] == [
+        f"{typed} --linearize", f"{typed} --first-parent", f"{typed} --squash",
+    ]  # fmt: skip
+    assert picture(fork.scene.root) == before
+    fork.call(*hints[0].partition("   (")[0].split()[1:])
+    assert fork.built("s") == fork.clone.tree("main")
+
+
+@pytest.mark.parametrize("options", [(), ("--linearize",), ("--squash",)])
+def test_a_series_on_an_older_state_than_the_fork_merged(
+    fork: Fork, options: tuple[str, ...]
+) -> None:
+    base = fork.scene.upstream.head()
+    clean(fork)
+    pin = fork.scene.upstream.head()
+    fork.up({"b": text(l50="not merged\n")})
+    fork.series("s", base)
+    answer = fork.take("s", *options, base=base, code=1)
+    message = one_line(answer)
+    assert f"stands on upstream's {pin[:12]}" in message
+    assert "1 merge, the first is" in message
+    new, take = (line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:3])
+    fork.call(*new.split()[1:])
+    fork.call(*take.split()[1:])
+    assert fork.built("s-2") == fork.clone.tree("main")
+
+
+def test_what_merges_resolved_is_on_record(fork: Fork) -> None:
+    resolved(fork)
+    pin = fork.scene.upstream.head()
+    fork.series("s", pin)
+    dry = fork.take("s", "--linearize", "--dry-run", "--json", base=pin).json
+    assert (dry["fork"]["learned"], len(dry["fork"]["conflicts"])) == (1, 1)
+    assert dry["fork"]["conflicts"][0]["how"] == "as recorded of a merge"
+    assert fork.call("conflicts", "list", "--json").json["conflicts"] == []
+    answer = fork.take("s", "--linearize", base=pin)
+    assert "Learned 1 resolution from the merges." in answer.out
+    (known,) = fork.call("conflicts", "list", "--json").json["conflicts"]
+    assert known["state"] == "solved"
+
+
+def test_one_patch_lists_what_is_in_it(fork: Fork) -> None:
+    clean(fork)
+    pin = fork.scene.upstream.head()
+    fork.series("s", pin)
+    (patch,) = fork.take("s", "--squash", "--json", base=pin).json["patches"]
+    raw = (fork.scene.root / "series/s" / patch["name"]).read_text()
+    assert raw.index("own: one") < raw.index("own: two")
+
+
+def squashed(fork: Fork) -> str:
+    """Bring three commits of upstream in as an ordinary one, and go on; return the second."""
+    fork.own({"a": text(l10="own\n")}, "own: one")
+    fork.up({"a": text(l40="up\n"), "new": "new\n"})
+    fork.up({"b": text(l40="up\n"), "c/d": None})
+    true = fork.up({"b": text(l41="up\n"), "more": "more\n"})
+    fork.clone.git("fetch", "--quiet", "origin")
+    fork.clone.git("merge", "--quiet", "--squash", "origin/main")
+    fork.clone.git("commit", "--quiet", "-m", "Sync with upstream (#7)")
+    fork.own({"b": text(l10="own\n", l41="up\n")}, "own: two")
+    fork.up({"b": text(l41="later\n")})
+    return true
+
+
+def test_a_sync_that_was_squashed_is_told_by_its_tree(fork: Fork) -> None:
+    base = fork.scene.upstream.head()
+    true = squashed(fork)
+    fork.series("s", base)
+    answer = fork.take("s", base=base, code=1)
+    assert "(Sync with upstream (#7)) brought upstream's content" in one_line(answer)
+    assert f"4 of 5 files that upstream changed until {true[:12]}" in one_line(answer)
+    new, take, _ = (line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:])
+    fork.call(*new.split()[1:])
+    done = fork.call(*take.split()[1:], "--json").json
+    assert [patch["name"] for patch in done["patches"]] == ["own-one.patch", "own-two.patch"]
+    assert fork.built("s-2") == fork.clone.tree("main")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_commits_taken_from_upstream_one_by_one_are_no_sync(fork: Fork, count: int) -> None:
+    base = fork.scene.upstream.head()
+    picked = [fork.up({"a": text(l40=f"up {n}\n"), f"new{n}": "new\n"}) for n in range(count)]
+    fork.up({"b": text(l40="up\n")})
+    fork.clone.git("fetch", "--quiet", "origin")
+    fork.clone.git("cherry-pick", "--allow-empty", *picked)
+    fork.own({"b": text(l10="own\n")}, "own: one")
+    fork.series("s", base)
+    assert len(fork.take("s", "--json", base=base).json["patches"]) == count + 1
+
+
+def test_a_content_that_the_fork_lacks_is_named(fork: Fork) -> None:
+    fork.own({"huge": "a\n"}, "own: one")
+    lost = fork.clone.git("rev-parse", "HEAD:huge")
+    fork.own({"huge": "b\n"}, "own: two")
+    fork.up({"b": text(l5="up\n")})
+    fork.merge(files={"extra": "evil\n"})
+    pin = fork.scene.upstream.head()
+    fork.series("s", pin)
+    (fork.clone.root / ".git/objects" / lost[:2] / lost[2:]).unlink()
+    message = one_line(fork.take("s", "--linearize", base=pin, code=1))
+    assert "lacks 1 content that patches need, the first is huge of" in message
+    assert "(own: one)" in message
+    fork.take("s", "--squash", base=pin)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--linearize", "--squash"), "--linearize and --squash are two ways"),
+        (("--first-parent", "-R"), "without --reverse"),
+    ],
+)
+def test_what_does_not_go_together(fork: Fork, options: tuple[str, ...], words: str) -> None:
+    fork.series("s", fork.scene.upstream.head())
+    assert words in one_line(fork.take("s", *options, base="main~1", code=2))
+    assert "goes with --git" in one_line(
+        fork.call("import", "x.patch", "--series", "s", "--squash", code=2)
+    )
+
+
+def started(
+    fork: Fork, folder: Path, *options: str, ref: str = "origin/main", code: int = 0
+) -> Answer:
+    branch = ("--from-branch", fork.clone.root, "main", "--upstream", ref)
+    return fork.scene.run("init", folder, *branch, *options, code=code)
+
+
+@pytest.mark.parametrize(
+    ("story", "ref"), [(clean, "origin/main"), (evil, "main"), (squashed, "origin/main")]
+)
+def test_a_workspace_of_a_branch_in_one_command(
+    fork: Fork, tmp_path: Path, story: Callable[[Fork], object], ref: str
+) -> None:
+    story(fork)
+    fork.clone.git("branch", "--quiet", "-m", "main", "work")
+    fork.clone.git("branch", "--quiet", "--track", "main", "origin/main")
+    at = tmp_path / "new"
+    branch = ("--from-branch", fork.clone.root, "work", "--upstream", ref)
+    dry = fork.scene.run("init", at, *branch, "--dry-run", "--json").json
+    assert not at.exists()
+    done = fork.scene.run("init", at, *branch, "--json").json
+    assert {**dry, "dry_run": False} == done
+    assert done["upstream"]["git"] == fork.scene.upstream.root.as_uri()
+    fork.scene.run("-C", at, "branch", "--repo", fork.clone.root, "--name", "built")
+    assert fork.clone.tree("built") == fork.clone.tree("work")
+    fork.scene.run("-C", at, "rebase", "--onto", "upstream/main", "--dry-run")
+
+
+def test_what_is_no_branch_of_a_fork_leaves_no_workspace(fork: Fork, tmp_path: Path) -> None:
+    at = tmp_path / "new"
+    assert "has no commit that origin/main lacks" in one_line(started(fork, at, code=2))
+    fork.own({"a": text(l1="own\n")})
+    assert "has no commit nowhere" in one_line(started(fork, at, ref="nowhere", code=2))
+    assert not at.exists()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".patch")] == []
+    at.mkdir()
+    (at / "mine").write_text("")
+    assert "is there already" in one_line(started(fork, at, code=2))
+    (at / "mine").unlink()
+    assert "Imported 1 patch into upstream" in started(fork, at, "--squash").out
+    fork.scene.run("init", tmp_path / "other", "--squash", code=2)
+    fork.scene.run("init", tmp_path / "other", "--from-branch", fork.clone.root, "main", code=2)
