@@ -150,22 +150,41 @@ def branch(
     only: Annotated[
         list[str], typer.Option(metavar="PATCH", help="Take this patch or group alone; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
+    sign: Annotated[bool, typer.Option("--sign", help="Sign the commits, as git would.")] = False,
+    signoff: Annotated[
+        bool, typer.Option("--signoff", help="Add your Signed-off-by to the commits.")
+    ] = False,
+    committer: Annotated[
+        str | None, typer.Option(metavar="me", help="Commit as yourself, and now.")
+    ] = None,
+    push: Annotated[
+        str | None, typer.Option(metavar="REMOTE", help="Push it, if nobody else did.")
+    ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Build the branch of a series on its pin, one commit a patch.
 
+    The commits are the same on every machine, unless --sign, --signoff or --committer me put
+    something of yours into them.
+
     Example: patchmgr branch vllm --repo ~/src/vllm --name my-fork --tag preview-1
+
+    Example: patchmgr branch vllm --repo ~/src/vllm --name my-fork --push origin
 
     Example: patchmgr branch vllm --without marlin --name arm-1
     """
     from patchmgr.commands.apply import only_series
+    from patchmgr.commands.branch import Publication
     from patchmgr.commands.branch import branch as build
     from patchmgr.commands.carrying import Wishes
     from patchmgr.commands.settings import left_out
+    from patchmgr.plumbing.committing import Mine
     from patchmgr.render.applications import built_document, built_text
 
+    if committer not in (None, "me"):
+        raise PatchmgrError("usage", f"--committer is me, not {committer}")
     session = open_session(wants_json=json)
     named = only_series(session, [name] if name else [])
     reasons = left_out(session.workspace, named, without=without, only=only)
@@ -178,6 +197,7 @@ def branch(
         wishes=Wishes(frozenset(select), left_out={named: reasons}),
         is_forced=force,
         is_dry_run=dry_run,
+        publication=Publication(Mine(committer == "me", signoff, sign), push),
     )
     show(
         built_document(built, is_dry_run=dry_run) if json else built_text(built, is_dry_run=dry_run)

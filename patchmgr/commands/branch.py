@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from patchmgr.commands.prepared import (
     prepare,
     refuse_broken,
 )
-from patchmgr.commands.published import Published, remember_published
+from patchmgr.commands.published import Published, read_published, remember_published
 from patchmgr.commands.session import Session
 from patchmgr.commands.syncs import read_syncs
 from patchmgr.commands.tagging import tag_message
@@ -26,9 +26,12 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
 from patchmgr.plumbing.clones import Clone, open_clone
+from patchmgr.plumbing.committing import Mine, as_mine
 from patchmgr.plumbing.fast_import import write_commits
+from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.namespaces import claim
 from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.pushes import push_refs, remote_refs
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs, ref_value
 from patchmgr.plumbing.tags import tag_id, tag_object, write_tag
 from patchmgr.plumbing.workbench import Workbench
@@ -38,7 +41,8 @@ from patchmgr.store import Workspace
 class Built(Struct, frozen=True):
     """A built branch: where, under which name, its head, and the number of commits.
 
-    `fallback` is the tag that the head which it replaces has from now on.
+    `fallback` is the tag that the head which it replaces has from now on, `remote` where it was
+    pushed to.
     """
 
     series: str
@@ -49,6 +53,14 @@ class Built(Struct, frozen=True):
     base: str
     commits: int
     fallback: str | None = None
+    remote: str | None = None
+
+
+class Publication(Struct, frozen=True):
+    """What of the user goes into the commits, and the remote that gets them."""
+
+    mine: Mine = Mine()
+    remote: str | None = None
 
 
 def branch(
@@ -61,8 +73,10 @@ def branch(
     wishes: Wishes,
     is_forced: bool,
     is_dry_run: bool,
+    publication: Publication | None = None,
 ) -> Built:
     """Build the branch in the store, or put it into a clone without touching its work tree."""
+    publication = publication or Publication()
     ready = prepare(session, session.workspace.series_record(name))
     side, base = ready.side, ready.base
     short = branch_name or f"patchmgr/{name}"
@@ -78,12 +92,17 @@ def branch(
         below = commits_below(session, ready, bench, outlook, wishes=wishes)
         parent = below[-1] if below else base.commit
         commits = (*below, *write_commits(bench, parent, carried.drafts()))
+        if publication.mine.is_asked:
+            config = None if clone is None else clone.private
+            commits = as_mine(bench, base.commit, commits, publication.mine, config)
         head = commits[-1] if commits else base.commit
         where = side.store if clone is None else clone.root
         old = _old_head(session, place, name, names[0], head) if tag is not None else None
         fallback = None if old is None else f"{short}-fallback-{old[:12]}"
-        built = Built(name, where, short, tag, head, base.commit, len(commits), fallback)
-        moves = _moves(place, names[:1], head, is_forced=is_forced)
+        remote = _remote(publication.remote, clone)
+        built = Built(name, where, short, tag, head, base.commit, len(commits), fallback, remote)
+        ours = {one.head for one in read_published(session.workspace)}
+        moves = _moves(place, names[:1], head, is_forced=is_forced, ours=ours)
         if tag is not None:
             told = tag_message(session, ready, carried.outcomes, wishes.selected)
             moves += _tag_moves(
@@ -95,6 +114,7 @@ def branch(
             )
             if fallback is not None and place.value(f"refs/tags/{fallback}") is None:
                 moves.append(RefMove(f"refs/tags/{fallback}", old, ZERO_ID))
+        pushes = _pushes(place, built, remote, moves, is_forced=is_forced, ours=ours)
         if clone is not None:
             clone.can_take(bench.git_dir, base.commit)
         if is_dry_run:
@@ -105,6 +125,8 @@ def branch(
             clone.take(bench.git_dir, head, base.commit)
         if tag is not None:
             write_tag(place.git_dir, tag_object(tag, head, told, ready.author))
+        if remote is not None and pushes:
+            push_refs(place.git_dir, remote, pushes)
         place.move(moves)
     digest = series_digest(session, ready.record, wishes.selected)
     remember_published(
@@ -112,6 +134,57 @@ def branch(
         Published(name, str(where), short, tag, fallback, head, base.commit, digest),
     )
     return built
+
+
+def _remote(remote: str | None, clone: Clone | None) -> str | None:
+    """Return where to push to; only a clone knows remotes by a name."""
+    if remote is None:
+        return None
+    if remote.startswith("-") or not remote:
+        raise PatchmgrError("usage", f"{shown(remote)} is no remote")
+    try:
+        return remote if clone is not None else check_url(remote)
+    except PatchmgrError as fault:
+        hint = "the name of a remote needs the clone that has it: --repo DIR"
+        raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
+
+
+def _pushes(
+    place: _Place,
+    built: Built,
+    remote: str | None,
+    moves: Sequence[RefMove],
+    *,
+    is_forced: bool,
+    ours: Collection[str],
+) -> list[RefMove]:
+    """Plan to move the refs of a remote; refuse to replace what is not ours, unless forced."""
+    if remote is None:
+        return []
+    wanted = {f"refs/heads/{built.branch}": built.head}
+    wanted |= {move.name: str(move.new) for move in moves}
+    if built.tag is not None:
+        name = f"refs/tags/{built.tag}"
+        wanted.setdefault(name, place.value(name) or built.head)
+    there = remote_refs(place.git_dir, remote, tuple(wanted))
+    found = []
+    for name, new in wanted.items():
+        old = there.get(name)
+        if old == new:
+            continue
+        is_tag = name.startswith("refs/tags/")
+        is_ours = old is None or (not is_tag and (old in ours or _is_ours(place.git_dir, old)))
+        if not is_ours and not is_forced:
+            short = name.split("/", 2)[2]
+            raise PatchmgrError(
+                "usage",
+                f"{shown(remote)} has {shown(short)} at {str(old)[:12]}, which patchmgr did not put"
+                " there",
+                (f"look at it: git fetch {shown(remote)} {shown(short)}",
+                 "give another name, or replace it with --force"),
+            )  # fmt: skip
+        found.append(RefMove(name, new, old))
+    return found
 
 
 def _old_head(session: Session, place: _Place, series: str, branch: str, head: str) -> str | None:
@@ -166,7 +239,14 @@ def _refuse_checked_out(clone: Clone, branch: str) -> None:
         )
 
 
-def _moves(place: _Place, names: Sequence[str], head: str, *, is_forced: bool) -> list[RefMove]:
+def _moves(
+    place: _Place,
+    names: Sequence[str],
+    head: str,
+    *,
+    is_forced: bool,
+    ours: Collection[str] = (),
+) -> list[RefMove]:
     """Plan to move the refs; refuse to drop a person's commits, or to move a tag, unless forced.
 
     In a store there is no person's branch.
@@ -176,7 +256,7 @@ def _moves(place: _Place, names: Sequence[str], head: str, *, is_forced: bool) -
         old = place.value(name)
         if old not in (None, head) and not is_forced:
             is_tag = name.startswith("refs/tags/")
-            is_ours = place.clone is None or _is_ours(place.git_dir, str(old))
+            is_ours = place.clone is None or old in ours or _is_ours(place.git_dir, str(old))
             if is_tag or not is_ours:
                 why = "is there already" if is_tag else "holds commits that patchmgr did not write"
                 where = place.clone.root if place.clone is not None else place.git_dir

@@ -11,7 +11,7 @@ from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import carry_in_place, commits_below, prepare
 from patchmgr.commands.published import read_published
 from patchmgr.commands.session import Session
-from patchmgr.commands.states import own_commits, trailers_of
+from patchmgr.commands.states import own_commits, published_base, trailers_of
 from patchmgr.commands.tagging import DIGEST, REF, SERIES, VERSION
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
@@ -77,7 +77,7 @@ def _recognised(
     reader: ObjectReader,
     head: str,
 ) -> Recognised:
-    ids, base = own_commits(reader, head)
+    ids, base = own_commits(reader, head, published_base(session, head))
     prefix = session.workspace.ref_at(place, "refs/tags/")
     tags = tuple(tags_of(place, prefix, head))
     told: dict[str, str] = {}

@@ -49,7 +49,8 @@ def find_state(session: Session, ready: Ready, name: str, *, repository: Path | 
             with ObjectReader(place) as reader:
                 head = _head(session, place, reader, name)
                 if head is not None:
-                    return _state(name, place, reader, head)
+                    base = published_base(session, head)
+                    return _state(name, place, reader, head, base)
     hint = "patchmgr branch --tag TAG makes one; --repo DIR looks into a clone"
     raise PatchmgrError("unknown-ref", f"there is no tag or branch {shown(name)}", (hint,))
 
@@ -63,13 +64,25 @@ def _head(session: Session, place: Path, reader: ObjectReader, name: str) -> str
     return reader.commit(name) if is_id else None
 
 
-def _state(name: str, git_dir: Path, reader: ObjectReader, head: str) -> State:
-    ids, base = own_commits(reader, head)
+def published_base(session: Session, head: str) -> str | None:
+    """Return what a head stands on that was published here, None where it was not."""
+    return next((one.base for one in read_published(session.workspace) if one.head == head), None)
+
+
+def _state(
+    name: str, git_dir: Path, reader: ObjectReader, head: str, known_base: str | None
+) -> State:
+    ids, base = own_commits(reader, head, known_base)
     return State(name, git_dir, head, base, read_commits(git_dir, reader, ids))
 
 
-def own_commits(reader: ObjectReader, head: str) -> tuple[tuple[str, ...], str]:
-    """Return the commits that patchmgr wrote up to a head, oldest first, and what they stand on."""
+def own_commits(
+    reader: ObjectReader, head: str, base: str | None = None
+) -> tuple[tuple[str, ...], str]:
+    """Return the commits that patchmgr wrote up to a head, oldest first, and what they stand on.
+
+    Where the base is known, all on it are: a person may be their committer.
+    """
     marker = f"\ncommitter patchmgr <{COMMITTER_EMAIL}> ".encode()
     found: list[str] = []
     at: str | None = head
@@ -78,7 +91,8 @@ def own_commits(reader: ObjectReader, head: str) -> tuple[tuple[str, ...], str]:
         top = commit.content.split(b"\n\n", 1)[0] if commit is not None else b""
         parents = re.findall(rb"^parent ([0-9a-f]{40})$", top, re.M)
         # A release is a commit of ours, too, and has no parents.
-        if marker not in b"\n" + top or not parents:
+        is_end = at == base if base is not None else marker not in b"\n" + top
+        if is_end or not parents:
             return tuple(reversed(found)), at
         found.append(at)
         at = parents[0].decode()

@@ -114,12 +114,7 @@ class Clone(Struct, frozen=True, dict=True):
 
     def identity(self) -> str | None:
         """Return who the user is to git, as `name <email> seconds zone`; None where unknown."""
-        env = {n: v for n, v in os.environ.items() if n.startswith("GIT_AUTHOR_")} | AS_THE_USER
-        code, printed = door.run(
-            ["-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"],
-            git_dir=self.private, good=(0, 1, 128), env=env, for_network=True,
-        )  # fmt: skip
-        return None if code else door.text(printed).strip()
+        return identity(self.private)
 
     def write_index(
         self, entries: Mapping[str, Entry | None], hidden: Collection[str], index: Path | None
@@ -206,6 +201,19 @@ def find_clone(folder: Path) -> Clone | None:
     except PatchmgrError:
         return None
     return Clone(top, git_dir, private, is_bare=False)
+
+
+def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
+    """Return who the user is to git, as `name <email> seconds zone`; None where unknown.
+
+    The role is AUTHOR or COMMITTER.
+    """
+    env = {n: v for n, v in os.environ.items() if n.startswith(f"GIT_{role}_")} | AS_THE_USER
+    code, printed = door.run(
+        ["-c", "user.useConfigOnly=true", "var", f"GIT_{role}_IDENT"],
+        git_dir=git_dir, good=(0, 1, 128), env=env, for_network=True,
+    )  # fmt: skip
+    return None if code else door.text(printed).strip()
 
 
 def find_git_dir(folder: Path) -> Path:

@@ -94,7 +94,9 @@ def built_text(built: Built, *, is_dry_run: bool) -> str:
     tag = f", tag {clean(built.tag)}" if built.tag else ""
     what = f"{clean(built.branch)}{tag} with {counted(built.commits, 'commit')}"
     old = f"the old head is tagged {clean(built.fallback)}\n" if built.fallback else ""
-    return f"{verb} {what} in {where}\nhead {built.head}\n{old}"
+    pushed = "would be pushed" if is_dry_run else "pushed"
+    to = f"{pushed} to {clean(built.remote)}\n" if built.remote else ""
+    return f"{verb} {what} in {where}\nhead {built.head}\n{old}{to}"
 
 
 def built_document(built: Built, *, is_dry_run: bool) -> str:
@@ -110,4 +112,5 @@ def built_document(built: Built, *, is_dry_run: bool) -> str:
         base=built.base,
         commits=built.commits,
         fallback=built.fallback,
+        remote=built.remote,
     )

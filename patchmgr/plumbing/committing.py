@@ -1,0 +1,130 @@
+"""Commits as the user would make them: signed off, committed and signed by the user."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing import door
+from patchmgr.plumbing.clones import AS_THE_USER, identity
+from patchmgr.plumbing.workbench import Workbench
+
+_PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
+# What GnuPG needs to find its agent, and that to ask for the passphrase.
+_FOR_GPG = ("GNUPGHOME", "GPG_TTY", "PINENTRY_USER_DATA")
+
+
+class Mine(Struct, frozen=True):
+    """What of the user goes into the commits; with nothing of it they are the same for all."""
+
+    is_committer: bool = False
+    signs_off: bool = False
+    signs: bool = False
+
+    @property
+    def is_asked(self) -> bool:
+        """Say whether there is anything."""
+        return self.is_committer or self.signs_off or self.signs
+
+
+def as_mine(
+    bench: Workbench, base: str, commits: Sequence[str], mine: Mine, config: Path | None
+) -> tuple[str, ...]:
+    """Write commits of the bench anew, the first on `base`, with what is the user's.
+
+    `config` is the repository whose configuration says who the user is and how they sign; else
+    only the user's own does. Raises PatchmgrError "identity" and "signing".
+    """
+    asked = config or bench.git_dir
+    who = identity(asked, "COMMITTER")
+    if who is None:
+        hint = 'git config --global user.name "A. Name"; git config --global user.email a@b.org'
+        raise PatchmgrError("identity", "git does not know who you are", (hint,))
+    key = _key(asked, who) if mine.signs else ""
+    found: list[str] = []
+    for commit in commits:
+        content = _edited(bench, commit, found[-1] if found else base, who, mine)
+        made = (
+            _signed(bench, content, asked, key)
+            if mine.signs
+            else bench.write_loose("commit", content)
+        )
+        found.append(made)
+    if not found:
+        return ()
+    # Only packs are moved to a store.
+    pack = str(bench.git_dir / "objects" / "pack" / "pack")
+    data = "".join(f"{commit}\n" for commit in found).encode()
+    door.output(["pack-objects", "--quiet", pack], git_dir=bench.git_dir, data=data)
+    return tuple(found)
+
+
+def _edited(bench: Workbench, commit: str, parent: str, who: str, mine: Mine) -> bytes:
+    old = bench.reader.find(commit)
+    assert old is not None
+    head, _, message = old.content.partition(b"\n\n")
+    head = re.sub(rb"(?m)^parent [0-9a-f]+$", b"parent " + parent.encode(), head, count=1)
+    if mine.is_committer:
+        line = b"committer " + door.raw(who)
+        head = re.sub(rb"(?m)^committer .*$", lambda match: line, head, count=1)
+    if mine.signs_off:
+        name = who[: who.rindex(">") + 1]
+        message = door.output(
+            ["interpret-trailers", "--no-divider", "--if-exists", "addIfDifferent",
+             "--trailer", f"Signed-off-by: {name}"],
+            git_dir=bench.git_dir, data=message,
+        )  # fmt: skip
+    return head + b"\n\n" + message
+
+
+def _key(config: Path, who: str) -> str:
+    """Return the user's key where git would look for the committer's, who may be patchmgr."""
+    for setting, ssh in (("user.signingkey", None), ("gpg.format", b"ssh")):
+        arguments = ["config", "--get", setting]
+        _, printed = door.run(
+            arguments, git_dir=config, env=AS_THE_USER, good=(0, 1), for_network=True
+        )
+        if printed.strip() and printed.strip() == (ssh or printed.strip()):
+            return ""
+    return who[who.rindex("<") + 1 : who.rindex(">")]
+
+
+def _signed(bench: Workbench, content: bytes, config: Path, key: str) -> str:
+    """Have git write the commit signed, into the bench, as the user's configuration has it."""
+    head, _, message = content.partition(b"\n\n")
+    fields = dict(line.split(b" ", 1) for line in head.split(b"\n"))
+    env = {name: os.environ[name] for name in _FOR_GPG if name in os.environ} | AS_THE_USER
+    env["GIT_OBJECT_DIRECTORY"] = str(bench.git_dir / "objects")
+    for role in ("author", "committer"):
+        match = _PERSON.fullmatch(fields[role.encode()])
+        assert match is not None
+        for part, value in zip(("NAME", "EMAIL", "DATE"), match.groups(), strict=True):
+            at = "@" if part == "DATE" else ""
+            env[f"GIT_{role.upper()}_{part}"] = at + door.text(value)
+    tree, parent = fields[b"tree"].decode(), fields[b"parent"].decode()
+    arguments = [
+        "-c",
+        "i18n.commitEncoding=UTF-8",
+        "commit-tree",
+        f"-S{key}",
+        "-p",
+        parent,
+        "-F",
+        "-",
+    ]
+    try:
+        _, printed = door.run(
+            [*arguments, tree], git_dir=config, data=message, env=env, for_network=True
+        )
+    except PatchmgrError as fault:
+        raise PatchmgrError(
+            "signing",
+            f"git cannot sign the commit: {fault.message.rpartition(': ')[2]}",
+            ("git config user.signingkey KEY says with which key, gpg.format ssh with which tool",),
+        ) from fault
+    return printed.decode().strip()
