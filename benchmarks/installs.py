@@ -345,7 +345,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     options = parser.parse_args()
     rows = [
-        "| package | release | sdist → package | files | `apply` | `verify` | `unapply` | after it |",
+        "| package | release | sdist → package | files | `apply` | `verify` | `unapply` | after |",
         "|---|---|---|--:|--:|--:|--:|---|",
     ]
     is_right = True

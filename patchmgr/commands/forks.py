@@ -34,7 +34,7 @@ from patchmgr.plumbing.git_upstream import HEAD, GitUpstream
 from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.merges import PastMerge
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.ranges import range_ends, range_mails
+from patchmgr.plumbing.ranges import commit_dates, range_ends, range_mails
 from patchmgr.plumbing.renames import find_renames, present_blobs
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
@@ -335,7 +335,10 @@ def _made(session: Session, graph: _Graph, plan: _Plan, asked: _Asked, form: str
         raise AssertionError(f"{head} became {end}, which has another tree")
     label = f"{asked.first}..{asked.last}"
     mails = range_mails(bench.git_dir, f"{plan.base}..{end}")
-    patches = tuple(found_in(mails, label, session.say))
+    own = {made: one.commit for made, one in zip(ids, line.pieces, strict=True) if not one.is_rest}
+    dates = commit_dates(bench.git_dir, *own.values())
+    mails = [_from_own(mail, own) for mail in mails]
+    patches = tuple(found_in(mails, label, session.say, dates))
     recorded = [one for one in additions.recorded() if one.resolution is not None]
     return Fork(
         plan.base,
@@ -352,6 +355,12 @@ def _made(session: Session, graph: _Graph, plan: _Plan, asked: _Asked, form: str
         additions.files(),
         len(patches) == len(drafts),
     )
+
+
+def _from_own(mail: bytes, own: Mapping[str, str]) -> bytes:
+    """Return a mail whose first line names the fork's own commit, where it is made of one."""
+    made = mail[5:45].decode()
+    return mail.replace(made.encode(), own.get(made, made).encode(), 1)
 
 
 def _check_contents(graph: _Graph, asked: _Asked, pieces: Sequence[Piece]) -> None:

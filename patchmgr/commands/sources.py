@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -157,11 +157,16 @@ def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> li
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
         say(f"Left out of {commits}: {left_out} that are merges or change nothing.")
-    return found_in(mails, commits, say)
+    return found_in(mails, commits, say, dates)
 
 
-def found_in(mails: Sequence[bytes], commits: str, say: Callable[[str], None]) -> list[Found]:
-    """Return the mails of a range, under the names that `gbp pq` gave them if it did."""
+def found_in(
+    mails: Sequence[bytes], commits: str, say: Callable[[str], None], dates: Mapping[str, str]
+) -> list[Found]:
+    """Return the mails of a range, under the names that `gbp pq` gave them if it did.
+
+    `dates` has by id the committer dates of the commits that the headers are to name.
+    """
     found: list[Found] = []
     for at, mail in enumerate(mails, 1):
         tagged = read_tags(mail)

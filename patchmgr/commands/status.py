@@ -77,7 +77,8 @@ def status(session: Session) -> Status:
     if unfinished is None:
         return Status(session.workspace.root, tuple(rows), applied, None, ())
     about = f"{', '.join(unfinished.series)} onto {unfinished.onto}"
-    waiting, resolved = [], []
+    waiting: list[str] = []
+    resolved: list[str] = []
     memory, decided = Memory(session.workspace), read_decisions(session.workspace)
     for item in unfinished.waiting:
         is_left = is_unsolved(session.workspace, item) and not is_resolved(memory, item.conflict)

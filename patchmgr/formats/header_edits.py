@@ -163,12 +163,13 @@ def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
     """Return a mail of git's with the commit that its first line names, and its date, as fields.
 
-    A commit that was itself made of a patch with these fields keeps them.
+    A commit that was itself made of a patch with these fields keeps them, and one of which no date
+    is known gets none.
     """
     first, _, rest = mail.partition(b"\n")
     commit = first.split(b" ")[1].decode()
     head, body, diff = _taken_apart(rest)
-    if _field_at(body, IMPORTED_FROM)[0] is None:
+    if commit in dates and _field_at(body, IMPORTED_FROM)[0] is None:
         body = _with_field(body, IMPORTED_FROM, commit)
         body = _with_field(body, COMMIT_DATE, dates[commit])
     return _joined([ENVELOPE, *head, b"", *without_last_blanks(body), b"", *diff])

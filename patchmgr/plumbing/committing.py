@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import door
-from patchmgr.plumbing.clones import AS_THE_USER, identity
+from patchmgr.plumbing.clones import identity
+from patchmgr.plumbing.conversion import AS_THE_USER
 from patchmgr.plumbing.workbench import Workbench
 
 _PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")

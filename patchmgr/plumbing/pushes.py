@@ -8,7 +8,7 @@ from pathlib import Path
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.plumbing import door
-from patchmgr.plumbing.clones import AS_THE_USER
+from patchmgr.plumbing.conversion import AS_THE_USER
 from patchmgr.plumbing.stores import RefMove
 
 

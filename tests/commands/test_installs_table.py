@@ -314,7 +314,7 @@ def _on_a_build_that_no_index_has(house: House) -> None:
     """Its files stand where the repository has them: nothing is there twice, nothing is missed."""
     uses = {"src/far/use.py": "from far.e import helper\n\n\ndef use():\n    return helper(1)\n"}
     base = {**SRC, **uses, "src/far/e.py": "def helper(a):\n    return a\n\n\n" + text()}
-    ours = {"src/far/e.py": base["src/far/e.py"] + "ours\n"}
+    ours: Files = {"src/far/e.py": base["src/far/e.py"] + "ours\n"}
     series_of(house, [ours], base)
     built = {**base, "src/far/e.py": "# built\n" + base["src/far/e.py"], "src/far/made.py": "m\n"}
     install(house.site, "1.7", {**DEMO, **built})
