@@ -26,16 +26,18 @@ from patchmgr.cli import (
     workspaces,
 )
 from patchmgr.cli.ends import end_with
+from patchmgr.cli.helping import App, Group
 from patchmgr.cli.quick import quick_command
-from patchmgr.cli.root import before, group
+from patchmgr.cli.root import before
 
 __all__ = ["app", "main"]
 
 
 def _commands() -> typer.Typer:
     """Return all commands, in the order in which the help lists them."""
-    root = typer.Typer(
+    root = App(
         name="patchmgr",
+        cls=Group,
         help="Keep ordered patch series on pinned upstream commits, and carry them onto new ones.",
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -86,18 +88,18 @@ def _commands() -> typer.Typer:
     root.command()(history.log)
     root.command()(history.undo)
     root.command()(history.redo)
-    upstream = group("Projects that are followed.")
+    upstream = _group("Projects that are followed.")
     upstream.command("add")(workspaces.upstream_add)
     upstream.command("list")(workspaces.upstream_list)
     upstream.command("fetch")(workspaces.upstream_fetch)
     root.add_typer(upstream, name="upstream")
-    series = group("Ordered patches on one pin.")
+    series = _group("Ordered patches on one pin.")
     series.command("new")(workspaces.series_new)
     series.command("list")(workspaces.series_list)
     series.command("show")(workspaces.series_show)
     series.command("guard")(history.guard)
     root.add_typer(series, name="series")
-    memory = group("What was made of conflicts, for everybody who meets them again.")
+    memory = _group("What was made of conflicts, for all who meet them again.")
     memory.command("list")(conflicts.list_)
     memory.command("show")(conflicts.show_)
     memory.command("resolve")(conflicts.resolve)
@@ -105,12 +107,16 @@ def _commands() -> typer.Typer:
     memory.command("forget")(conflicts.forget)
     memory.command("learn")(conflicts.learn)
     root.add_typer(memory, name="conflicts")
-    driver = group("The ladder inside of a plain git merge, rebase or cherry-pick.")
+    driver = _group("The same merge inside of git merge, rebase, cherry-pick.")
     driver.command("install")(merging.driver_install)
     driver.command("uninstall")(merging.driver_uninstall)
     driver.command("run", hidden=True)(merging.driver_run)
     root.add_typer(driver, name="merge-driver")
     return root
+
+
+def _group(help_: str) -> App:
+    return App(cls=Group, help=help_, no_args_is_help=True, rich_markup_mode=None)
 
 
 app = _commands()

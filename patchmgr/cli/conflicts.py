@@ -29,7 +29,9 @@ def list_(json: Json = False) -> None:
 
 
 def show_(name: Id, json: Json = False) -> None:
-    """Show both sides of a conflict, why the patch is there, and the resolution as a diff.
+    """Show both sides of a conflict and what became of it.
+
+    It also tells why the patch is there; a resolution is shown as a diff.
 
     Example: patchmgr conflicts show 4f08e2008bf8
     """
@@ -54,7 +56,9 @@ def resolve(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Record a resolution: what stands in FILE for the conflict, or the whole file it was in.
+    """Record a resolution.
+
+    FILE has what stands for the conflict, or is the whole file that it was in.
 
     Example: patchmgr conflicts resolve 4f08e2008bf8 solved.py
     """
@@ -80,7 +84,9 @@ def accept(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Record one side of a conflict as its resolution: ours is upstream's, theirs the patch's.
+    """Record one side of a conflict as its resolution.
+
+    The side ours is upstream's, theirs the patch's.
 
     A conflict without a text (a finding of the audit or the ledger, a condition that fails) has no
     sides: it is accepted with --because, and the same finding never asks again.
@@ -116,7 +122,7 @@ def accept(
 
 
 def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
-    """Forget the resolution of a conflict, or that a finding was accepted.
+    """Forget a resolution, or that a finding was accepted.
 
     Example: patchmgr conflicts forget 4f08e2008bf8
     """
@@ -140,7 +146,9 @@ def learn(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Learn from a finished merge or rebase of any clone how its conflicts were solved.
+    """Learn resolutions from a finished merge or rebase.
+
+    It may be one of any clone.
 
     Example: patchmgr conflicts learn --git ~/src/vllm HEAD
 

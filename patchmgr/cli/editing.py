@@ -34,7 +34,7 @@ def edit(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Change the header of a patch: by options, or in the editor where there are none.
+    """Change the header of a patch, by options or in the editor.
 
     Example: patchmgr edit fix-allow-list --field Forwarded=no
     """
@@ -97,7 +97,9 @@ def drop(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Take patches out of the series and delete their files; undo brings them back.
+    """Take patches out of the series and delete their files.
+
+    `patchmgr undo` brings them back.
 
     Example: patchmgr drop fix-allow-list
     """
@@ -122,7 +124,9 @@ def move(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Put a patch before or behind another one, if the series makes the same files then.
+    """Put a patch before or behind another one.
+
+    It is refused where the series would not make the same files then.
 
     Example: patchmgr move fix-allow-list --before 1
     """
@@ -163,7 +167,9 @@ def fold(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Make patches, or a diff, a part of the top patch or of another one.
+    """Make patches, or a diff, a part of another patch.
+
+    That is the top, where none is named.
 
     Example: patchmgr fold fix-typo --into fix-allow-list
     """
@@ -204,7 +210,7 @@ def split(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Make a part of a patch a patch of its own, directly behind it.
+    """Make a part of a patch a patch of its own, behind it.
 
     Example: patchmgr split fix-allow-list fix-docs --file docs
 
@@ -238,7 +244,7 @@ def show_(
     series: OfSeries = None,
     json: Json = False,
 ) -> None:
-    """Print a patch file as it is, the top if none is named.
+    """Print a patch file, the top if none is named.
 
     Example: patchmgr show fix-allow-list --header
     """

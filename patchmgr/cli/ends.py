@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from patchmgr import __version__
 from patchmgr.cli.root import Given, say, show
@@ -21,7 +21,7 @@ _OF_THE_SYSTEM = (
 
 def end_with(app: Callable[..., object]) -> NoReturn:
     """Run the command line; the one place where errors become exit codes."""
-    Given.wants_json = "--json" in sys.argv
+    Given.wants_json, Given.line = "--json" in sys.argv, "patchmgr"
     try:
         code = app(standalone_mode=False)
     except PatchmgrError as error:
@@ -42,6 +42,8 @@ def end_with(app: Callable[..., object]) -> NoReturn:
 
 
 def _fail(error: PatchmgrError) -> int:
+    if error.kind == "usage":
+        error.hints = (*error.hints, f"see {Given.line} --help")
     if Given.wants_json:
         from patchmgr.render.machine import error_document
 
@@ -62,7 +64,7 @@ def _usage_or_fault(fault: Exception) -> int:
         say(str(message()))
         return EXIT_USAGE
     if message is not None:
-        return _fail(PatchmgrError("usage", str(message()), ("patchmgr --help",)))
+        return _fail(_usage(fault, str(message())))
     if isinstance(fault, OSError) and fault.errno in _OF_THE_SYSTEM:
         kind = "no-space" if fault.errno in (errno.ENOSPC, errno.EDQUOT) else "system"
         where = f"{fault.filename}: " if fault.filename else ""
@@ -74,3 +76,11 @@ def _usage_or_fault(fault: Exception) -> int:
     say(f"patchmgr: a fault of the program. Please report this with what follows.\n{versions}")
     say(traceback.format_exc())
     return EXIT_FAULT
+
+
+def _usage(fault: Any, message: str) -> PatchmgrError:
+    """Return what is wrong with a command line; the nearest option is named."""
+    near = getattr(fault, "possibilities", None)
+    if near:
+        message = f"{fault.message}. Did you mean {near[0]}?"
+    return PatchmgrError("usage", message)

@@ -20,7 +20,7 @@ def log(
     most: Annotated[int, typer.Option("-n", metavar="N", min=0, help="How many; 0: all.")] = 20,
     json: Json = False,
 ) -> None:
-    """List what was changed in the workspace and its checkouts, newest first.
+    """List what was changed in workspace and checkouts.
 
     Example: patchmgr log
     """
@@ -48,7 +48,7 @@ def undo(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Take back the last change of workspace and checkouts, or the last N.
+    """Take back the last change of workspace and checkouts.
 
     Example: patchmgr undo
     """
@@ -90,7 +90,7 @@ def guard(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """List the guards of a series, or give a patch some in place of those it has.
+    """List the guards of a series, or give a patch new ones.
 
     Example: patchmgr series guard fix-allow-list +sm120
     """

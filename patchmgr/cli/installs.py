@@ -144,7 +144,7 @@ def overlay(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Make a folder with patched modules, for an environment that nobody can write to.
+    """Make a folder of patched modules, for read-only installs.
 
     Python uses it with PYTHONPATH=DIR, as long as the package is the one that it was made for.
 
@@ -183,7 +183,7 @@ def wheel(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Write a patched wheel, with a local version and a RECORD of its own.
+    """Write a patched wheel, with a version and RECORD of its own.
 
     Example: patchmgr wheel vllm --from vllm-0.23.0-cp38-abi3-manylinux_2_31_x86_64.whl --out dist
     """

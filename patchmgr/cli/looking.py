@@ -15,7 +15,9 @@ from patchmgr.cli.root import Json, open_at, show
 def files(
     patch: MaybePatch = None, to: To = None, series: OfSeries = None, json: Json = False
 ) -> None:
-    """List the files of a patch, the top if none is named: `+` made, `~` changed, `-` deleted.
+    """List the files of a patch, the top if none is named.
+
+    The signs are: `+` made, `~` changed, `-` deleted.
 
     Edits that are not refreshed yet count as the top's.
 
@@ -46,7 +48,9 @@ def changes(
     series: OfSeries = None,
     json: Json = False,
 ) -> None:
-    """Print the edits of a checkout that no patch has yet, as a diff; or more, from patch to patch.
+    """Print what was edited and is in no patch yet, as a diff.
+
+    Or more of it, from patch to patch.
 
     Example: patchmgr changes
 

@@ -29,7 +29,7 @@ def help_(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Explain a topic, or a command; without one, list the topics.
+    """Explain a topic or a command; without one, list topics.
 
     Example: patchmgr help conflicts
 

@@ -36,7 +36,7 @@ def merge_file(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Merge one file as a rebase would; exit 3 where conflict markers are left.
+    """Merge one file as a rebase would; exit 3 for a conflict.
 
     What was solved before is replayed where the current folder is in a workspace, or -C names
     one. What git merges cleanly has git's bytes.
@@ -158,7 +158,7 @@ def mergetool(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Solve what an unfinished rebase waits for with the merge tool of your git.
+    """Solve what a rebase waits for with the merge tool of your git.
 
     FILE is a name below the work area, or its end; without one, every file with markers. This
     is the one command that reads your git configuration: merge.tool and mergetool.*.

@@ -47,7 +47,7 @@ def import_(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Append patches of other tools: files, folders, commits of a range, or a stack.
+    """Append patches from files, folders, git commits or a stack.
 
     A file is a diff or a mailbox; a folder is quilt's, a Debian package's, StGit's or
     patch-package's, or has patches with names that sort. A fork that merged upstream becomes one
@@ -127,7 +127,9 @@ def export_(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Write a series in the form of another tool; a patch that fits keeps its bytes.
+    """Write a series in the form of another tool.
+
+    A patch that fits keeps its bytes.
 
     quilt, gbp (debian/patches), stgit and patch-package are folders with patches, git is a folder
     of mails that sort, mbox one file of mails, diff one file with all changes. For commits there

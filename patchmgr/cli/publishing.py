@@ -41,7 +41,7 @@ def check(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Hold a series to its gates, every patch and the head; exit 4 where one fails.
+    """Hold every patch to the gates; exit 4 where one fails.
 
     Example: patchmgr check vllm --junit gates.xml
 
@@ -125,7 +125,9 @@ def audit(
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:
-    """Look for what a clean merge does not prove; exit 4 where something is certainly broken.
+    """Look for what a clean merge does not prove.
+
+    The exit code is 4 where something is certainly broken.
 
     Names that nothing defines, calls that do not fit, what was removed, renamed or moved and is
     still used, definitions that stand twice, tests that vanished. A rebase does so by itself; this
@@ -164,7 +166,9 @@ def notes(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write the note on a sync: conflicts, what was dropped, what upstream brought, gates, tags.
+    """Write a note on the last rebase, or on what one would do.
+
+    It tells of conflicts, what was dropped, what upstream brought, gates and tags.
 
     Without --from it is about the last rebase. Of a sync that is not made yet it says what that
     would do.
@@ -200,7 +204,9 @@ def diff(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Compare a series with itself: byte-identical, position only, changed, per patch.
+    """Compare two states of a series, patch by patch.
+
+    A patch is byte-identical, differs in positions only, or changed.
 
     A state is a tag or branch that patchmgr built, or a commit of one.
 

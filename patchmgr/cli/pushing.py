@@ -35,7 +35,9 @@ def new(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Make an empty patch on top of the pushed ones; edit files, then refresh it.
+    """Make an empty patch on top of the pushed ones.
+
+    Then edit files, and refresh it.
 
     Example: patchmgr new fix-allow-list --subject "Clamp the allow list"
     """
@@ -156,7 +158,7 @@ def refresh(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Put what was edited in the checkout into the top patch, or into one below it.
+    """Put what was edited into the top patch, or one below it.
 
     Example: patchmgr refresh src/model.py
     """
@@ -209,7 +211,9 @@ def unapplied(
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:
-    """List the patches that are not pushed: `-` to be pushed, `!` hidden.
+    """List the patches that are not pushed.
+
+    The signs are: `-` to be pushed, `!` hidden.
 
     Example: patchmgr unapplied
     """

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typer.models import CommandInfo
 
 _WITH_VALUE = ("-C",)
+_NO_COMMAND = "--version"  # needs none of them
 
 
 def quick_command(app: typer.Typer, words: Sequence[str]) -> Callable[..., object]:
@@ -34,7 +35,7 @@ def _command(app: typer.Typer, name: str | None) -> Callable[..., object]:
 def _narrowed(app: typer.Typer, name: str | None) -> typer.Typer:
     found = [each for each in app.registered_commands if _name(each) == name]
     groups = [each for each in app.registered_groups if each.name == name]
-    if len(found) + len(groups) != 1:
+    if len(found) + len(groups) != 1 and name != _NO_COMMAND:
         return app
     small = copy.copy(app)
     small.registered_commands, small.registered_groups = found, groups
@@ -48,7 +49,7 @@ def _named(words: Sequence[str]) -> str | None:
         if word in _WITH_VALUE:
             next(rest, None)
         else:
-            return None if word.startswith("-") else word
+            return word if word == _NO_COMMAND or not word.startswith("-") else None
     return None
 
 

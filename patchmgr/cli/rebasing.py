@@ -47,7 +47,7 @@ def rebase(
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:
-    """Carry series onto a new upstream state; without names, every series.
+    """Carry series onto a new upstream state; without names, all.
 
     REF is upstream/main, upstream/BRANCH, a tag or release, or a commit id. With --dry-run,
     several of them, or a range with --every, give a table: patch by target.
@@ -170,7 +170,7 @@ def decide(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Say of a patch that the last rebase left in conflict whether upstream has it.
+    """Say of a patch in conflict whether upstream has it.
 
     Later runs use the answer as long as the text of upstream that it is about is still there.
 

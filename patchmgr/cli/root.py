@@ -26,16 +26,12 @@ MaybeName = Annotated[str | None, typer.Argument(metavar="[SERIES]")]
 
 
 class Given:
-    """The options before the command, and the session that it opened."""
+    """The options before the command, what is typed for it, and the session that it opened."""
 
     folder: Path | None = None
+    line = "patchmgr"
     wants_json = False
     session: Session | None = None
-
-
-def group(help_: str) -> typer.Typer:
-    """Return an empty group of commands."""
-    return typer.Typer(help=help_, no_args_is_help=True, rich_markup_mode=None)
 
 
 def _print_version(context: typer.Context, wanted: bool) -> None:

@@ -38,7 +38,9 @@ def apply(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Apply a series to a git checkout, or to an installed package: all of it or nothing.
+    """Apply a series to a checkout or an installed package.
+
+    All of it is applied, or nothing.
 
     Example: patchmgr apply vllm --to ~/src/vllm --commit
 
@@ -88,7 +90,7 @@ def unapply(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Take a series out of a checkout or an installed package again.
+    """Take a series out of a checkout or an installed package.
 
     Example: patchmgr unapply vllm --to ~/src/vllm
 
@@ -115,7 +117,7 @@ def verify(
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:
-    """Say whether a series is in a checkout or an installed package; exit 4 where it is not.
+    """Say whether a series is applied; exit 4 where it is not.
 
     Example: patchmgr verify vllm --to ~/src/vllm
 
@@ -212,7 +214,9 @@ def report(
     json: Json = False,
     select: Select = [],  # noqa: B006 - typer copies it
 ) -> None:
-    """Report the change footprint: files, lines, gates, hotspots, risks, per subsystem and patch.
+    """Report the change footprint, per subsystem and patch.
+
+    It has files, lines, what guards a change, hotspots and risks.
 
     Example: patchmgr report vllm --format markdown
 

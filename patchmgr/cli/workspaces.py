@@ -190,7 +190,7 @@ def status(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Say where every series stands, or which series and state a commit is.
+    """Say where every series stands, or what a commit is.
 
     Example: patchmgr status
 

@@ -1,0 +1,136 @@
+"""What `--help` prints: the commands in groups, a usage line as git writes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from patchmgr.cli.root import Given
+
+GROUPS = {
+    "Start a workspace": "init upstream series import status",
+    "Carry series to a newer upstream": "rebase notes",
+    "Conflicts and what was made of them": "conflicts mergetool decide",
+    "Publish": "branch export report diff why",
+    "Check": "check audit",
+    "Apply to a checkout or an installed package": "apply unapply verify overlay wheel",
+    "Work on patches in a checkout": ("new refresh push pop goto edit rename drop move fold split"),
+    "Look at patches in a checkout": "show changes files applied unapplied top next prev",
+    "Take back": "log undo redo",
+    "Merge without a series": "merge-file merge-driver",
+    "Read more": "help",
+}
+_EXAMPLE = "Example: "
+_MORE = "patchmgr COMMAND --help says more of a command, patchmgr help lists topics."
+
+
+class App(typer.Typer):
+    """An app whose commands have the help of this module."""
+
+    def command(self, *arguments: Any, **options: Any) -> Any:
+        """Register a command."""
+        return super().command(*arguments, **{"cls": Command, **options})
+
+
+class _Helped:
+    """A command whose help has a plain usage line, and examples that can be pasted."""
+
+    help: str | None
+    params: list[Any]
+    get_params: Callable[[Any], list[Any]]
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Write the line with what is typed."""
+        pieces = ["[OPTIONS]", *(_argument(p) for p in self.params if _is_argument(p))]
+        pieces += ["COMMAND ..."] if isinstance(self, TyperGroup) else []
+        formatter.write_usage(command_line(ctx), " ".join(pieces))
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what the command does, then the examples."""
+        parts = [" ".join(part.split()) for part in (self.help or "").split("\n\n")]
+        for part in parts:
+            if part and not part.startswith(_EXAMPLE):
+                formatter.write_paragraph()
+                with formatter.indentation():
+                    formatter.write_text(part)
+        examples = [part.removeprefix(_EXAMPLE) for part in parts if part.startswith(_EXAMPLE)]
+        if examples:
+            with formatter.section("Examples" if len(examples) > 1 else "Example"):
+                formatter.write("".join(f"  {example}\n" for example in examples))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments that are explained, and the options."""
+        known = self.get_params(ctx)
+        arguments = [(_argument(p), p.help) for p in known if _is_argument(p) and p.help]
+        rows = [p.get_help_record(ctx) for p in known if not _is_argument(p)]
+        for title, found in (("Arguments", arguments), ("Options", [r for r in rows if r])):
+            if found:
+                with formatter.section(title):
+                    formatter.write_dl(found)
+        if isinstance(self, TyperGroup):
+            self.format_commands(ctx, formatter)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words behind the command; an error of usage will name its help."""
+        Given.line = command_line(ctx)
+        return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]
+
+
+class Command(_Helped, TyperCommand):
+    """A command."""
+
+
+class Group(_Helped, TyperGroup):
+    """A group of commands; those of the program itself are listed by what they are for."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a line a command."""
+        shown = {name: c for name, c in self.commands.items() if not c.hidden}
+        groups = [("Commands", tuple(shown))] if ctx.parent else list(_grouped(shown))
+        wide = max(map(len, shown), default=0)
+        room = formatter.width - wide - 4
+        for title, names in groups:
+            with formatter.section(title):
+                for name in names:
+                    about = shown[name].get_short_help_str(room)
+                    formatter.write(f"  {name.ljust(wide)}  {about}\n")
+        if ctx.parent is None:
+            formatter.write_paragraph()
+            formatter.write_text(_MORE)
+
+
+def _grouped(names: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the groups with the commands that there are; one that no group names comes last."""
+    left = dict.fromkeys(names)
+    for title, members in GROUPS.items():
+        found = tuple(name for name in members.split() if name in left)
+        for name in found:
+            del left[name]
+        if found:
+            yield title, found
+    if left:
+        yield "More", tuple(left)
+
+
+def command_line(ctx: Any) -> str:
+    """Return what is typed for a command, whatever the program was started as."""
+    words: list[str] = []
+    while ctx.parent is not None:
+        words.insert(0, ctx.info_name or "")
+        ctx = ctx.parent
+    return " ".join(("patchmgr", *words))
+
+
+def _is_argument(parameter: Any) -> bool:
+    return bool(parameter.param_type_name == "argument")
+
+
+def _argument(parameter: Any) -> str:
+    """Return an argument as the usage line has it; square brackets say that it may be left out."""
+    name = parameter.metavar or parameter.name.upper()
+    is_bare = re.fullmatch(r"\w+", name) and not parameter.required
+    return f"[{name}]" if is_bare else str(name)
