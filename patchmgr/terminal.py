@@ -63,5 +63,6 @@ def stderr_progress() -> StderrProgress:
 
 
 def wants_colour() -> bool:
-    """Say whether stdout takes colour: a terminal, and no NO_COLOR."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    """Say whether stdout takes colour: a terminal that is not dumb, and no NO_COLOR."""
+    is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return is_wanted and sys.stdout.isatty()

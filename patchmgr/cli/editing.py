@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from patchmgr.cli.pushing import MaybePatch, OfSeries, To
-from patchmgr.cli.root import DryRun, Json, open_at, show
+from patchmgr.cli.root import DryRun, Json, open_at, show, show_diff
 from patchmgr.errors import PatchmgrError
 
 if TYPE_CHECKING:
@@ -256,5 +256,4 @@ def show_(
     if json:
         show(patch_document(found))
         return
-    sys.stdout.buffer.write(found.header if header else found.raw)
-    sys.stdout.flush()
+    show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))

@@ -8,11 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, MaybeName, Select, open_session, say, show
+from patchmgr.cli.root import (
+    DryRun,
+    Json,
+    MaybeName,
+    Quiet,
+    Select,
+    Verbose,
+    open_session,
+    say,
+    show,
+    view_of,
+)
 from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError
 
 if TYPE_CHECKING:
     from patchmgr.commands.installed import Where
+    from patchmgr.render.view import View
 
 Python = Annotated[
     str | None,
@@ -60,6 +72,7 @@ def apply_installed(
     warns: bool | None,
     shows_conflicts: bool,
     *,
+    view: View,
     is_dry_run: bool,
     json: bool,
 ) -> None:
@@ -69,7 +82,6 @@ def apply_installed(
     from patchmgr.commands.targets import only_series
     from patchmgr.render.conflicts import conflicts_text
     from patchmgr.render.installs import package_document, package_text
-    from patchmgr.terminal import wants_colour
 
     session = open_session(wants_json=json)
     named = only_series(session, [name] if name else [])
@@ -80,7 +92,7 @@ def apply_installed(
     if json:
         show(package_document(done, is_dry_run=is_dry_run))
     else:
-        show(package_text(done, is_dry_run=is_dry_run, colour=wants_colour()))
+        show(package_text(done, is_dry_run=is_dry_run, view=view))
         if shows_conflicts and done.outcome is not None:
             show(conflicts_text(done.outcome))
     if done.has_conflicts:
@@ -118,7 +130,9 @@ def tell_restored(
     say(f"{'Would restore' if is_dry_run else 'Restored'} {len(paths)} files in {target}")
 
 
-def verify_installed(name: str | None, where: Where, select: Sequence[str], *, json: bool) -> None:
+def verify_installed(
+    name: str | None, where: Where, select: Sequence[str], *, view: View, json: bool
+) -> None:
     """Say how a package stands; exit 4 where the series is not in, whole."""
     from patchmgr.commands.installed import verify_package
     from patchmgr.commands.targets import only_series
@@ -127,7 +141,7 @@ def verify_installed(name: str | None, where: Where, select: Sequence[str], *, j
     session = open_session(wants_json=json)
     named = only_series(session, [name] if name else [])
     found = verify_package(session, named, where, selected=select)
-    show(state_document(found) if json else state_text(found))
+    show(state_document(found) if json else state_text(found, view))
     if not found.is_sound:
         raise typer.Exit(EXIT_FINDINGS)
 
@@ -142,6 +156,8 @@ def overlay(
     ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Make a folder of patched modules, for read-only installs.
@@ -154,10 +170,10 @@ def overlay(
     from patchmgr.commands.overlay import make_overlay
     from patchmgr.commands.targets import only_series
     from patchmgr.render.installs import overlay_document, overlay_text
-    from patchmgr.terminal import wants_colour
 
     if out is None:
         raise PatchmgrError("usage", "name the folder to make with --out DIR")
+    view = view_of(verbose=verbose, quiet=quiet)
     where = the_place(python, site, package)
     session = open_session(wants_json=json)
     named = only_series(session, [name] if name else [])
@@ -166,7 +182,7 @@ def overlay(
     if json:
         show(overlay_document(made, is_dry_run=dry_run))
     else:
-        show(overlay_text(made, is_dry_run=dry_run, colour=wants_colour()))
+        show(overlay_text(made, is_dry_run=dry_run, view=view))
     if made.application.has_conflicts:
         raise typer.Exit(EXIT_CONFLICTS)
 
@@ -181,6 +197,8 @@ def wheel(
     ] = Path(),
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Write a patched wheel, with a version and RECORD of its own.
@@ -191,10 +209,10 @@ def wheel(
     from patchmgr.commands.patched_wheel import make_wheel
     from patchmgr.commands.targets import only_series
     from patchmgr.render.installs import wheel_document, wheel_text
-    from patchmgr.terminal import wants_colour
 
     if source is None:
         raise PatchmgrError("usage", "name the wheel to patch with --from WHEEL")
+    view = view_of(verbose=verbose, quiet=quiet)
     session = open_session(wants_json=json)
     named = only_series(session, [name] if name else [])
     wishes = Wishes(frozenset(select), names_symbols=json)
@@ -204,6 +222,6 @@ def wheel(
     if json:
         show(wheel_document(made, is_dry_run=dry_run))
     else:
-        show(wheel_text(made, is_dry_run=dry_run, colour=wants_colour()))
+        show(wheel_text(made, is_dry_run=dry_run, view=view))
     if made.place is None:
         raise typer.Exit(EXIT_CONFLICTS)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from patchmgr.cli.pushing import MaybePatch, OfSeries, To
-from patchmgr.cli.root import Json, open_at, show
+from patchmgr.cli.root import Json, open_at, show, show_diff
 
 
 def files(
@@ -66,5 +65,4 @@ def changes(
     if json:
         show(changes_document(diff))
         return
-    sys.stdout.buffer.write(diff)
-    sys.stdout.flush()
+    show_diff(b"", diff)

@@ -7,13 +7,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Given, Json, MaybeName, Names, Select, open_session, say, show
+from patchmgr.cli.root import (
+    DryRun,
+    Given,
+    Json,
+    MaybeName,
+    Names,
+    Quiet,
+    Select,
+    Verbose,
+    open_session,
+    say,
+    show,
+    show_pages,
+    view_of,
+)
 from patchmgr.errors import EXIT_FINDINGS, PatchmgrError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from patchmgr.model.check import Checked
+    from patchmgr.render.view import View
 
 
 def check(
@@ -39,6 +54,8 @@ def check(
     ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Hold every patch to the gates; exit 4 where one fails.
@@ -54,6 +71,7 @@ def check(
     from patchmgr.commands.consistency import check_workspace
     from patchmgr.render.checks import checked_document
 
+    view = view_of(verbose=verbose, quiet=quiet)
     session = open_session(wants_json=json)
     results: Sequence[Checked]
     if workspace:
@@ -87,7 +105,7 @@ def check(
     if json:
         show(checked_document(results, is_dry_run=dry_run))
     else:
-        _show_checked(results)
+        _show_checked(results, view)
     if not all(checked.is_sound for checked in results):
         raise typer.Exit(EXIT_FINDINGS)
 
@@ -102,14 +120,13 @@ def _write_junit(path: Path, results: Sequence[Checked]) -> None:
         raise PatchmgrError("unwritable", problem) from fault
 
 
-def _show_checked(results: Sequence[Checked]) -> None:
+def _show_checked(results: Sequence[Checked], view: View) -> None:
     from patchmgr.render.checks import checked_text
-    from patchmgr.terminal import wants_colour
 
     for checked in results:
-        show(checked_text(checked, colour=wants_colour()))
+        show(checked_text(checked, view))
     failed = [checked.series for checked in results if not checked.is_sound]
-    if failed:
+    if failed and not view.is_line:
         say(f"Not sound: {', '.join(failed)}")
 
 
@@ -123,6 +140,7 @@ def audit(
         Path, typer.Option("--repo", metavar="DIR", help="The repository of the trees.")
     ] = Path(),
     select: Select = [],  # noqa: B006 - typer copies it
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Look for what a clean merge does not prove.
@@ -151,7 +169,7 @@ def audit(
         chosen = names or sorted(session.workspace.lock().series)
         wishes = Wishes(frozenset(select))
         results = [audit_series(session, name, wishes=wishes) for name in chosen]
-    show(audited_document(results) if json else audited_text(results))
+    show(audited_document(results) if json else audited_text(results, view_of(quiet=quiet)))
     if not all(audited.is_sound for audited in results):
         raise typer.Exit(EXIT_FINDINGS)
 
@@ -202,6 +220,8 @@ def diff(
         typer.Option(metavar="PATH[::SYMBOL]", help="Have check hold its bytes; repeatable."),
     ] = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Compare two states of a series, patch by patch.
@@ -215,8 +235,8 @@ def diff(
     from patchmgr.commands.apply import only_series
     from patchmgr.commands.diff import diff as compare
     from patchmgr.render.publishing import compared_document, compared_text
-    from patchmgr.terminal import wants_colour
 
+    view = view_of(verbose=verbose, quiet=quiet)
     session = open_session(wants_json=json)
     if not from_:
         raise PatchmgrError("usage", "name the earlier state with --from TAG")
@@ -232,7 +252,7 @@ def diff(
     if json:
         show(compared_document(found, is_dry_run=dry_run))
     else:
-        show(compared_text(found, shows_lines=lines, colour=wants_colour()))
+        show_pages(compared_text(found, view, shows_lines=lines))
 
 
 def why(

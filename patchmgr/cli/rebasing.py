@@ -6,12 +6,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, Names, Select, open_session, say, show
+from patchmgr.cli.root import (
+    DryRun,
+    Json,
+    Names,
+    Quiet,
+    Select,
+    Verbose,
+    near_path,
+    open_session,
+    say,
+    show,
+    view_of,
+)
 from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
 
 if TYPE_CHECKING:
     from patchmgr.commands.carrying import Wishes
     from patchmgr.commands.session import Session
+    from patchmgr.render.view import View
 
 
 def rebase(
@@ -45,6 +58,8 @@ def rebase(
         str, typer.Option("--format", metavar="terminal|markdown", help="The form of a table.")
     ] = "terminal",
     select: Select = [],  # noqa: B006 - typer copies it
+    verbose: Verbose = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Carry series onto a new upstream state; without names, all.
@@ -60,6 +75,7 @@ def rebase(
     from patchmgr.commands.rebase import abort_rebase, continue_rebase, skip_patch
     from patchmgr.commands.rebase import rebase as run
 
+    view = view_of(verbose=verbose, quiet=quiet)
     session = open_session(wants_json=json)
     if sum((bool(onto), continue_, skip, abort)) != 1:
         raise PatchmgrError("usage", "give one of --onto REF, --continue, --skip and --abort")
@@ -70,7 +86,7 @@ def rebase(
     has_table_options = every is not None or format_ != "terminal"
     if has_table_options or len(onto) > 1 or ".." in "".join(onto):
         wishes = Wishes(frozenset(select), stop_at_conflict, names_symbols=json)
-        _rebase_table(session, names or [], onto, every, wishes, dry_run, json, format_)
+        _rebase_table(session, names or [], onto, every, wishes, dry_run, json, format_, view)
         return
     if accept and not continue_:
         raise PatchmgrError("usage", "--accept goes with --continue")
@@ -81,7 +97,7 @@ def rebase(
     else:
         wishes = Wishes(frozenset(select), stop_at_conflict, names_symbols=json)
         result = run(session, names or (), onto=onto[0], wishes=wishes, is_dry_run=dry_run)
-    _show_rebase(result, wants_json=json, shows_conflicts=show_conflicts)
+    _show_rebase(result, view, wants_json=json, shows_conflicts=show_conflicts)
 
 
 def _rebase_table(
@@ -93,13 +109,11 @@ def _rebase_table(
     dry_run: bool,
     json: bool,
     form: str,
+    view: View,
 ) -> None:
-    from shutil import get_terminal_size
-
     from patchmgr.commands.rebase_table import read_targets, rebase_onto_many
     from patchmgr.render.machine import targets_document
     from patchmgr.render.targets import after_targets, targets_text
-    from patchmgr.terminal import wants_colour
 
     if form not in ("terminal", "markdown"):
         raise PatchmgrError("usage", f"--format is terminal or markdown, not {form}")
@@ -112,14 +126,14 @@ def _rebase_table(
     if json:
         show(targets_document(outcomes))
     else:
-        width = get_terminal_size((100, 24)).columns
-        show(targets_text(outcomes, form, width=width, colour=wants_colour()))
-        say(after_targets(outcomes))
+        show(targets_text(outcomes, form, view))
+        if not view.is_line:
+            say(after_targets(outcomes))
     if any(outcome.has_conflicts for outcome in outcomes):
         raise typer.Exit(EXIT_CONFLICTS)
 
 
-def _show_rebase(result: object, *, wants_json: bool, shows_conflicts: bool) -> None:
+def _show_rebase(result: object, view: View, *, wants_json: bool, shows_conflicts: bool) -> None:
     from patchmgr.commands.rebase import RebaseResult
     from patchmgr.render.conflicts import conflicts_text
     from patchmgr.render.machine import rebase_document
@@ -130,7 +144,6 @@ def _show_rebase(result: object, *, wants_json: bool, shows_conflicts: bool) -> 
         replayed_value,
     )
     from patchmgr.render.terminal import after_rebase, rebase_text
-    from patchmgr.terminal import wants_colour
 
     assert isinstance(result, RebaseResult)
     if wants_json:
@@ -141,19 +154,17 @@ def _show_rebase(result: object, *, wants_json: bool, shows_conflicts: bool) -> 
         show(rebase_document(result.series, is_dry_run=result.is_dry_run, **recorded))
     else:
         for outcome in result.series:
-            show(rebase_text(outcome, colour=wants_colour()))
+            show(rebase_text(outcome, view))
             if shows_conflicts:
                 show(conflicts_text(outcome))
-        show(replayed_text(result.replayed))
-        for line in after_rebase(
-            result.series,
-            is_dry_run=result.is_dry_run,
-            work=result.work,
-            waiting=result.waiting,
-        ):
-            say(line)
-        for line in after_memory(result):
-            say(line)
+        if not view.is_line:
+            show(replayed_text(result.replayed))
+            work = None if result.work is None else near_path(result.work)
+            told = after_rebase(
+                result.series, is_dry_run=result.is_dry_run, work=work, waiting=result.waiting
+            )
+            for line in (*after_memory(result), *told):
+                say(line)
     if result.has_conflicts:
         raise typer.Exit(EXIT_CONFLICTS)
 

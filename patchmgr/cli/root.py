@@ -15,12 +15,15 @@ from patchmgr import __version__
 if TYPE_CHECKING:
     from patchmgr.commands.session import Session
     from patchmgr.store import Workspace
+    from patchmgr.render.view import View
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do all but the writing.")]
 Select = Annotated[
     list[str], typer.Option("--select", metavar="SYM", help="Select a guard symbol; repeatable.")
 ]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="List what is unchanged, too.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line.")]
 Names = Annotated[list[str] | None, typer.Argument(metavar="[SERIES]...")]
 MaybeName = Annotated[str | None, typer.Argument(metavar="[SERIES]")]
 
@@ -119,10 +122,53 @@ def _command() -> str:
     return shlex.join(sys.argv[1:])
 
 
+def view_of(*, verbose: bool = False, quiet: bool = False) -> View:
+    """Return how results are shown: what the options ask for, and what the terminal takes."""
+    from shutil import get_terminal_size
+
+    from patchmgr.errors import PatchmgrError
+    from patchmgr.render.view import UNLIMITED, Detail, View
+    from patchmgr.terminal import wants_colour
+
+    if verbose and quiet:
+        raise PatchmgrError("usage", "give one of --verbose and --quiet")
+    detail = Detail.ALL if verbose else Detail.LINE if quiet else Detail.CHANGES
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = get_terminal_size().columns if has_width else UNLIMITED
+    return View(detail, width, wants_colour())
+
+
+def near_path(path: Path) -> Path:
+    """Return a path as it is typed here: from the current folder, unless the whole is shorter."""
+    return Path(min(os.path.relpath(path), str(path), key=len))
+
+
 def show(text: str) -> None:
     """Print a result."""
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     sys.stdout.flush()
+
+
+def show_pages(text: str) -> None:
+    """Print a result that may be long: a page at a time where a person reads it."""
+    if not sys.stdout.isatty():
+        show(text)
+        return
+    from patchmgr.plumbing.pager import page
+
+    page(text.encode("utf-8", "backslashreplace"))
+
+
+def show_diff(header: bytes, diff: bytes) -> None:
+    """Print a diff with what stands before it: its bytes, or what a terminal may have of them."""
+    if not sys.stdout.isatty():
+        sys.stdout.buffer.write(header + diff)
+        sys.stdout.flush()
+        return
+    from patchmgr.render.diffs import diff_text
+    from patchmgr.terminal import wants_colour
+
+    show_pages(diff_text(header, diff, colour=wants_colour()))
 
 
 def say(line: str) -> None:

@@ -20,7 +20,18 @@ from patchmgr.cli.installs import (
     unapply_installed,
     verify_installed,
 )
-from patchmgr.cli.root import DryRun, Json, MaybeName, Names, Select, open_session, show
+from patchmgr.cli.root import (
+    DryRun,
+    Json,
+    MaybeName,
+    Names,
+    Quiet,
+    Select,
+    Verbose,
+    open_session,
+    show,
+    view_of,
+)
 from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError
 
 
@@ -36,6 +47,8 @@ def apply(
     show_conflicts: ShowConflicts = False,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Apply a series to a checkout or an installed package.
@@ -46,18 +59,25 @@ def apply(
 
     Example: patchmgr apply vllm --python .venv/bin/python
     """
+    view = view_of(verbose=verbose, quiet=quiet)
     if python is not None or site is not None:
         if to is not None or commit:
             raise PatchmgrError("usage", "--to and --commit are for a checkout")
         where = the_place(python, site, package, breaks_system=break_system_packages)
         apply_installed(
-            name, where, select, warn_at_start, show_conflicts, is_dry_run=dry_run, json=json
+            name,
+            where,
+            select,
+            warn_at_start,
+            show_conflicts,
+            view=view,
+            is_dry_run=dry_run,
+            json=json,
         )
         return
     from patchmgr.commands.apply import apply_to_checkout, only_series
     from patchmgr.commands.carrying import Wishes
     from patchmgr.render.applications import application_document, application_text
-    from patchmgr.terminal import wants_colour
 
     session = open_session(wants_json=json)
     named = only_series(session, [name] if name else [])
@@ -68,7 +88,7 @@ def apply(
     if json:
         show(application_document(done, is_dry_run=dry_run))
     else:
-        show(application_text(done, is_dry_run=dry_run, colour=wants_colour()))
+        show(application_text(done, is_dry_run=dry_run, view=view))
     if done.has_conflicts:
         raise typer.Exit(EXIT_CONFLICTS)
 
@@ -115,6 +135,8 @@ def verify(
     site: Site = None,
     package: PackageName = None,
     select: Select = [],  # noqa: B006 - typer copies it
+    verbose: Verbose = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Say whether a series is applied; exit 4 where it is not.
@@ -123,8 +145,9 @@ def verify(
 
     Example: patchmgr verify vllm --python .venv/bin/python
     """
+    view = view_of(verbose=verbose, quiet=quiet)
     if python is not None or site is not None:
-        verify_installed(name, the_place(python, site, package), select, json=json)
+        verify_installed(name, the_place(python, site, package), select, view=view, json=json)
         return
     from patchmgr.commands.apply import only_series
     from patchmgr.commands.targets import verify_checkout
@@ -133,7 +156,7 @@ def verify(
     session = open_session(wants_json=json)
     named = only_series(session, [name] if name else [])
     found = verify_checkout(session, named, _target(to), selected=select)
-    show(verification_document(found) if json else verification_text(found))
+    show(verification_document(found) if json else verification_text(found, view))
     if not found.is_sound:
         raise typer.Exit(EXIT_FINDINGS)
 
@@ -211,6 +234,7 @@ def report(
     format_: Annotated[
         str, typer.Option("--format", metavar="terminal|markdown|json|html", help="The form.")
     ] = "terminal",
+    quiet: Quiet = False,
     json: Json = False,
     select: Select = [],  # noqa: B006 - typer copies it
 ) -> None:
@@ -233,6 +257,4 @@ def report(
     chosen = names or sorted(session.workspace.lock().series)
     wishes = Wishes(frozenset(select))
     footprints = [measure(session, name, wishes=wishes) for name in chosen]
-    from patchmgr.terminal import wants_colour
-
-    show(reports_text(footprints, form, colour=wants_colour()))
+    show(reports_text(footprints, form, view_of(quiet=quiet)))

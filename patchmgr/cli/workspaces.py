@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from patchmgr.cli.patches import FirstParent, Linearize, Squash, form_of
-from patchmgr.cli.root import DryRun, Given, Json, open_root, open_session, say, show
+from patchmgr.cli.root import (
+    DryRun, Given, Json, Quiet, Verbose, open_root, open_session, say, show, view_of,
+)  # fmt: skip
 from patchmgr.errors import PatchmgrError
 
 
@@ -188,6 +190,8 @@ def status(
     repo: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The clone that has COMMIT.")
     ] = None,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Say where every series stands, or what a commit is.
@@ -198,6 +202,8 @@ def status(
     """
     session = open_session(wants_json=json)
     if of is not None:
+        if verbose or quiet:
+            raise PatchmgrError("usage", "--of goes without --verbose and --quiet")
         from patchmgr.commands.recognise import recognise
         from patchmgr.render.publishing import recognised_document, recognised_text
 
@@ -209,5 +215,6 @@ def status(
 
     if repo is not None:
         raise PatchmgrError("usage", "--repo goes with --of")
+    view = view_of(verbose=verbose, quiet=quiet)
     found = look(session)
-    show(status_document(found) if json else status_text(found))
+    show(status_document(found) if json else status_text(found, view))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from patchmgr.model.outcome import Verdict
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document, patch_value
 from patchmgr.render.recorded import replayed_text, replayed_value
-from patchmgr.render.terminal import patch_lines
+from patchmgr.render.terminal import listed
+from patchmgr.render.view import View
 
 if TYPE_CHECKING:
     from patchmgr.commands.apply import Application
@@ -16,30 +19,31 @@ if TYPE_CHECKING:
     from patchmgr.commands.targets import Verification
 
 
-def application_text(done: Application, *, is_dry_run: bool, colour: bool) -> str:
+def application_text(done: Application, *, is_dry_run: bool, view: View) -> str:
     """Return a line a patch, then what was written."""
     where = clean(str(done.target))
     if not done.is_new:
         return f"{done.series} is in {where} already: {counted(len(done.paths), 'file')}.\n"
-    lines = [line for patch in done.patches for line in patch_lines(patch, colour)]
+    said = list(_applied(done, where, is_dry_run=is_dry_run))
+    if view.is_line:
+        return f"{said[0]}\n"
+    return "\n".join((*listed(done.patches, view), *said)) + "\n" + replayed_text(done.replayed)
+
+
+def _applied(done: Application, where: str, *, is_dry_run: bool) -> Iterator[str]:
     if done.has_conflicts:
-        lines.append(
-            f"{done.series} does not apply to {where} without conflict; nothing was written."
-        )
+        yield f"{done.series} does not apply to {where} without conflict; nothing was written."
     elif is_dry_run:
-        lines.append(f"Would change {counted(len(done.paths), 'file')} in {where}")
+        yield f"Would change {counted(len(done.paths), 'file')} in {where}"
     else:
         carried = sum(patch.is_carried for patch in done.patches)
-        lines.append(
-            f"Applied {carried} of {len(done.patches)} patches "
-            f"to {counted(len(done.paths), 'file')} in {where}"
-        )
+        files = counted(len(done.paths), "file")
+        yield f"Applied {carried} of {len(done.patches)} patches to {files} in {where}"
         if done.head is not None:
-            lines.append(f"head {done.head}")
+            yield f"head {done.head}"
         absorbed = sum(patch.verdict is Verdict.ABSORBED for patch in done.patches)
         if absorbed:
-            lines.append(f"The checkout has {counted(absorbed, 'patch')} already.")
-    return "\n".join(lines) + "\n" + replayed_text(done.replayed)
+            yield f"The checkout has {counted(absorbed, 'patch')} already."
 
 
 def application_document(done: Application, *, is_dry_run: bool) -> str:
@@ -58,19 +62,31 @@ def application_document(done: Application, *, is_dry_run: bool) -> str:
     )
 
 
-def verification_text(found: Verification) -> str:
+def verification_text(found: Verification, view: View) -> str:
     """Return a line a file that is not as applied, and a verdict."""
     where = clean(str(found.target))
     if not found.is_applied:
         return f"{found.series} is not applied in {where}\n"
-    lines = [f"  {s.value}  {clean(path)}" for path, s in found.files if s.value != "patched"]
+    edited = sum(standing.value != "patched" for _, standing in found.files)
+    said = []
     if found.pushed is not None:
-        lines.append(f"of {found.series}, {counted(found.pushed, 'patch')} in {where}")
+        said.append(f"of {found.series}, {counted(found.pushed, 'patch')} in {where}")
     elif not found.is_current:
-        lines.append(f"{found.series} has changed since it was applied in {where}")
+        said.append(f"{found.series} has changed since it was applied in {where}")
     if found.is_sound:
-        lines.append(f"{found.series} is in {where}: {counted(len(found.files), 'file')}.")
-    return "\n".join(lines) + "\n"
+        said.append(f"{found.series} is in {where}: {counted(len(found.files), 'file')}.")
+    elif edited:
+        said.append(f"{counted(edited, 'file')} of {found.series} not as applied in {where}")
+    if view.is_line:
+        return f"{said[-1]}\n"
+    return "\n".join((*files_lines(found.files, view), *said)) + "\n"
+
+
+def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
+    """Yield a line a file that is not as applied; all of them where all is wanted."""
+    for path, standing in files:
+        if view.is_all or standing.value != "patched":
+            yield f"  {standing.value}  {clean(path)}"
 
 
 def verification_document(found: Verification) -> str:

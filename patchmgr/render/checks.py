@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
@@ -10,6 +11,7 @@ from patchmgr.model.check import Checked, Gate, Problem, Standing
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document, finding_value
 from patchmgr.render.terminal import painted
+from patchmgr.render.view import View
 
 if TYPE_CHECKING:
     from patchmgr.commands.audit import Audited
@@ -19,22 +21,35 @@ _FEW = 3
 _COLOURS = {Standing.PASSED: "32", Standing.FAILED: "31", Standing.SKIPPED: "2"}
 
 
-def checked_text(checked: Checked, *, colour: bool, limit: int = MOST) -> str:
-    """Return a line a gate, and its problems below; more than the limit are counted."""
-    lines = [
-        painted(f"{checked.series}  {counted(len(checked.patches), 'patch')}", "1", colour=colour)
-    ]
+def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> str:
+    """Return a line a gate that failed, its problems below, and how many gates were passed.
+
+    Where all is wanted, every gate has its line; more problems than the limit are counted.
+    """
+    patches = counted(len(checked.patches), "patch")
+    if view.is_line:
+        return f"{checked.series}: {patches}, {_gates(checked)}\n"
+    lines = [painted(f"{checked.series}  {patches}", "1", colour=view.colour)]
     if checked.head is not None:
         lines.append(f"head {checked.head}")
-    wide = max((len(gate.name) for gate in checked.gates), default=0)
-    for gate in checked.gates:
-        word = painted(gate.standing.value.ljust(7), _COLOURS[gate.standing], colour=colour)
+    shown = [g for g in checked.gates if view.is_all or g.standing is Standing.FAILED]
+    wide = max((len(gate.name) for gate in shown), default=0)
+    for gate in shown:
+        word = painted(gate.standing.value.ljust(7), _COLOURS[gate.standing], colour=view.colour)
         lines.append(f"  {word}  {clean(gate.name).ljust(wide)}  {_about(gate)}".rstrip())
         rows = list(_rows(gate.problems))
         lines += [f"      {row}" for row in rows[:limit]]
         if len(rows) > limit:
             lines.append(f"      {len(rows) - limit} more; --json has them all")
+    lines.append(f"  {_gates(checked)}")
     return "\n".join(lines) + "\n"
+
+
+def _gates(checked: Checked) -> str:
+    """Return how many gates were passed, failed and skipped."""
+    found = Counter(gate.standing for gate in checked.gates)
+    words = [f"{found[standing]} {standing.value}" for standing in Standing if found[standing]]
+    return f"{counted(len(checked.gates), 'gate')}: {', '.join(words) or 'none'}"
 
 
 def _about(gate: Gate) -> str:
@@ -168,13 +183,13 @@ def _attribute(text: str) -> str:
     return quoteattr(clean(text))
 
 
-def audited_text(results: Sequence[Audited]) -> str:
+def audited_text(results: Sequence[Audited], view: View) -> str:
     """Return what audits found, a line a finding: certain ones first."""
     lines: list[str] = []
     for audited in results:
         found = sorted(audited.findings, key=lambda told: not told[1].is_certain)
         lines.append(f"{clean(audited.name)}  {counted(len(found), 'finding')}")
-        for patch, finding in found:
+        for patch, finding in () if view.is_line else found:
             word = "certain" if finding.is_certain else "likely"
             word = word if finding.accepted is None else "accepted"
             who = f"{clean(patch)}  " if patch else ""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.outcome import Verdict
 from patchmgr.render.clean import clean, counted
+from patchmgr.render.view import View
 
 if TYPE_CHECKING:
     from patchmgr.commands.installed import InstalledState
@@ -24,27 +25,27 @@ _SAID = {
 
 
 def package_text(
-    done: PackageApplication, *, is_dry_run: bool, colour: bool, copies: str = ""
+    done: PackageApplication, *, is_dry_run: bool, view: View, copies: str = ""
 ) -> str:
     """Return a line a patch, then what was written: to files, or to `copies` of them."""
     from patchmgr.render.recorded import replayed_text
-    from patchmgr.render.terminal import patch_lines
+    from patchmgr.render.terminal import listed
 
     what = _what(done)
     if done.outcome is None:
         return f"{done.series} is in {what} already: {counted(len(done.paths), 'file')}.\n"
-    lines = [line for patch in done.outcome.patches for line in patch_lines(patch, colour)]
+    if done.has_conflicts:
+        said = [f"{done.series} does not go onto {what} without conflict; nothing was written."]
+    else:
+        said = _written(done, copies, what, is_dry_run=is_dry_run)
+    if view.is_line:
+        return f"{said[0]}\n"
+    lines = [*listed(done.outcome.patches, view)]
     for patch_name, path in done.unreachable:
         named = f"  ({clean(patch_name)})" if patch_name else ""
         lines.append(f"  not in the package: {clean(path)}{named}")
     lines += [f"  note: {clean(note)}" for note in done.notes]
-    if done.has_conflicts:
-        lines.append(
-            f"{done.series} does not go onto {what} without conflict; nothing was written."
-        )
-    else:
-        lines += _written(done, copies, what, is_dry_run=is_dry_run)
-    return "\n".join(lines) + "\n" + replayed_text(done.replayed)
+    return "\n".join((*lines, *said)) + "\n" + replayed_text(done.replayed)
 
 
 def _written(done: PackageApplication, copies: str, what: str, *, is_dry_run: bool) -> list[str]:
@@ -100,12 +101,13 @@ def _package(found: PackageApplication | InstalledState) -> dict[str, Any]:
     return {"distribution": {"name": distribution.name, "version": distribution.version}}
 
 
-def state_text(found: InstalledState) -> str:
+def state_text(found: InstalledState, view: View) -> str:
     """Return a line a file that is not as applied, and a verdict."""
+    from patchmgr.render.applications import files_lines
+
     what = _what(found)
-    lines = []
-    if found.state not in ("patched", "pristine"):
-        lines = [f"  {state.value}  {clean(path)}" for path, state in found.files]
+    is_told = found.state not in ("patched", "pristine") or view.is_all
+    lines = list(files_lines(found.files, view)) if is_told and not view.is_line else []
     said = _SAID[found.state].format(what=what, files=counted(len(found.files), "file"))
     if found.state == "replaced" and found.applied_to != found.distribution.version:
         name = found.distribution.name
@@ -130,14 +132,14 @@ def state_document(found: InstalledState) -> str:
     )
 
 
-def overlay_text(made: Overlaid, *, is_dry_run: bool, colour: bool) -> str:
+def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:
     """Return what `package_text` says, and how the overlay is used."""
     lines = [f"  out of reach of an overlay: {clean(path)}" for path in made.left]
     if not is_dry_run and not made.application.has_conflicts:
         lines.append(f"Use it with: PYTHONPATH={clean(str(made.place))}")
     done = made.application
-    text = package_text(done, is_dry_run=is_dry_run, colour=colour, copies="copies of ")
-    return text + "".join(f"{line}\n" for line in lines)
+    text = package_text(done, is_dry_run=is_dry_run, view=view, copies="copies of ")
+    return text if view.is_line else text + "".join(f"{line}\n" for line in lines)
 
 
 def overlay_document(made: Overlaid, *, is_dry_run: bool) -> str:
@@ -146,12 +148,11 @@ def overlay_document(made: Overlaid, *, is_dry_run: bool) -> str:
     return _document("overlay", **value, out=str(made.place), left=list(made.left))
 
 
-def wheel_text(made: PatchedWheel, *, is_dry_run: bool, colour: bool) -> str:
+def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> str:
     """Return a line a patch, then the wheel that was written."""
-    from patchmgr.render.terminal import patch_lines
+    from patchmgr.render.terminal import listed
 
-    patches = made.carried.outcome.patches
-    lines = [line for patch in patches for line in patch_lines(patch, colour)]
+    lines = [*listed(made.carried.outcome.patches, view)]
     lines += [
         f"  not in the package: {clean(path)}" + (f"  ({clean(name)})" if name else "")
         for name, path in made.carried.unreachable
@@ -159,12 +160,12 @@ def wheel_text(made: PatchedWheel, *, is_dry_run: bool, colour: bool) -> str:
     lines += [f"  note: {clean(note)}" for note in made.carried.notes]
     if made.place is None:
         what = clean(made.source.name)
-        lines.append(f"{made.series} does not go onto {what}; nothing was written.")
+        said = f"{made.series} does not go onto {what}; nothing was written."
     else:
         verb = "Would write" if is_dry_run else "Wrote"
         files = counted(len(made.paths), "file")
-        lines.append(f"{verb} {clean(str(made.place))} with {files} changed")
-    return "\n".join(lines) + "\n"
+        said = f"{verb} {clean(str(made.place))} with {files} changed"
+    return f"{said}\n" if view.is_line else "\n".join((*lines, said)) + "\n"
 
 
 def wheel_document(made: PatchedWheel, *, is_dry_run: bool) -> str:

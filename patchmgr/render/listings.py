@@ -11,6 +11,7 @@ from patchmgr.model.upstream import Lock, Upstream
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document, pin_value
 from patchmgr.render.terminal import short_ref
+from patchmgr.render.view import View
 
 if TYPE_CHECKING:
     from patchmgr.commands.forks import Fork
@@ -223,11 +224,22 @@ def _fork_value(fork: Fork) -> dict[str, Any]:
     }
 
 
-def status_text(status: Status) -> str:
-    """Return a line a series, then what is unfinished."""
+def status_text(status: Status, view: View) -> str:
+    """Return a line a series, then what is unfinished; pins and files where all is wanted."""
+    if view.is_line:
+        return f"{_status_summary(status)}\n"
     rows = [_status_row(row) for row in status.series]
-    lines = [f"workspace {clean(str(status.root))}\n", table(rows) or "no series yet\n"]
-    lines += [f"{_applied_line(found)}\n" for found in status.applied]
+    lines = [f"workspace {clean(str(status.root))}\n"]
+    for row, line in zip(status.series, table(rows).splitlines(), strict=True):
+        lines.append(f"{line}\n")
+        if view.is_all:
+            lines.append(f"  commit {row.pin.commit}\n")
+    if not rows:
+        lines.append("no series yet\n")
+    for found in status.applied:
+        lines.append(f"{_applied_line(found)}\n")
+        if view.is_all:
+            lines += [f"  {s.value}  {clean(path)}\n" for path, s in found.files]
     if status.unfinished is not None:
         what = "; waiting:" if status.waiting else "; no file waits any more"
         lines.append(f"unfinished rebase of {clean(status.unfinished)}{what}\n")
@@ -235,6 +247,19 @@ def status_text(status: Status) -> str:
         lines += [f"  resolved: {clean(item)}\n" for item in status.resolved]
         lines.append("go on with: patchmgr rebase --continue    (or --abort)\n")
     return "".join(lines)
+
+
+def _status_summary(status: Status) -> str:
+    """Return in one line how many series are behind, and what is unfinished."""
+    behind = [row.distance.count for row in status.series]
+    number = sum(bool(count) for count in behind)
+    words = [f"{len(behind)} series" if behind else "no series yet"]
+    words += [f"{number} behind upstream"] if number else []
+    words += [f"{behind.count(None)} of unknown distance"] if None in behind else []
+    words += [f"{len(status.applied)} applied"] if status.applied else []
+    if status.unfinished is not None:
+        words.append(f"unfinished rebase of {clean(status.unfinished)}")
+    return ", ".join(words)
 
 
 def _applied_line(found: Verification) -> str:

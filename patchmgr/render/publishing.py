@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from patchmgr.model.comparison import ComparedSeries, Sameness
 from patchmgr.render.clean import clean, counted
+from patchmgr.render.diffs import painted_line
 from patchmgr.render.machine import document
 from patchmgr.render.terminal import painted
+from patchmgr.render.view import View
 
 if TYPE_CHECKING:
     from patchmgr.commands.recognise import Recognised
@@ -17,22 +19,30 @@ if TYPE_CHECKING:
 _COLOURS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"}
 
 
-def compared_text(found: ComparedSeries, *, shows_lines: bool, colour: bool) -> str:
-    """Return a line a patch, and what stayed byte-identical."""
-    lines = [f"{clean(found.series)}: {_state(found.start)} to {_state(found.end)}"]
+def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> str:
+    """Return a line a patch that changed, and what stayed as it was in numbers."""
+    counts = Counter(patch.sameness for patch in found.patches)
+    words = [f"{counts[kind]} {kind.value}" for kind in Sameness if counts[kind]]
+    heading = f"{clean(found.series)}: {_state(found.start)} to {_state(found.end)}"
+    summary = f"{counted(len(found.patches), 'patch')}: {', '.join(words) or 'none'}"
+    if view.is_line:
+        return f"{heading}: {summary}\n"
+    lines = [heading]
     for patch in found.patches:
+        if not view.is_all and patch.sameness not in _COLOURS:
+            continue
         word = painted(
-            patch.sameness.value.ljust(14), _COLOURS.get(patch.sameness, "2"), colour=colour
+            patch.sameness.value.ljust(14),
+            _COLOURS.get(patch.sameness, "2"),
+            colour=view.colour,
         )
         lines.append(f"  {word}  {clean(patch.subject)}")
         if shows_lines:
-            lines += [f"      {clean(line)}" for line in patch.diff]
-    counts = Counter(patch.sameness for patch in found.patches)
-    words = [f"{counts[kind]} {kind.value}" for kind in Sameness if counts[kind]]
-    lines.append(f"{counted(len(found.patches), 'patch')}: {', '.join(words) or 'none'}")
-    lines.append(
-        f"{counted(len(found.identical), 'file')} byte-identical, {len(found.different)} not"
-    )
+            diff = [clean(line, keep="\t") for line in patch.diff]
+            lines += [f"      {painted_line(line, colour=view.colour)}" for line in diff]
+    lines.append(summary)
+    files = f"{counted(len(found.identical), 'file')} byte-identical"
+    lines.append(f"{files}, {len(found.different)} not")
     lines += [f"  other  {clean(path)}" for path in found.different]
     lines += [f"  held   {clean(place)} {digest}" for place, digest in found.claims]
     return "\n".join(lines) + "\n"

@@ -38,6 +38,13 @@ def report_terminal(footprint: Footprint, *, width: int, colour: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
+def report_line(footprint: Footprint, *, colour: bool) -> str:
+    """Return the size of one series in one line."""
+    total = footprint.total
+    size = f"{counted(len(footprint.patches), 'patch')}, {counted(total.files, 'file')}"
+    return f"{clean(footprint.series)}: {size} {_change(total.added, total.removed, colour)}\n"
+
+
 def _head(footprint: Footprint, width: int, colour: bool) -> Iterator[str]:
     pin = footprint.pin
     skipped = f", {len(footprint.skipped)} skipped" if footprint.skipped else ""

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from patchmgr.model.footprint import Footprint
+from patchmgr.render.view import UNLIMITED, View
+
+_WIDE = 100  # columns, where there is no terminal
 
 
-def reports_text(footprints: Sequence[Footprint], form: str, *, colour: bool) -> str:
+def reports_text(footprints: Sequence[Footprint], form: str, view: View) -> str:
     """Return the reports as "json", "markdown", "html" or "terminal"."""
     if form == "json":
         from patchmgr.render.report_machine import report_json
@@ -21,9 +24,9 @@ def reports_text(footprints: Sequence[Footprint], form: str, *, colour: bool) ->
         from patchmgr.render.report_markdown import report_markdown
 
         return "\n".join(report_markdown(footprint) for footprint in footprints)
-    from shutil import get_terminal_size
+    from patchmgr.render.report_terminal import report_line, report_terminal
 
-    from patchmgr.render.report_terminal import report_terminal
-
-    width = get_terminal_size((100, 24)).columns
-    return "\n".join(report_terminal(f, width=width, colour=colour) for f in footprints)
+    if view.is_line:
+        return "".join(report_line(footprint, colour=view.colour) for footprint in footprints)
+    width = view.width if view.width < UNLIMITED else _WIDE
+    return "\n".join(report_terminal(f, width=width, colour=view.colour) for f in footprints)

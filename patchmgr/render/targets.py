@@ -6,26 +6,30 @@ from collections.abc import Iterator, Sequence
 
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
-from patchmgr.render.clean import clean
+from patchmgr.render.clean import clean, counted
 from patchmgr.render.markdown_text import code_cell, text
 from patchmgr.render.terminal import VERDICT_COLOURS, painted
+from patchmgr.render.view import View
 
 _WORDS = {verdict: verdict.value for verdict in Verdict} | {Verdict.UNCHANGED: "same"}
 _LEFT = (Verdict.CONFLICT, Verdict.BLOCKED)
 _GAP = "  "
 
 
-def targets_text(targets: Sequence[TargetOutcome], form: str, *, width: int, colour: bool) -> str:
+def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> str:
     """Return the tables of all series as "markdown" or "terminal", a blank line between them.
 
-    On a terminal a table that is wider than it goes on below.
+    On a terminal a table that is wider than it goes on below, and patches that stay the same on
+    every target are counted, unless all is wanted.
     """
+    if view.is_line:
+        return "".join(f"{_line(outcomes)}\n" for outcomes in _by_series(targets))
     tables = []
     for outcomes in _by_series(targets):
         if form == "markdown":
             lines = _markdown(outcomes)
         else:
-            lines = _terminal(outcomes, width, colour)
+            lines = _terminal(outcomes, view)
         tables.append("".join(f"{line}\n" for line in lines))
     return "\n".join(tables)
 
@@ -58,22 +62,34 @@ def _short(ref: str) -> str:
     return ref[:12] if is_full_id(ref) else clean(ref)
 
 
-def _terminal(outcomes: Sequence[SeriesOutcome], width: int, colour: bool) -> Iterator[str]:
+def _line(outcomes: Sequence[SeriesOutcome]) -> str:
+    fates = (f"{_short(outcome.onto.ref)} {_fate(outcome)}" for outcome in outcomes)
+    return f"{_heading(outcomes)}: {'; '.join(fates)}"
+
+
+def _terminal(outcomes: Sequence[SeriesOutcome], view: View) -> Iterator[str]:
     yield _heading(outcomes)
-    names = [clean(patch.name) for patch in outcomes[0].patches]
-    first = max([len("patch"), *map(len, names)])
+    names = {
+        row: clean(patch.name)
+        for row, patch in enumerate(outcomes[0].patches)
+        if view.is_all or any(o.patches[row].verdict is not Verdict.UNCHANGED for o in outcomes)
+    }
+    first = max([len("patch"), *map(len, names.values())])
     columns = [max(len(_short(o.onto.ref)), *map(len, _WORDS.values())) for o in outcomes]
-    for start, end in _blocks(columns, width - first - len(_GAP)):
+    for start, end in _blocks(columns, view.width - first - len(_GAP)) if names else ():
         shown = range(start, end)
         head = [_short(outcomes[n].onto.ref).ljust(columns[n]) for n in shown]
         yield _GAP + _GAP.join(["patch".ljust(first), *head]).rstrip()
-        for row, name in enumerate(names):
+        for row, name in names.items():
             cells = [
-                _cell(outcomes[n].patches[row].verdict, columns[n] * (n + 1 < end), colour)
+                _cell(outcomes[n].patches[row].verdict, columns[n] * (n + 1 < end), view.colour)
                 for n in shown
             ]
             yield _GAP + _GAP.join([name.ljust(first), *cells])
         yield ""
+    alike = len(outcomes[0].patches) - len(names)
+    if alike:
+        yield f"{_GAP}{counted(alike, 'patch')} the same on every target"
     longest = max(len(_short(outcome.onto.ref)) for outcome in outcomes)
     for outcome in outcomes:
         yield f"{_GAP}{_short(outcome.onto.ref).ljust(longest)}{_GAP}{_fate(outcome)}"

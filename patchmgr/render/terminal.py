@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from textwrap import dedent, shorten
 
 from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Sighting, Verdict
-from patchmgr.render.clean import clean
+from patchmgr.render.clean import clean, counted
+from patchmgr.render.view import View
 
 VERDICT_COLOURS = {
     Verdict.UNCHANGED: "32",
@@ -23,9 +24,11 @@ VERDICT_COLOURS = {
 LONGEST_TEXT = 12  # lines
 LONGEST_WORDS = 300  # characters of what a header says
 MOST_HUNKS = 6
+_FEW = 3  # patches that the last line of a stop names
 # Of what is gone it is known that its file has the lines no more, not that upstream gave it up.
 _SINCE = {"evolved": "changed again", "gone": "its lines are no longer in the file"}
 _WIDTH = max(len(verdict.value) for verdict in Verdict)
+_AS_IT_IS = ("  ", "decide with: ", "accept it with: ")  # code, and what is typed
 
 
 def painted(text: str, code: str, *, colour: bool) -> str:
@@ -33,15 +36,22 @@ def painted(text: str, code: str, *, colour: bool) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if colour else text
 
 
-def rebase_text(outcome: SeriesOutcome, *, colour: bool) -> str:
+def rebase_text(outcome: SeriesOutcome, view: View) -> str:
     """Return the verdict table of one series: a heading, a line a patch, a summary."""
-    lines = [_heading(outcome)]
-    for patch in outcome.patches:
-        lines += patch_lines(patch, colour)
-    lines.append(_summary(outcome))
+    if view.is_line:
+        return f"{_heading(outcome)}: {_summary(outcome)}\n"
+    lines = [_heading(outcome), *listed(outcome.patches, view), f"  {_summary(outcome)}"]
     if outcome.ledger is not None:
-        lines.append(f"  {ledger_line(outcome.ledger)}")
+        lines += view.folded(ledger_line(outcome.ledger), "  ")
     return "\n".join(lines) + "\n"
+
+
+def listed(patches: Iterable[PatchOutcome], view: View) -> Iterator[str]:
+    """Yield the lines of all patches, or of those of which there is something to say."""
+    for patch in patches:
+        is_worth = patch.verdict is not Verdict.UNCHANGED or patch.warnings or patch.findings
+        if view.is_all or is_worth:
+            yield from patch_lines(patch, view)
 
 
 def _heading(outcome: SeriesOutcome) -> str:
@@ -60,29 +70,37 @@ def short_ref(ref: str) -> str:
     return ref[:12] if is_full_id(ref) else clean(ref)
 
 
-def patch_lines(patch: PatchOutcome, colour: bool) -> Iterator[str]:
-    """Yield the lines of one patch: verdict, subject, how, evidence or cause."""
+def patch_lines(patch: PatchOutcome, view: View) -> Iterator[str]:
+    """Yield the lines of one patch: verdict, name, how, evidence or cause; a subject that fits."""
     word = patch.verdict.value.ljust(_WIDTH)
-    verdict = painted(word, VERDICT_COLOURS[patch.verdict], colour=colour)
+    verdict = painted(word, VERDICT_COLOURS[patch.verdict], colour=view.colour)
     how = ", ".join(dict.fromkeys(h.how.value for h in patch.hunks if h.how is not None))
+    name, subject = clean(patch.name), clean(patch.subject)
     told = f"  [{how}]" if how else ""
-    yield f"  {verdict}  {clean(patch.name)}  {clean(patch.subject)}{told}"
+    full = f"{name}  {subject}{told}"
     indent = " " * (_WIDTH + 4)
+    yield f"  {verdict}  {full if len(indent + full) <= view.width else name + told}"
+    for line in _about(patch):
+        is_typed = line.startswith(_AS_IT_IS)
+        yield from ((f"{indent}{line}",) if is_typed else view.folded(line, indent))
+
+
+def _about(patch: PatchOutcome) -> Iterator[str]:
+    """Yield what is said of a patch below its verdict."""
     for sighting in patch.evidence:
-        yield f"{indent}in {sighting_text(sighting)}"
+        yield f"in {sighting_text(sighting)}"
     for sighting in patch.cause:
-        yield f"{indent}since {sighting_text(sighting)}"
-    yield from (f"{indent}{line}" for line in _history_lines(patch))
+        yield f"since {sighting_text(sighting)}"
+    yield from _history_lines(patch)
     for old, new in _moves(patch):
-        yield f"{indent}{clean(old)} -> {clean(new)}"
+        yield f"{clean(old)} -> {clean(new)}"
     for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
-        yield f"{indent}{clean(conflict.new_path)}: {conflict.reason}  (conflict {conflict.id})"
-    for line in _likely_lines(patch):
-        yield f"{indent}{line}"
-    yield from (f"{indent}warning: {clean(warning)}" for warning in patch.warnings)
-    yield from (f"{indent}{line}" for line in _finding_lines(patch))
+        yield f"{clean(conflict.new_path)}: {conflict.reason}  (conflict {conflict.id})"
+    yield from _likely_lines(patch)
+    yield from (f"warning: {clean(warning)}" for warning in patch.warnings)
+    yield from _finding_lines(patch)
     if patch.reason is not None and not patch.open_findings:
-        yield f"{indent}{clean(patch.reason)}"
+        yield clean(patch.reason)
 
 
 def _finding_lines(patch: PatchOutcome) -> Iterator[str]:
@@ -173,8 +191,7 @@ def bare_subject(sighting: Sighting) -> str:
 
 def _summary(outcome: SeriesOutcome) -> str:
     counts = [f"{outcome.count(v)} {v.value}" for v in Verdict if outcome.count(v)]
-    number = len(outcome.patches)
-    return f"  {number} patch{'' if number == 1 else 'es'}: {', '.join(counts) or 'none'}"
+    return f"{counted(len(outcome.patches), 'patch')}: {', '.join(counts) or 'none'}"
 
 
 def ledger_line(ledger: Ledger) -> str:
@@ -202,26 +219,48 @@ def after_rebase(
     work: Path | None,
     waiting: Iterable[str] = (),
 ) -> Iterator[str]:
-    """Yield what to do next, a line each."""
+    """Yield what to do next, a line each; the last ones name the conflicts and the next command."""
     outcomes = tuple(outcomes)
-    waiting = tuple(waiting)
     if work is not None:
-        if waiting:
-            yield f"Conflicts are left. These files below {work} have markers:"
-            yield from (f"  {clean(name)}" for name in waiting)
-            yield "Edit them, then run: patchmgr rebase --continue"
-            yield "Or use your merge tool: patchmgr mergetool"
-        else:
-            yield "Conflicts are left, in patches that merged. Correct each patch, or accept it:"
-            yield "  patchmgr conflicts accept ID --because TEXT"
-            yield "Then run: patchmgr rebase --continue"
+        yield "Patch files, pin and branch are as they were."
         yield "To leave out the first patch in conflict: patchmgr rebase --skip"
         yield "To forget the attempt: patchmgr rebase --abort"
-        yield "Patch files, pin and branch are as they were."
+        yield from _next_step(outcomes, work, tuple(waiting))
     elif any(outcome.has_conflicts for outcome in outcomes):
-        yield "Conflicts are left. Nothing was written: this was a dry run."
+        yield _conflicts_left(outcomes)
+        yield "Nothing was written: this was a dry run. To resolve them, run it without --dry-run"
     elif is_dry_run:
         yield "No conflict. Nothing was written: this was a dry run."
     else:
         for outcome in outcomes:
             yield f"{outcome.name}: head {outcome.head}"
+
+
+def _next_step(
+    outcomes: Sequence[SeriesOutcome], work: Path, waiting: Sequence[str]
+) -> Iterator[str]:
+    """Yield which files wait and what is to be accepted, and then the command that goes on."""
+    findings = [f for outcome in outcomes for p in outcome.patches for f in p.open_findings]
+    if waiting:
+        yield "These files have conflict markers:"
+        yield from (f"  {clean(str(work / name))}" for name in waiting)
+    if findings:
+        yield "These patches merged, and what came out is broken: correct each patch, or accept it:"
+        for outcome in outcomes:
+            for patch in outcome.patches:
+                for finding in patch.open_findings:
+                    typed = f"patchmgr conflicts accept {finding.id} --because TEXT"
+                    yield f"  {clean(patch.name)}: {typed}"
+    yield _conflicts_left(outcomes)
+    edit = "Edit the files (or: patchmgr mergetool), then run" if waiting else "Then run"
+    yield f"{edit}: patchmgr rebase --continue"
+
+
+def _conflicts_left(outcomes: Sequence[SeriesOutcome]) -> str:
+    """Return in one line in which patches conflicts are left."""
+    left = [p for outcome in outcomes for p in outcome.patches if p.verdict is Verdict.CONFLICT]
+    names = [clean(patch.name) for patch in left[:_FEW]]
+    if len(left) > _FEW:
+        names.append(f"{len(left) - _FEW} more")
+    told = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return f"Conflicts are left in {counted(len(left), 'patch')}: {told}"

@@ -57,4 +57,4 @@ def test_a_series_that_uses_a_name_that_nothing_defines_is_told(scene: Scene) ->
 def test_check_brings_what_a_partial_store_lacks(scene: Scene) -> None:
     scene.upstream.commit({**BEFORE, "pkg/uses.py": "x = 1\n"}, "start")
     fork(scene, {**BEFORE, "pkg/uses.py": USES})
-    assert "passed   imports" in scene.run("-C", scene.root, "check", "s", code=4).out
+    assert "passed   imports" in scene.run("-C", scene.root, "check", "s", "-v", code=4).out

@@ -234,7 +234,7 @@ def test_series_of_other_upstreams_have_their_own_targets(packaged: Scene) -> No
     assert first["onto"] == "v1.1"
     assert [series["name"] for series in first["series"]] == ["s", "t", "u"]
     shown = packaged.run("-C", packaged.root, "rebase", "--onto", "1.0..", *RELEASES).out
-    assert "t: v1.0 -> 4 targets  (0 patches)\n  patch  v1.1" in shown
+    assert "t: v1.0 -> 4 targets  (0 patches)\n  v1.1" in shown
     assert "  v2.0   head " in shown
     assert "  no patches\n\nu: v1.0 -> 2 targets  (1 patch)\n" in shown
 

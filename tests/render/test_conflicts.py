@@ -11,6 +11,7 @@ from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
 from patchmgr.render.conflicts import marked_text
 from patchmgr.render.terminal import patch_lines, sighting_text
+from patchmgr.render.view import View
 
 MARKED = b"a\n<<<<<<< ours\nb\n||||||| base\nc\n=======\nd\n>>>>>>> theirs\r\n"
 
@@ -66,5 +67,5 @@ def test_a_marker_names_the_commit_whose_text_is_shown(
 def test_a_commit_is_named_by_its_pull_request_first(sighting: Sighting, text: str) -> None:
     assert sighting_text(sighting) == text
     conflict = FileConflict("1", "f", "f", "why", b"", b"", b"", MARKED)
-    lines = list(patch_lines(outcome([sighting], conflict), False))
+    lines = list(patch_lines(outcome([sighting], conflict), View()))
     assert lines[1].strip() == f"since {text}"

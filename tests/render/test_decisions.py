@@ -13,6 +13,7 @@ from patchmgr.model.patch import Author
 from patchmgr.render.decisions import decided_document, decided_text, decisions_text
 from patchmgr.render.machine import patch_value
 from patchmgr.render.terminal import LONGEST_TEXT, patch_lines
+from patchmgr.render.view import View
 
 PASSAGES = (Passage("b", 1, "d"), Passage("a", 1, "d"), Passage("a", 2, "e"))
 DECISION = Decision(
@@ -55,7 +56,7 @@ def outcome(*resemblances: Resemblance, pull: int | None = 7) -> PatchOutcome:
 
 def test_both_texts_are_shown_with_what_to_type() -> None:
     resemblance = Resemblance(0.7, 12, b"    \x1b a\n      b\n", b"\tc\n\n\td\xff\n")
-    lines = [line.strip() for line in patch_lines(outcome(resemblance), False)]
+    lines = [line.strip() for line in patch_lines(outcome(resemblance), View())]
     assert lines[1:] == [
         "g: why  (conflict id)",
         "likely absorbed by #7 111111111111 Fix it  (confidence 0.7)",
@@ -72,14 +73,16 @@ def test_both_texts_are_shown_with_what_to_type() -> None:
 
 def test_long_texts_are_cut() -> None:
     content = b"".join(b"line %d\n" % n for n in range(LONGEST_TEXT + 3))
-    lines = [line.strip() for line in patch_lines(outcome(Resemblance(1, 1, content, b"x")), False)]
+    lines = [
+        line.strip() for line in patch_lines(outcome(Resemblance(1, 1, content, b"x")), View())
+    ]
     assert "| ... and 3 lines more" in lines
     assert f"| line {LONGEST_TEXT - 1}" in lines and f"| line {LONGEST_TEXT}" not in lines
 
 
 def test_a_conflict_without_likeness_asks_nothing() -> None:
     bare = replace(outcome(), likely=())
-    assert not any("decide" in line for line in patch_lines(bare, False))
+    assert not any("decide" in line for line in patch_lines(bare, View()))
 
 
 def test_what_the_header_says_is_shown_to_who_decides() -> None:
@@ -87,7 +90,7 @@ def test_what_the_header_says_is_shown_to_who_decides() -> None:
     asked = replace(
         outcome(), likely=(likely,), description="It \x1b hangs. " * 40, drop_when="#7 is in"
     )
-    lines = [line.strip() for line in patch_lines(asked, False)]
+    lines = [line.strip() for line in patch_lines(asked, View())]
     assert lines[2].startswith("why: It \\u001b hangs.") and lines[2].endswith(" ...")
     assert lines[3:] == [
         "drop when: #7 is in",
@@ -95,12 +98,12 @@ def test_what_the_header_says_is_shown_to_who_decides() -> None:
         "decide with: patchmgr decide p.patch absorbed    (or: needed)",
     ]
     carried = replace(asked, verdict=Verdict.MODIFIED)
-    assert len(list(patch_lines(carried, False))) == 1
+    assert len(list(patch_lines(carried, View()))) == 1
 
 
 def test_a_nearer_text_is_said_to_be_of_its_commit() -> None:
     resemblance = Resemblance(0.7, 12, b"a\n", b"b\n", "2" * 40)
-    lines = [line.strip() for line in patch_lines(outcome(resemblance), False)]
+    lines = [line.strip() for line in patch_lines(outcome(resemblance), View())]
     assert "upstream had, in g line 12 of 222222222222" in lines
 
 

@@ -17,6 +17,7 @@ from patchmgr.render.publishing import (
     recognised_document,
     recognised_text,
 )
+from patchmgr.render.view import Detail, View
 
 OLD, NEW = "a" * 40, "b" * 40
 COMPARED = ComparedSeries(
@@ -34,7 +35,7 @@ COMPARED = ComparedSeries(
 
 
 def test_two_states_are_compared_patch_by_patch() -> None:
-    assert compared_text(COMPARED, shows_lines=True, colour=False) == (
+    assert compared_text(COMPARED, View(), shows_lines=True) == (
         "s: one (aaaaaaaaaaaa) to two (bbbbbbbbbbbb)\n"
         "  changed         fix \\u001b[31m it\n"
         "      -old\n"
@@ -48,11 +49,22 @@ def test_two_states_are_compared_patch_by_patch() -> None:
 
 
 def test_lines_and_colours_are_shown_where_they_are_asked_for() -> None:
-    text = compared_text(COMPARED, shows_lines=False, colour=True)
+    text = compared_text(COMPARED, View(colour=True), shows_lines=False)
     assert "-old" not in text
     assert "\x1b[33mchanged" in text
     none = ComparedSeries("s", ("one", OLD), ("two", NEW), (), (), ())
-    assert "0 patches: none\n" in compared_text(none, shows_lines=True, colour=False)
+    assert "0 patches: none\n" in compared_text(none, View(), shows_lines=True)
+
+
+def test_patches_that_stayed_as_they_were_are_counted() -> None:
+    same = ComparedPatch("keep it", Sameness.IDENTICAL, OLD, NEW)
+    found = ComparedSeries("s", ("one", OLD), ("two", NEW), (same, *COMPARED.patches), (), ())
+    shown = compared_text(found, View(), shows_lines=False)
+    assert "keep it" not in shown
+    assert "3 patches: 1 byte-identical, 1 changed, 1 added\n" in shown
+    assert "keep it" in compared_text(found, View(Detail.ALL), shows_lines=False)
+    (line,) = compared_text(found, View(Detail.LINE), shows_lines=False).splitlines()
+    assert line.endswith(": 3 patches: 1 byte-identical, 1 changed, 1 added")
 
 
 def test_a_comparison_is_a_document() -> None:

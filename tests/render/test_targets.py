@@ -8,6 +8,7 @@ from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, TargetOutcome, V
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
 from patchmgr.render.targets import after_targets, targets_text
+from patchmgr.render.view import Detail, View
 
 NOBODY = Author("n", "e", "0 +0000")
 
@@ -42,8 +43,6 @@ s: v1 -> 3 targets  (3 patches)
   v\\u202e3      2 conflicts, 1 blocked
 
 t: v1 -> 1 target  (0 patches)
-  patch  v2
-
   v2  head cccccccccccccccccccccccccccccccccccccccc  no patches
 """
 NARROW = """\
@@ -78,33 +77,33 @@ MARKDOWN = """\
 
 
 def test_a_table_has_a_row_a_patch_and_a_column_a_target() -> None:
-    assert targets_text(TARGETS, "terminal", width=100, colour=False) == WIDE
+    assert targets_text(TARGETS, "terminal", View(width=100)) == WIDE
 
 
 @pytest.mark.parametrize("width", [1, 20])
 def test_what_is_too_wide_goes_on_below(width: int) -> None:
-    assert targets_text(TARGETS, "terminal", width=width, colour=False).startswith(NARROW)
+    assert targets_text(TARGETS, "terminal", View(width=width)).startswith(NARROW)
 
 
 def test_two_columns_fit_beside_each_other() -> None:
-    shown = targets_text(TARGETS, "terminal", width=40, colour=False)
+    shown = targets_text(TARGETS, "terminal", View(width=40))
     assert "  patch          v2        ffffffffffff\n" in shown
 
 
 def test_colours_are_for_terminals() -> None:
-    shown = targets_text(TARGETS, "terminal", width=100, colour=True)
+    shown = targets_text(TARGETS, "terminal", View(width=100, colour=True))
     assert (
         "\x1b[32msame    \x1b[0m  \x1b[33mmodified    \x1b[0m  \x1b[1;31mconflict\x1b[0m\n" in shown
     )
-    assert "\x1b" not in targets_text(TARGETS, "markdown", width=100, colour=True)
+    assert "\x1b" not in targets_text(TARGETS, "markdown", View(width=100, colour=True))
 
 
 def test_markdown_is_a_table_too() -> None:
-    assert targets_text(TARGETS, "markdown", width=10, colour=False).startswith(MARKDOWN)
+    assert targets_text(TARGETS, "markdown", View(width=10)).startswith(MARKDOWN)
 
 
 def test_no_targets_are_no_text() -> None:
-    assert targets_text((), "terminal", width=80, colour=False) == ""
+    assert targets_text((), "terminal", View(width=80)) == ""
 
 
 @pytest.mark.parametrize(
@@ -116,3 +115,13 @@ def test_no_targets_are_no_text() -> None:
 )
 def test_what_is_left_is_said(targets: tuple[TargetOutcome, ...], said: str) -> None:
     assert after_targets(targets) == f"{said} Nothing was written: this was a dry run."
+
+
+def test_what_stays_the_same_everywhere_is_counted() -> None:
+    same = dict.fromkeys(("one.patch", "two.patch"), Verdict.UNCHANGED)
+    found = (TargetOutcome("v2", (series("s", "v2", {**same, **LEFT}, None),)),)
+    shown = targets_text(found, "terminal", View())
+    assert "two.patch" not in shown and "  1 patch the same on every target\n" in shown
+    assert "  two.patch      same\n" in targets_text(found, "terminal", View(Detail.ALL))
+    line = "s: v1 -> 1 target  (4 patches): v2 1 conflict, 1 blocked\n"
+    assert targets_text(found, "terminal", View(Detail.LINE)) == line

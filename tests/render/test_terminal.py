@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
-from patchmgr.model.outcome import HunkOutcome, PatchOutcome, SeriesOutcome, Verdict, Wording
+from patchmgr.model.audit import AuditFinding
+from patchmgr.model.outcome import (
+    How,
+    HunkOutcome,
+    PatchOutcome,
+    SeriesOutcome,
+    Verdict,
+    Wording,
+)
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
 from patchmgr.render.conflicts import conflicts_text
-from patchmgr.render.terminal import patch_lines
+from patchmgr.render.terminal import after_rebase, patch_lines, rebase_text
+from patchmgr.render.view import Detail, View
 
 PATCH = PatchOutcome("p.patch", "Do it", b"", Author("n", "e", "0 +0000"), Verdict.ABSORBED)
 LANDED, LATER = "1" * 40, "2" * 40
@@ -74,12 +86,12 @@ def partial(left: int) -> PatchOutcome:
     ],
 )
 def test_a_line_says_what_happened(patch: PatchOutcome, lines: list[str]) -> None:
-    _, *rest = patch_lines(patch, colour=False)
+    _, *rest = patch_lines(patch, View())
     assert [line.removeprefix(" " * 13) for line in rest] == lines
 
 
 def test_many_hunks_that_are_left_are_counted() -> None:
-    *_, last = patch_lines(partial(9), colour=False)
+    *_, last = patch_lines(partial(9), View())
     assert last.strip() == "and 3 more"
 
 
@@ -94,3 +106,95 @@ def test_both_texts_of_another_wording_are_shown() -> None:
         "@@ patch @@",
         "ours = 1",
     ]
+
+
+PIN = Pin("v1", "b" * 40, "d" * 40)
+NEWER = Pin("v2", "c" * 40, "e" * 40)
+LONG = "core: clamp the index of what is masked off, so that no block is read twice"
+
+
+def verdicts(*found: Verdict, **of_first: Any) -> SeriesOutcome:
+    patches = [
+        PatchOutcome(f"p{n}.patch", LONG, b"", PATCH.author, verdict)
+        for n, verdict in enumerate(found, 1)
+    ]
+    patches[0] = replace(patches[0], **of_first)
+    size = (None,) * len(patches)
+    return SeriesOutcome("s", "up", PIN, NEWER, 3, None, "d" * 40, tuple(patches), size)
+
+
+KEPT, MERGED = Verdict.UNCHANGED, Verdict.MODIFIED
+
+
+@pytest.mark.parametrize(
+    ("outcome", "detail", "shown"),
+    [
+        pytest.param(
+            verdicts(KEPT, MERGED, KEPT), Detail.CHANGES,
+            [f"  modified   p2.patch  {LONG}", "  3 patches: 2 unchanged, 1 modified"],
+            id="what-is-unchanged-is-counted",
+        ),
+        pytest.param(
+            verdicts(KEPT, MERGED), Detail.ALL,
+            [f"  unchanged  p1.patch  {LONG}", f"  modified   p2.patch  {LONG}",
+             "  2 patches: 1 unchanged, 1 modified"],
+            id="all-are-listed",
+        ),
+        pytest.param(verdicts(KEPT, MERGED), Detail.LINE, [], id="one-line"),
+        pytest.param(
+            verdicts(KEPT, warnings=("f.py: `x` is used",)), Detail.CHANGES,
+            [f"  unchanged  p1.patch  {LONG}", "             warning: f.py: `x` is used",
+             "  1 patch: 1 unchanged"],
+            id="a-warning-is-told",
+        ),
+    ],
+)  # fmt: skip
+def test_what_changed_is_listed(outcome: SeriesOutcome, detail: Detail, shown: list[str]) -> None:
+    first, *rest = rebase_text(outcome, View(detail)).splitlines()
+    assert first.startswith("s: v1 -> v2  (3 upstream commits)")
+    assert rest == shown
+    assert (": 2 patches: 1 unchanged, 1 modified" in first) is (detail is Detail.LINE)
+
+
+def test_a_narrow_terminal_gets_the_name_and_prose_in_several_lines() -> None:
+    moved = HunkOutcome("a/" * 20 + "f.py", "b/" * 20 + "f.py", 1, None, MERGED, How.MOVED)
+    outcome = verdicts(MERGED, hunks=(moved,), warnings=(" ".join(["word"] * 30),))
+    lines = rebase_text(outcome, View(width=80)).splitlines()
+    assert lines[1] == "  modified   p1.patch  [moved]"
+    assert max(map(len, lines)) <= 80
+    assert LONG in rebase_text(outcome, View(width=120))
+
+
+STOP = """\
+Patch files, pin and branch are as they were.
+To leave out the first patch in conflict: patchmgr rebase --skip
+To forget the attempt: patchmgr rebase --abort
+These files have conflict markers:
+  w/s/p1.patch/a
+  w/s/p2.patch/a
+Conflicts are left in 5 patches: p1.patch, p2.patch, p3.patch and 2 more
+Edit the files (or: patchmgr mergetool), then run: patchmgr rebase --continue
+"""
+BROKEN = AuditFinding(
+    kind="name", is_certain=True, path="f.py", line=1, symbol=None, text="`x` is gone", id="0a"
+)
+
+
+def told(outcome: SeriesOutcome, *, waiting: tuple[str, ...], work: Path | None) -> str:
+    lines = after_rebase((outcome,), is_dry_run=work is None, work=work, waiting=waiting)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def test_the_last_lines_of_a_stop_name_the_conflicts_and_the_next_command() -> None:
+    waiting = ("s/p1.patch/a", "s/p2.patch/a")
+    stopped = verdicts(*[Verdict.CONFLICT] * 5)
+    assert told(stopped, waiting=waiting, work=Path("w")) == STOP
+    *_, how, which, then = told(
+        verdicts(Verdict.CONFLICT, findings=(BROKEN,)), waiting=(), work=Path("w")
+    ).splitlines()
+    assert how == "  p1.patch: patchmgr conflicts accept 0a --because TEXT"
+    assert which == "Conflicts are left in 1 patch: p1.patch"
+    assert then == "Then run: patchmgr rebase --continue"
+    dry = told(verdicts(Verdict.CONFLICT, Verdict.CONFLICT), waiting=(), work=None).splitlines()
+    assert dry[0] == "Conflicts are left in 2 patches: p1.patch and p2.patch"
+    assert dry[1].endswith("run it without --dry-run")

@@ -1,0 +1,49 @@
+"""How much of a result a person wants to see, how wide, and whether in colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from textwrap import wrap
+
+from msgspec import Struct
+
+UNLIMITED = 1 << 30  # columns, of what is no terminal
+
+
+class Detail(Enum):
+    """What of a result is listed: nothing but one line, what changed, or all."""
+
+    LINE = "line"
+    CHANGES = "changes"
+    ALL = "all"
+
+
+class View(Struct, frozen=True):
+    """How a result is shown; `width` is that of the terminal."""
+
+    detail: Detail = Detail.CHANGES
+    width: int = UNLIMITED
+    colour: bool = False
+
+    @property
+    def is_line(self) -> bool:
+        """Say whether one line is wanted."""
+        return self.detail is Detail.LINE
+
+    @property
+    def is_all(self) -> bool:
+        """Say whether what is unchanged is listed, too."""
+        return self.detail is Detail.ALL
+
+    def folded(self, line: str, indent: str) -> Iterator[str]:
+        """Yield a line of prose behind an indent, and what does not fit below it."""
+        room = self.width - len(indent)
+        if len(line) <= room:
+            yield f"{indent}{line}"
+            return
+        parts = wrap(
+            line, max(room, 20), subsequent_indent="  ",
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+        yield from (f"{indent}{part}" for part in parts)

@@ -1,0 +1,39 @@
+"""How much a command says: what changed, all of it with -v, one line with -q."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.commands.every import make_place
+from tests.commands.scenes import Stage, one_line
+
+LINES = [
+    ("rebase s --onto {collides} --dry-run", "plain", 3),
+    ("apply s --to {checkout} --dry-run", "plain", 0),
+    ("verify s --to {checkout}", "applied", 0),
+    ("check s", "plain", 4),
+    ("diff s --from one --repo {checkout}", "tagged", 0),
+    ("status", "collided", 0),
+]
+WITHOUT_ALL = [
+    ("rebase s --onto {later} --onto {collides} --dry-run", "plain", 3),
+    ("report s", "plain", 0),
+    ("audit s", "plain", 0),
+]
+
+
+@pytest.mark.parametrize(("line", "state", "code"), [*LINES, *WITHOUT_ALL])
+def test_quiet_is_one_line(stage: Stage, line: str, state: str, code: int) -> None:
+    place = make_place(stage, state)
+    answer = stage.run(*place.words(line), "-q", code=code)
+    assert answer.out.count("\n") == 1
+    assert answer.err == ""
+
+
+@pytest.mark.parametrize(("line", "state", "code"), LINES)
+def test_verbose_says_all_and_more(stage: Stage, line: str, state: str, code: int) -> None:
+    words = make_place(stage, state).words(line)
+    usual, every = (stage.run(*words, *more, code=code).out for more in ((), ("-v",)))
+    assert len(usual) < len(every)
+    error = one_line(stage.run(*words, "-v", "-q", code=2))
+    assert error == "give one of --verbose and --quiet"
