@@ -235,7 +235,11 @@ def status_text(status: Status, view: View) -> str:
         if view.is_all:
             lines.append(f"  commit {row.pin.commit}\n")
     if not rows:
-        lines.append("no series yet\n")
+        lines.append("no series yet: patchmgr series new NAME --upstream U --base REF\n")
+    unknown = {row.upstream for row in status.series if row.distance.count is None}
+    if unknown:
+        named = " ".join(sorted(unknown))
+        lines.append(f"to know the distance, run: patchmgr upstream fetch {named}\n")
     for found in status.applied:
         lines.append(f"{_applied_line(found)}\n")
         if view.is_all:
@@ -276,7 +280,7 @@ def _applied_line(found: Verification) -> str:
 def _status_row(row: SeriesStatus) -> tuple[str, ...]:
     distance = row.distance
     if distance.count is None:
-        behind = "distance unknown, run: patchmgr upstream fetch"
+        behind = "distance unknown"
     elif distance.count == 0:
         behind = "up to date"
     else:

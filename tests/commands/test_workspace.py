@@ -47,7 +47,8 @@ def test_init_makes_a_workspace_that_git_can_hold(tmp_path: Path, run: Run) -> N
     assert (root / ".gitignore").read_bytes() == GITIGNORE
     assert (root / "upstream.lock").read_text() == "format = 1\n"
     assert "is a workspace already" in one_line(run("init", root, code=2))
-    assert run("-C", root, "status").out == f"workspace {root}\nno series yet\n"
+    none = "no series yet: patchmgr series new NAME --upstream U --base REF"
+    assert run("-C", root, "status").out == f"workspace {root}\n{none}\n"
 
 
 @pytest.mark.parametrize(
@@ -490,7 +491,8 @@ def test_a_broken_series_file_is_an_error_in_one_line(
 
 
 def test_status_says_how_far_upstream_is(stage: Stage) -> None:
-    assert "distance unknown, run: patchmgr upstream fetch" in stage.run("status").out
+    shown = stage.run("status").out
+    assert "distance unknown\nto know the distance, run: patchmgr upstream fetch up\n" in shown
     stage.run("upstream", "fetch")
     assert stage.run("status").out.splitlines()[1].endswith("2 patches  up to date")
     upstream = Repository(stage.folder / "own")
