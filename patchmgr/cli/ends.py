@@ -42,8 +42,8 @@ def end_with(app: Callable[..., object]) -> NoReturn:
 
 
 def _fail(error: PatchmgrError) -> int:
-    if error.kind == "usage":
-        error.hints = (*error.hints, f"see {Given.line} --help")
+    if error.kind == "usage" and not error.hints:
+        error.hints = (f"see {Given.line} --help",)
     if Given.wants_json:
         from patchmgr.render.machine import error_document
 

@@ -127,7 +127,10 @@ def tell_restored(
             )
         )
         return
-    say(f"{'Would restore' if is_dry_run else 'Restored'} {len(paths)} files in {target}")
+    from patchmgr.render.clean import counted
+
+    verb = "Would restore" if is_dry_run else "Restored"
+    say(f"{verb} {counted(len(paths), 'file')} in {target}")
 
 
 def verify_installed(

@@ -156,7 +156,9 @@ def series_new(
     record = new_series(
         open_session(), name, upstream=upstream, base=base, on=on, is_dry_run=dry_run
     )
-    say(f"{'Would make' if dry_run else 'Made'} {name} on {record.pin.ref} ({record.pin.commit})")
+    pin = record.pin
+    named = pin.commit if pin.ref == pin.commit else f"{pin.ref} ({pin.commit})"
+    say(f"{'Would make' if dry_run else 'Made'} {name} on {named}")
 
 
 def series_list(json: Json = False) -> None:

@@ -66,7 +66,7 @@ class Toolbox(Closing):
     def notes(self, paths: Collection[str]) -> tuple[str, ...]:
         """Return what to install for the files at these paths, a sentence each tool."""
         return tuple(
-            f"upstream formats with {tool}, which is not installed: pip install 'patchmgr[format]'"
+            f"upstream formats with {tool}, which is not on PATH: pip install {tool}"
             for tool, missed in sorted(self._missed.items())
             if not missed.isdisjoint(paths)
         )

@@ -1,0 +1,63 @@
+"""The documents quote messages that the program has, and name installations that work."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs/troubleshooting.md").read_text()
+_QUOTED = re.compile(r"`([^`]+)`")
+OF_TYPER = ("No such option: …", "No such command …")
+
+
+def texts(source: str) -> Iterator[str]:
+    """Yield the texts of a module, with `…` for what is put into them."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        elif isinstance(node, ast.JoinedStr):
+            parts = (p.value if isinstance(p, ast.Constant) else "…" for p in node.values)
+            yield "".join(map(str, parts))
+
+
+@pytest.fixture(scope="module")
+def said() -> str:
+    """Return all texts of the program, a line each."""
+    modules = sorted((ROOT / "patchmgr").rglob("*.py"))
+    return "\n".join(text for module in modules for text in texts(module.read_text()))
+
+
+HEADINGS = [line for line in PAGE.splitlines() if line.startswith("### ")]
+QUOTED = [message for line in HEADINGS for message in _QUOTED.findall(line)]
+
+
+@pytest.mark.parametrize("message", [m for m in QUOTED if m not in OF_TYPER])
+def test_a_message_that_is_explained_is_in_the_code(said: str, message: str) -> None:
+    beginning = message.rstrip("…").rstrip()
+    assert message in said or beginning in said
+
+
+def test_every_heading_quotes_a_message_once() -> None:
+    assert all(_QUOTED.search(line) for line in HEADINGS)
+    assert len(QUOTED) == len(set(QUOTED)) > 30
+
+
+FILES = [
+    path
+    for folder, suffixes in {
+        "patchmgr": (".py", ".md"), "docs": (".md", ".yml"), ".github": (".yml",), "": (".md",),
+    }.items()
+    for path in sorted((ROOT / folder).glob("*" if not folder else "**/*"))
+    if path.suffix in suffixes and path.is_file()
+]  # fmt: skip
+
+
+def test_patchmgr_is_on_no_package_index_and_nothing_says_so() -> None:
+    asked = re.compile(r"pip install [^\n]*?[\"' ]patchmgr\b(?!\S* @ git\+)")
+    wrong = [str(p.relative_to(ROOT)) for p in FILES if asked.search(f" {p.read_text()}")]
+    assert wrong == []
