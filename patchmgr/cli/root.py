@@ -14,8 +14,8 @@ from patchmgr import __version__
 
 if TYPE_CHECKING:
     from patchmgr.commands.session import Session
-    from patchmgr.store import Workspace
     from patchmgr.render.view import View
+    from patchmgr.store import Workspace
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do all but the writing.")]

@@ -9,7 +9,16 @@ import typer
 
 from patchmgr.cli.patches import FirstParent, Linearize, Squash, form_of
 from patchmgr.cli.root import (
-    DryRun, Given, Json, Quiet, Verbose, open_root, open_session, say, show, view_of,
+    DryRun,
+    Given,
+    Json,
+    Quiet,
+    Verbose,
+    open_root,
+    open_session,
+    say,
+    show,
+    view_of,
 )  # fmt: skip
 from patchmgr.errors import PatchmgrError
 
