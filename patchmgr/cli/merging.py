@@ -160,8 +160,8 @@ def mergetool(
 ) -> None:
     """Solve what a rebase waits for with the merge tool of your git.
 
-    FILE is a name below the work area, or its end; without one, every file with markers. This
-    is the one command that reads your git configuration: merge.tool and mergetool.*.
+    FILE is a name below the work area, or its end; without one, every file with markers. The tool
+    is the one of your git configuration: merge.tool and mergetool.*.
 
     Example: patchmgr mergetool --tool vimdiff
     """

@@ -246,7 +246,7 @@ def status_text(status: Status, view: View) -> str:
             lines += [f"  {s.value}  {clean(path)}\n" for path, s in found.files]
     if status.unfinished is not None:
         what = "; waiting:" if status.waiting else "; no file waits any more"
-        lines.append(f"unfinished rebase of {clean(status.unfinished)}{what}\n")
+        lines.append(f"unfinished rebase of {_unfinished(status)}{what}\n")
         lines += [f"  {clean(item)}\n" for item in status.waiting]
         lines += [f"  resolved: {clean(item)}\n" for item in status.resolved]
         lines.append("go on with: patchmgr rebase --continue    (or --abort)\n")
@@ -262,8 +262,14 @@ def _status_summary(status: Status) -> str:
     words += [f"{behind.count(None)} of unknown distance"] if None in behind else []
     words += [f"{len(status.applied)} applied"] if status.applied else []
     if status.unfinished is not None:
-        words.append(f"unfinished rebase of {clean(status.unfinished)}")
+        words.append(f"unfinished rebase of {_unfinished(status)}")
     return ", ".join(words)
+
+
+def _unfinished(status: Status) -> str:
+    """Return what an unfinished rebase is about, a commit's id cut short."""
+    *words, onto = (status.unfinished or "").split(" ")
+    return clean(" ".join((*words, short_ref(onto))))
 
 
 def _applied_line(found: Verification) -> str:

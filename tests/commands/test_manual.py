@@ -87,6 +87,25 @@ def test_a_topic_names_only_what_there_is(topic: Topic) -> None:
         assert name in TOPICS
 
 
+PAGES = [
+    page
+    for name in ("from-*.md", "troubleshooting.md")
+    for page in sorted((Path(__file__).parents[2] / "docs").glob(name))
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_for_newcomers_types_only_what_there_is(page: Path) -> None:
+    text = page.read_text()
+    fenced = re.findall(r"^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = [line for block in fenced for line in block.splitlines()]
+    lines += re.findall(r"`(patchmgr [^`]+)`", re.sub(r"\s*\n", " ", text))
+    typed = [part for line in lines for part in line.split(" && ") if part.startswith("patchmgr ")]
+    assert len(typed) > 4
+    for line in typed:
+        check_line(re.sub(r"\$\([^)]*\)", "REF", line))
+
+
 @pytest.mark.parametrize(
     "line",
     ["patchmgr rebas", "patchmgr rebase --ono x", "patchmgr series shw", "git am", "patchmgr"],
