@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, open_session, show
+from patchmgr.cli.root import DryRun, Json, open_session, show, view_of
 from patchmgr.errors import PatchmgrError
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id, or its beginning.")]
@@ -24,8 +24,10 @@ def list_(json: Json = False) -> None:
 
     session = open_session(wants_json=json)
     listed, findings = list_conflicts(session), list_findings(session.workspace)
-    render = list_document if json else conflicts_text
-    show(render(listed, findings))
+    if json:
+        show(list_document(listed, findings))
+    else:
+        show(conflicts_text(listed, findings, view_of()))
 
 
 def show_(name: Id, json: Json = False) -> None:
@@ -43,7 +45,7 @@ def show_(name: Id, json: Json = False) -> None:
     session = open_session(wants_json=json)
     if is_finding(session.workspace, name):
         found_by_id = [f for f in list_findings(session.workspace) if matching_ids(name, (f.id,))]
-        show(list_document((), found_by_id) if json else conflicts_text((), found_by_id))
+        show(list_document((), found_by_id) if json else conflicts_text((), found_by_id, view_of()))
         return
     found = show_conflict(session, name)
     patches = patches_waiting(session, found[0])

@@ -42,8 +42,6 @@ def end_with(app: Callable[..., object]) -> NoReturn:
 
 
 def _fail(error: PatchmgrError) -> int:
-    if error.kind == "usage" and not error.hints:
-        error.hints = (f"see {Given.line} --help",)
     if Given.wants_json:
         from patchmgr.render.machine import error_document
 
@@ -52,7 +50,8 @@ def _fail(error: PatchmgrError) -> int:
     from patchmgr.render.clean import clean
 
     say(f"patchmgr: {clean(error.message)}")
-    for hint in error.hints:
+    page = (f"{Given.line} --help",) if error.kind == "usage" else ()
+    for hint in error.hints or page:
         say(f"  hint: {clean(hint)}")
     return error.exit_code
 
@@ -83,4 +82,4 @@ def _usage(fault: Any, message: str) -> PatchmgrError:
     near = getattr(fault, "possibilities", None)
     if near:
         message = f"{fault.message}. Did you mean {near[0]}?"
-    return PatchmgrError("usage", message)
+    return PatchmgrError("usage", message, (f"{Given.line} --help",))

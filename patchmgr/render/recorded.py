@@ -12,6 +12,7 @@ from patchmgr.model.recorded import Kind, Recalled, Recorded
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document
 from patchmgr.render.terminal import header_lines
+from patchmgr.render.view import View
 
 if TYPE_CHECKING:
     from patchmgr.commands.acceptance import ListedFinding
@@ -33,10 +34,11 @@ def state_of(recorded: Recorded) -> str:
     return "deleted" if recorded.resolution.content is None else "solved"
 
 
-def conflicts_text(listed: Sequence[Listed], findings: Sequence[ListedFinding]) -> str:
+def conflicts_text(listed: Sequence[Listed], findings: Sequence[ListedFinding], view: View) -> str:
     """Return a line a conflict, those without a text last."""
     lines = [*map(_line, listed), *map(_finding_line, findings)]
-    return "".join(f"{line}\n" for line in lines) or "No conflict is on record.\n"
+    shown = (part for line in lines for part in view.folded(line, ""))
+    return "".join(f"{line}\n" for line in shown) or "No conflict is on record.\n"
 
 
 def _finding_line(finding: ListedFinding) -> str:

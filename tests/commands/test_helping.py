@@ -66,4 +66,4 @@ def test_a_wrong_word_points_to_the_help_of_its_command(
     assert answer.code == 2
     message, *hints = answer.err.splitlines()
     assert near in message
-    assert hints[-1] == f"  hint: see {page} --help"
+    assert hints[-1] == f"  hint: {page} --help"

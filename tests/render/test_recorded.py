@@ -15,6 +15,7 @@ from patchmgr.render.recorded import (
     replayed_text,
     resolution_lines,
 )
+from patchmgr.render.view import View
 
 REGION = Recorded("a" * 12, Kind.REGION, b"b\n", b"o\n", b"t\n", path="f", seen="s/p.patch")
 
@@ -72,12 +73,14 @@ def test_no_side_is_too_long_or_binary_for_a_terminal() -> None:
 def test_a_list_has_a_line_each() -> None:
     group = Recorded("b" * 12, Kind.GROUP, parts=("a" * 12,), path="\u202ef")
     listed = [Listed(one.id, one) for one in (REGION, group)] + [Listed("c" * 12, None, "is \x07")]
-    assert conflicts_text(listed, ()) == (
+    assert conflicts_text(listed, (), View()) == (
         "aaaaaaaaaaaa  open     f  seen in s/p.patch\n"
         "bbbbbbbbbbbb  parts    \\u202ef  aaaaaaaaaaaa\n"
         "cccccccccccc  broken   is \\u0007\n"
     )
-    assert conflicts_text([], []) == "No conflict is on record.\n"
+    narrow = conflicts_text(listed, (), View(width=30)).splitlines()
+    assert narrow[:2] == ["aaaaaaaaaaaa  open     f  seen", "  in s/p.patch"]
+    assert conflicts_text([], [], View()) == "No conflict is on record.\n"
 
 
 def test_a_replay_names_the_patches_that_met_it() -> None:
