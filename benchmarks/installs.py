@@ -41,12 +41,14 @@ SECTION = Section(
 PACKAGES = (
     "requests", "urllib3", "certifi", "idna", "charset-normalizer", "packaging", "python-dateutil",
     "six", "setuptools", "attrs", "click", "jinja2", "typing-extensions", "pluggy", "pyyaml",
-    "rich", "httpx", "numpy", "transformers", "triton", "flashinfer-python", "vllm",
+    "rich", "httpx", "numpy", "transformers", "triton", "flashinfer-python",
+    "sgl-deep-gemm", "vllm",
 )  # fmt: skip
-LARGE = ("numpy", "transformers", "triton", "flashinfer-python", "vllm")
+LARGE = ("numpy", "transformers", "triton", "flashinfer-python", "sgl-deep-gemm", "vllm")
 """What is installed without its dependencies, and so is not imported."""
 _VERSION = re.compile(r"^__version__\s*(?::\s*str\s*)?=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
 _HERE = "patched_by_us"
+_MODULES = 200  # that are looked at for a function to edit
 _SETTINGS = ("PIP_", "XDG_CACHE_HOME", "SSL_", "REQUESTS_", "HTTP", "http", "NO_PROXY", "no_proxy")
 
 
@@ -178,7 +180,7 @@ class Trip:
     def edit(self) -> None:
         """Make the edits, a commit each."""
         modules = sorted(path for path in self.places if path.endswith(".py"))
-        edits = {path: text for path in modules if (text := self.with_line(path))}
+        edits = {path: text for path in modules[:_MODULES] if (text := self.with_line(path))}
         path = max(edits, key=lambda one: (len(edits[one]), one))
         self.commit(path, edits[path])
         versions = [p for p in modules if p != path and _VERSION.search(self.text(p))]

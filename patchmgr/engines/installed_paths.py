@@ -112,6 +112,9 @@ class InstalledPaths:
         """Return the one place that has the content of a file, and has it from that file."""
         if path in self._known and self._source.is_same(path, path):
             return path
+        for end in _ends(path):
+            if end in self._known and self._source.is_same(path, end):
+                return end if self._origins(end) == [path] else None
         found: list[str] = []
         depth = 0
         namesakes = self._by_name().get(_split(path)[1], ())
@@ -125,6 +128,8 @@ class InstalledPaths:
 
     def _find_origins(self, place: str) -> list[str]:
         """Return the files with the content of an installed one whose paths are most like its."""
+        if self._source.is_same(place, place):
+            return [place]
         named = self._files_by_name().get(_split(place)[1], ())
         same = [path for path in named if self._source.is_same(path, place)]
         most = max((_shared(path, place) for path in same), default=0)
@@ -145,8 +150,8 @@ class InstalledPaths:
 
     def _named(self, path: str) -> str | None:
         """Return the place that is the path, or all of its end, as long as no other file fits."""
-        named = self._by_name().get(_split(path)[1], ())
-        ends = [path] if path in self._known else [p for p in named if path.endswith("/" + p)]
+        ends = [end for end in (path, *_ends(path)) if end in self._known]
+        ends = ends[:1] if path in self._known else ends
         if len(ends) != 1 or self._is_anothers(path, ends[0]):
             return None
         rivals = self._files_by_name().get(_split(path)[1], ())
@@ -233,6 +238,13 @@ def _shared(one: str, other: str) -> int:
             break
         count += 1
     return count
+
+
+def _ends(path: str) -> Iterator[str]:
+    """Yield a path without its first folder, without the first two, and so on."""
+    while "/" in path:
+        path = path.partition("/")[2]
+        yield path
 
 
 def _split(path: str) -> tuple[str, str]:
