@@ -17,6 +17,7 @@ from typing import Protocol
 from patchmgr.formats.path_maps import PathMap
 
 _METADATA = (".dist-info", ".data", ".egg-info")
+_LIBRARIES = ("purelib/", "platlib/")
 _LOOKED_AT = 200  # files of a folder, or below it
 _ENOUGH = 8  # of them that are installed
 _NAMESAKES = 16
@@ -211,8 +212,11 @@ class InstalledPaths:
 
 def _is_apart(path: str) -> bool:
     """Say whether a path of RECORD is metadata, or is in no folder of packages."""
-    top = path.partition("/")[0]
-    return ".." in path.split("/") or path.startswith("/") or top.endswith(_METADATA)
+    top, _, rest = path.partition("/")
+    if ".." in path.split("/") or path.startswith("/"):
+        return True
+    is_library = top.endswith(".data") and rest.startswith(_LIBRARIES)
+    return top.endswith(_METADATA) and not is_library
 
 
 def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:

@@ -152,7 +152,14 @@ def _not_found(environment: Environment, package: str, others: list[Path]) -> Pa
     return PatchmgrError(
         "environment",
         f"{package} is installed as {others[0].name}, which has no list of its files",
-        ("install it from a wheel: pip install --force-reinstall --no-deps " + package,),
+        _from_wheel(package),
+    )
+
+
+def _from_wheel(package: str) -> tuple[str, ...]:
+    return (
+        f"install it from a wheel: pip install --force-reinstall --no-deps {package}",
+        "or, where the system's packager installed it, in a virtual environment",
     )
 
 
@@ -164,7 +171,7 @@ def _read(info: Path, package: str) -> Distribution:
         raise PatchmgrError(
             "environment",
             f"{info}/RECORD cannot be read, which tells the files of {package}",
-            ("install it from a wheel: pip install --force-reinstall --no-deps " + package,),
+            _from_wheel(package),
         ) from fault
     found = re.search(r"^Version:\s*(\S+)", head, re.MULTILINE)
     version = found[1] if found else info.name.removesuffix(".dist-info").rpartition("-")[2]

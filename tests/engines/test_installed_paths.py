@@ -88,6 +88,10 @@ TWIN_TESTS = (
     {**same("src/pkg/a.py"), "src/pkg/__init__.py": "one", "tests/pkg/__init__.py": "one"},
     {**same("pkg/a.py"), "pkg/__init__.py": "one"},
 )
+IN_WHEEL = (  # as a wheel has it whose root is the other library
+    same("src/pkg/a.py"),
+    same("pkg-1.data/purelib/pkg/a.py", "pkg-1.data/scripts/a.py", "pkg-1.dist-info/a.py"),
+)
 VENDORED = (same("six.py", "tests/vendor/six.py"), same("six.py"))
 
 
@@ -127,6 +131,7 @@ VENDORED = (same("six.py", "tests/vendor/six.py"), same("six.py"))
         pytest.param(BUILT, "src/pkg/a.py", "pkg/a.py", id="all-differ"),
         pytest.param(TWIN_TESTS, "src/pkg/__init__.py", "pkg/__init__.py", id="twin"),
         pytest.param(TWIN_TESTS, "tests/pkg/__init__.py", None, id="twin-in-tests"),
+        pytest.param(IN_WHEEL, "src/pkg/a.py", "pkg-1.data/purelib/pkg/a.py", id="in-a-wheel"),
         pytest.param(VENDORED, "tests/vendor/six.py", None, id="vendored"),
     ],
 )  # fmt: skip
@@ -160,6 +165,9 @@ def test_a_file_is_found_by_content(
         pytest.param(COPIES, "include/new/deep.h", "pkg/data/include/new/deep.h", id="copies"),
         pytest.param(COPIES, "other/new.h", None, id="new-top"),
         pytest.param(COPIES, "../x", None, id="outside"),
+        pytest.param(
+            IN_WHEEL, "src/pkg/new.py", "pkg-1.data/purelib/pkg/new.py", id="in-a-wheel"
+        ),
         pytest.param(SRC, "pkg-1.dist-info/x", None, id="metadata"),
     ],
 )  # fmt: skip
