@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from patchmgr.commands.learn import learn_again
 from patchmgr.commands.memory import Additions, Memory
-from patchmgr.commands.session import Session, require_pin
+from patchmgr.commands.session import Session, Side, require_pin
 from patchmgr.commands.sources import Found, found_in
 from patchmgr.engines.conflict_ids import region_id
 from patchmgr.engines.linear import Changes, Closest, Line, Piece, Remark, closest
@@ -79,13 +79,15 @@ def read_fork(
     side = session.side_of(record)
     require_pin(side, record.pin)
     with _bench(git_dir, side.store) as bench:
-        tracked = side.reader.commit(HEAD) if isinstance(side, GitUpstream) else None
-        if tracked is not None and is_ancestor(bench.git_dir, head, tracked):
-            tracked = None  # the upstream is the fork's own repository
         pin = record.pin.commit if isinstance(side, GitUpstream) else start
-        excluded = [name for name in (start, pin, tracked) if name is not None]
-        graph = _Graph(bench, own_commits(bench.git_dir, head, excluded), head)
         asked = _Asked(record, repository, first, last)
+        tracked = _tracked(side, bench, head)
+        graph = _Graph(bench, _own(bench, head, start, pin, tracked), head)
+        if tracked is None and graph.merges and isinstance(side, GitUpstream):
+            # Only upstream's branch says which of the merged commits are upstream's.
+            side.resolve("upstream/main")
+            tracked = _tracked(side, bench, head)
+            graph = _Graph(bench, _own(bench, head, start, pin, tracked), head)
         if form is None and not graph.merges:
             _check_syncs(asked, graph, pin, tracked)
             return None
@@ -128,6 +130,16 @@ def find_standing(repository: Path, branch: str, upstream: str) -> Standing:
         plan = _planned(graph, tip, LINEARIZE)
         commits = len(graph.own) - len(graph.merges)
         return Standing(plan.base, commits, len(graph.merges), len(plan.syncs))
+
+
+def _tracked(side: Side, bench: Workbench, head: str) -> str | None:
+    """Return upstream's tip as the store knows it, None where it is none or the fork's own."""
+    tip = side.reader.commit(HEAD) if isinstance(side, GitUpstream) else None
+    return None if tip is not None and is_ancestor(bench.git_dir, head, tip) else tip
+
+
+def _own(bench: Workbench, head: str, *others: str | None) -> dict[str, tuple[str, ...]]:
+    return own_commits(bench.git_dir, head, [name for name in others if name is not None])
 
 
 def _bench(*lenders: Path) -> Workbench:

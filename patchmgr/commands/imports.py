@@ -103,7 +103,8 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
         if not patches:
             raise PatchmgrError("usage", f"{series} has all of these patches already")
         new = SeriesFile((*with_ended_lines(present).lines, *lines))
-        becomes = fork.files if fork is not None and fork.is_whole and not present.names() else None
+        stands_alone = record.on is None and not present.names()
+        becomes = fork.files if fork is not None and fork.is_whole and stands_alone else None
         _check_fold(session, series, new, [*known, *patches], becomes)
         if not is_dry_run:
             change = Change({f"series/{series}/{p.name}": p.raw for p in patches})
@@ -215,7 +216,7 @@ def _check_fold(
                 faults.append(fault)
                 if not selected:
                     raise
-            if becomes is not None and overlay.changes() != becomes:
+            if becomes is not None and not missing and overlay.changes() != becomes:
                 raise AssertionError("the patches do not make the tree of the fork")
         if unproven and faults:
             raise faults[0]

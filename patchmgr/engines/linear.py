@@ -108,7 +108,7 @@ class Line:
                 before, ours = theirs, made
             self._top.pop(path, None)
             self._top[home] = ours
-        self.dropped += [piece.commit for piece in self.pieces if not piece.after]
+        self.dropped += [p.commit for p in self.pieces if not p.after and not p.is_rest]
         self.pieces = [piece for piece in self.pieces if piece.after]
 
     def settle(self, commit: str, differing: Iterable[str], want: Tree, *, is_rest: bool) -> None:

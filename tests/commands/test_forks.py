@@ -42,8 +42,9 @@ class Fork(Struct, frozen=True):
                 (self.clone.root / path).unlink(missing_ok=True)
         return self.clone.commit(files or {}, message)
 
-    def series(self, name: str, base: str) -> None:
-        self.call("upstream", "fetch")
+    def series(self, name: str, base: str, *, fetches: bool = True) -> None:
+        if fetches:
+            self.call("upstream", "fetch")
         self.call("series", "new", name, "--upstream", "up", "--base", base)
 
     def call(self, *arguments: str | Path, code: int = 0) -> Answer:
@@ -230,15 +231,17 @@ def test_a_plain_import_says_what_the_merges_are_and_what_to_type(fork: Fork) ->
     assert fork.built("s") == fork.clone.tree("main")
 
 
-@pytest.mark.parametrize("options", [(), ("--linearize",), ("--squash",)])
+@pytest.mark.parametrize(
+    ("options", "fetches"), [((), True), (("--linearize",), False), (("--squash",), True)]
+)
 def test_a_series_on_an_older_state_than_the_fork_merged(
-    fork: Fork, options: tuple[str, ...]
+    fork: Fork, options: tuple[str, ...], fetches: bool
 ) -> None:
     base = fork.scene.upstream.head()
     clean(fork)
     pin = fork.scene.upstream.head()
     fork.up({"b": text(l50="not merged\n")})
-    fork.series("s", base)
+    fork.series("s", base, fetches=fetches)
     answer = fork.take("s", *options, base=base, code=1)
     message = one_line(answer)
     assert f"stands on upstream's {pin[:12]}" in message
@@ -261,6 +264,21 @@ def test_what_merges_resolved_is_on_record(fork: Fork) -> None:
     assert "Learned 1 resolution from the merges." in answer.out
     (known,) = fork.call("conflicts", "list", "--json").json["conflicts"]
     assert known["state"] == "solved"
+
+
+def test_a_fork_goes_behind_what_is_in_the_series(fork: Fork) -> None:
+    clean(fork)
+    pin = fork.scene.upstream.head()
+    for name in ("s", "upper"):
+        on = () if name == "s" else ("--on", "s")
+        fork.call("series", "new", name, "--upstream", "up", "--base", pin, *on)
+        box = fork.scene.root.parent / f"{name}.diff"
+        box.write_text(f"--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+x\n")
+        fork.call("import", box, "--series", name)
+    done = fork.take("upper", "--linearize", "--json", base=pin).json
+    assert len(done["patches"]) == 2
+    assert fork.built("upper") != done["fork"]["tree"]
+    assert fork.clone.git("diff", "--name-only", "main", "built-upper").split() == ["s", "upper"]
 
 
 def test_one_patch_lists_what_is_in_it(fork: Fork) -> None:
