@@ -36,6 +36,7 @@ from patchmgr.commands.work_area import (
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.recorded import Recalled, Recorded
+from patchmgr.plumbing.door import require_git
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import LOCK, Change, lock_bytes
@@ -165,6 +166,7 @@ def _go_on(
 
 
 def _rebase_all(session: Session, asked: Asked) -> RebaseResult:
+    require_git("a rebase")
     change, memory = Change(), Memory(session.workspace)
     outcomes: list[SeriesOutcome] = []
     outlook = Outlook(session)

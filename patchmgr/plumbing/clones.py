@@ -54,6 +54,7 @@ class Clone(Struct, frozen=True, dict=True):
 
     def checked_out(self) -> tuple[str, ...]:
         """Return the full names of the branches that work trees have checked out."""
+        door.require_git("writing to a clone")
         printed = door.text(
             door.output(["worktree", "list", "--porcelain", "-z"], git_dir=self.git_dir)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -12,7 +13,13 @@ from typing import IO
 
 from patchmgr.errors import PatchmgrError
 
+# What merges, and what asks a checkout, needs 2.39; these have what makes it safe to read others'
+# repositories: they know GIT_NO_LAZY_FETCH.
 MINIMUM_GIT = (2, 39)
+_SAFE = {39: 4, 40: 2, 41: 1, 42: 2, 43: 4, 44: 1}
+_VERSION = re.compile(r"git version (\d+)\.(\d+)(?:\.(\d+))?")
+
+_INSTALL = "install git 2.39.4 or newer"
 
 _KEPT = ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH")
 _KEPT_FOR_NETWORK = (
@@ -31,7 +38,8 @@ _PINNED = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
+    # Nothing is fetched that nobody asked for: older git does not know GIT_NO_LAZY_FETCH.
+    "GIT_ALLOW_PROTOCOL": "none",
     "LC_ALL": "C",
     "TZ": "UTC",
 }
@@ -69,10 +77,42 @@ def clean_environment(
     environment = {name: os.environ[name] for name in kept if name in os.environ}
     environment["PATH"] = search_path()
     environment.update(_PINNED)
-    if not for_network:
+    if for_network:
+        environment["GIT_ALLOW_PROTOCOL"] = "file:git:http:https:ssh"
+    else:
         environment["GIT_CONFIG_GLOBAL"] = os.devnull
     environment.update(extra or {})
     return environment
+
+
+@functools.cache
+def git_words() -> str:
+    """Return what git says that it is; raise PatchmgrError "git" where there is none on PATH."""
+    return text(output(["version"])).strip()
+
+
+def git_version() -> tuple[int, int, int]:
+    """Return the version of git; raise PatchmgrError "git" where it says none."""
+    found = _VERSION.match(git_words())
+    if found is None:
+        raise PatchmgrError("git", f"git says that it is {git_words()!r}", (_INSTALL,))
+    return int(found[1]), int(found[2]), int(found[3] or 0)
+
+
+def require_git(what: str) -> None:
+    """Raise PatchmgrError "git" where git is too old for what is named."""
+    version = git_version()
+    if version < MINIMUM_GIT:
+        shown = ".".join(map(str, version))
+        wanted = ".".join(map(str, MINIMUM_GIT))
+        message = f"{what} needs git {wanted} or newer, and this is git {shown}"
+        raise PatchmgrError("git", message, (_INSTALL, "patchmgr doctor says what works with it"))
+
+
+def is_safe_git(version: tuple[int, int, int]) -> bool:
+    """Say whether a git never fetches what a repository of somebody else promises."""
+    major, minor, patch = version
+    return (major, minor) >= (2, 45) or (major == 2 and patch >= _SAFE.get(minor, 1 << 30))
 
 
 def search_path() -> str:
@@ -120,7 +160,7 @@ def run(
         else:
             done = _by_files(line, data, scratch, environment)
     except FileNotFoundError as fault:
-        raise PatchmgrError("git", "git is not on PATH", ("install git 2.39 or newer",)) from fault
+        raise PatchmgrError("git", "git is not on PATH", (_INSTALL,)) from fault
     # Git ends with 128 for an unknown name and for a broken disk alike.
     if done.returncode not in good or (done.returncode and _OF_THE_SYSTEM.search(done.stderr)):
         raise failure(arguments, done.returncode, done.stderr)

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import IO
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -16,6 +17,7 @@ from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing import door
+from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import RefMove, Resolved, listed, move_refs, references
 
@@ -137,7 +139,22 @@ class GitUpstream:
         except PatchmgrError:
             return
 
+    def _refuse_lazy(self) -> None:
+        """Refuse a partial clone as upstream with a git that would fetch for it what it lacks.
+
+        It would run what that clone's configuration says; GIT_NO_LAZY_FETCH is from 2024.
+        """
+        if not self._url.startswith("file://") or door.is_safe_git(door.git_version()):
+            return
+        source = find_git_dir(Path(unquote(self._url.removeprefix("file://"))))
+        arguments = ["config", "--get-regexp", r"^remote\..*\.promisor$"]
+        code, _ = door.run(arguments, git_dir=source, good=(0, 1))
+        if code == 0:
+            message = f"{self._name} is a partial clone, and this git would fetch what it lacks"
+            raise PatchmgrError("git", message, ("install git 2.39.4 or newer",))
+
     def _transfer(self, refspecs: Sequence[str]) -> None:
+        self._refuse_lazy()
         arguments = [
             *_PROMISOR, "-c", f"remote.upstream.url={self._url}",
             "fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--force",

@@ -117,6 +117,7 @@ def _by_author(
 
 def merge_again(bench: Workbench, past: PastMerge) -> Iterator[Clash]:
     """Merge two commits as git does, and yield what is in conflict."""
+    door.require_git("merging again")
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages"]
     theirs = past.theirs
     if past.base is not None:

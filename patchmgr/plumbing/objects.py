@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from patchmgr.plumbing import door
 from patchmgr.plumbing.closing import Closing
 
 TREE_MODE = "40000"
+_BATCH_COMMAND = (2, 36)
+_Answer = tuple["subprocess.Popen[bytes]", "list[bytes] | None"]
 _AT_ONCE = 64  # questions: they fit into the smallest pipe, a page, as their answers do
 
 
@@ -32,27 +34,27 @@ class ObjectReader(Closing):
 
     def __init__(self, git_dir: Path) -> None:
         self.git_dir = git_dir
-        self._process: subprocess.Popen[bytes] | None = None
-        self._asker = 0
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._asker = os.getpid()
+        self._is_split = False
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}
 
     def close(self) -> None:
-        """End the process; a later read starts a new one."""
-        if self._process is not None:
-            assert self._process.stdin and self._process.stdout
+        """End the processes; a later read starts new ones."""
+        for process in self._processes.values():
+            assert process.stdin and process.stdout
             with suppress(BrokenPipeError):
-                self._process.stdin.close()
-            self._process.stdout.close()
-            self._process.kill()
-            self._process.wait()
-            self._process = None
+                process.stdin.close()
+            process.stdout.close()
+            process.kill()
+            process.wait()
+        self._processes.clear()
 
     def find(self, name: str) -> Found | None:
         """Return the object of that name (an id, or a revision), None where there is none."""
         if "\n" in name or not name:
             return None
-        process = self._ask(b"contents " + door.raw(name) + b"\n")
-        words = self._answer(process, name)
+        ((process, words),) = self._answers("contents", [name])
         if words is None:
             return None
         assert process.stdout
@@ -65,32 +67,43 @@ class ObjectReader(Closing):
         wanted, found = list(ids), dict[str, str]()
         for start in range(0, len(wanted), _AT_ONCE):
             some = wanted[start : start + _AT_ONCE]
-            process = self._ask("".join(f"info {name}\n" for name in some).encode())
-            for name in some:
-                words = self._answer(process, name)
+            for name, (_, words) in zip(some, self._answers("info", some), strict=True):
                 if words is not None:
                     found[name] = words[1].decode()
         return found
 
-    def _ask(self, questions: bytes) -> subprocess.Popen[bytes]:
-        if self._process is None or self._asker != os.getpid():  # a fork has a process of its own
-            self._asker = os.getpid()
-            self._process = door.spawn(["cat-file", "--batch-command"], git_dir=self.git_dir)
-        assert self._process.stdin
-        with suppress(BrokenPipeError):  # then there is no answer
-            self._process.stdin.write(questions)
-            self._process.stdin.flush()
-        return self._process
-
-    def _answer(self, process: subprocess.Popen[bytes], name: str) -> list[bytes] | None:
-        """Return id, kind and size of an object, None where there is none."""
+    def _answers(self, verb: str, names: Sequence[str]) -> Iterator[_Answer]:
+        """Ask about names; yield for each id, kind and size, None where there is no such object."""
+        process = self._ask(verb, names)
         assert process.stdout
-        head = process.stdout.readline()
-        if not head:
-            self.close()
-            raise PatchmgrError("missing-object", f"git cannot read the object {name}")
-        words = head.split()
-        return None if len(words) != 3 or words[-1] in (b"missing", b"ambiguous") else words
+        for number, name in enumerate(names):
+            head = process.stdout.readline()
+            if not head:
+                self.close()
+                if number or self._is_split or door.git_version() >= _BATCH_COMMAND:
+                    raise PatchmgrError("missing-object", f"git cannot read the object {name}")
+                self._is_split = True
+                yield from self._answers(verb, names)
+                return
+            words = head.split()
+            is_there = len(words) == 3 and words[-1] not in (b"missing", b"ambiguous")
+            yield process, words if is_there else None
+
+    def _ask(self, verb: str, names: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Write questions to a process: one for all verbs, or one for each where git is old."""
+        option, word = ("--batch-command", f"{verb} ")
+        if self._is_split:
+            option, word = ("--batch" if verb == "contents" else "--batch-check", "")
+        if self._asker != os.getpid():  # a fork has processes of its own
+            self._asker, self._processes = os.getpid(), {}
+        if option not in self._processes:
+            self._processes[option] = door.spawn(["cat-file", option], git_dir=self.git_dir)
+        process = self._processes[option]
+        assert process.stdin
+        with suppress(BrokenPipeError):  # then there is no answer
+            process.stdin.write(door.raw("".join(f"{word}{name}\n" for name in names)))
+            process.stdin.flush()
+        return process
 
     def commit(self, name: str) -> str | None:
         """Return the full id of the commit of that name, None where there is none."""

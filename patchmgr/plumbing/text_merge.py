@@ -36,7 +36,6 @@ class GitTextMerge:
     ) -> None:
         self._bench = bench
         self._kept = kept
-        self._git: str | None = None
         self._spares_git = spares_git
         self._known: dict[tuple[str, ...], Conflicted | str] = {}  # a clean one by its id
         self._id = lru_cache(_TEXTS)(blob_id)
@@ -94,9 +93,7 @@ class GitTextMerge:
 
     def _question(self, key: tuple[str, ...]) -> tuple[str, ...]:
         """Return what a merge depends on: the texts, and which git merges them."""
-        if self._git is None:
-            self._git = door.output(["version"]).decode()
-        return ("text merge", self._git, *key)
+        return ("text merge", door.git_words(), *key)
 
     def _merge_apart(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
         texts = (self._text(base), self._text(ours), self._text(theirs))
@@ -136,6 +133,7 @@ class GitTextMerge:
     def _ask(self, left: str, right: str) -> tuple[str, set[str]]:
         # `merge-tree --stdin` would save the start of a process, but git 2.39 does not flush
         # its answers before its input ends.
+        door.require_git("merging texts")
         arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", "--name-only"]
         _, printed = door.run([*arguments, left, right], git_dir=self._bench.git_dir, good=(0, 1))
         tree, *names = printed.decode().rstrip("\0").split("\0")

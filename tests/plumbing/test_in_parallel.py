@@ -81,8 +81,8 @@ def test_a_fork_reads_objects_by_a_git_of_its_own(
         assert reader.find("0" * 40) is None  # git runs
 
         def own() -> bool:
-            before = reader._process
-            return reader.find("0" * 40) is None and reader._process is not before
+            before = dict(reader._processes)
+            return reader.find("0" * 40) is None and reader._processes != before
 
         assert beside(own)() or threading.active_count() > 1
         assert reader.find("0" * 40) is None
