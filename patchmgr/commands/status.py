@@ -12,7 +12,7 @@ from patchmgr.commands.installed import known_packages
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.session import Session
 from patchmgr.commands.targets import Verification, known_applications
-from patchmgr.commands.work_area import is_unsolved, read_unfinished
+from patchmgr.commands.work_area import is_waiting, read_unfinished
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.upstream import Pin
 from patchmgr.plumbing.git_upstream import HEAD, GitUpstream
@@ -81,7 +81,7 @@ def status(session: Session) -> Status:
     resolved: list[str] = []
     memory, decided = Memory(session.workspace), read_decisions(session.workspace)
     for item in unfinished.waiting:
-        is_left = is_unsolved(session.workspace, item) and not is_resolved(memory, item.conflict)
+        is_left = is_waiting(session.workspace, item) and not is_resolved(memory, item.conflict)
         is_decided = any((d.series, d.patch) == (item.series, item.patch) for d in decided)
         kind = waiting if is_left and not is_decided else resolved
         kind.append(f"{item.series}/{item.patch}: {item.path}")

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr import __version__
 from patchmgr.engines.collisions import CHANGED_SINCE
 from patchmgr.engines.leftover import leftover_marker, syntax_problem
 from patchmgr.engines.marked_texts import split_marked
@@ -26,6 +27,7 @@ from patchmgr.store import PRIVATE, Workspace
 _FOLDER = f"{PRIVATE}/rebase"
 # A change that finishes a rebase names this file as spent.
 STATE = f"{_FOLDER}/state.json"
+_FORMAT = 1
 # What a file was before a person solved it; no series has a name with a dot in front.
 _ORIGINALS = ".marked"
 _OURS = ".ours"  # upstream's side of it, which may change before the rebase goes on
@@ -66,6 +68,7 @@ def read_unfinished(workspace: Workspace) -> Unfinished | None:
         document = read_json(workspace.root, STATE)
         if document is None:
             return None
+        _refuse_newer(document)
         waiting = tuple(Waiting(*map(str, words)) for words in document["waiting"])
         series, selected = (tuple(map(str, document[key])) for key in ("series", "selected"))
         stuck, skipped = (_pairs(document.get(key, [])) for key in ("stuck", "skipped"))
@@ -73,9 +76,26 @@ def read_unfinished(workspace: Workspace) -> Unfinished | None:
         onto = str(document["onto"])
         return Unfinished(series, onto, selected, waiting, stuck, skipped, opened)
     except (PatchmgrError, OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
+        if isinstance(fault, PatchmgrError) and fault.kind == "newer-state":
+            raise
         raise PatchmgrError(
             "broken-workspace", f"{STATE} cannot be read", ("delete it to forget that rebase",)
         ) from fault
+
+
+def _refuse_newer(document: dict[str, Any]) -> None:
+    """Raise PatchmgrError "newer-state" where a patchmgr that came later left a rebase."""
+    number = document.get("format", _FORMAT)  # until 2026 there was none
+    if type(number) is int and number > _FORMAT:
+        by = shown(str(document.get("patchmgr", "a newer one")))
+        raise PatchmgrError(
+            "newer-state",
+            f"the rebase in progress was left by patchmgr {by}, and this is {__version__}",
+            (
+                f"go on with that version, or forget it: delete {_FOLDER}",
+                "what was resolved on record (conflicts list) stays",
+            ),
+        )
 
 
 def _pairs(rows: Any) -> tuple[tuple[str, str], ...]:
@@ -126,6 +146,8 @@ def _conflicts(
 
 def _state(unfinished: Unfinished) -> bytes:
     document = {
+        "format": _FORMAT,
+        "patchmgr": __version__,
         "series": unfinished.series,
         "onto": unfinished.onto,
         "selected": sorted(unfinished.selected),
@@ -153,6 +175,11 @@ def is_unsolved(workspace: Workspace, item: Waiting) -> bool:
     """Say whether a waiting file still has markers."""
     content = _read(work_file(workspace, item))
     return content is not None and _has_marker(content)
+
+
+def is_waiting(workspace: Workspace, item: Waiting) -> bool:
+    """Say whether a rebase that goes on would not take a waiting file as it is."""
+    return is_unsolved(workspace, item) or _problem(workspace, item, is_accepted=False) is not None
 
 
 def work_file(workspace: Workspace, item: Waiting) -> Path:

@@ -190,7 +190,11 @@ class GitUpstream:
         return PatchmgrError(
             "unreachable-upstream",
             f"the upstream {self._name} does not answer: {why}",
-            (f"check the URL with: git ls-remote {self._url}",),
+            (
+                f"check the URL with: git ls-remote {self._url}",
+                "or borrow from a clone that has it: "
+                f"patchmgr upstream add {self._name} --git {self._url} --reference CLONE",
+            ),
         )
 
     def resolve(self, ref: str) -> Resolved:

@@ -1,0 +1,73 @@
+"""A rebase in progress: of an older and a newer patchmgr, and handed over as a folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Scene, invoke
+from tests.commands.scenes import one_line, text
+from tests.commands.test_rebase import fork, verdicts
+
+STATE = ".patchmgr/rebase/state.json"
+
+
+@pytest.fixture
+def stopped(scene: Scene) -> Scene:
+    """Return a scene with a rebase that one conflict holds up."""
+    scene.upstream.commit({"a": text()})
+    fork(scene, {"a": text(l10="ours\n")})
+    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: theirs")
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    return scene
+
+
+def solve(root: Path) -> None:
+    (root / ".patchmgr/rebase/s/fork-change-1.patch/a").write_text(text(l10="both\n"))
+
+
+def edit(scene: Scene, **changes: object) -> None:
+    state = scene.root / STATE
+    document = {**json.loads(state.read_bytes()), **changes}
+    state.write_text(json.dumps({k: v for k, v in document.items() if v is not None}))
+
+
+def test_a_rebase_of_an_older_patchmgr_goes_on(stopped: Scene) -> None:
+    edit(stopped, format=None, patchmgr=None, opened=None, skipped=None)
+    solve(stopped.root)
+    assert verdicts(stopped.rebase("--continue")) == ["modified"]
+
+
+@pytest.mark.parametrize(
+    "line", ["rebase --continue", "rebase --skip", "status", "rebase s --onto upstream/main"]
+)
+def test_a_rebase_of_a_newer_patchmgr_is_left_alone(stopped: Scene, line: str) -> None:
+    edit(stopped, format=2, patchmgr="99.1", waiting={"of": "another form"})
+    before = (stopped.root / STATE).read_bytes()
+    answer = invoke("-C", stopped.root, *line.split())
+    assert answer.code == 1
+    assert "was left by patchmgr 99.1, and this is " in one_line(answer)
+    assert "delete .patchmgr/rebase" in answer.err
+    assert (stopped.root / STATE).read_bytes() == before
+
+
+def test_a_folder_can_be_handed_over(
+    stopped: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve(stopped.root)
+    for file in (stopped.root / ".patchmgr/rebase").rglob("*"):
+        assert file.is_dir() or str(tmp_path).encode() not in file.read_bytes()
+    theirs = shutil.copytree(stopped.root, tmp_path / "theirs")
+    shutil.rmtree(stopped.root)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "their cache"))
+    moved = stopped.upstream.root.rename(tmp_path / "elsewhere")
+    answer = invoke("-C", theirs, "rebase", "--continue")
+    assert answer.code == 1
+    (hint,) = (line for line in answer.err.splitlines() if "--reference" in line)
+    words = hint.partition(": patchmgr ")[2].replace("CLONE", str(moved)).split()
+    assert invoke("-C", theirs, *words).code == 0
+    done = invoke("-C", theirs, "rebase", "--continue", "--json")
+    assert verdicts(done.json) == ["modified"]
