@@ -13,6 +13,7 @@ from patchmgr.cli import (
     completion,
     conflicts,
     editing,
+    health,
     history,
     installs,
     looking,
@@ -65,6 +66,7 @@ def _commands() -> typer.Typer:
     root.command()(merging.mergetool)
     root.command("merge-file")(merging.merge_file)
     root.command()(workspaces.status)
+    root.command()(health.doctor)
     root.command("help")(manual.help_)
     root.command()(pushing.new)
     root.command()(pushing.push)

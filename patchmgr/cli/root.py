@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from patchmgr import __version__
+from patchmgr.errors import PatchmgrError
 
 if TYPE_CHECKING:
     from patchmgr.commands.session import Session
@@ -73,6 +74,20 @@ def open_session(*, wants_json: bool = False) -> Session:
     return _open(_named() or workspace_around(cwd) or cwd, wants_json=wants_json)
 
 
+def look_for_session(*, wants_json: bool = False) -> Session | None:
+    """Open the workspace as `open_session` does, and change nothing in it; None where none is."""
+    from patchmgr.commands.candidates import workspace_around
+
+    cwd = Path.cwd()
+    start = _named() or workspace_around(cwd) or cwd
+    try:
+        return _open(start, wants_json=wants_json, settles=False)
+    except PatchmgrError as fault:
+        if fault.kind != "no-workspace" or _named() is not None:
+            raise
+    return None
+
+
 def open_at(
     to: Path | None, *, wants_json: bool = False, begins: bool = False
 ) -> tuple[Session, Path | None]:
@@ -93,12 +108,13 @@ def _named() -> Path | None:
     return Path(named) if named else None
 
 
-def _open(start: Path, *, wants_json: bool) -> Session:
+def _open(start: Path, *, wants_json: bool, settles: bool = True) -> Session:
     from patchmgr.store import find_workspace
 
     Given.wants_json = wants_json
     session = _session(find_workspace(Path(os.path.realpath(start)), command=_command()))
-    session.settle()
+    if settles:
+        session.settle()
     return session
 
 

@@ -160,6 +160,7 @@ ROWS = (
     Row("diff s --from one --repo {checkout}", "tagged"),
     Row("why pkg/a.py:31 --series s"),
     Row("status"),
+    Row("doctor"),
     Row("help conflicts"),
     Row("new more --to {checkout}", writes=True),
     Row("push --to {checkout}", writes=True),

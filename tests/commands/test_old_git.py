@@ -72,7 +72,7 @@ def test_packages_can_be_patched(house: House, become: Become) -> None:
     [
         "status", "log", "series list", "series show s", "show fork-one", "conflicts list",
         "upstream list", "branch s", "report s", "export s --as mbox --out OUT",
-        "apply s --to CHECKOUT", "push --to CHECKOUT", "check s", "undo",
+        "apply s --to CHECKOUT", "push --to CHECKOUT", "check s", "undo", "doctor",
     ],
 )  # fmt: skip
 def test_what_works(stage: Stage, become: Become, line: str) -> None:
@@ -81,7 +81,7 @@ def test_what_works(stage: Stage, become: Become, line: str) -> None:
     become("2.34.1")
     places = {"OUT": stage.folder / "out", "CHECKOUT": clone.root}
     words = [places.get(word, word) for word in line.split()]
-    stage.run(*words, code={"check": 4}.get(line.split()[0], 0))
+    stage.run(*words, code={"check": 4, "doctor": 4}.get(line.split()[0], 0))
 
 
 def test_what_merges_is_refused_in_one_line(scene: Scene, become: Become) -> None:

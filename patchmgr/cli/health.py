@@ -1,0 +1,37 @@
+"""`doctor`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from patchmgr.cli.root import DryRun, Json, look_for_session, show
+from patchmgr.errors import EXIT_FINDINGS
+
+
+def doctor(
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what is broken.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Delete what is left over.")] = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Say what git, Python, stores and workspace are, and what to type; exit 4 if any is broken.
+
+    Example: patchmgr doctor
+
+    Example: patchmgr doctor --repair --prune --dry-run
+    """
+    from patchmgr.commands.doctor import Asked, Health, examine
+    from patchmgr.render.doctor import doctor_document, doctor_text
+    from patchmgr.terminal import wants_colour
+
+    session = look_for_session(wants_json=json)
+    found = examine(session, Asked(repair, prune, dry_run))
+    is_sound = not any(one.health is Health.BROKEN for one in found)
+    if json:
+        show(doctor_document(found, is_sound=is_sound, is_dry_run=dry_run))
+    else:
+        show(doctor_text(found, colour=wants_colour()))
+    if not is_sound:
+        raise typer.Exit(EXIT_FINDINGS)

@@ -1,0 +1,211 @@
+"""`doctor`: what there is to work with, what is too old or broken, and what to type."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from enum import Enum
+from importlib import metadata
+from pathlib import Path
+
+from msgspec import Struct
+from packaging.requirements import Requirement
+
+from patchmgr import __version__
+from patchmgr.commands.conflicts import list_conflicts
+from patchmgr.commands.session import Session
+from patchmgr.commands.targets import known_targets
+from patchmgr.commands.work_area import read_unfinished
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.namespaces import forget, workspaces
+from patchmgr.plumbing.store_problems import (
+    Kind,
+    StoreProblem,
+    all_stores,
+    git_state,
+    mend,
+    store_problems,
+)
+from patchmgr.plumbing.stores import cache_folder
+from patchmgr.store import LOCK, PRIVATE
+
+MINIMUM_PYTHON = (3, 10)
+
+
+class Health(str, Enum):
+    """How a thing is: well, worth a word, broken, or mended by this run."""
+
+    WELL = "well"
+    NOTE = "note"
+    BROKEN = "broken"
+    MENDED = "mended"
+
+
+class Found(Struct, frozen=True):
+    """One thing that was looked at, how it is, and what to type."""
+
+    area: str
+    what: str
+    health: Health
+    text: str = ""
+    hints: tuple[str, ...] = ()
+
+
+class Asked(Struct, frozen=True):
+    """What is to be put right: what is broken, what is left over; or only said to be."""
+
+    repairs: bool = False
+    prunes: bool = False
+    is_dry_run: bool = False
+
+
+def examine(session: Session | None, asked: Asked) -> tuple[Found, ...]:
+    """Look at the program, the stores and a workspace; put right what was asked for."""
+    found = [*_program(), *_stores(asked)]
+    if session is None:
+        hint = "run it in a workspace, or name one with: patchmgr -C DIR doctor"
+        found.append(Found("workspace", "none", Health.NOTE, "no workspace here", (hint,)))
+    else:
+        found += _workspace(session)
+    return tuple(found)
+
+
+def _program() -> Iterator[Found]:
+    yield Found("program", f"patchmgr {__version__}", Health.WELL, platform.platform())
+    words, will_do, problem = git_state()
+    health = Health.BROKEN if not will_do else Health.NOTE if problem else Health.WELL
+    hints = ("install git 2.39.4 or newer",) if problem else ()
+    yield Found("program", words, health, problem, hints)
+    python = f"Python {platform.python_version()}"
+    if sys.version_info[:2] < MINIMUM_PYTHON:
+        yield Found("program", python, Health.BROKEN, "too old", ("install Python 3.10 or newer",))
+    else:
+        yield Found("program", python, Health.WELL, sys.executable)
+    yield from _packages()
+
+
+def _packages() -> Iterator[Found]:
+    """Yield the packages that are missing or too old; those of extras are worth a word."""
+    try:
+        wanted = [Requirement(line) for line in metadata.requires("patchmgr") or ()]
+    except metadata.PackageNotFoundError:
+        yield Found("program", "packages", Health.NOTE, "patchmgr runs without being installed")
+        return
+    bad = []
+    for one in wanted:
+        extra = next((e for e in ("", "format") if _applies(one, e)), None)
+        if extra is None:
+            continue
+        try:
+            version = metadata.version(one.name)
+            problem = "" if one.specifier.contains(version, prereleases=True) else f"is {version}"
+        except metadata.PackageNotFoundError:
+            problem = "is missing"
+        if problem:
+            bad.append(one.name)
+            health = Health.NOTE if extra else Health.BROKEN
+            text = f"{problem}; it formats what is merged" if extra else problem
+            hint = f"{sys.executable} -m pip install '{one.name}{one.specifier}'"
+            yield Found("program", one.name, health, text, (hint,))
+    if not bad:
+        yield Found("program", "packages", Health.WELL, "all there, extras too")
+
+
+def _applies(requirement: Requirement, extra: str) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+
+
+def _stores(asked: Asked) -> Iterator[Found]:
+    cache, has_git = cache_folder(), git_state()[0] != "none"
+    near = next(path for path in (cache, *cache.parents) if path.exists())
+    if not os.access(near, os.W_OK | os.X_OK):
+        hint = "set XDG_CACHE_HOME to a folder of yours"
+        yield Found("stores", str(cache), Health.BROKEN, "cannot be written", (hint,))
+        return
+    number = 0
+    for store in all_stores():
+        number += 1
+        problems = tuple(store_problems(store, has_git=has_git))
+        for problem in problems:
+            yield _treated(problem, asked)
+        if not problems:
+            yield Found("stores", store.name, Health.WELL)
+    gone = [name for name, _, is_there in workspaces() if not is_there]
+    if asked.prunes and not asked.is_dry_run:
+        for name in gone:
+            forget(name)
+    if not number:
+        yield Found("stores", str(cache), Health.WELL, "no store yet")
+
+
+_HINTS = {
+    Kind.MISSING_ALTERNATE: "patchmgr upstream add NAME --git URL --reference DIR lends again",
+    Kind.BROKEN_REF: "patchmgr upstream fetch brings upstream's again, patchmgr branch yours",
+    Kind.BROKEN_STORE: "patchmgr upstream fetch makes it again",
+}
+
+
+def _treated(problem: StoreProblem, asked: Asked) -> Found:
+    is_broken = problem.kind.is_broken
+    text = f"{problem.kind.value} {problem.what}"
+    option = "--repair" if is_broken else "--prune"
+    if not (asked.repairs if is_broken else asked.prunes):
+        health = Health.BROKEN if is_broken else Health.NOTE
+        return Found("stores", problem.store.name, health, text, (f"patchmgr doctor {option}",))
+    if asked.is_dry_run:
+        health = Health.BROKEN if is_broken else Health.NOTE
+        return Found("stores", problem.store.name, health, f"would be mended: {text}")
+    mend(problem)
+    after = _HINTS.get(problem.kind)
+    hints = (after,) if after else ()
+    return Found("stores", problem.store.name, Health.MENDED, text, hints)
+
+
+def _workspace(session: Session) -> Iterator[Found]:
+    workspace = session.workspace
+    root = str(workspace.root)
+    try:
+        lock = workspace.lock()
+    except PatchmgrError as fault:
+        yield Found("workspace", root, Health.BROKEN, fault.message, fault.hints)
+        return
+    broken = False
+    for name in sorted(lock.series):
+        try:
+            workspace.patches(name)
+            workspace.settings(name)
+        except PatchmgrError as fault:
+            broken = True
+            yield Found("workspace", f"series {name}", Health.BROKEN, fault.message, fault.hints)
+    for listed in list_conflicts(session):
+        if listed.recorded is None:
+            broken = True
+            hint = f"patchmgr conflicts forget {listed.id}"
+            what = f"conflict {listed.id}"
+            yield Found("workspace", what, Health.BROKEN, listed.fault, (hint,))
+    yield from _private(session)
+    if not broken:
+        yield Found("workspace", root, Health.WELL)
+
+
+def _private(session: Session) -> Iterator[Found]:
+    """Yield what is on the way in a workspace: an interrupted change, a rebase in progress."""
+    workspace = session.workspace
+    if (workspace.root / PRIVATE / "journal.json").exists():
+        text = "a command was interrupted; the next one finishes its change"
+        yield Found("workspace", LOCK, Health.NOTE, text, ("patchmgr status",))
+    try:
+        unfinished = read_unfinished(workspace)
+    except PatchmgrError as fault:
+        yield Found("workspace", "rebase", Health.BROKEN, fault.message, fault.hints)
+        unfinished = None
+    if unfinished is not None:
+        hints = ("patchmgr rebase --continue", "patchmgr rebase --abort")
+        text = f"in progress onto {unfinished.onto}"
+        yield Found("workspace", "rebase", Health.NOTE, text, hints)
+    for target in known_targets(workspace):
+        if not Path(target).exists():
+            text = "patches were applied there, and it is gone"
+            yield Found("workspace", str(target), Health.NOTE, text)

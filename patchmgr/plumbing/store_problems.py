@@ -1,0 +1,167 @@
+"""What is wrong with a store, or left over in it, and how each is put right."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from enum import Enum
+from pathlib import Path
+
+from msgspec import Struct
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing import door, namespaces
+from patchmgr.plumbing.durable import write_synced
+from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.stores import RefMove, cache_folder, listed, move_refs
+
+_HOUR = 60 * 60
+_DAY = 24 * _HOUR
+_REF = re.compile(rb"[0-9a-f]{40}\n?|ref: refs/[^\n]+\n?")
+_OLD_REFS = ("refs/heads/", "refs/tags/")  # where all workspaces had them until 2026
+
+
+class Kind(str, Enum):
+    """What is wrong (to repair) or left over (to prune)."""
+
+    BROKEN_STORE = "broken store"
+    MISSING_ALTERNATE = "missing alternate"
+    BROKEN_REF = "broken ref"
+    STALE_LOCK = "stale lock"
+    TEMPORARY = "temporary files"
+    GONE_WORKSPACE = "ref of a workspace that is gone"
+    OLD_REF = "ref of an older version"
+
+    @property
+    def is_broken(self) -> bool:
+        """Say whether it is a fault, which --repair mends; --prune deletes what is left over."""
+        return self in _BROKEN
+
+
+_BROKEN = (Kind.BROKEN_STORE, Kind.MISSING_ALTERNATE, Kind.BROKEN_REF, Kind.STALE_LOCK)
+
+
+class StoreProblem(Struct, frozen=True):
+    """One thing of a store: the name of a ref, or a path below or beside the store."""
+
+    kind: Kind
+    store: Path
+    what: str
+
+
+def all_stores() -> Iterator[Path]:
+    """Yield the stores of the user, and what was begun to be one."""
+    with suppress(OSError):
+        yield from sorted(path for path in (cache_folder() / "stores").iterdir() if path.is_dir())
+
+
+def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
+    """Yield what is wrong with a store; without git, its refs are not looked at."""
+    if not store.name.endswith(".git"):
+        if _is_older(store, _DAY):
+            yield StoreProblem(Kind.TEMPORARY, store, ".")
+        return
+    if not (store / "HEAD").is_file() or not (store / "objects").is_dir():
+        yield StoreProblem(Kind.BROKEN_STORE, store, ".")
+        return
+    for line in _alternates(store):
+        if not os.path.isdir(line):
+            yield StoreProblem(Kind.MISSING_ALTERNATE, store, os.fsdecode(line))
+    for path in _files(store):
+        name = path.relative_to(store).as_posix()
+        if path.name.endswith(".lock") and _is_older(path, _HOUR):
+            yield StoreProblem(Kind.STALE_LOCK, store, name)
+        elif name.startswith("refs/") and not _REF.fullmatch(path.read_bytes()[:4096]):
+            yield StoreProblem(Kind.BROKEN_REF, store, name)
+    for pattern in ("tmp/bench-*", "objects/pack/tmp_*", "objects/tmp_*", "objects/??/tmp_*"):
+        for path in sorted(store.glob(pattern)):
+            if _is_older(path, _DAY):
+                name = path.relative_to(store).as_posix()
+                yield StoreProblem(Kind.TEMPORARY, store, name)
+    if has_git:
+        yield from _ref_problems(store)
+
+
+def _ref_problems(store: Path) -> Iterator[StoreProblem]:
+    gone = {name for name, _, is_there in namespaces.workspaces() if not is_there}
+    rows = listed(store, "refs/")
+    with ObjectReader(store) as reader:
+        there = reader.kinds({commit for _, commit, _ in rows})
+    for name, commit, target in rows:
+        if commit not in there and not target:
+            yield StoreProblem(Kind.BROKEN_REF, store, name)
+        elif name.startswith(_OLD_REFS):
+            yield StoreProblem(Kind.OLD_REF, store, name)
+        elif name.startswith(namespaces.REFS) and name.split("/")[2] in gone:
+            yield StoreProblem(Kind.GONE_WORKSPACE, store, name)
+
+
+def mend(problem: StoreProblem) -> None:
+    """Put right what is wrong, or delete what is left over."""
+    store, what = problem.store, problem.what
+    try:
+        if problem.kind in (Kind.BROKEN_STORE, Kind.TEMPORARY):
+            path = store / what
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        elif problem.kind is Kind.STALE_LOCK:
+            (store / what).unlink(missing_ok=True)
+        elif problem.kind is Kind.MISSING_ALTERNATE:
+            kept = [line for line in _alternates(store) if line != os.fsencode(what)]
+            beside = store / "objects/info/alternates.new"
+            write_synced(beside, b"".join(line + b"\n" for line in kept))
+            beside.replace(beside.with_name("alternates"))
+        else:
+            _delete_ref(store, what)
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        message = f"{store / what} cannot be mended: {reason}"
+        raise PatchmgrError("cache", message, ("see who owns the cache",)) from fault
+
+
+def _delete_ref(store: Path, name: str) -> None:
+    loose = store / name
+    if loose.is_file() and not _REF.fullmatch(loose.read_bytes()[:4096]):
+        loose.unlink()  # git deletes no ref that it cannot read
+    else:
+        move_refs(store, [RefMove(name, None)])
+
+
+def _alternates(store: Path) -> list[bytes]:
+    with suppress(OSError):
+        return (store / "objects/info/alternates").read_bytes().splitlines()
+    return []
+
+
+def _files(store: Path) -> Iterator[Path]:
+    yield from sorted(path for path in store.iterdir() if path.is_file())
+    for folder in ("refs", "objects/info", "objects/pack"):
+        yield from sorted(path for path in (store / folder).rglob("*") if path.is_file())
+
+
+def _is_older(path: Path, seconds: float) -> bool:
+    with suppress(OSError):
+        return time.time() - path.stat().st_mtime > seconds
+    return False
+
+
+def git_state() -> tuple[str, bool, str]:
+    """Return what git says that it is, whether it will do, and what is amiss with it."""
+    try:
+        version = door.git_version()
+    except PatchmgrError as fault:
+        return "none", False, f"{fault.message}; verify and unapply of packages work without git"
+    if version < door.MINIMUM_GIT:
+        return door.git_words(), False, (
+            "too old to merge: rebase, conflicts learn and branch --repo need 2.39; "
+            "apply, unapply, verify, push, pop, status, report, import and export work"
+        )  # fmt: skip
+    if not door.is_safe_git(version):
+        return door.git_words(), True, (
+            "it knows no GIT_NO_LAZY_FETCH: a partial clone cannot be an upstream; "
+            "2.39.4, 2.43.4 and 2.45 and newer do"
+        )  # fmt: skip
+    return door.git_words(), True, ""

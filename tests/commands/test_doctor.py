@@ -1,0 +1,181 @@
+"""`doctor`: what it finds, what it mends, and what it leaves alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import invoke
+from tests.commands.scenes import Stage, picture
+from tests.conftest import Repository
+
+
+def store_of(stage: Stage) -> Path:
+    return next((stage.folder / "cache/patchmgr/stores").glob("upstream-*.git"))
+
+
+def doctor(stage: Stage, *options: str, code: int = 0) -> list[tuple[str, str, str]]:
+    """Return what is not well: what it is, how it is, and what is said of it."""
+    found: list[dict[str, Any]] = stage.run("doctor", *options, "--json", code=code).json["found"]
+    rows = [one for one in found if one["health"] != "well"]
+    told = [one for one in rows if (one["area"], one["health"]) != ("program", "note")]
+    return [(one["what"], one["health"], one["text"]) for one in told]  # extras may be missing
+
+
+def old(path: Path, days: float = 2) -> Path:
+    then = time.time() - days * 24 * 60 * 60
+    os.utime(path, (then, then))
+    return path
+
+
+def test_all_is_well(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage.run("branch", "s")
+    before = picture(stage.folder, without=())
+    assert doctor(stage, "--repair", "--prune") == []
+    assert picture(stage.folder, without=()) == before
+    shown = stage.run("doctor").out
+    assert "\n  well    git version 2." in shown
+    assert f"\nstores\n  well    {store_of(stage).name}\n" in shown
+    monkeypatch.chdir(stage.folder)
+    answer = invoke("doctor")
+    assert answer.code == 0
+    assert "  note    none: no workspace here\n            run it in a workspace" in answer.out
+
+
+def _no_lender(stage: Stage, store: Path) -> str:
+    gone = stage.folder / "lender/.git/objects"
+    with open(store / "objects/info/alternates", "a") as file:
+        file.write(f"{gone}\n")
+    return f"missing alternate {gone}"
+
+
+def _garbled(stage: Stage, store: Path) -> str:
+    (store / "refs/upstream/tags").mkdir(parents=True, exist_ok=True)
+    (store / "refs/upstream/tags/v1").write_bytes(b"")
+    return "broken ref refs/upstream/tags/v1"
+
+
+def _nowhere(stage: Stage, store: Path) -> str:
+    (store / "refs/upstream/tags").mkdir(parents=True, exist_ok=True)
+    (store / "refs/upstream/tags/v2").write_text("1" * 40 + "\n")
+    return "broken ref refs/upstream/tags/v2"
+
+
+def _locked(stage: Stage, store: Path) -> str:
+    (store / "packed-refs.lock").touch()
+    old(store / "packed-refs.lock")
+    return "stale lock packed-refs.lock"
+
+
+def _bench(stage: Stage, store: Path) -> str:
+    (store / "tmp/bench-x").mkdir(parents=True)
+    old(store / "tmp/bench-x")
+    (store / "tmp/bench-new").mkdir()  # of a run that may go on
+    return "temporary files tmp/bench-x"
+
+
+def _pack(stage: Stage, store: Path) -> str:
+    (store / "objects/pack").mkdir(exist_ok=True)
+    (store / "objects/pack/tmp_pack_x").touch()
+    old(store / "objects/pack/tmp_pack_x")
+    return "temporary files objects/pack/tmp_pack_x"
+
+
+def _old_ref(stage: Stage, store: Path) -> str:
+    Repository(store, is_there=True).git("update-ref", "refs/heads/patchmgr/s", stage.base)
+    return "ref of an older version refs/heads/patchmgr/s"
+
+
+def _gone(stage: Stage, store: Path) -> str:
+    other = stage.folder / "other"
+    shutil.copytree(stage.root, other)
+    stage.run("-C", other, "branch", "s")
+    name = (other / ".patchmgr/id").read_text()
+    shutil.rmtree(other)
+    return f"ref of a workspace that is gone refs/patchmgr/{name}/heads/patchmgr/s"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "option"),
+    [
+        pytest.param(_no_lender, "--repair", id="alternate"),
+        pytest.param(_garbled, "--repair", id="empty-ref"),
+        pytest.param(_nowhere, "--repair", id="ref-to-nothing"),
+        pytest.param(_locked, "--repair", id="lock"),
+        pytest.param(_bench, "--prune", id="bench"),
+        pytest.param(_pack, "--prune", id="pack"),
+        pytest.param(_old_ref, "--prune", id="old-ref"),
+        pytest.param(_gone, "--prune", id="gone-workspace"),
+    ],
+)
+def test_a_store_is_put_right(
+    stage: Stage, spoil: Callable[[Stage, Path], str], option: str
+) -> None:
+    head = stage.run("branch", "s", "--json").json["head"]
+    store = store_of(stage)
+    what = spoil(stage, store)
+    code, health = (4, "broken") if option == "--repair" else (0, "note")
+    before = picture(store, without=())
+    other = "--prune" if option == "--repair" else "--repair"
+    for options in ((), (other,)):
+        assert doctor(stage, *options, code=code) == [(store.name, health, what)]
+    assert f"            patchmgr doctor {option}\n" in stage.run("doctor", code=code).out
+    dry = doctor(stage, option, "--dry-run", code=code)
+    assert dry == [(store.name, health, f"would be mended: {what}")]
+    assert picture(store, without=()) == before
+    assert doctor(stage, option) == [(store.name, "mended", what)]
+    assert doctor(stage) == []
+    assert stage.run("branch", "s", "--json").json["head"] == head
+
+
+def test_a_store_that_is_none_is_made_again(stage: Stage) -> None:
+    store = store_of(stage)
+    (store / "HEAD").unlink()
+    assert doctor(stage, "--repair") == [(store.name, "mended", "broken store .")]
+    assert not store.exists()
+    stage.run("upstream", "fetch")
+    stage.run("branch", "s")
+
+
+def _no_patch(stage: Stage) -> None:
+    (stage.root / "series/s/fork-one.patch").unlink()
+
+
+def _no_lock(stage: Stage) -> None:
+    (stage.root / "upstream.lock").write_text("format = 1\nx =\n")
+
+
+def _state(stage: Stage) -> None:
+    (stage.root / ".patchmgr/rebase").mkdir(parents=True)
+    (stage.root / ".patchmgr/rebase/state.json").write_text('{"format": 7}')
+
+
+def _conflict(stage: Stage) -> None:
+    (stage.root / "conflicts/123456789abc").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("spoil", [_no_patch, _no_lock, _state, _conflict])
+def test_a_workspace_that_is_broken(stage: Stage, spoil: Callable[[Stage], None]) -> None:
+    spoil(stage)
+    before = picture(stage.root, without=())
+    ((_, health, text),) = doctor(stage, "--repair", "--prune", code=4)
+    assert health == "broken"
+    assert text
+    assert picture(stage.root, without=()) == before
+
+
+def test_without_git(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    from patchmgr.plumbing import door
+
+    door.git_words.cache_clear()
+    monkeypatch.setenv("PATH", str(stage.folder))
+    ((what, health, text), *_) = doctor(stage, code=4)
+    door.git_words.cache_clear()
+    assert (what, health) == ("none", "broken")
+    assert "git is not on PATH" in text
