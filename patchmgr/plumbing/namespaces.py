@@ -7,6 +7,8 @@ says where the workspace of an id is: a copy of one that is still there gets an 
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import re
 import secrets
@@ -16,37 +18,42 @@ from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.durable import unwritable, write_synced
-from patchmgr.plumbing.journal import PRIVATE
+from patchmgr.plumbing.journal import LOCK, PRIVATE
 from patchmgr.plumbing.plain_files import read_plain
 from patchmgr.plumbing.stores import cache_folder
 
 REFS = "refs/patchmgr/"
 _FILE = f"{PRIVATE}/id"
 _ID = re.compile(r"[0-9a-f]{16}")
-_NOBODY = "none"  # no ref has it: a workspace without an id has none
+_READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def own_ref(root: Path, name: str) -> str:
     """Return the full name in a store of a ref of the workspace."""
-    return f"{REFS}{_own_id(root) or _NOBODY}/{name.removeprefix('refs/')}"
+    return f"{REFS}{_own_id(root) or _made_of(root)}/{name.removeprefix('refs/')}"
 
 
 def claim(root: Path) -> None:
-    """Give the workspace an id unless it has one, and note where it is."""
-    known = _own_id(root)
-    name = known or secrets.token_hex(8)
-    note = _notes() / name
+    """Give the workspace an id unless it has one, and note where it is.
+
+    One that may not be written to is known by its path.
+    """
     try:
-        if known is None:
+        if _own_id(root) is None:
             if (root / PRIVATE).is_symlink():
                 raise PatchmgrError("unsafe-path", f"{PRIVATE} is a symbolic link")
             (root / PRIVATE).mkdir(exist_ok=True)
-            _write(root / _FILE, name.encode())
+            _write(root / _FILE, secrets.token_hex(8).encode())
+    except OSError as fault:
+        if fault.errno not in _READ_ONLY:
+            raise unwritable(str(root), fault) from fault
+    note = _notes() / (_own_id(root) or _made_of(root))
+    try:
         if _noted(note) != root.resolve():
             note.parent.mkdir(parents=True, exist_ok=True)
             _write(note, os.fsencode(root.resolve()))
     except OSError as fault:
-        raise unwritable(str(root), fault) from fault
+        raise unwritable(str(note), fault) from fault
 
 
 def workspaces() -> Iterator[tuple[str, Path, bool]]:
@@ -55,12 +62,18 @@ def workspaces() -> Iterator[tuple[str, Path, bool]]:
         for note in sorted(_notes().iterdir()):
             root = _noted(note)
             if root is not None and _ID.fullmatch(note.name):
-                yield note.name, root, _read(root) == note.name
+                is_made = note.name == _made_of(root) and (root / LOCK).is_file()
+                yield note.name, root, is_made or _read(root) == note.name
 
 
 def forget(name: str) -> None:
     """Drop the note of an id."""
     (_notes() / name).unlink(missing_ok=True)
+
+
+def _made_of(root: Path) -> str:
+    """Return the id of a workspace that holds none."""
+    return hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
 
 
 def _own_id(root: Path) -> str | None:

@@ -6,6 +6,7 @@ PATCHMGR_LONG=1 lets each of the operations fail in each way; otherwise a few of
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -41,13 +42,14 @@ def look(place: Place) -> Look:
     refs = [checkout.git("for-each-ref")]
     for store in sorted((place.stage.folder / "cache/patchmgr/stores").glob("*.git")):
         refs.append(checkout.git(f"--git-dir={store}", "for-each-ref", "refs/patchmgr"))
+    named = re.sub(r"refs/patchmgr/[0-9a-f]{16}/", "refs/patchmgr/ID/", "\n".join(refs))
     files = picture(place.stage.folder, without=(".git", ".patchmgr", "cache", "other"))
     seen = {
         path: file
         for path, file in files.items()
         if file[0] != "folder" and (is_made or not path.startswith("out/fresh/"))
     }
-    return Look(seen, "\n".join(refs), checkout.git("status", "--porcelain"))
+    return Look(seen, named, checkout.git("status", "--porcelain"))
 
 
 def run_with(place: Place, row: Row, fault: Fault) -> Answer:

@@ -56,9 +56,8 @@ def test_what_git_took_out_again(stage: Stage, commits: bool) -> None:
 
 def test_what_is_resolved_does_not_wait(scene: Scene) -> None:
     scene.upstream.commit({path: text() for path in "abcd"})
-    changes: list[dict[str, bytes | str | None]] = [
-        {path: text(l10=f"our {path}\n")} for path in "abcd"
-    ]
+    changes: list[dict[str, bytes | str | None]]
+    changes = [{path: text(l10=f"our {path}\n")} for path in "abcd"]
     fork(scene, *changes)
     scene.upstream.commit({path: text(l10=f"their {path}\n") for path in "abcd"}, "all")
     scene.rebase("s", "--onto", "upstream/main", code=3)
