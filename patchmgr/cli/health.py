@@ -16,7 +16,7 @@ def doctor(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Say what git, Python, stores and workspace are, and what to type; exit 4 if any is broken.
+    """Say what there is to work with, and what is broken (exit 4).
 
     Example: patchmgr doctor
 

@@ -16,7 +16,7 @@ GROUPS = {
     "Carry series to a newer upstream": "rebase notes",
     "Conflicts and what was made of them": "conflicts mergetool decide",
     "Publish": "branch export report diff why",
-    "Check": "check audit",
+    "Check": "check audit doctor",
     "Apply to a checkout or an installed package": "apply unapply verify overlay wheel",
     "Work on patches in a checkout": ("new refresh push pop goto edit rename drop move fold split"),
     "Look at patches in a checkout": "show changes files applied unapplied top next prev",

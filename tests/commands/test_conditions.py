@@ -59,9 +59,9 @@ def test_a_patch_is_skipped_where_it_is_not_needed_and_comes_back(scene: Scene) 
 def test_a_report_leaves_out_what_the_pin_does_not_need(scene: Scene) -> None:
     two_patches(scene)
     say(scene, "fork-change-2.patch", "Needed-When: path nowhere")
-    report = scene.run("-C", scene.root, "report", "s", "--json").out
-    assert "fork-change-1.patch" in report
-    assert "fork-change-2.patch" not in report
+    (report,) = scene.run("-C", scene.root, "report", "s", "--json").json["series"]
+    assert [patch["name"] for patch in report["patches"]] == ["fork-change-1.patch"]
+    assert [patch["name"] for patch in report["skipped"]] == ["fork-change-2.patch"]
 
 
 def test_what_upstream_ensures_is_skipped_and_a_broken_promise_is_a_conflict(scene: Scene) -> None:
@@ -116,8 +116,8 @@ def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scen
         (
             'Needed-When: pattern "(a|b)\\1" in a',
             "bad-predicate",
-            r"Patch fork-change-2.patch Needed-When column 15: "
-            r"\1 is not supported (there are no back references)",
+            r"Patch fork-change-2.patch Needed-When column 9: "
+            r"invalid escape sequence: \1",
         ),
         ("Needed-When: release >1", "unknown-state", None),
     ],
