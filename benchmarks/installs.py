@@ -318,7 +318,7 @@ class Trip:
         return "flat" if words == ["", ""] else f"`{words[0]}`" + (words[1] and f" → `{words[1]}`")
 
 
-def travel(package: str, has_deps: bool) -> tuple[str, bool]:
+def travel(package: str, *, has_deps: bool) -> tuple[str, bool]:
     """Return the row of a package, and whether all was as it has to be."""
     with tempfile.TemporaryDirectory(prefix="patchmgr-installs-") as folder:
         place = Path(folder)
@@ -352,7 +352,7 @@ def main() -> None:
     ]
     is_right = True
     for package in options.package or PACKAGES:
-        row, is_as_wished = travel(package, not options.no_deps and package not in LARGE)
+        row, is_as_wished = travel(package, has_deps=not options.no_deps and package not in LARGE)
         tell(row)
         rows.append(row)
         is_right = is_right and is_as_wished

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.installs import travel
 from tests.commands.conftest import invoke
 from tests.commands.scenes import picture
 
@@ -95,3 +96,10 @@ def test_a_series_is_applied_verified_upgraded_and_taken_out(
     assert run("verify")["state"] == "patched"
     run("unapply")
     assert packages(root) == fresh
+
+
+@pytest.mark.usefixtures("workspace")
+@pytest.mark.parametrize("package", ["requests", "pyyaml", "six"])
+def test_edits_of_an_sdist_go_into_its_wheel_and_out_again(package: str) -> None:
+    row, is_as_wished = travel(package, has_deps=True)
+    assert is_as_wished, row
