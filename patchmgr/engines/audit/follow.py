@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -190,19 +190,26 @@ def _relative(path: str, place: str) -> str:
 
 def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -> str | None:
     """Return the module that has a name now, None where that is not clear."""
-    from patchmgr.engines.audit.new_names import handed_on, module_of, moved_to
+    from patchmgr.engines.audit.new_names import handed_on, module_of, moved_to, root_of
+
+    root = "" if old.module is None else root_of(old.module.path, module)
+
+    def named(place: str) -> str:
+        if module.startswith("."):
+            return _relative(pair.now.path, place)
+        return module_of(place if place.endswith(".py") else f"{place}/__init__.py", root)
 
     home = handed_on(old, name, pair.now.state)
-    votes = {module_of(home)} if home else set(_upstreams_own(states, module, name, pair))
+    votes = {named(home)} if home else set(_upstreams_own(states, module, name, pair, named))
     if not votes:
         home = moved_to(states, old, name, pair.now.state, is_same_call=True)
-        votes = {module_of(home)} if home and _is_beside(old, home) else set()
+        votes = {named(home)} if home and _is_beside(old, home, root) else set()
     to = votes.pop() if len(votes) == 1 else ""
     found = pair.now.state.imported(pair.now.path, to, name).what
     return to if to and found not in ("gone", "absent", "unknown") else None
 
 
-def _is_beside(old: Entity, home: str) -> bool:
+def _is_beside(old: Entity, home: str, root: str) -> bool:
     """Say whether a file is of the package that had the definition: that one can be imported.
 
     A folder `third_party` beside a package may be installed as a part of it, under another name.
@@ -211,11 +218,13 @@ def _is_beside(old: Entity, home: str) -> bool:
 
     if old.module is None:
         return False
-    was, now = (module_of(path).split(".") for path in (old.module.path, home))
+    was, now = (module_of(path, root).split(".") for path in (old.module.path, home))
     return was[0] == now[0]
 
 
-def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterator[str]:
+def _upstreams_own(
+    states: States, module: str, name: str, pair: Pair, named: Callable[[str], str]
+) -> Iterator[str]:
     """Yield where upstream's own files import a name from now that they had from the module."""
     then, now = pair.then.state, pair.now.state
     gone = then.place(pair.then.path, module)
@@ -232,13 +241,7 @@ def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterat
         for _, m, n in named_imports(new.decode("utf-8", "surrogateescape")):
             place = now.place(path, m) if n == name else ""
             if place and place != gone:
-                yield m if not m.startswith(".") else _absolute(place)
-
-
-def _absolute(place: str) -> str:
-    from patchmgr.engines.audit.new_names import module_of
-
-    return module_of(place if place.endswith(".py") else f"{place}/__init__.py")
+                yield named(place) if "." in (m[:1], module[:1]) else m
 
 
 def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> bytes | None:

@@ -45,7 +45,8 @@ def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonS
         if found is not None:
             return found
     moved = handed_on(old, last, now) or moved_to(states, old, last, now)
-    return None if moved is None else f"{module_of(moved)}.{last}"
+    root = "" if old.module is None else root_of(old.module.path, symbol.rpartition(".")[0])
+    return None if moved is None else f"{module_of(moved, root)}.{last}"
 
 
 def definitions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
@@ -136,11 +137,17 @@ def moved_to(
     return good[-1][1]
 
 
-def module_of(path: str) -> str:
-    """Return how a module is imported, without the folder that is no package."""
-    for root in ROOTS:
-        if root and path.startswith(root):
-            return module_name(path.removeprefix(root))
+def root_of(path: str, module: str) -> str:
+    """Return the folder that a file is imported from by that name; empty where it is unknown."""
+    place, rest = path.rpartition(".")[0].removesuffix("/__init__"), module.replace(".", "/")
+    return place.removesuffix(rest) if rest and place.endswith(f"/{rest}") else ""
+
+
+def module_of(path: str, root: str = "") -> str:
+    """Return how a module is imported, without the folder that is no package: a known root's."""
+    for above in (root, *ROOTS):
+        if above and path.startswith(above):
+            return module_name(path.removeprefix(above))
     return module_name(path)
 
 

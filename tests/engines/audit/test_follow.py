@@ -35,6 +35,23 @@ def test_a_name_that_moved_is_imported_from_its_new_module() -> None:
     assert (verdict, said) == (Verdict.MODIFIED, ["pkg.fs"])
 
 
+@pytest.mark.parametrize("lead", ["pkg", ""])
+@pytest.mark.parametrize("root", ["", "lib/", "src/", "deep/er/"])
+def test_a_module_is_named_without_the_folders_above_its_package(root: str, lead: str) -> None:
+    blobs = MemoryBlobs()
+    base: Files = {f"{root}pkg/__init__.py": b"", f"{root}pkg/io.py": LOAD, f"{root}pkg/fs.py": b""}
+    new = f"{root}pkg/new.py"
+    ours = {**base, new: f"from {lead}.io import load\n\nload(1)\n".encode()}
+    upstream: Files = {**base, f"{root}pkg/io.py": OTHER, f"{root}pkg/fs.py": LOAD}
+    judged, states = audited(base, ours, upstream, blobs=blobs)
+    merged = dict(states.merged.tree.changes())
+    patches, changes = follow_moved_names(judged, merged, states, blobs, moves_in(states))
+    entry = changes[new]
+    assert entry is not None
+    assert blobs.read(entry.blob).decode() == f"from {lead}.fs import load\n\nload(1)\n"
+    assert [f.proposal for f in patches[0].outcome.findings] == [f"{lead}.fs"]
+
+
 @pytest.mark.parametrize(
     "upstream",
     [
