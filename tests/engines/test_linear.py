@@ -1,0 +1,107 @@
+"""A fork's commits as one line, and the upstream state that a tree is most like."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.linear import Changes, Line, closest
+from patchmgr.model.snapshot import Entry
+from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
+
+LINES = [f"line {n}\n".encode() for n in range(30)]
+Files = dict[str, bytes]
+
+
+def text(**edits: bytes) -> bytes:
+    lines = list(LINES)
+    for name, new in edits.items():
+        lines[int(name[1:])] = new
+    return b"".join(lines)
+
+
+class Nothing:
+    """No resolution is known."""
+
+    def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+        return None
+
+    def find_file(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> None:
+        return None
+
+
+def between(old: MemoryTree, new: MemoryTree, paths: set[str]) -> Changes:
+    rows = {path: (old.entry(path), new.entry(path)) for path in paths}
+    return {path: row for path, row in rows.items() if row[0] != row[1]}
+
+
+# id: base, own commit, upstream, what the merge became; patches as (commit, is rest); how resolved
+MERGES = [
+    pytest.param(text(l3=b"own\n"), text(l20=b"up\n"), text(l3=b"own\n", l20=b"up\n"),
+                 [("own", False)], [], id="clean"),
+    pytest.param(text(l3=b"own\n"), text(l3=b"up\n"), text(l3=b"both\n"),
+                 [("own", False)], ["as in the merge"], id="resolved"),
+    pytest.param(text(l3=b"own\n"), text(l3=b"up\n"), text(l3=b"up\n"),
+                 [], ["as in the merge"], id="upstream-taken"),
+    pytest.param(text(l3=b"own\n"), text(l20=b"up\n"), text(l3=b"own\n", l20=b"evil\n"),
+                 [("own", False), ("merge", True)], [], id="evil"),
+    pytest.param(text(l3=b"own\n"), text(l3=b"up\n"), b"all new\n",
+                 [("merge", True)], ["left to the patch of the merge"], id="rewritten"),
+    pytest.param(text(l3=b"own\n"), None, None,
+                 [], ["the whole file as in the merge"], id="deleted"),
+    pytest.param(text(l3=b"own\n"), None, text(l3=b"own\n"),
+                 [("own", False)], ["the whole file as in the merge"], id="kept"),
+    pytest.param(text(l3=b"own\n"), text(l3=b"own\n"), text(l3=b"own\n"),
+                 [], [], id="upstream-has-it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("own", "up", "made", "patches", "how"), MERGES)
+def test_a_commit_over_a_merge(
+    own: bytes,
+    up: bytes | None,
+    made: bytes | None,
+    patches: list[tuple[str, bool]],
+    how: list[str],
+) -> None:
+    blobs = MemoryBlobs()
+    paths = {"f"}
+    base, fork, upstream, merge = (
+        MemoryTree(blobs, {} if content is None else {"f": content})
+        for content in (text(), own, up, made)
+    )
+    line = Line(base, blobs, PlainMerge(), Nothing())
+    line.pick("own", between(base, fork, paths), fork)
+    line.move(upstream, between(base, upstream, paths), {}, merge, "merge")
+    line.settle("merge", between(upstream, merge, paths), merge, is_rest=True)
+    assert line.entry("f") == merge.entry("f")
+    assert [(piece.commit, piece.is_rest) for piece in line.pieces] == patches
+    assert [remark.how for remark in line.remarks] == how
+    assert line.dropped == ([] if ("own", False) in patches else ["own"])
+
+
+STEPS = [{"a": b"1", "b": b"1"}, {"b": b"2", "c": b"2"}, {"a": b"3"}, {"d": b"4"}]
+
+
+@pytest.mark.parametrize(
+    ("tree", "commit", "taken"),
+    [
+        pytest.param({"x": b"0"}, None, set(), id="nothing-came"),
+        pytest.param({"x": b"0", "a": b"1", "b": b"2", "c": b"2"}, 1, {"a", "b", "c"}, id="two"),
+        pytest.param({"x": b"own", "a": b"3", "b": b"2", "c": b"2"}, 2, {"a", "b", "c"}, id="own"),
+        pytest.param({"x": b"0", "a": b"1", "b": b"own", "c": b"2"}, 1, {"a", "c"}, id="edited"),
+        pytest.param({"x": b"0", "d": b"4"}, None, set(), id="one-far-commit"),
+    ],
+)
+def test_the_closest_state(tree: Files, commit: int | None, taken: set[str]) -> None:
+    blobs = MemoryBlobs()
+    start = MemoryTree(blobs, {"x": b"0"})
+    steps: list[tuple[str, dict[str, Entry | None]]] = []
+    for number, files in enumerate(STEPS):
+        made = MemoryTree(blobs, files)
+        steps.append((f"c{number}", {path: made.entry(path) for path in files}))
+    best = closest(steps, start, MemoryTree(blobs, tree))
+    if commit is None:
+        assert best is None
+    else:
+        assert best is not None
+        assert (best.commit, best.steps, set(best.taken)) == (f"c{commit}", commit + 1, taken)
