@@ -14,7 +14,7 @@ from patchmgr.commands.session import Session
 from patchmgr.commands.targets import Verification, known_applications
 from patchmgr.commands.work_area import is_waiting, read_unfinished
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.upstream import Pin
+from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.git_upstream import HEAD, GitUpstream
 from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.package_upstream import PackageUpstream
@@ -62,14 +62,13 @@ def status(session: Session) -> Status:
     lock = session.workspace.lock()
     rows = []
     for name, record in sorted(lock.series.items()):
-        side = session.side_of(record)
         rows.append(
             SeriesStatus(
                 name,
                 record.upstream,
                 record.pin,
                 len(session.workspace.series_file(name).names()),
-                _distance(side, record.pin),
+                _distance(session, record),
             )
         )
     unfinished = read_unfinished(session.workspace)
@@ -89,7 +88,17 @@ def status(session: Session) -> Status:
     return Status(root, tuple(rows), applied, about, tuple(waiting), tuple(resolved))
 
 
-def _distance(side: GitUpstream | PackageUpstream, pin: Pin) -> Distance:
+def _distance(session: Session, record: SeriesRecord) -> Distance:
+    """Return how far a pin is behind; nothing is known where git is not there to say."""
+    try:
+        return _distance_on(session.side_of(record), record.pin)
+    except PatchmgrError as fault:
+        if fault.kind != "git":
+            raise
+        return Distance(None, None, "releases" if record.pin.archive else "commits")
+
+
+def _distance_on(side: GitUpstream | PackageUpstream, pin: Pin) -> Distance:
     if isinstance(side, PackageUpstream):
         if not side.was_asked():
             return Distance(None, None, "releases")

@@ -160,7 +160,7 @@ def run(
         else:
             done = _by_files(line, data, scratch, environment)
     except FileNotFoundError as fault:
-        raise PatchmgrError("git", "git is not on PATH", (_INSTALL,)) from fault
+        raise _no_git() from fault
     # Git ends with 128 for an unknown name and for a broken disk alike.
     if done.returncode not in good or (done.returncode and _OF_THE_SYSTEM.search(done.stderr)):
         raise failure(arguments, done.returncode, done.stderr)
@@ -227,13 +227,20 @@ def spawn(
     arguments: Sequence[str], *, git_dir: Path, env: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
     """Start a git process that answers on a pipe; its messages go nowhere."""
-    return subprocess.Popen(
-        command(arguments, git_dir),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=clean_environment(env),
-    )
+    try:
+        return subprocess.Popen(
+            command(arguments, git_dir),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=clean_environment(env),
+        )
+    except FileNotFoundError as fault:
+        raise _no_git() from fault
+
+
+def _no_git() -> PatchmgrError:
+    return PatchmgrError("git", "git is not on PATH", (_INSTALL,))
 
 
 def text(raw: bytes) -> str:

@@ -84,6 +84,32 @@ def test_what_works(stage: Stage, become: Become, line: str) -> None:
     stage.run(*words, code={"check": 4, "doctor": 4}.get(line.split()[0], 0))
 
 
+@pytest.mark.parametrize(
+    ("line", "works"),
+    [
+        ("status", True), ("log", True), ("series list", True), ("series show s", True),
+        ("conflicts list", True), ("upstream list", True), ("export s --as quilt --out OUT", True),
+        ("series guard fork-one +x", True), ("undo", True),
+        ("show fork-one", False), ("branch s", False), ("report s", False), ("check s", False),
+        ("rename fork-one y", False), ("rebase s --onto upstream/main", False),
+        ("apply s --to CHECKOUT", False), ("upstream fetch", False), ("mergetool", False),
+    ],
+)  # fmt: skip
+def test_without_any_git(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, line: str, works: bool
+) -> None:
+    clone = stage.clone()
+    stage.run("series", "guard", "fork-two", "+sym")
+    monkeypatch.setenv("PATH", str(stage.folder))
+    places = {"OUT": stage.folder / "out", "CHECKOUT": clone.root}
+    answer = invoke("-C", stage.root, *(places.get(word, word) for word in line.split()))
+    if works:
+        assert answer.code == 0, answer.err
+    else:
+        assert answer.code in (1, 2)
+        assert "git is not on PATH" in answer.err or line == "mergetool"
+
+
 def test_what_merges_is_refused_in_one_line(scene: Scene, become: Become) -> None:
     scene.upstream.commit({"a": text()})
     fork(scene, {"a": text(l10="ours\n")})
