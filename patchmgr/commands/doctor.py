@@ -6,9 +6,9 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import Enum
 from importlib import metadata
-from pathlib import Path
 
 from msgspec import Struct
 from packaging.requirements import Requirement
@@ -19,6 +19,8 @@ from patchmgr.commands.session import Session
 from patchmgr.commands.targets import known_targets
 from patchmgr.commands.work_area import read_unfinished
 from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.checkout import Checkout
+from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.namespaces import forget, workspaces
 from patchmgr.plumbing.store_problems import (
     Kind,
@@ -127,7 +129,12 @@ def _stores(asked: Asked) -> Iterator[Found]:
     number = 0
     for store in all_stores():
         number += 1
-        problems = tuple(store_problems(store, has_git=has_git))
+        try:
+            problems = tuple(store_problems(store, has_git=has_git))
+        except PatchmgrError as fault:  # git cannot read it at all
+            hint = f"delete {store}; patchmgr upstream fetch makes it again"
+            yield Found("stores", store.name, Health.BROKEN, fault.message, (hint,))
+            continue
         for problem in problems:
             yield _treated(problem, asked)
         if not problems:
@@ -206,6 +213,12 @@ def _private(session: Session) -> Iterator[Found]:
         text = f"in progress onto {unfinished.onto}"
         yield Found("workspace", "rebase", Health.NOTE, text, hints)
     for target in known_targets(workspace):
-        if not Path(target).exists():
+        if not target.exists():
             text = "patches were applied there, and it is gone"
             yield Found("workspace", str(target), Health.NOTE, text)
+        elif target.parent.name != PRIVATE:  # no package
+            with suppress(PatchmgrError):
+                if Checkout(open_clone(target)).is_interrupted:
+                    text = "a command was interrupted there; the next one finishes or drops it"
+                    hint = f"patchmgr pop --to {target}, or push, apply or unapply as it was"
+                    yield Found("workspace", str(target), Health.NOTE, text, (hint,))

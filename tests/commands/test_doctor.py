@@ -143,6 +143,17 @@ def test_a_store_that_is_none_is_made_again(stage: Stage) -> None:
     stage.run("branch", "s")
 
 
+@pytest.mark.parametrize(
+    ("file", "content"), [("packed-refs", "nonsense\n"), ("config", "[core\n")]
+)
+def test_a_store_that_git_cannot_read(stage: Stage, file: str, content: str) -> None:
+    store = store_of(stage)
+    (store / file).write_text(content)
+    ((what, health, text),) = doctor(stage, "--repair", code=4)
+    assert (what, health) == (store.name, "broken")
+    assert text.startswith("git for-each-ref")
+
+
 def _no_patch(stage: Stage) -> None:
     (stage.root / "series/s/fork-one.patch").unlink()
 
@@ -168,6 +179,18 @@ def test_a_workspace_that_is_broken(stage: Stage, spoil: Callable[[Stage], None]
     assert health == "broken"
     assert text
     assert picture(stage.root, without=()) == before
+
+
+def test_what_is_on_the_way_is_said(stage: Stage) -> None:
+    clone, gone = stage.clone(), stage.clone("gone")
+    for checkout in (clone, gone):
+        stage.run("push", "--to", checkout.root)
+    shutil.rmtree(gone.root)
+    (clone.root / ".git/patchmgr/journal.json").write_text("{}")
+    found = {what: text for what, health, text in doctor(stage) if health == "note"}
+    assert set(found) == {str(clone.root), str(gone.root)}
+    assert "was interrupted there" in found[str(clone.root)]
+    assert "it is gone" in found[str(gone.root)]
 
 
 def test_without_git(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
