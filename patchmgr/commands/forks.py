@@ -16,7 +16,7 @@ from patchmgr.engines.conflict_ids import region_id
 from patchmgr.engines.linear import Changes, Closest, Line, Piece, Remark, closest
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import EMPTY_TREE, is_full_id
+from patchmgr.model.ids import EMPTY_TREE, ZERO_ID, is_full_id
 from patchmgr.model.recorded import Resolution
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
@@ -372,7 +372,7 @@ def _made(session: Session, graph: _Graph, plan: _Plan, asked: _Asked, form: str
 def _from_own(mail: bytes, own: Mapping[str, str]) -> bytes:
     """Return a mail whose first line names the fork's own commit, where it is made of one."""
     made = mail[5:45].decode()
-    return mail.replace(made.encode(), own.get(made, made).encode(), 1)
+    return mail.replace(made.encode(), own.get(made, ZERO_ID).encode(), 1)
 
 
 def _check_contents(graph: _Graph, asked: _Asked, pieces: Sequence[Piece]) -> None:

@@ -270,3 +270,10 @@ def test_an_empty_file_among_others_is_named(empty: Stage) -> None:
 
 
 _NEW = b"--- /dev/null\n+++ b/new2\n@@ -0,0 +1 @@\n+x\n"
+
+
+def test_a_message_that_looks_like_a_mail(empty: Stage) -> None:
+    line = f"From {'1' * 40} Mon Sep 17 00:00:00 2001"
+    head = commits(empty, ({"pkg/a.py": text(l1="x\n")}, f"one\n\n{line}\n\nmore"))
+    message = refuses(empty, "--git", empty.upstream.root, f"main..{head}")
+    assert "has no diff in it" in message
