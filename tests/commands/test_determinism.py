@@ -50,12 +50,12 @@ LINE = ("rebase", "s", "--onto", "upstream/main", "--dry-run", "--json")
 
 def test_no_hash_seed_changes_a_byte(torn: Scene, tmp_path: Path) -> None:
     answers = set()
-    for seed in ("0", "1", "2", "3"):
+    for seed in ("1", "2"):  # cold, then warm
         environment = {
             **os.environ,
             "PYTHONHASHSEED": seed,
             "PYTHONPATH": str(Path(patchmgr.__file__).parents[1]),
-            "XDG_CACHE_HOME": str(tmp_path / f"cache-{int(seed) // 2}"),  # cold, then warm
+            "XDG_CACHE_HOME": str(tmp_path / "cache"),
         }
         line = [sys.executable, "-m", "patchmgr", "-C", str(torn.root), *LINE]
         done = subprocess.run(line, env=environment, capture_output=True, check=False)

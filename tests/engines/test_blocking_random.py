@@ -11,6 +11,7 @@ from patchmgr.engines.placement import split_lines
 from patchmgr.model.outcome import FileConflict, PatchOutcome
 from patchmgr.model.patch import Patch
 from tests.engines.series import Files, Run, difference, shown
+from tests.long import LONG
 
 SIZE = 40
 
@@ -65,7 +66,7 @@ def is_promised(outcome: PatchOutcome) -> bool:
 @pytest.mark.parametrize("way", ["ours", "theirs"])
 def test_what_is_carried_behind_a_conflict_is_carried_alike_once_it_is_resolved(way: str) -> None:
     compared = 0
-    for seed in range(120):
+    for seed in range(400 if LONG else 40):
         base, onto, patches = tale(seed)
         run = Run(base, onto)
         first = run.rebase(*patches)

@@ -507,7 +507,7 @@ def _moved_about(files: Files, moves: Sequence[tuple[int, str, int]], ours: set[
 
 
 @FORM
-@settings(deadline=None, max_examples=examples(150), suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=examples(80), suppress_health_check=list(HealthCheck))
 @given(edits=EDITS, moves=MOVES, is_wrapped=st.booleans())
 def test_what_is_carried_is_what_a_person_would_write(
     form: Form,
