@@ -30,6 +30,7 @@ from patchmgr.cli.ends import end_with
 from patchmgr.cli.helping import App, Group
 from patchmgr.cli.quick import quick_command
 from patchmgr.cli.root import before
+from patchmgr.errors import PatchmgrError
 
 __all__ = ["app", "main"]
 
@@ -128,6 +129,9 @@ _MANY = 500_000  # objects
 def main() -> NoReturn:
     """Run the command line and end the process."""
     _open_closed_streams()
+    if {sys.platform, os.name} & {"win32", "nt"}:
+        end_with(_refuse_windows)
+    _speak_utf8()
     if completion.is_asked():
         completion.answer(app)
     # A run is short and keeps most of what it makes: looking for garbage costs a tenth of it.
@@ -136,6 +140,21 @@ def main() -> NoReturn:
         end_with(quick_command(app, sys.argv[1:]))
     finally:
         gc.freeze()
+
+
+def _refuse_windows(**options: object) -> NoReturn:
+    message = "patchmgr does not run on Windows itself; run it in WSL (wsl --install)"
+    raise PatchmgrError("usage", message)
+
+
+def _speak_utf8() -> None:
+    """Start again in UTF-8 mode where the locale has Python use another encoding.
+
+    Paths and texts are UTF-8 here, whatever the locale; Python alone sets PYTHONUTF8 in the C one,
+    unless it is told not to.
+    """
+    if sys.flags.utf8_mode == 0 and sys.getfilesystemencoding() != "utf-8" and sys.executable:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _open_closed_streams() -> None:

@@ -1,0 +1,42 @@
+"""Where the program does not run, and locales that Python takes for ASCII."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import invoke
+from tests.commands.scenes import Stage, one_line, plant
+
+_ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("status",), ("apply", "--json")])
+def test_windows_is_refused_in_one_line_that_names_wsl(
+    monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    answer = invoke(*arguments)
+    assert answer.code == 2
+    said = answer.json["error"]["message"] if "--json" in arguments else one_line(answer)
+    assert said == "patchmgr does not run on Windows itself; run it in WSL (wsl --install)"
+
+
+def test_names_and_words_are_utf_8_in_the_c_locale_too(stage: Stage) -> None:
+    plant(stage.upstream, {"größe.txt": "ü\n"}, "größer")
+    box = stage.folder / "ü.mbox"
+    box.write_bytes(stage.upstream.patches("HEAD~1..HEAD"))
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for line in ("--help", "import ../ü.mbox --series s", "status --json"):
+        done = subprocess.run(
+            [sys.executable, "-m", "patchmgr", *line.split()],
+            cwd=stage.root, env={**environment, "PYTHONPATH": str(_ROOT)},
+            capture_output=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    patches = (path.read_bytes() for path in (stage.root / "series/s").iterdir())
+    assert any(rb"gr\303\266\303\237e.txt" in raw for raw in patches)
