@@ -14,6 +14,7 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.snapshot import SYMLINK
 
 MAX_PATH = 4096
+MAX_NAME = 255  # bytes that a file system has for one component
 
 # The code points that HFS+ ignores in file names: git's utf8.c, next_hfs_char.
 _HFS_IGNORED = dict.fromkeys(
@@ -80,6 +81,8 @@ def _part_refusal(text: str) -> str | None:
         return "has an empty component"
     if "." in parts:
         return "has a . component"
+    if any(len(encode_path(part)) > MAX_NAME for part in parts):
+        return f"has a component longer than {MAX_NAME} bytes"
     for part in re.split(r"[/\\]", text):
         if part == "..":
             return "has a .. component"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 _UNSAFE = re.compile(
@@ -16,6 +17,13 @@ def clean(text: str, *, keep: str = "") -> str:
     The characters of `keep` stay: "\n\t" for a text of several lines.
     """
     return _UNSAFE.sub(lambda found: found[0] if found[0] in keep else _shown(found[0]), text)
+
+
+def escaped_json(document: str) -> str:
+    """Return a JSON document with such characters in its strings escaped; it says the same."""
+    return _UNSAFE.sub(
+        lambda found: found[0] if found[0] in "\n" else json.dumps(found[0])[1:-1], document
+    )
 
 
 def _shown(character: str) -> str:

@@ -21,6 +21,7 @@ from patchmgr.model.outcome import (
     Verdict,
 )
 from patchmgr.model.upstream import Pin
+from patchmgr.render.clean import escaped_json
 
 FORMAT = 1
 
@@ -28,14 +29,19 @@ FORMAT = 1
 def document(command: str, **content: Any) -> str:
     """Return one JSON document with sorted keys, ended by a line feed."""
     whole = {"format": FORMAT, "command": command, **content}
-    return json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False, default=str) + "\n"
+    return _written(whole)
 
 
 def error_document(error: PatchmgrError) -> str:
     """Return the document for an error."""
     body = {"kind": error.kind, "message": error.message, "hints": list(error.hints)}
     whole = {"format": FORMAT, "error": body}
-    return json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return _written(whole)
+
+
+def _written(whole: dict[str, Any]) -> str:
+    text = json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False, default=str)
+    return escaped_json(text) + "\n"
 
 
 def rebase_document(outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool, **more: Any) -> str:

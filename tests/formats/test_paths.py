@@ -43,7 +43,7 @@ GOOD = [
     "deep/C:/x",
     "name:stream",
     "sitecustomize.py",
-    "x" * MAX_PATH,
+    "/".join(["x" * 255] * 15),
     "~/x",
 ]
 BAD = [
@@ -74,6 +74,8 @@ BAD = [
     ("-rf", "begins with a dash"),
     ("--upload-pack=x/y", "begins with a dash"),
     ("x" * (MAX_PATH + 1), "is longer than 4096 bytes"),
+    ("a/" + "x" * 256, "has a component longer than 255 bytes"),
+    ("é" * 128 + "/b", "has a component longer than 255 bytes"),
     ("\ud800", "has a code point that no file name can hold"),
     (".git", "reaches into .git"),
     (".git/config", "reaches into .git"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 
 import pytest
 
-from patchmgr.render.clean import clean
+from patchmgr.render.clean import clean, escaped_json
 
 
 @pytest.mark.parametrize(
@@ -43,3 +44,12 @@ def test_no_control_and_no_direction_is_left_of_all_of_unicode() -> None:
     assert not marks
     assert not [c for c in left if unicodedata.bidirectional(c) in ("LRI", "RLI", "FSI", "PDI")]
     left.encode()
+
+
+def test_a_json_document_escapes_what_a_terminal_must_not_see_and_says_the_same() -> None:
+    text = 'ü \u202e\u2066 \x9b\x7f \ufeff \U000e0041 \udcff \n " \\ \u2028'
+    raw = json.dumps({"a": [text]}, ensure_ascii=False, indent=1)
+    escaped = escaped_json(raw)
+    assert json.loads(escaped) == {"a": [text]}
+    assert clean(escaped, keep="\n") == escaped
+    assert "ü \\u202e\\u2066 \\u009b\\u007f" in escaped

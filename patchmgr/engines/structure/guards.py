@@ -22,6 +22,7 @@ from patchmgr.engines.structure.guards_text import (
     Facts,
     compiles,
     facts_of,
+    line_of,
     unused_imports,
 )
 from patchmgr.engines.structure.python_tokens import likeness
@@ -55,7 +56,12 @@ def broken_rules(base: str, upstream: str, fork: str, merged: str, path: str) ->
     found = [*_of_text(upstream, fork, merged), *_of_names(base, upstream, fork, merged)]
     sides = _sides(base, upstream, fork, merged)
     if sides is not None:
-        found += [*_doubled(sides), *_returned(sides), *_lost(sides), *_assigned_twice(sides)]
+        found += [
+            *_doubled(sides),
+            *_returned(sides, merged),
+            *_lost(sides),
+            *_assigned_twice(sides),
+        ]
     found += _of_flow(base, upstream, fork, merged)
     return tuple(dict.fromkeys(breach.rule for breach in found))
 
@@ -69,7 +75,11 @@ def suspicions(base: str, upstream: str, fork: str, merged: str, path: str) -> t
     found = [breach for breach in names if breach.rule != _UNDEFINED]
     sides = _sides(base, upstream, fork, merged)
     if sides is not None:
-        found += [*_doubled(sides), *_returned(sides), *_unused(sides, upstream, fork, merged)]
+        found += [
+            *_doubled(sides),
+            *_returned(sides, merged),
+            *_unused(sides, upstream, fork, merged),
+        ]
         found += _assigned_twice(sides)
     found += _of_flow(base, upstream, fork, merged)
     return tuple(dict.fromkeys(breach.sentence for breach in found))
@@ -119,16 +129,15 @@ def _doubled(sides: _Sides) -> Iterator[Breach]:
         yield Breach("doubled key", f"A dictionary has the key `{shown}` twice.")
 
 
-def _returned(sides: _Sides) -> Iterator[Breach]:
+def _returned(sides: _Sides, merged: str) -> Iterator[Breach]:
     """Yield statements that one side takes away, and the merge has as often as the other side."""
     b, u, f, m = (facts.statements for facts in _all(sides))
     for text, count in m.items():
         if min(u[text], f[text]) < b[text] and count > max(
             u[text] + f[text] - b[text], min(u[text], f[text])
         ):
-            yield Breach(
-                "returned statement", f"Code that one side removed is there again: {text[:60]}"
-            )
+            line = line_of(merged, text)[:60]
+            yield Breach("returned statement", f"Code that one side removed is there again: {line}")
 
 
 def _unused(sides: _Sides, upstream: str, fork: str, merged: str) -> Iterator[Breach]:

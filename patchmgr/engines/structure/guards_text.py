@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -121,6 +122,14 @@ def head_of(node: ast.stmt) -> str:
             continue
         parts += [name, *(ast.dump(v) if isinstance(v, ast.AST) else str(v) for v in values)]
     return " ".join([type(node).__name__, *parts])
+
+
+def line_of(text: str, head: str) -> str:
+    """Return the first line of the statement with such a head, as it is written."""
+    parsed = nodes_of(text)
+    statements = (n for n in (parsed[1] if parsed else ()) if isinstance(n, ast.stmt))
+    number = next(n.lineno for n in statements if head_of(n) == head)
+    return re.split(r"\r\n?|\n", text)[number - 1].strip()
 
 
 def _doubled(node: ast.Dict) -> Iterator[str]:

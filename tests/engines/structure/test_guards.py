@@ -165,3 +165,10 @@ def test_an_attribute_that_is_set_is_a_name_that_is_bound() -> None:
 )  # fmt: skip
 def test_imports_that_nothing_uses(text: str, names: set[str]) -> None:
     assert unused_imports(text) == names
+
+
+def test_code_that_is_there_again_is_shown_as_it_is_written() -> None:
+    base, upstream = 'call("x",  1)\nb = 2\n', "b = 2\n"
+    fork = merged = base + "c = 3\n"
+    said = suspicions(base, upstream, fork, merged, "a.py")
+    assert 'Code that one side removed is there again: call("x",  1)' in said
