@@ -128,9 +128,10 @@ class Interest(Struct, frozen=True):
 
 def interests(series: Sequence[PatchAtoms]) -> Mapping[str, Interest]:
     """Return by path what to look for in upstream's versions of it."""
-    found: dict[str, Interest] = {}
+    found: dict[str, tuple[set[bytes], set[bytes]]] = {}
     for patch in series:
         for hunk in patch.hunks:
-            known = found.get(hunk.path, Interest())
-            found[hunk.path] = Interest(known.added | hunk.added, known.removed | hunk.removed)
-    return found
+            added, removed = found.setdefault(hunk.path, (set(), set()))
+            added |= hunk.added
+            removed |= hunk.removed
+    return {path: Interest(*map(frozenset, sides)) for path, sides in found.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from patchmgr.engines.ladder import (
     CARRIED_TEXT,
     CONFLICT,
@@ -33,8 +35,9 @@ def doubt(path: str, sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Col
     if base is None or ours is None or base == ours or {base.mode, ours.mode} - FILE_MODES:
         return merged
     texts = blobs.read(base.blob), blobs.read(ours.blob)
+    often = Counter(split_lines(texts[1]))
     for number, hunk, position in carried:
-        if _is_guess(path, *texts, hunk, position):
+        if all(often[line] > 1 for line in hunk.old()) and _is_guess(path, *texts, hunk, position):
             reason = "upstream has what the patch changes in several places, none of them the old"
             answers = list(merged.answers)
             answers[number] = CONFLICT

@@ -807,10 +807,13 @@ class _Account:
         texts = [_joined_lines(lines) for lines in results]
         ends = {path: _joined_lines(lines or []) for path, lines in self._end.items()}
         before = [_joined_lines(_lines(self._base.read(p)) or []) for p in self._group.paths]
+        found = [_Found(text) for text in texts]
+        found_at_end = {path: _Found(text) for path, text in ends.items()}
         for part in self._parts:
             for run in part.runs():
                 text = _joined_lines(run)
-                if text not in ends.get(part.diff.path, b"") or any(text in one for one in texts):
+                end = found_at_end.get(part.diff.path)
+                if end is None or text not in end or any(text in one for one in found):
                     continue
                 # What only brings back what the pin has is upstream's to change.
                 if len(run) == 1 or any(text in one for one in before):
@@ -1168,20 +1171,51 @@ def _beside(lines: Lines, start: int, end: int) -> Lines:
     return lines[max(0, start - _BESIDE) : end + _BESIDE]
 
 
+class _Found:
+    """A text that is asked for parts of it, most often in their order."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text, self._at = text, 0
+
+    def __contains__(self, part: bytes) -> bool:
+        at = self._text.find(part, self._at)
+        at = at if at >= 0 else self._text.find(part, 0, self._at + len(part))
+        self._at = max(at, 0)
+        return at >= 0
+
+
 def _blocks(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
     """Yield the ranges in which two texts differ."""
-    if old == new:
-        return
-    same = 0
-    while same < min(len(old), len(new)) and old[same] == new[same]:
-        same += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - same and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    middle = old[same : len(old) - tail], new[same : len(new) - tail]
-    for tag, a, b, c, d in SequenceMatcher(None, *middle, autojunk=False).get_opcodes():
-        if tag != "equal":
-            yield a + same, b + same, c + same, d + same
+    at_old = at_new = 0
+    for end_old, end_new in (*_in_both(old, new), (len(old), len(new))):
+        if at_old < end_old or at_new < end_new:
+            some = old[at_old:end_old], new[at_new:end_new]
+            matcher = SequenceMatcher(None, *some, autojunk=False)
+            for tag, a, b, c, d in matcher.get_opcodes():
+                if tag != "equal":
+                    yield a + at_old, b + at_old, c + at_new, d + at_new
+        at_old, at_new = end_old + 1, end_new + 1
+
+
+def _in_both(old: Lines, new: Lines) -> list[tuple[int, int]]:
+    """Return where lines are that both texts have once, and that all the others keep aside of.
+
+    Between them there is little to compare: difflib's time grows with the square of it.
+    """
+    counts = Counter(old), Counter(new)
+    places = {line: at for at, line in enumerate(new) if counts[1][line] == 1 == counts[0][line]}
+    pairs = [(at, places[line]) for at, line in enumerate(old) if line in places]
+    kept, least = set[tuple[int, int]](), len(new)
+    for at, place in reversed(pairs):
+        if place < least:
+            kept.add((at, place))
+        least = min(least, place)
+    most, found = -1, list[tuple[int, int]]()
+    for at, place in pairs:
+        if place > most and (at, place) in kept:
+            found.append((at, place))
+        most = max(most, place)
+    return found
 
 
 def _merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:

@@ -139,10 +139,20 @@ def _same_from(
     last = -1
     for first in done:
         if first > last:
-            end = min(len(old), len(new) - drift)
-            differs = map(ne, old[first:end], new[first + drift : end + drift])
-            last = next(compress(count(first), differs), end)
+            last = _first_difference(old, new, first, drift=drift)
             yield first, last
+
+
+def _first_difference(old: list[bytes], new: list[bytes], at: int, *, drift: int) -> int:
+    """Return the first place from `at` where the lines differ, or the end of one text."""
+    end, size = min(len(old), len(new) - drift), 64
+    while at < end:
+        some = old[at : min(at + size, end)]
+        others = new[at + drift : at + drift + len(some)]
+        if some != others:
+            return next(compress(count(at), map(ne, some, others)))
+        at, size = at + len(some), 2 * size
+    return end
 
 
 def _occurrences(lines: list[bytes], part: list[bytes], first: int, last: int) -> Iterator[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 
 from msgspec import Struct
 
@@ -92,11 +91,12 @@ class _Scan(Struct):
     def _plain_body(self, old: int, new: int) -> tuple[bytes, ...] | None:
         """Read a body that all is well with, which most are; None where it needs a closer look."""
         reader = self.reader
-        end = start = reader.at
+        lines, start = reader.lines, reader.at
+        end = start
         if self.ended or not (old or new):
             return None
-        for line in islice(reader.lines, start, None):
-            kind = line[:1]
+        for at in range(start, len(lines)):
+            kind = lines[at][:1]
             if kind == b" ":
                 old -= 1
                 new -= 1
@@ -109,8 +109,8 @@ class _Scan(Struct):
             end += 1
             if old <= 0 and new <= 0:
                 break
-        found = tuple(reader.lines[start:end])
-        is_marked = end < len(reader.lines) and reader.lines[end][:1] == b"\\"
+        found = tuple(lines[start:end])
+        is_marked = end < len(lines) and lines[end][:1] == b"\\"
         if old or new or is_marked or found[-1][-1:] != b"\n":
             return None
         reader.at = end
