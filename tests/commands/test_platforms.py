@@ -30,8 +30,9 @@ def test_names_and_words_are_utf_8_in_the_c_locale_too(stage: Stage) -> None:
     plant(stage.upstream, {"größe.txt": "ü\n"}, "größer")
     box = stage.folder / "ü.mbox"
     box.write_bytes(stage.upstream.patches("HEAD~1..HEAD"))
+    stage.clone("ö")
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    for line in ("--help", "import ../ü.mbox --series s", "status --json"):
+    for line in ("--help", "import ../ü.mbox --series s", "apply s --to ../ö"):
         done = subprocess.run(
             [sys.executable, "-m", "patchmgr", *line.split()],
             cwd=stage.root, env={**environment, "PYTHONPATH": str(_ROOT)},
