@@ -19,6 +19,7 @@ from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.plumbing.applied import PushedPatch, Record
 from patchmgr.plumbing.conversion import Content
+from patchmgr.plumbing.same_names import refuse_same_names
 from patchmgr.plumbing.served import serve
 from patchmgr.plumbing.shifts import Move, as_content, found_file, plan_shift
 from patchmgr.plumbing.steps import CheckoutStep, Edit
@@ -101,6 +102,8 @@ def _step(desk: Desk, revision: Revision, change: Change) -> CheckoutStep:
     check_pin(desk, revision.state)
     paths = {**desk.state, **revision.state}
     leaving = {path for path in paths if desk.ground.entry(revision.state, path) is None}
+    there = paths.keys() - leaving
+    refuse_same_names(checkout.root, there, leaving, desk.bench.tree(desk.head))
     moves = [_move(desk, revision, path) for path in paths]
     moves += _reject_moves(desk, revision)
     record = _record(desk, revision, change.files)

@@ -9,13 +9,14 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id
-from patchmgr.model.ports import Tree
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import AppliedFile, FileState, Record, state_of
 from patchmgr.plumbing.checkout import Checkout, Standing
 from patchmgr.plumbing.clones import Indexed
 from patchmgr.plumbing.conversion import Content, is_attributes
+from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.replacements import Exchange, Replacement
+from patchmgr.plumbing.same_names import refuse_same_names
 from patchmgr.plumbing.target import Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
@@ -23,7 +24,7 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 class Goal(Struct, frozen=True):
     """Where HEAD is and is to be; `onto` are the files below the series that is to be in."""
 
-    onto: Tree
+    onto: StoredTree
     old_head: str
     new_head: str
     makes_commits: bool
@@ -80,6 +81,8 @@ def plan_exchange(
     around = _going_back(checkout, old, wanted)
     wanted = checkout.clone.conversion.to_work_tree(wanted, around=around)
     leaving = _leaving(checkout, old, wanted)
+    there = [path for path, content in wanted.items() if content is not None]
+    refuse_same_names(checkout.root, there, leaving, goal.onto)
     rows = []
     stands = zip(old, checkout.standings(tuple(old.values())), strict=True)
     applied_now = {path for path, standing in stands if standing is Standing.PATCHED}
@@ -114,6 +117,7 @@ def plan_files(
     files = applied.files if applied is not None else ()
     old = {file.path: file for file in files if file.path not in replaced}
     leaving = _leaving(target, old, wanted)
+    refuse_same_names(target.root, [p for p, content in wanted.items() if content is not None])
     rows = [_row(target, path, old.get(path), wanted, leaving) for path in sorted({*wanted, *old})]
     for row in rows:
         if row.wanted is not None and row.is_folder:

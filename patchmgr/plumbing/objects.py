@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -155,6 +155,7 @@ class StoredTree:
     def __init__(self, reader: ObjectReader, tree: str) -> None:
         self.id = tree
         self._reader = reader
+        self._keys: dict[str, dict[str, list[str]]] = {}
 
     def entry(self, path: str) -> Entry | None:
         """Return the file at the path, None where there is none."""
@@ -183,6 +184,26 @@ class StoredTree:
         found = self._find(path)
         assert found is not None
         yield from self._walk(found[1], path + "/")
+
+    def alike(self, path: str, key: Callable[[str], str]) -> Iterator[str]:
+        """Yield the other files whose paths have the same keys, name by name."""
+        found = [("", TREE_MODE, self.id)]
+        for name in path.split("/"):
+            found = [
+                (f"{prefix}/{each}".removeprefix("/"), *self._reader.listing(tree)[each])
+                for prefix, mode, tree in found
+                if mode == TREE_MODE
+                for each in self._keyed(tree, key).get(key(name), ())
+            ]
+        yield from (other for other, mode, _ in found if mode != TREE_MODE and other != path)
+
+    def _keyed(self, tree: str, key: Callable[[str], str]) -> dict[str, list[str]]:
+        known = self._keys.get(tree)
+        if known is None:
+            known = self._keys[tree] = {}
+            for name in self._reader.listing(tree):
+                known.setdefault(key(name), []).append(name)
+        return known
 
     def _walk(self, tree: str, prefix: str) -> Iterator[str]:
         for name, (mode, child) in self._reader.listing(tree).items():

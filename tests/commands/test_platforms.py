@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import invoke
-from tests.commands.scenes import Stage, one_line, plant
+from tests.commands.scenes import Stage, one_line, picture, plant
 
 _ROOT = Path(__file__).parents[2]
 
@@ -41,3 +41,21 @@ def test_names_and_words_are_utf_8_in_the_c_locale_too(stage: Stage) -> None:
         assert done.returncode == 0, done.stderr
     patches = (path.read_bytes() for path in (stage.root / "series/s").iterdir())
     assert any(rb"gr\303\266\303\237e.txt" in raw for raw in patches)
+
+
+@pytest.mark.parametrize("names", [("PLAIN.sh",), ("new.txt", "New.txt")])
+def test_paths_that_the_file_system_takes_for_one_are_refused_before_anything_is_written(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
+) -> None:
+    diffs = (f"--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+{name}\n" for name in names)
+    (stage.folder / "alike.patch").write_text("".join(diffs))
+    stage.run("import", stage.folder / "alike.patch", "--series", "s")
+    checkout = stage.clone()
+    before = picture(checkout.root, without=())
+    monkeypatch.setattr("patchmgr.plumbing.same_names._holds_apart", lambda *names: False)
+    for line in (("apply", "s"), ("apply", "s", "--commit"), ("push", "-a"), ("goto", "alike")):
+        for more in ((), ("--dry-run",)):
+            answer = stage.run(*line, *more, "--to", checkout.root, code=1)
+            assert f"{names[-1]} " in one_line(answer)
+            assert "are one file in" in one_line(answer)
+            assert picture(checkout.root, without=()) == before
