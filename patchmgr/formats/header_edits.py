@@ -163,7 +163,7 @@ def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
     """Return a mail of git's with the commit that its first line names, and its date, as fields.
 
-        A commit that was itself made of a patch with these fields keeps them. What is no mail of one of
+    A commit that was itself made of a patch with these fields keeps them. What is no mail of one of
     the commits (a line of a message may look like the first of a mail) stays as it is.
     """
     first, _, rest = mail.partition(b"\n")

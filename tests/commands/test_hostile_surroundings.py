@@ -100,7 +100,8 @@ class Traps:
     def plant(self, root: Path) -> None:
         """Spoil configuration, hooks and attributes of a clone, and put programs into it.
 
-        Filters of a checkout's own configuration are its owner's, and git runs them.
+        Filters of a checkout's own configuration are its owner's, and git runs them; files whose
+        attributes ask for one are refused (`test_attributes`).
         """
         private = root / ".git"
         with (private / "config").open("a") as file:
@@ -108,7 +109,7 @@ class Traps:
                 if not kind.startswith("filter"):
                     file.write(f"[{kind}]\n\t{name} = {value}\n")
         (private / "info").mkdir(exist_ok=True)
-        (private / "info/attributes").write_bytes(self.attributes.read_bytes())
+        (private / "info/attributes").write_text("* diff=x merge=x\n")
         (private / "info/exclude").write_text("".join(f"/{name}\n" for name in _PROGRAMS))
         (private / "hooks").mkdir(exist_ok=True)
         for name in _HOOKS:
