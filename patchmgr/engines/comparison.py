@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -59,6 +60,18 @@ class Brought(Struct, frozen=True):
     block: Block
 
 
+class Said:
+    """Words that were said, as `Sayings.share` looks for them."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.counts = Counter(words)
+
+    @cached_property
+    def parts(self) -> frozenset[str]:
+        """What the words are made of."""
+        return frozenset(part for word in self.counts for part in parts_of(word))
+
+
 class Sayings(Struct, frozen=True):
     """Words to look for: in order, how often each, and how much it says."""
 
@@ -71,19 +84,17 @@ class Sayings(Struct, frozen=True):
         """Return how much all of it says."""
         return sum(self.weights.values())
 
-    def share(self, words: Sequence[str], *, part_credit: float = 0.0) -> float:
+    def share(self, said: Said, *, part_credit: float = 0.0) -> float:
         """Return how much of it other words say, from 0 to 1.
 
         A name that is not among them counts a bit where the words that it is made of are.
         """
-        said = Counter(words)
-        parts = {p for word in said for p in parts_of(word)} if part_credit else set[str]()
         got = 0.0
         for word, count in self.counts.items():
-            share = min(said.get(word, 0), count) / count
+            share = min(said.counts.get(word, 0), count) / count
             own = parts_of(word) if share < 1 and part_credit and word not in KEYWORDS else ()
             if own:
-                share += (1 - share) * part_credit * sum(p in parts for p in own) / len(own)
+                share += (1 - share) * part_credit * sum(p in said.parts for p in own) / len(own)
             got += share * self.weights[word]
         return got / self.telling if self.telling else 0.0
 
@@ -124,12 +135,12 @@ class Comparison:
             yield Brought(block.new_start + n, tuple(here), block)
 
     @cached_property
-    def new_words(self) -> tuple[str, ...]:
+    def said(self) -> Said:
         """The words of the lines that upstream has more often than base: quick to say."""
         new = list((Counter(self.ours) - Counter(self.base)).elements())
         bound = self._locals(new)
         words = (word for line in new for word in self._words(line))
-        return tuple(LOCAL if word in bound else word for word in words)
+        return Said([LOCAL if word in bound else word for word in words])
 
     def _words(self, line: bytes) -> list[str]:
         is_code = len(line) <= LONGEST_LINE and not is_import(line)
@@ -182,7 +193,17 @@ class Comparison:
 
     def has_news_near(self, runs: Sequence[Run]) -> bool:
         """Say whether upstream brought a line near one of the runs: quicker than `is_beside`."""
-        return any(_is_near(run, block) for block in self.blocks for run in runs)
+        starts, ends = self._news
+        return any(
+            bisect_left(ends, run.start - NEAR) < bisect_right(starts, run.end + NEAR)
+            for run in runs
+        )
+
+    @cached_property
+    def _news(self) -> tuple[list[int], list[int]]:
+        """Where the blocks that upstream brought lines to start in base, and where they end."""
+        news = [block for block in self.blocks if block.new_start != block.new_end]
+        return [block.old_start for block in news], [block.old_end for block in news]
 
     def is_beside(self, run: Run, block: Block) -> bool:
         """Say whether a block is near a run, in the same symbol and the same suite."""

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.comparison import Brought, Comparison, Sayings
+from patchmgr.engines.comparison import Brought, Comparison, Said, Sayings
 from patchmgr.engines.guards import Guard, find_guards
 from patchmgr.engines.languages.words import all_words, is_code, parts_of
 from patchmgr.engines.runs import Run, runs_of
@@ -115,7 +115,7 @@ def _from_its_start(comparison: Comparison, likeness: Likeness) -> Likeness:
 
 def _beside(comparison: Comparison, runs: Sequence[Run], wanted: Sayings) -> list[Likeness | None]:
     """Judge a hunk by what upstream brought right beside it."""
-    if wanted.share(comparison.new_words, part_credit=PART_CREDIT) < LIKE_GUARD:
+    if wanted.share(comparison.said, part_credit=PART_CREDIT) < LIKE_GUARD:
         return []
     guards = [_doubled_guard(comparison, run) for run in runs]
     return [*guards, _said_again(comparison, runs, wanted)]
@@ -126,7 +126,7 @@ def _said_again(comparison: Comparison, runs: Sequence[Run], wanted: Sayings) ->
     is_rare = any(weight >= RARE for weight in wanted.weights.values())
     if wanted.telling < FEWEST_TELLING or not is_rare:
         return None
-    if wanted.share(comparison.new_words) < LIKE_IN_CLEAN:
+    if wanted.share(comparison.said) < LIKE_IN_CLEAN:
         return None
     beside = {b for b in comparison.blocks if any(comparison.is_beside(run, b) for run in runs)}
     lines = [line for line in comparison.brought if line.block in beside]
@@ -145,7 +145,7 @@ def _in_other_words(
     """Judge a hunk that collides by what upstream brought into the same symbol."""
     if wanted.telling < FEWEST_TELLING:
         return None
-    if wanted.share(comparison.new_words, part_credit=PART_CREDIT) < LIKE_IN_CONFLICT:
+    if wanted.share(comparison.said, part_credit=PART_CREDIT) < LIKE_IN_CONFLICT:
         return None
     here = comparison.brought_here(runs)
     lines = dict.fromkeys((*here, *comparison.called(here)))
@@ -161,12 +161,15 @@ def _moved_with_surroundings(
     """Judge a hunk that collides because upstream moved its place into a new function."""
     called = comparison.called(comparison.brought_here(runs))
     words = _words(called)
-    if wanted.share(words) < 1:
+    if wanted.share(Said(words)) < 1:
         return None
     blocks = [b for b in comparison.blocks if any(run.gap(b) == 0 for run in runs)]
     gone = [line for b in blocks for line in comparison.base[b.old_start : b.old_end]]
     surroundings = comparison.weighed(all_words(gone, comparison.language))
-    if surroundings.telling < TELLING_SURROUNDINGS or surroundings.share(words) < FEWEST_MOVED:
+    if (
+        surroundings.telling < TELLING_SURROUNDINGS
+        or surroundings.share(Said(words)) < FEWEST_MOVED
+    ):
         return None
     place = comparison.weighed(all_words(hunk.new(), comparison.language))
     found = _best_window(place, called, comparison.in_ours(runs[0].start))
@@ -197,7 +200,7 @@ def _doubled_guard(comparison: Comparison, run: Run) -> Likeness | None:
     best: Likeness | None = None
     for theirs, lines in _guards_beside(comparison, run):
         words = _words(lines)
-        share = wanted.share(words, part_credit=PART_CREDIT)
+        share = wanted.share(Said(words), part_credit=PART_CREDIT)
         if share < LIKE_GUARD or rare.isdisjoint(p for w in words for p in parts_of(w)):
             continue
         confidence = _rounded(share + (1 - share) * GUARD_BONUS)
@@ -238,7 +241,7 @@ def _best_window(
     window: Sequence[Brought] = ()
     for start, line in enumerate(lines):
         candidate = _window(lines, start, size)
-        share = wanted.share(_words(candidate), part_credit=part_credit)
+        share = wanted.share(Said(_words(candidate)), part_credit=part_credit)
         if share and (share, -abs(line.number - near)) > best:
             best, window = (share, -abs(line.number - near)), candidate
     share = best[0]
@@ -246,7 +249,9 @@ def _best_window(
         return None
     while len(window) > 1:
         halves = (window[:-1], window[1:])
-        enough = (h for h in halves if wanted.share(_words(h), part_credit=part_credit) >= share)
+        enough = (
+            h for h in halves if wanted.share(Said(_words(h)), part_credit=part_credit) >= share
+        )
         smaller = next(enough, None)
         if smaller is None:
             break
