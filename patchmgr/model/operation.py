@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+Commit = Annotated[str, Meta(pattern=r"^[0-9a-f]{40}\Z")]
 
 
 class OperationKind(str, Enum):
@@ -15,27 +19,27 @@ class OperationKind(str, Enum):
     REDO = "redo"
 
 
-class Turned(Struct, frozen=True):
+class Turned(Struct, frozen=True, array_like=True):
     """A file of the workspace: sha256 of its content before and after, None for no file."""
 
     path: str
-    before: str | None
-    after: str | None
+    before: Sha256 | None
+    after: Sha256 | None
 
 
-class KeptFile(Struct, frozen=True):
+class KeptFile(Struct, frozen=True, array_like=True):
     """A file of a target: git's mode, sha256 of the content, permission bits where known."""
 
-    mode: str
-    sha256: str
-    permissions: int | None = None
+    mode: Annotated[str, Meta(pattern=r"^(100644|100755|120000)\Z")]
+    sha256: Sha256
+    permissions: Annotated[int, Meta(ge=0, le=0o777)] | None = None
 
     def is_like(self, other: KeptFile | None) -> bool:
         """Say whether another file has the same mode and content."""
         return other is not None and (self.mode, self.sha256) == (other.mode, other.sha256)
 
 
-class TurnedFile(Struct, frozen=True):
+class TurnedFile(Struct, frozen=True, array_like=True):
     """A file of a target before and after, None for no file."""
 
     path: str
@@ -48,17 +52,17 @@ class TurnedTarget(Struct, frozen=True):
 
     root: str
     files: tuple[TurnedFile, ...]
-    before: str | None
-    after: str | None
+    before: Sha256 | None
+    after: Sha256 | None
 
 
-class TurnedRef(Struct, frozen=True):
+class TurnedRef(Struct, frozen=True, array_like=True):
     """A ref of a store that moved; None where there was none, or is none now."""
 
     store: str
-    name: str
-    before: str | None
-    after: str | None
+    name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]
+    before: Commit | None
+    after: Commit | None
 
 
 class Operation(Struct, frozen=True):
