@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, convert, to_builtins
 
 from patchmgr.errors import PatchmgrError
 
@@ -81,25 +81,4 @@ def read_record(document: Mapping[str, Any]) -> Record:
     """Return the record of JSON values; raise "broken-target" for a newer format."""
     if document["format"] != FORMAT:
         raise PatchmgrError("broken-target", "the record was written by a newer patchmgr")
-    return Record(
-        str(document["series"]),
-        str(document["digest"]),
-        tuple(document["selected"]),
-        str(document["onto"]),
-        document["head"],
-        tuple(_applied_file(file) for file in document["files"]),
-        document.get("workspace"),
-        _pushed(document.get("pushed")),
-        tuple(str(path) for path in document.get("rejects", ())),
-    )
-
-
-def _pushed(rows: Any) -> tuple[PushedPatch, ...] | None:
-    return None if rows is None else tuple(PushedPatch(**row) for row in rows)
-
-
-def _applied_file(file: Mapping[str, Any]) -> AppliedFile:
-    before, after = (FileState(**s) if s else None for s in (file["before"], file["after"]))
-    return AppliedFile(
-        file["path"], before, after, file["original"], file["permissions"], file.get("blob")
-    )
+    return convert(document, Record)
