@@ -163,11 +163,11 @@ def missing_imports(
     look up: one counts that nothing in the merged file binds. Where the import cannot be had, the
     name stays for those who look at the result.
     """
-    undefined = _undefined_names(merged) & frozenset(names)
     content = merged
     try:
-        sources = _bindings(_parsed(theirs)) if undefined else {}
-        for name in sorted(undefined & sources.keys()):
+        sources = _bindings(_parsed(theirs))
+        wanted = (frozenset(names) & sources.keys()) - _bindings(_parsed(merged)).keys()
+        for name in sorted(wanted & _undefined_names(merged) if wanted else ()):
             source = sources[name]
             if source is not None:
                 content = with_import(base, source, home, content, name=name)
