@@ -16,7 +16,7 @@ from patchmgr.engines.conflict_ids import region_id
 from patchmgr.engines.linear import Changes, Closest, Line, Piece, Remark, closest
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import EMPTY_TREE, ZERO_ID, is_full_id
+from patchmgr.model.ids import EMPTY_TREE, is_full_id
 from patchmgr.model.recorded import Resolution
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
@@ -347,7 +347,7 @@ def _made(session: Session, graph: _Graph, plan: _Plan, asked: _Asked, form: str
         raise AssertionError(f"{head} became {end}, which has another tree")
     label = f"{asked.first}..{asked.last}"
     mails = range_mails(bench.git_dir, f"{plan.base}..{end}")
-    own = {made: one.commit for made, one in zip(ids, line.pieces, strict=True) if not one.is_rest}
+    own = {made: piece.commit for made, piece in zip(ids, line.pieces, strict=True)}
     dates = commit_dates(bench.git_dir, *own.values())
     mails = [_from_own(mail, own) for mail in mails]
     patches = tuple(found_in(mails, label, session.say, dates))
@@ -370,9 +370,8 @@ def _made(session: Session, graph: _Graph, plan: _Plan, asked: _Asked, form: str
 
 
 def _from_own(mail: bytes, own: Mapping[str, str]) -> bytes:
-    """Return a mail whose first line names the fork's own commit, where it is made of one."""
-    made = mail[5:45].decode()
-    return mail.replace(made.encode(), own.get(made, ZERO_ID).encode(), 1)
+    """Return a mail whose first line names the fork's own commit in place of the one made of it."""
+    return mail[:5] + own[mail[5:45].decode()].encode() + mail[45:]
 
 
 def _check_contents(graph: _Graph, asked: _Asked, pieces: Sequence[Piece]) -> None:

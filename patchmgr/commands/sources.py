@@ -16,7 +16,7 @@ from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name
 from patchmgr.formats.series_files import parse_series, renamed, with_ended_lines
 from patchmgr.formats.shown import shown
 from patchmgr.model.series import SeriesFile, SeriesLine
-from patchmgr.plumbing.ranges import commit_dates, commit_mail, range_patches
+from patchmgr.plumbing.ranges import commit_dates, range_mails, range_patches
 from patchmgr.plumbing.stgit_stacks import find_stack
 
 SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")
@@ -152,8 +152,7 @@ def _not_empty(path: Path) -> bytes:
 
 def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[Found]:
     """Return the commits of a range, under the names that `gbp pq` gave them if it did."""
-    box, dates = range_patches(repository, commits)
-    mails = [raw for raw in split_mbox(box) if raw.strip()]
+    mails, dates = range_patches(repository, commits)
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
         say(f"Left out of {commits}: {left_out} that are merges or change nothing.")
@@ -189,9 +188,8 @@ def read_stack(repository: Path, branch: str | None, say: Callable[[str], None])
     found: list[Found] = []
     dates = commit_dates(git_dir, *(commit for _, commit in stack.applied))
     for name, commit in stack.applied:
-        mail = commit_mail(git_dir, commit)
-        if mail.strip():
-            found.append(Found(with_origin(mail, dates), f"patch {name}", name))
-        else:
+        mails = range_mails(git_dir, "-1", commit)
+        found += [Found(with_origin(mail, dates), f"patch {name}", name) for mail in mails]
+        if not mails:
             say(f"Left out of the stack, because it changes nothing: {shown(name)}")
     return found

@@ -163,13 +163,10 @@ def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
     """Return a mail of git's with the commit that its first line names, and its date, as fields.
 
-    A commit that was itself made of a patch with these fields keeps them. What is no mail of one of
-    the commits (a line of a message may look like the first of a mail) stays as it is.
+    A commit that was itself made of a patch with these fields keeps them.
     """
     first, _, rest = mail.partition(b"\n")
-    commit = first.decode("latin-1")[5:45]
-    if commit not in dates:
-        return mail
+    commit = first.split(b" ")[1].decode()
     head, body, diff = _taken_apart(rest)
     if _field_at(body, IMPORTED_FROM)[0] is None:
         body = _with_field(body, IMPORTED_FROM, commit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
@@ -20,26 +21,32 @@ _FORM = (
     "--no-relative", "--submodule=short", "--ignore-submodules=none", "--topo-order",
     "--no-notes", "--no-from", "--no-to", "--no-cc", "--no-add-header",
     "--no-signoff", "--encoding=UTF-8", "--inter-hunk-context=0", "--indent-heuristic",
-    "-O/dev/null", "--suffix=.patch",
+    "-O/dev/null", "--suffix=.patch", "--pretty=mboxrd",
 )  # fmt: skip
+_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # no line of a diff begins so
 
 
-def range_patches(repository: Path, commits: str) -> tuple[bytes, dict[str, str]]:
-    """Return the commits of `A..B`, oldest first, as one mailbox, and the dates of all of them.
+def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str, str]]:
+    """Return the commits of `A..B`, oldest first, as mails, and the dates of all of them.
 
-    Each mail's first line names its commit. Merges and commits that change nothing are not in the
-    mailbox. Raises PatchmgrError "usage" where the repository or the range is none, and
-    "unknown-ref" where an end of it is none.
+    Raises PatchmgrError "usage" where the repository or the range is none, and "unknown-ref" where
+    an end of it is none.
     """
     git_dir = find_git_dir(repository)
     for end in range_ends(commits):
         commit_named(git_dir, end, repository)
-    return _mailbox(git_dir, commits), commit_dates(git_dir, commits)
+    return range_mails(git_dir, commits), commit_dates(git_dir, commits)
 
 
-def range_mails(git_dir: Path, commits: str) -> list[bytes]:
-    """Return the commits of a range without merges, oldest first, as mails."""
-    return [mail for mail in split_mbox(_mailbox(git_dir, commits)) if mail.strip()]
+def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
+    """Return commits, oldest first, as mails, without merges and what changes nothing.
+
+    Each mail's first line names its commit.
+    """
+    # Away from the current directory, which git would take for the work tree, attributes and all.
+    line = ["format-patch", *_FORM, *revisions, "--"]
+    box = door.output(line, git_dir=git_dir, cwd=git_dir)
+    return [_QUOTED.sub(rb"\1", mail) for mail in split_mbox(box) if mail.strip()]
 
 
 def range_ends(commits: str) -> tuple[str, str]:
@@ -48,11 +55,6 @@ def range_ends(commits: str) -> tuple[str, str]:
     if not dots or not first or not last or commits.startswith("-") or last.startswith("."):
         raise PatchmgrError("usage", f"{commits} is no range A..B")
     return first, last
-
-
-def _mailbox(git_dir: Path, commits: str) -> bytes:
-    # Away from the current directory, which git would take for the work tree, attributes and all.
-    return door.output(["format-patch", *_FORM, commits, "--"], git_dir=git_dir, cwd=git_dir)
 
 
 def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
@@ -72,9 +74,3 @@ def tree_named(git_dir: Path, name: str) -> str:
     if code:
         raise PatchmgrError("unknown-ref", f"{git_dir} has no tree {shown(name)}")
     return printed.decode().strip()
-
-
-def commit_mail(git_dir: Path, commit: str) -> bytes:
-    """Return one commit as a mail, nothing where it changes nothing."""
-    arguments = ["format-patch", *_FORM, "-1", commit, "--"]
-    return door.output(arguments, git_dir=git_dir, cwd=git_dir)

@@ -272,8 +272,12 @@ def test_an_empty_file_among_others_is_named(empty: Stage) -> None:
 _NEW = b"--- /dev/null\n+++ b/new2\n@@ -0,0 +1 @@\n+x\n"
 
 
-def test_a_message_that_looks_like_a_mail(empty: Stage) -> None:
-    line = f"From {'1' * 40} Mon Sep 17 00:00:00 2001"
-    head = commits(empty, ({"pkg/a.py": text(l1="x\n")}, f"one\n\n{line}\n\nmore"))
-    message = refuses(empty, "--git", empty.upstream.root, f"main..{head}")
-    assert "has no diff in it" in message
+@pytest.mark.parametrize("quote", ["", ">"])
+def test_a_message_that_looks_like_a_mail(empty: Stage, quote: str) -> None:
+    line = f"{quote}From {'1' * 40} Mon Sep 17 00:00:00 2001"
+    head = commits(empty, ({"pkg/a.py": text(l1="x\n")}, f"one\n\nWhy.\n\n{line}\n\nmore"))
+    empty.run("import", "--git", empty.upstream.root, f"main..{head}", "--series", "s")
+    raw = (empty.root / "series/s/one.patch").read_text()
+    assert f"\n\nWhy.\n\n{line}\n\nmore\n\nImported-From: {head}\n" in raw
+    empty.run("branch", "--repo", empty.upstream.root, "--name", "built")
+    assert f"\n{line}\n" in empty.upstream.git("log", "-1", "--format=%B", "built")
