@@ -21,7 +21,7 @@ from patchmgr.commands.work_area import read_unfinished
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.clones import open_clone
-from patchmgr.plumbing.namespaces import forget, workspaces
+from patchmgr.plumbing.namespaces import forget, gone
 from patchmgr.plumbing.store_problems import (
     Kind,
     StoreProblem,
@@ -139,9 +139,8 @@ def _stores(asked: Asked) -> Iterator[Found]:
             yield _treated(problem, asked)
         if not problems:
             yield Found("stores", store.name, Health.WELL)
-    gone = [name for name, _, is_there in workspaces() if not is_there]
     if asked.prunes and not asked.is_dry_run:
-        for name in gone:
+        for name in gone():
             forget(name)
     if not number:
         yield Found("stores", str(cache), Health.WELL, "no store yet")
@@ -150,7 +149,7 @@ def _stores(asked: Asked) -> Iterator[Found]:
 _HINTS = {
     Kind.MISSING_ALTERNATE: "patchmgr upstream add NAME --git URL --reference DIR lends again",
     Kind.BROKEN_REF: "patchmgr upstream fetch brings upstream's again, patchmgr branch yours",
-    Kind.BROKEN_STORE: "patchmgr upstream fetch makes it again",
+    Kind.BROKEN_STORE: "patchmgr upstream fetch brings what it lacks",
 }
 
 

@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,8 @@ from patchmgr.plumbing.stores import cache_folder
 REFS = "refs/patchmgr/"
 _FILE = f"{PRIVATE}/id"
 _ID = re.compile(r"[0-9a-f]{16}")
+# A disk that is not mounted is no workspace that is gone, so each is given this many seconds.
+_KEPT = 90 * 24 * 60 * 60
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
@@ -52,18 +55,23 @@ def claim(root: Path) -> None:
         if _noted(note) != root.resolve():
             note.parent.mkdir(parents=True, exist_ok=True)
             _write(note, os.fsencode(root.resolve()))
+        with suppress(PermissionError):
+            os.utime(note)
     except OSError as fault:
         raise unwritable(str(note), fault) from fault
 
 
-def workspaces() -> Iterator[tuple[str, Path, bool]]:
-    """Yield each id that was noted, where its workspace was last, and whether it is there."""
+def gone() -> Iterator[str]:
+    """Yield the ids of workspaces that are not where they were, and that changed nothing lately."""
     with suppress(OSError):
         for note in sorted(_notes().iterdir()):
             root = _noted(note)
-            if root is not None and _ID.fullmatch(note.name):
-                is_made = note.name == _made_of(root) and (root / LOCK).is_file()
-                yield note.name, root, is_made or _read(root) == note.name
+            if root is None or not _ID.fullmatch(note.name):
+                continue
+            is_made = note.name == _made_of(root) and (root / LOCK).is_file()
+            is_there = is_made or _read(root) == note.name
+            if not is_there and time.time() - note.stat().st_mtime > _KEPT:
+                yield note.name
 
 
 def forget(name: str) -> None:

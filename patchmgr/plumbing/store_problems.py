@@ -22,7 +22,7 @@ from patchmgr.plumbing.stores import RefMove, cache_folder, listed, move_refs
 _HOUR = 60 * 60
 _DAY = 24 * _HOUR
 _REF = re.compile(rb"[0-9a-f]{40}\n?|ref: refs/[^\n]+\n?")
-_OLD_REFS = ("refs/heads/", "refs/tags/")  # where all workspaces had them until 2026
+_OLD_HEADS = "refs/heads/"  # where all workspaces had them until 2026
 
 
 class Kind(str, Enum):
@@ -65,12 +65,15 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
         if _is_older(store, _DAY):
             yield StoreProblem(Kind.TEMPORARY, store, ".")
         return
-    if not (store / "HEAD").is_file() or not (store / "objects").is_dir():
+    if not (store / "objects").is_dir():
         yield StoreProblem(Kind.BROKEN_STORE, store, ".")
         return
-    for line in _alternates(store):
-        if not os.path.isdir(line):
-            yield StoreProblem(Kind.MISSING_ALTERNATE, store, os.fsdecode(line))
+    if not (store / "HEAD").is_file():
+        yield StoreProblem(Kind.BROKEN_STORE, store, "HEAD")
+        return
+    missing = [os.fsdecode(line) for line in _alternates(store) if not os.path.isdir(line)]
+    for path in missing:
+        yield StoreProblem(Kind.MISSING_ALTERNATE, store, path)
     for path in _files(store):
         name = path.relative_to(store).as_posix()
         if path.name.endswith(".lock") and _is_older(path, _HOUR):
@@ -83,20 +86,26 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
                 name = path.relative_to(store).as_posix()
                 yield StoreProblem(Kind.TEMPORARY, store, name)
     if has_git:
-        yield from _ref_problems(store)
+        yield from _ref_problems(store, lacks_objects=bool(missing))
 
 
-def _ref_problems(store: Path) -> Iterator[StoreProblem]:
-    gone = {name for name, _, is_there in namespaces.workspaces() if not is_there}
+def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]:
+    """Yield refs to nothing, unless that may come back, and branches that nobody has any more.
+
+    Tags stay: the head before a rebase, which they keep, cannot be built again.
+    """
+    gone = set(namespaces.gone())
     rows = listed(store, "refs/")
     with ObjectReader(store) as reader:
         there = reader.kinds({commit for _, commit, _ in rows})
     for name, commit, target in rows:
+        space = name.split("/") if name.startswith(namespaces.REFS) else []
         if commit not in there and not target:
-            yield StoreProblem(Kind.BROKEN_REF, store, name)
-        elif name.startswith(_OLD_REFS):
+            if not lacks_objects:
+                yield StoreProblem(Kind.BROKEN_REF, store, name)
+        elif name.startswith(_OLD_HEADS):
             yield StoreProblem(Kind.OLD_REF, store, name)
-        elif name.startswith(namespaces.REFS) and name.split("/")[2] in gone:
+        elif space and space[2] in gone and space[3] != "tags":
             yield StoreProblem(Kind.GONE_WORKSPACE, store, name)
 
 
@@ -104,7 +113,9 @@ def mend(problem: StoreProblem) -> None:
     """Put right what is wrong, or delete what is left over."""
     store, what = problem.store, problem.what
     try:
-        if problem.kind in (Kind.BROKEN_STORE, Kind.TEMPORARY):
+        if problem.kind is Kind.BROKEN_STORE and what == "HEAD":
+            write_synced(store / what, b"ref: refs/heads/main\n")
+        elif problem.kind in (Kind.BROKEN_STORE, Kind.TEMPORARY):
             path = store / what
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         elif problem.kind is Kind.STALE_LOCK:

@@ -98,6 +98,10 @@ def _gone(stage: Stage, store: Path) -> str:
     stage.run("-C", other, "branch", "s")
     name = (other / ".patchmgr/id").read_text()
     shutil.rmtree(other)
+    assert doctor(stage, "--prune") == []  # its disk may come back
+    old(stage.folder / "cache/patchmgr/workspaces" / name, days=100)
+    for ref in (f"refs/patchmgr/{name}/tags/s-fallback-1", "refs/tags/s-fallback-2"):
+        Repository(store, is_there=True).git("update-ref", ref, stage.base)  # these stay
     return f"ref of a workspace that is gone refs/patchmgr/{name}/heads/patchmgr/s"
 
 
@@ -134,13 +138,21 @@ def test_a_store_is_put_right(
     assert stage.run("branch", "s", "--json").json["head"] == head
 
 
-def test_a_store_that_is_none_is_made_again(stage: Stage) -> None:
+@pytest.mark.parametrize(("lost", "what"), [("objects", "."), ("HEAD", "HEAD")])
+def test_a_store_that_is_none_is_made_again(stage: Stage, lost: str, what: str) -> None:
     store = store_of(stage)
-    (store / "HEAD").unlink()
-    assert doctor(stage, "--repair") == [(store.name, "mended", "broken store .")]
-    assert not store.exists()
+    (store / lost).rename(stage.folder / "lost")
+    assert doctor(stage, "--repair") == [(store.name, "mended", f"broken store {what}")]
+    assert (store / "objects").exists() == (lost == "HEAD")
     stage.run("upstream", "fetch")
     stage.run("branch", "s")
+
+
+def test_refs_wait_for_the_objects_of_a_lender_that_is_gone(stage: Stage) -> None:
+    store = store_of(stage)
+    no_lender, no_object = _no_lender(stage, store), _nowhere(stage, store)
+    assert doctor(stage, "--repair") == [(store.name, "mended", no_lender)]
+    assert doctor(stage, code=4) == [(store.name, "broken", no_object)]
 
 
 @pytest.mark.parametrize(
