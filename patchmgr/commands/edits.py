@@ -46,7 +46,9 @@ def _entries_now(desk: Desk, paths: Sequence[str]) -> dict[str, Entry | None]:
         for path in paths
     }
     now = checkout.clone.conversion.as_git(
-        files, lambda: {path: desk.content(path, desk.state) for path in (*paths, *desk.state)}
+        files,
+        lambda: {path: desk.content(path, desk.state) for path in (*paths, *desk.state)},
+        desk.applied,
     )
     for content in now.values():
         if content is not None:

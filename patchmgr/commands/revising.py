@@ -122,7 +122,7 @@ def _edits(desk: Desk, revision: Revision, leaving: Collection[str]) -> Iterator
     checkout = desk.need_checkout()
     found = {path: found_file(checkout, path, leaving) for path in sorted(paths)}
     before = {path: desk.content(path, desk.state) for path in found}
-    now = checkout.clone.conversion.as_git(found, lambda: before)
+    now = checkout.clone.conversion.as_git(found, lambda: before, desk.applied)
     written = checkout.clone.conversion.to_work_tree(before)
     for path, file in found.items():
         if now[path] != before[path]:

@@ -21,6 +21,7 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import door
+from patchmgr.plumbing.applied import Record, state_of
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.replacements import parents_of
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
@@ -177,11 +178,13 @@ class Conversion:
         self,
         found: Mapping[str, WorkFile | None],
         state: Callable[[], Mapping[str, Content | None]],
+        applied: Record | None = None,
     ) -> dict[str, Content | None]:
         """Return files as git would have them, where a state is to be there.
 
-        A file that is as git would write it is the state's own, whatever a way back would give.
-        The state is asked for only where something may be converted.
+        A file that is as git would write it, or as it was when it was `applied`, is the state's
+        own, whatever a way back would give. The state is asked for only where something may be
+        converted.
         """
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)
@@ -193,10 +196,11 @@ class Conversion:
         whole = state()
         known = {p: c for p in names if (c := whole.get(p)) and c.entry.mode in FILE_MODES}
         out = self.to_work_tree(known, around=whole)
+        written = {file.path: file.after for file in applied.files} if applied else {}
         rest = {}
         for path in names:
-            content, mode = out.get(path), there[path].mode
-            if content is not None and content.content == there[path].content:
+            content, mode, raw = out.get(path), there[path].mode, there[path].content
+            if content and (content.content == raw or written.get(path) == state_of(mode, raw)):
                 done[path] = Content(Entry(mode, content.entry.blob), known[path].content)
             else:
                 rest[path] = there[path]

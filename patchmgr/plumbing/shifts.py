@@ -52,7 +52,7 @@ def plan_shift(
     """
     known = {file.path: file for file in applied.files} if applied is not None else {}
     leaving = {move.path for move in moves if move.new is None}
-    shown_as = _as_git(checkout, moves, leaving)
+    shown_as = _as_git(checkout, applied, moves, leaving)
     below, new = (_to_work_tree(checkout, moves, name) for name in ("below", "new"))
     files: list[Replacement] = []
     rows: list[AppliedFile] = []
@@ -66,7 +66,10 @@ def plan_shift(
                 _refuse_edited(checkout, move, shown_as[move.path])
             files.append(_replacement(written, found, bits))
         if move.new != move.below and not move.is_apart:
-            rows.append(_row(written, known.get(move.path), found, originals))
+            row = _row(written, known.get(move.path), found, originals)
+            is_written = move.is_kept or move.old != move.new or move.path not in known
+            after = row.after if is_written else known[move.path].after
+            rows.append(replace(row, after=after))
     record = replace(record, files=tuple(rows))
     return Exchange(tuple(files), record, originals, head=(head, head))
 
@@ -81,14 +84,17 @@ def _to_work_tree(
 
 
 def _as_git(
-    checkout: Checkout, moves: Collection[Move], leaving: Collection[str]
+    checkout: Checkout,
+    applied: Record | None,
+    moves: Collection[Move],
+    leaving: Collection[str],
 ) -> dict[str, Content | None]:
     """Return what is found of each path that changes, as git has it."""
     moved = [m for m in moves if m.is_apart or (not m.is_kept and m.old != m.new)]
     apart = {m.path: as_content(found_file(checkout, m.path)) for m in moved if m.is_apart}
     found = {m.path: found_file(checkout, m.path, leaving) for m in moved if not m.is_apart}
     state = {move.path: move.old for move in moves if not move.is_apart}
-    return {**apart, **checkout.clone.conversion.as_git(found, lambda: state)}
+    return {**apart, **checkout.clone.conversion.as_git(found, lambda: state, applied)}
 
 
 def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> WorkFile | None:

@@ -247,3 +247,21 @@ def test_a_file_that_needs_a_filter_is_refused_by_name(scene: Scene, tmp_path: P
         assert picture(root, without=("patchmgr",)).keys() >= before.keys()
     assert (root / "f.x").read_text() == TEXT
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_file_that_later_attributes_would_convert_is_not_edited(scene: Scene) -> None:
+    place = begin(scene, Case(ends="\n", text=TEXT.replace("1 ü\n", "1 ü\r\n")))
+    place.run("goto", "0", "--to", place.checkout.root)
+    place.patch("one", "line 4", "ours")
+    written = place.content()
+    place.run("new", "two")
+    (place.checkout.root / ".gitattributes").write_text("*.x text eol=crlf\n")
+    place.run("refresh", ".gitattributes")
+    raw = (scene.root / "series/s/two.patch").read_bytes()
+    assert place.run("refresh").out == "two.patch: nothing to refresh\n"
+    place.run("pop")
+    place.run("push")
+    assert place.content() == written
+    assert (scene.root / "series/s/two.patch").read_bytes() == raw
+    place.run("pop", "--all")
+    assert place.content() == written.replace(b"ours", b"line 4")
