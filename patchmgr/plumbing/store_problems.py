@@ -72,8 +72,8 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
         yield StoreProblem(Kind.BROKEN_STORE, store, "HEAD")
         return
     missing = [os.fsdecode(line) for line in _alternates(store) if not os.path.isdir(line)]
-    for path in missing:
-        yield StoreProblem(Kind.MISSING_ALTERNATE, store, path)
+    for lender in missing:
+        yield StoreProblem(Kind.MISSING_ALTERNATE, store, lender)
     for path in _files(store):
         name = path.relative_to(store).as_posix()
         if path.name.endswith(".lock") and _is_older(path, _HOUR):
