@@ -124,10 +124,10 @@ def _named(
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
     """Return the lines for the series file, and the patches under names that are free.
 
-    What was imported from the same commit as a known patch is left out.
+    What was imported from the same commit as a known patch is left out, unless it was edited.
     """
     names = {*present.names(), "series", "series.toml"}
-    commits = {patch.says(IMPORTED_FROM): patch.name for patch in known}
+    commits = {patch.says(IMPORTED_FROM): patch for patch in known}
     lines: list[SeriesLine] = []
     patches: list[Patch] = []
     for item in found:
@@ -139,13 +139,27 @@ def _named(
             raise PatchmgrError("bad-patch", f"{item.label} has no diff in it")
         commit = draft.says(IMPORTED_FROM)
         if commit is not None and commit in commits:
-            session.say(f"Left out {item.label}: {shown(commits[commit])} is from {commit[:12]}.")
+            patch = commits[commit]
+            if item.commit != commit and _changes(draft.diff) != _changes(patch.diff):
+                name = shown(patch.name)
+                raise PatchmgrError(
+                    "changed-patch",
+                    f"{item.label} differs from {name}, and both are from {commit[:12]}",
+                    (f"look at it: patchmgr show {name}",
+                     "take the edit over with patchmgr refresh, and name what is new without it"),
+                )  # fmt: skip
+            session.say(f"Left out {item.label}: {shown(patch.name)} is from {commit[:12]}.")
             continue
         name = _name(item, draft, names)
         names.add(name)
         lines.append(item.listed(name))
         patches.append(parse_listed(item.raw, lines[-1]))
     return tuple(lines), tuple(patches)
+
+
+def _changes(diff: bytes) -> list[bytes]:
+    """Return the lines of a diff that say what it changes, wherever in a file that is."""
+    return [line for line in diff.splitlines() if not line.startswith((b"index ", b"@@ ", b" "))]
 
 
 def _name(item: Found, draft: Patch, taken: Collection[str]) -> str:

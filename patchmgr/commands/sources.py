@@ -31,7 +31,7 @@ class Found(Struct, frozen=True):
     """A patch in a source: its bytes, what to call it in an error, and a wished file name.
 
     `wish` is None where the subject gives the name; `line` is the patch's line in a series file,
-    and `strip` counts the leading directories of its paths.
+    and `strip` counts the leading directories of its paths. `commit` is the one that it is.
     """
 
     raw: bytes
@@ -40,6 +40,7 @@ class Found(Struct, frozen=True):
     line: SeriesLine | None = None
     strip: int = 1
     is_reversed: bool = False
+    commit: str | None = None
 
     def listed(self, name: str) -> SeriesLine:
         """Return the line of a series file for the patch under a name."""
@@ -172,9 +173,8 @@ def found_in(
         if tagged.is_ignored:
             say(f"Left out patch {at} of {commits}: its message says Gbp-Pq: Ignore.")
         else:
-            found.append(
-                Found(with_origin(tagged.raw, dates), f"patch {at} of {commits}", tagged.wish)
-            )
+            raw, label = with_origin(tagged.raw, dates), f"patch {at} of {commits}"
+            found.append(Found(raw, label, tagged.wish, commit=mail[5:45].decode()))
     return found
 
 
@@ -189,7 +189,9 @@ def read_stack(repository: Path, branch: str | None, say: Callable[[str], None])
     dates = commit_dates(git_dir, *(commit for _, commit in stack.applied))
     for name, commit in stack.applied:
         mails = range_mails(git_dir, "-1", commit)
-        found += [Found(with_origin(mail, dates), f"patch {name}", name) for mail in mails]
+        for mail in mails:
+            raw = with_origin(mail, dates)
+            found.append(Found(raw, f"patch {name}", name, commit=commit))
         if not mails:
             say(f"Left out of the stack, because it changes nothing: {shown(name)}")
     return found

@@ -272,6 +272,20 @@ def test_an_empty_file_among_others_is_named(empty: Stage) -> None:
 _NEW = b"--- /dev/null\n+++ b/new2\n@@ -0,0 +1 @@\n+x\n"
 
 
+def test_an_edited_commit_of_the_published_branch_is_not_left_out(empty: Stage) -> None:
+    up = empty.upstream
+    head = commits(empty, ({"pkg/a.py": text(l1="x\n")}, "one"))
+    take(empty, "--git", up.root, f"main..{head}")
+    empty.run("branch", "s", "--repo", up.root, "--name", "ours")
+    up.git("checkout", "--quiet", "ours")
+    (up.root / "pkg/a.py").write_text(text(l1="edited\n"))
+    up.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    edited = up.head()
+    up.git("checkout", "--quiet", "main")
+    message = refuses(empty, "--git", up.root, f"main..{edited}")
+    assert f"differs from one.patch, and both are from {head[:12]}" in message
+
+
 @pytest.mark.parametrize("quote", ["", ">"])
 def test_a_message_that_looks_like_a_mail(empty: Stage, quote: str) -> None:
     line = f"{quote}From {'1' * 40} Mon Sep 17 00:00:00 2001"
