@@ -137,7 +137,7 @@ def main() -> NoReturn:
     # A run is short and keeps most of what it makes: looking for garbage costs a tenth of it.
     gc.set_threshold(_MANY)
     try:
-        end_with(quick_command(app, sys.argv[1:]))
+        end_with(lambda: quick_command(app, sys.argv[1:]))
     finally:
         gc.freeze()
 

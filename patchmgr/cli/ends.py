@@ -19,26 +19,35 @@ _OF_THE_SYSTEM = (
 )  # fmt: skip
 
 
-def end_with(app: Callable[..., object]) -> NoReturn:
-    """Run the command line; the one place where errors become exit codes."""
+def end_with(made: Callable[[], Callable[..., object]]) -> NoReturn:
+    """Make the command line and run it; the one place where errors become exit codes."""
     Given.wants_json, Given.line = "--json" in sys.argv, "patchmgr"
     try:
-        code = app(standalone_mode=False)
-    except PatchmgrError as error:
-        code = _fail(error)
+        code = _ended(made)
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    except Exception as fault:  # the boundary: usage errors of typer, else our own fault
-        code = _usage_or_fault(fault)
-    finally:
-        if Given.session is not None:
-            Given.session.close()
     if code == EXIT_INTERRUPTED:  # typer makes this code of an interrupt, too
         say("\nInterrupted. Nothing is half done.")
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _ended(made: Callable[[], Callable[..., object]]) -> object:
+    try:
+        return made()(standalone_mode=False)
+    except PatchmgrError as error:
+        return _fail(error)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as fault:  # the boundary: usage errors of typer, else our own fault
+        return _usage_or_fault(fault)
+    finally:
+        _close()
+
+
+def _close() -> None:
+    if Given.session is not None:
+        Given.session.close()
 
 
 def _fail(error: PatchmgrError) -> int:

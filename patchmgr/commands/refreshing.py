@@ -15,7 +15,16 @@ from patchmgr.commands.pushing import Asked, refuse_forced
 from patchmgr.commands.revising import Revision, make
 from patchmgr.commands.rewriting import rewritten
 from patchmgr.commands.session import Session
-from patchmgr.engines.layers import Collision, State, lay, lay_all, layers_of, sharers
+from patchmgr.engines.layers import (
+    Collision,
+    Layer,
+    State,
+    is_out,
+    lay,
+    lay_all,
+    layers_of,
+    sharers,
+)
 from patchmgr.engines.picking import file_name
 from patchmgr.engines.self_comparison import patch_sameness
 from patchmgr.errors import PatchmgrError
@@ -124,8 +133,10 @@ def refresh(
         if name not in desk.names:
             raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
         _refuse_rejects(desk, name)
-        edits = edited_files(desk, paths_of(desk, given, cwd))
+        named = paths_of(desk, given, cwd)
+        edits = edited_files(desk, named)
         state = {**desk.state, **edits}
+        _refuse_put_back(desk, name, state, frozenset(edits) - set(named))
         states = _states_with(desk, name, state)
         _refuse_empty(desk, name, states, allows_empty=allows_empty)
         anew = (name,) if rewrites else ()
@@ -174,6 +185,26 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
         f"the edit of {shown(path)} changes lines of {who}, which stands on {name}",
         (f"refresh {others[-1]}" if others else f"patchmgr goto {name}", f"patchmgr goto {name}"),
     )
+
+
+def _refuse_put_back(desk: Desk, name: str, state: State, paths: frozenset[str]) -> None:
+    """Refuse to take in that what another patch does to a file is gone: git may have done that.
+
+    A person who means it names the file.
+    """
+    ground = desk.ground
+    for layer in layers_of(ground, desk.names, desk.states):
+        for path in sorted(paths & layer.files.keys()) if layer.name != name else ():
+            alone = Layer(layer.name, {path: layer.files[path]})
+            if is_out(ground, alone, state) and not is_out(ground, alone, desk.state):
+                where = f"{shown(path)} in {desk.need_checkout().root}"
+                message = f"{where} is without what {shown(layer.name)} does there"
+                hints = (
+                    "put it in again: patchmgr pop --all --force, then patchmgr push --all",
+                    f"or let {shown(name)} take it out: "
+                    f"patchmgr refresh --patch {shown(name)} {shown(path)}",
+                )
+                raise PatchmgrError("put-back", message, hints)
 
 
 def _refuse_empty(desk: Desk, name: str, states: Sequence[State], *, allows_empty: bool) -> None:

@@ -91,6 +91,13 @@ def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
     return _standing(ground, layer, new)
 
 
+def is_out(ground: Ground, layer: Layer, state: State) -> bool:
+    """Say whether a state is one without the layer: to take it out changes nothing."""
+    back = Layer(layer.name, {path: (new, old) for path, (old, new) in layer.files.items()})
+    found = lay(ground, back, state)
+    return not isinstance(found, Collision) and ground.is_same(found, state)
+
+
 def _merged(
     ground: Ground, base: Entry | None, ours: Entry | None, theirs: Entry | None
 ) -> Entry | None:

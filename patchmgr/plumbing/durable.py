@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -88,6 +90,27 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
     finally:
         with suppress(OSError):
             folder.parent.rmdir()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let a Ctrl-C wait until what is made as a whole is made; git processes do not get it either.
+
+    It then comes, unless there was an error to tell of.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 def is_read_only(folder: Path, fault: BaseException | None) -> bool:

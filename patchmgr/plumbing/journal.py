@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
 from patchmgr.model.ids import is_full_id
-from patchmgr.plumbing.durable import sync_folder, unwritable, write_synced
+from patchmgr.plumbing.durable import sync_folder, uninterrupted, unwritable, write_synced
 from patchmgr.plumbing.plain_files import read_json
 
 LOCK = "upstream.lock"
@@ -107,6 +107,7 @@ class Journal:
         """Say whether a change was described and not finished."""
         return (self._root / _JOURNAL).exists()
 
+    @uninterrupted()
     def recover(self, move_refs: RefMover, finish_step: Finisher) -> bool:
         """Finish the change that a killed command had described; say whether there was one.
 
@@ -124,6 +125,7 @@ class Journal:
         self._finish(journal, finish_step)
         return True
 
+    @uninterrupted()
     def make(self, change: Change, move_refs: RefMover) -> None:
         """Make a change, all of it or none."""
         for path in change.files:

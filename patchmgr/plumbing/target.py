@@ -19,7 +19,13 @@ from typing import Any
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
 from patchmgr.plumbing.applied import Record, read_record, state_of
-from patchmgr.plumbing.durable import held, sync_folder, unwritable, write_synced
+from patchmgr.plumbing.durable import (
+    held,
+    sync_folder,
+    uninterrupted,
+    unwritable,
+    write_synced,
+)
 from patchmgr.plumbing.journal import is_decided
 from patchmgr.plumbing.replacements import (
     BROKEN,
@@ -96,6 +102,7 @@ class Target:
         """Say whether a change was begun and not finished."""
         return (self._folder / _JOURNAL).exists()
 
+    @uninterrupted()
     def recover(self) -> str | None:
         """Finish or drop a change that was interrupted, and say which; None where none was.
 
@@ -167,6 +174,7 @@ class Target:
             hint = f"see whether {self.root} is as it should be, then delete that file"
             raise PatchmgrError(self.fault, f"{path} cannot be read", (hint,)) from fault
 
+    @uninterrupted()
     def replace(self, exchange: Exchange) -> None:
         """Make a change: all of it, or nothing where something cannot be written."""
         journal = planned(self.tree, exchange)
@@ -185,6 +193,7 @@ class Target:
                 raise unwritable(str(self.root), fault.__cause__) from fault
             raise
 
+    @uninterrupted()
     def prepare(self, exchange: Exchange, *, decider: Path) -> str:
         """Write all of a change beside, and return its token.
 

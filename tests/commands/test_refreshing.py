@@ -284,12 +284,35 @@ def test_an_edit_of_a_file_that_the_commit_changed_is_refused(two: Hands) -> Non
     assert message.startswith(f"pkg/b.py in {two.root} is not that of the pin")
 
 
+@pytest.mark.parametrize(
+    "put_back",
+    [
+        pytest.param(("reset", "--hard", "--quiet"), id="what-git-tracks"),
+        pytest.param(("stash", "--quiet"), id="stashed"),
+        pytest.param(("clean", "-fdq"), id="what-git-does-not-know"),
+    ],
+)
+def test_what_git_put_back_goes_into_no_other_patch(desk: Hands, put_back: tuple[str, ...]) -> None:
+    desk.patch("one", {"pkg/a.py": text(l10="one\n"), "new": "new\n"})
+    desk.patch("two", {"pkg/a.py": text(l10="one\n", l40="two\n")})
+    before = desk.raw("one.patch"), desk.raw("two.patch")
+    desk.checkout.git(*put_back)
+    file = desk.root / "pkg/a.py"
+    file.write_text(file.read_text() + "more\n")
+    message = one_line(desk.run("refresh", code=1))
+    assert "is without what one.patch does there" in message
+    assert (desk.raw("one.patch"), desk.raw("two.patch")) == before
+    desk.run("pop", "--all", "--force")
+    desk.run("push", "--all")
+    assert desk.text("new") == "new\n"
+
+
 def test_a_patch_may_take_back_all_that_is_below_it(desk: Hands) -> None:
     desk.patch("one", {"new": "new\n"})
     desk.run("new", "back")
     desk.write({"new": None})
     assert desk.applied() == ["one.patch", "back.patch"]
-    desk.run("refresh")
+    desk.run("refresh", "new")
     assert b"deleted file mode" in desk.raw("back.patch")
     desk.run("goto", "0")
     desk.run("push", "-a")

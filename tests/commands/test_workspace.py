@@ -659,13 +659,21 @@ def test_what_a_killed_run_left_in_the_cache_goes_a_day_later(stage: Stage) -> N
     assert sorted(path.name for path in (store / "tmp").iterdir()) == ["bench-new", "other"]
 
 
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param("patchmgr.cli.quick_command", id="before-it-begins"),
+        pytest.param("patchmgr.commands.status.status", id="while-it-runs"),
+        pytest.param("patchmgr.cli.ends._close", id="while-it-ends"),
+    ],
+)
 def test_an_interrupt_is_told_and_ends_with_130(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("patchmgr.commands.status.status", interrupted)
+    monkeypatch.setattr(moment, interrupted)
     answer = stage.run("status", code=130)
     assert "Interrupted" in answer.err
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -71,6 +72,16 @@ def test_a_recovered_change_goes_on_without_a_branch_that_is_gone(
     assert Journal(root).is_there
     assert Journal(root).recover(failing, no_steps)
     assert (root / "upstream.lock").read_bytes() == b"new\n"
+
+
+def test_a_signal_comes_after_the_whole_change(root: Path) -> None:
+    def interrupted(plans: Sequence[RefPlan]) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        Journal(root).make(Change(dict(CHANGE), refs=[REF]), interrupted)
+    assert (root / "upstream.lock").read_bytes() == b"new\n"
+    assert not Journal(root).is_there
 
 
 @pytest.mark.parametrize("path", ["series/s", "series/s/old.patch/x"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,23 @@ def test_who_is_stopped_while_dropping_goes_on_dropping(
     assert content(target).items() >= FILES.items()
     assert str(target.recover()).startswith("Dropped")
     assert content(target) == FILES
+
+
+@pytest.mark.parametrize("moment", ["write", "delete", "move"])
+def test_a_signal_comes_after_the_whole_change(
+    target: Target, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    real = getattr(WorkTree, moment)
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(WorkTree, moment, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        target.replace(change())
+    assert content(target) == {"a": b"new", "b": b"new"}
+    assert not target.is_interrupted
 
 
 @pytest.mark.parametrize(
