@@ -597,8 +597,10 @@ class Walk:
         """Return when to kill a command that takes so many operations and seconds."""
         what = self.luck.choice((signal.SIGKILL,) * 4 + (signal.SIGTERM, signal.SIGINT))
         everybody = self.luck.random() < 0.3
-        if whole.operations and self.luck.random() < 0.75:
-            at = self.luck.randrange(1, whole.operations + 1)
+        if whole.operations and self.luck.random() < 0.8:
+            # Most of what is written is written at the end.
+            first = whole.operations // 2 if self.luck.random() < 0.7 else 1
+            at = self.luck.randrange(max(1, first), whole.operations + 1)
             return Kill(what, operation=at, takes_children=everybody)
         seconds = max(0.001, whole.seconds * self.luck.random())
         return Kill(what, seconds=seconds, takes_children=everybody)
@@ -622,20 +624,26 @@ class Walk:
             self.tell("home")
             self.person.go_home()
             self.refused = 0
-        line = self.line()
         self.world.save("before")
         before = self.world.look()
-        whole = self.run(line)
-        after = self.world.look()
-        self.check(line, before, after, whole)
+        for _ in range(4):  # what is refused is tried, too, but seldom killed
+            line = self.line()
+            whole = self.run(line)
+            after = self.world.look()
+            self.check(line, before, after, whole)
+            self.counts[f"{line[0]} {'done' if whole.code == 0 else 'refused'}"] += 1
+            if before != after or self.luck.random() < 0.1:
+                break
         self.refused = 0 if whole.code == 0 else self.refused + 1
-        self.counts[f"{line[0]} {'done' if whole.code == 0 else 'refused'}"] += 1
         self.world.save("after")
         self.world.restore("before")
         ended = self.run(line, self.kill(whole))
         self.counts["killed" if ended.code < 0 else f"ended {ended.code}"] += 1
         if ended.code == 130:
             self.one_of((before, after), "it says that nothing is half done")
+        if self.luck.random() < 0.25:  # what would finish it is killed as well
+            again = ("verify", "s", "--to", str(self.world.checkout))
+            self.run(again, Kill(signal.SIGKILL, operation=self.luck.randrange(1, 40)))
         if self.luck.random() < 0.5:
             self.follow_at_once(line, before, after)
         else:
@@ -679,6 +687,10 @@ class Walk:
                 raise Wrong(f"{' '.join(following)} changed the series: {self.changed(now, then)}")
             series = [then.series] if then.series not in series else series
             self.check(following, now, then, ended, is_recovery=True)
+        is_open = (self.world.checkout / ".git/patchmgr/journal.json").exists()
+        left = [path for path in self.world.files() if ".patchmgr-" in path]
+        if left and not is_open:
+            raise Wrong(f"files of ours are left: {left[:3]}")
 
     def changed(self, old: Look, new: Look) -> list[str]:
         """Return the files of the series that differ."""
