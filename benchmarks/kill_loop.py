@@ -103,7 +103,7 @@ class Look(NamedTuple):
 
     files: Mapping[str, tuple[str, bytes]]
     head: str
-    index: str
+    staged: str
     series: Mapping[str, bytes]
 
 
@@ -184,8 +184,8 @@ class World:
     def look(self) -> Look:
         """Return all that a person can see."""
         head = (self.checkout / ".git/HEAD").read_text() + self.git("rev-parse", "HEAD")
-        index = self.git("ls-files", "-s", "-z")
-        return Look(self.files(), head, index, self.patches())
+        staged = self.git("ls-files", "-s", "-z")
+        return Look(self.files(), head, staged, self.patches())
 
     def pushed(self) -> list[str]:
         """Return what the checkout says is pushed."""
@@ -442,7 +442,7 @@ def _be_command(
         os.dup2(descriptor, 2)
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors="backslashreplace")
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace")
-        os.fsync = lambda _: None  # nobody cuts the power here
+        os.fsync = lambda fd: None  # nobody cuts the power here
         sys.argv = ["patchmgr", "-C", str(world.workspace), *line]
 
         def operation(event: str, given: tuple[Any, ...]) -> None:
@@ -681,8 +681,8 @@ class Walk:
             now = self.world.look()
             ended = self.run(following)
             then = self.world.look()
-            if now.series not in series:  # `status`, say, has finished what was begun
-                series = [now.series]
+            if then.series == now.series and ended.code:  # refused before it looked
+                series.append(then.series)
             if following[0] in _MOVES and then.series not in series:
                 raise Wrong(f"{' '.join(following)} changed the series: {self.changed(now, then)}")
             series = [then.series] if then.series not in series else series
@@ -731,7 +731,7 @@ class Walk:
         if odd:
             raise Wrong(f"{shown} touched files that no patch is about: {odd[:3]}")
         is_authoring = line[0] not in ("apply", "unapply") and not is_recovery
-        if is_authoring and (before.head, before.index) != (after.head, after.index):
+        if is_authoring and (before.head, before.staged) != (after.head, after.staged):
             raise Wrong(f"{shown} changed HEAD, or what is staged")
         if line[0] in _MOVES and before.series != after.series and not is_recovery:
             raise Wrong(f"{shown} changed the series: {self.changed(before, after)}")
