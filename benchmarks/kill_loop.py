@@ -99,12 +99,13 @@ class Kill(NamedTuple):
 
 
 class Look(NamedTuple):
-    """All that a person can see: files, HEAD, what is staged, the series."""
+    """All that a person can see: files, HEAD, what is staged, the series, what is pushed."""
 
     files: Mapping[str, tuple[str, bytes]]
     head: str
     staged: str
     series: Mapping[str, bytes]
+    pushed: Sequence[str]
 
 
 @dataclass
@@ -185,7 +186,7 @@ class World:
         """Return all that a person can see."""
         head = (self.checkout / ".git/HEAD").read_text() + self.git("rev-parse", "HEAD")
         staged = self.git("ls-files", "-s", "-z")
-        return Look(self.files(), head, staged, self.patches())
+        return Look(self.files(), head, staged, self.patches(), self.pushed())
 
     def pushed(self) -> list[str]:
         """Return what the checkout says is pushed."""
@@ -225,6 +226,7 @@ class Person:
     number: int = 0
     written: set[bytes] = field(default_factory=set)
     removed: set[bytes] = field(default_factory=set)
+    stashed: set[str] = field(default_factory=set)
     _known: dict[str, set[bytes]] = field(default_factory=dict)
 
     def token(self) -> bytes:
@@ -300,10 +302,13 @@ class Person:
         """Run a git command; one path that goes back is an edit."""
         lock = self.world.checkout / ".git/index.lock"
         lock.unlink(missing_ok=True)  # as git says: a killed git leaves it
-        before = self.world.files() if line[0] == "checkout" and "--" in line else {}
+        before = self.world.files()
         self.world.git(*line, good=False)
-        if before:
-            path, after = line[-1], self.world.files()
+        after = self.world.files()
+        # Staged files of a killed command may go into a stash, and come out of it.
+        self.stashed |= {path for path in after.keys() - before.keys() if ".patchmgr-" in path}
+        if line[0] == "checkout" and "--" in line:
+            path = line[-1]
             gone = tokens(before.get(path, ("", b""))[1]) - tokens(after.get(path, ("", b""))[1])
             self.take_away(gone)
         self.forget_lost()
@@ -634,6 +639,7 @@ class Walk:
             self.counts[f"{line[0]} {'done' if whole.code == 0 else 'refused'}"] += 1
             if before != after or self.luck.random() < 0.1:
                 break
+            self.world.restore("before")
         self.refused = 0 if whole.code == 0 else self.refused + 1
         self.world.save("after")
         self.world.restore("before")
@@ -688,9 +694,9 @@ class Walk:
             series = [then.series] if then.series not in series else series
             self.check(following, now, then, ended, is_recovery=True)
         is_open = (self.world.checkout / ".git/patchmgr/journal.json").exists()
-        left = [path for path in self.world.files() if ".patchmgr-" in path]
+        left = {path for path in self.world.files() if ".patchmgr-" in path} - self.person.stashed
         if left and not is_open:
-            raise Wrong(f"files of ours are left: {left[:3]}")
+            raise Wrong(f"files of ours are left: {sorted(left)[:3]}")
 
     def changed(self, old: Look, new: Look) -> list[str]:
         """Return the files of the series that differ."""
