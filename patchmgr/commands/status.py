@@ -12,8 +12,9 @@ from patchmgr.commands.installed import known_packages
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.session import Session
 from patchmgr.commands.targets import Verification, known_applications
-from patchmgr.commands.work_area import is_waiting, read_unfinished
+from patchmgr.commands.work_area import is_refused, is_unsolved, read_unfinished
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.decision import Ruling
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.git_upstream import HEAD, GitUpstream
 from patchmgr.plumbing.history import GitHistory
@@ -79,10 +80,11 @@ def status(session: Session) -> Status:
     waiting: list[str] = []
     resolved: list[str] = []
     memory, decided = Memory(session.workspace), read_decisions(session.workspace)
+    absorbed = {(d.series, d.patch) for d in decided if d.ruling is Ruling.ABSORBED}
     for item in unfinished.waiting:
-        is_left = is_waiting(session.workspace, item) and not is_resolved(memory, item.conflict)
-        is_decided = any((d.series, d.patch) == (item.series, item.patch) for d in decided)
-        kind = waiting if is_left and not is_decided else resolved
+        is_answered = is_resolved(memory, item.conflict) or (item.series, item.patch) in absorbed
+        is_left = is_unsolved(session.workspace, item) and not is_answered
+        kind = waiting if is_left or is_refused(session.workspace, item) else resolved
         kind.append(f"{item.series}/{item.patch}: {item.path}")
     root = session.workspace.root
     return Status(root, tuple(rows), applied, about, tuple(waiting), tuple(resolved))

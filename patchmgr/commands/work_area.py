@@ -177,9 +177,9 @@ def is_unsolved(workspace: Workspace, item: Waiting) -> bool:
     return content is not None and _has_marker(content)
 
 
-def is_waiting(workspace: Workspace, item: Waiting) -> bool:
-    """Say whether a rebase that goes on would not take a waiting file as it is."""
-    return is_unsolved(workspace, item) or _problem(workspace, item, is_accepted=False) is not None
+def is_refused(workspace: Workspace, item: Waiting) -> bool:
+    """Say whether a rebase that goes on would refuse a waiting file as it is."""
+    return _problem(workspace, item, is_accepted=False) is not None
 
 
 def work_file(workspace: Workspace, item: Waiting) -> Path:
@@ -228,13 +228,18 @@ def require_taken(workspace: Workspace, unfinished: Unfinished, accepted: Sequen
             known = "; ".join(item.file for item in unfinished.waiting)
             raise PatchmgrError("usage", f"--accept: {shown(name)} waits for nobody", (known,))
     problems = [
-        f"{item.file}{problem}"
+        f"{_FOLDER}/{shown(item.file)}{problem}"
         for item in unfinished.waiting
         if (item.series, item.patch) not in skipped
         and (problem := _problem(workspace, item, is_accepted=item in named)) is not None
     ]
     if problems:
         hints = (*problems[1:], "correct it, then run: patchmgr rebase --continue")
+        gone = [w for w in unfinished.waiting if not work_file(workspace, w).exists()]
+        hints += tuple(
+            f"to have it back: cp {_FOLDER}/{_ORIGINALS}/{file} {_FOLDER}/{file}"
+            for file in (shown(w.file) for w in gone if original(workspace, w) is not None)
+        )
         if any(not problem.endswith(_LEFT) for problem in problems):
             hints += ("if it is to be so: patchmgr rebase --continue --accept FILE",)
         raise PatchmgrError("unresolved", problems[0], hints)

@@ -185,7 +185,7 @@ def test_a_whole_file_is_told_from_the_text_of_its_region(collided: Scene) -> No
     assert listed(collided) == {name: "open"}
     solved.write_text(text(l9="elsewhere\n", l10="both\n"))
     error = conflicts(collided, "resolve", name, solved, code=1).err
-    assert "does not solve" in error
+    assert "does not resolve" in error
     solved.write_text("<<<<<<< ours\n")
     assert "conflict markers" in conflicts(collided, "resolve", name, solved, code=1).err
     assert listed(collided) == {name: "open"}
@@ -208,7 +208,7 @@ def test_another_resolution_does_not_replace_the_first(collided: Scene) -> None:
     conflicts(collided, "accept", name, "ours")
     conflicts(collided, "accept", name, "ours")
     error = conflicts(collided, "accept", name, "theirs", code=1).err
-    assert "was solved otherwise before" in error
+    assert "was resolved differently before" in error
     assert f"hint: patchmgr conflicts forget {name}" in error
     conflicts(collided, "forget", name)
     assert listed(collided) == {name: "open"}  # the rebase still waits for it
@@ -222,7 +222,7 @@ def test_a_person_who_solves_it_otherwise_is_told_and_nothing_is_replaced(
     conflicts(collided, "accept", name, "ours")
     (collided.root / WORK / "a").write_text(text(l10="both\n"))
     answer = collided.run("-C", collided.root, "rebase", "--continue")
-    assert f"not recorded: {name}: it was solved otherwise before" in answer.err
+    assert f"not recorded: {name}: it was resolved differently before" in answer.err
     document = conflicts(collided, "show", name, "--json").json
     assert document["conflict"]["resolution"] == "theirs\n"
 
@@ -325,8 +325,8 @@ def test_an_unknown_id_is_an_error_with_a_hint(collided: Scene, name: str) -> No
         pytest.param("resolution", b"x", "without a line feed", id="half-a-line"),
         pytest.param("theirs", b"evil\n", "another id", id="another-side"),
         pytest.param("theirs", None, "lacks a side", id="no-side"),
-        pytest.param("meta.toml", b"x", "no TOML", id="no-toml"),
-        pytest.param("meta.toml", b"a = " + b"[" * 999, "no TOML", id="nested"),
+        pytest.param("meta.toml", b"x", "not TOML", id="no-toml"),
+        pytest.param("meta.toml", b"a = " + b"[" * 999, "not TOML", id="nested"),
     ],
 )
 def test_a_broken_folder_is_named_and_can_be_forgotten(

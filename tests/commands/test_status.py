@@ -77,6 +77,13 @@ def test_what_is_resolved_does_not_wait(scene: Scene) -> None:
     assert waiting() == (names[1:3], [names[0], names[3]])
     scene.run("-C", scene.root, "conflicts", "accept", known, "ours")
     assert waiting() == (names[2:3], [*names[:2], names[3]])
+    scene.run("-C", scene.root, "decide", "3", "needed")
+    gone = solved.parent.parent / "fork-change-2.patch/b"
+    gone.rename(gone.with_name("kept"))
+    assert waiting() == (names[1:3], [names[0], names[3]])
+    refused = scene.run("-C", scene.root, "rebase", "--continue", code=1).err
+    assert "to have it back: cp .patchmgr/rebase/.marked/s/fork-change-2.patch/b " in refused
+    gone.with_name("kept").rename(gone)
     assert "resolved: s/fork-change-1.patch: a" in scene.run("-C", scene.root, "status").out
     (left,) = (
         c["path"]
