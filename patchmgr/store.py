@@ -230,10 +230,13 @@ def _unknown(what: str, name: str, known: Collection[str]) -> PatchmgrError:
     from difflib import get_close_matches
 
     close = get_close_matches(name, sorted(known), n=3, cutoff=0.5)
-    hints = (f"nearest names: {', '.join(close)}",) if close else ()
-    there = ", ".join(sorted(known)) or "none"
-    message = f"there is no {what} {name}"
-    return PatchmgrError(f"unknown-{what}", message, hints or (f"{what} here: {there}",))
+    make = "patchmgr upstream add NAME --git URL, or --package NAME"
+    hint = f"{what} here: {', '.join(sorted(known))}"
+    if close:
+        hint = f"nearest names: {', '.join(close)}"
+    elif not known:
+        hint = make if what == "upstream" else "patchmgr series new --help"
+    return PatchmgrError(f"unknown-{what}", f"there is no {what} {name}", (hint,))
 
 
 def lock_bytes(lock: Lock) -> bytes:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, open_session, show, view_of
+from patchmgr.cli.root import DryRun, Json, open_session, say_next, show, show_pages, view_of
 from patchmgr.errors import PatchmgrError
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id, or its beginning.")]
@@ -49,7 +49,10 @@ def show_(name: Id, json: Json = False) -> None:
         return
     found = show_conflict(session, name)
     patches = patches_waiting(session, found[0])
-    show(show_document(found, patches) if json else conflict_text(found, patches))
+    if json:
+        show(show_document(found, patches))
+    else:
+        show_pages(conflict_text(found, patches))
 
 
 def resolve(
@@ -62,7 +65,7 @@ def resolve(
 
     FILE has what stands for the conflict, or is the whole file that it was in.
 
-    Example: patchmgr conflicts resolve 4f08e2008bf8 solved.py
+    Example: patchmgr conflicts resolve 4f08e2008bf8 resolved.py
     """
     from patchmgr.commands.conflicts import resolve_conflict
     from patchmgr.render.recorded import solved_document, solved_text
@@ -73,6 +76,7 @@ def resolve(
         show(solved_document("conflicts resolve", solved, is_dry_run=dry_run))
     else:
         show(solved_text(solved, is_dry_run=dry_run))
+        say_next(session)
 
 
 def accept(
@@ -111,16 +115,22 @@ def accept(
         if side is not None:
             raise PatchmgrError("usage", "a conflict without a text has no sides")
         accepted = accept_finding(session, name, because=because, is_dry_run=dry_run)
-        render = accepted_document if json else accepted_text
-        show(render(accepted, is_dry_run=dry_run))
+        if json:
+            show(accepted_document(accepted, is_dry_run=dry_run))
+        else:
+            show(accepted_text(accepted, is_dry_run=dry_run))
+            say_next(session)
         return
     if side not in SIDES:
-        raise PatchmgrError("usage", f"the side is ours or theirs, not {side}")
+        hint = f"patchmgr conflicts accept {name} ours    (or theirs, the patch's)"
+        problem = "name the side to take" if side is None else f"there is no side {side}"
+        raise PatchmgrError("usage", f"{problem}: ours or theirs", (hint,))
     solved = accept_side(session, name, side, is_dry_run=dry_run)
     if json:
         show(solved_document("conflicts accept", solved, is_dry_run=dry_run))
     else:
         show(solved_text(solved, is_dry_run=dry_run))
+        say_next(session)
 
 
 def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:

@@ -124,7 +124,7 @@ def move(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Put a patch before or behind another one.
+    """Put a patch before or after another one.
 
     It is refused where the series would not make the same files then.
 
@@ -210,7 +210,7 @@ def split(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Make a part of a patch a patch of its own, behind it.
+    """Make a part of a patch a patch of its own, after it.
 
     Example: patchmgr split fix-allow-list fix-docs --file docs
 

@@ -38,10 +38,10 @@ def changes(
         str | None, typer.Option(metavar="PATCH", help="Begin before this pushed patch.")
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="PATCH", help="End behind this pushed patch.")
+        str | None, typer.Option(metavar="PATCH", help="End after this pushed patch.")
     ] = None,
     reverse: Annotated[
-        bool, typer.Option("--reverse", "-R", help="Print the contrary: what takes them back.")
+        bool, typer.Option("--reverse", "-R", help="Print the reverse: what takes them back.")
     ] = False,
     to: To = None,
     series: OfSeries = None,

@@ -38,7 +38,7 @@ def merge_file(
 ) -> None:
     """Merge one file as a rebase would; exit 3 for a conflict.
 
-    What was solved before is replayed where the current folder is in a workspace, or -C names
+    What was resolved before is replayed where the current folder is in a workspace, or -C names
     one. What git merges cleanly has git's bytes.
 
     Example: patchmgr merge-file base.py ours.py theirs.py --path pkg/mod.py -o merged.py
@@ -158,7 +158,7 @@ def mergetool(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Solve what a rebase waits for with the merge tool of your git.
+    """Resolve what a rebase waits for with the merge tool of your git.
 
     FILE is a name below the work area, or its end; without one, every file with markers. The tool
     is the one of your git configuration: merge.tool and mergetool.*.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, MaybeName, Select, open_session, show
+from patchmgr.cli.root import DryRun, Json, MaybeName, Select, open_session, show, view_of
 from patchmgr.errors import PatchmgrError
 
 Linearize = Annotated[
@@ -39,7 +39,7 @@ def import_(
         ),
     ] = None,
     reverse: Annotated[
-        bool, typer.Option("--reverse", "-R", help="Take the contrary of each patch.")
+        bool, typer.Option("--reverse", "-R", help="Take the reverse of each patch.")
     ] = False,
     linearize: Linearize = False,
     first_parent: FirstParent = False,
@@ -76,8 +76,10 @@ def import_(
         range_, stack = _range(git, stgit, given), _stack(stgit, given)
         wanted = Sources(git=range_, stack=stack, is_reversed=reverse, merges=form)
     imported = import_patches(session, wanted, series=named, is_dry_run=dry_run)
-    as_text = imported_document if json else imported_text
-    show(as_text(imported, named, dry_run))
+    if json:
+        show(imported_document(imported, named, dry_run))
+    else:
+        show(imported_text(imported, named, dry_run, view_of()))
 
 
 def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:

@@ -245,7 +245,7 @@ def top(to: To = None, series: OfSeries = None, json: Json = False) -> None:
 def next_(
     patch: MaybePatch = None, to: To = None, series: OfSeries = None, json: Json = False
 ) -> None:
-    """Print the name of the patch behind the top, or behind PATCH.
+    """Print the name of the patch after the top, or after PATCH.
 
     Example: patchmgr next
     """

@@ -16,6 +16,7 @@ from patchmgr.cli.root import (
     near_path,
     open_session,
     say,
+    say_next,
     show,
     view_of,
 )
@@ -41,7 +42,7 @@ def rebase(
         bool, typer.Option("--stop-at-conflict", help="Try nothing after the first conflict.")
     ] = False,
     continue_: Annotated[
-        bool, typer.Option("--continue", help="Finish with the conflicts that were solved.")
+        bool, typer.Option("--continue", help="Go on, with what you made of the conflicts.")
     ] = False,
     accept: Annotated[
         list[str],
@@ -50,7 +51,7 @@ def rebase(
     skip: Annotated[
         bool, typer.Option("--skip", help="Leave out the first patch in conflict, and go on.")
     ] = False,
-    abort: Annotated[bool, typer.Option("--abort", help="Forget an unfinished rebase.")] = False,
+    abort: Annotated[bool, typer.Option("--abort", help="Forget the rebase in progress.")] = False,
     show_conflicts: Annotated[
         bool, typer.Option("--show-conflicts", help="Print the conflicts in git's markers.")
     ] = False,
@@ -81,7 +82,7 @@ def rebase(
         raise PatchmgrError("usage", "give one of --onto REF, --continue, --skip and --abort")
     if abort:
         abort_rebase(session, is_dry_run=dry_run)
-        say("Forgot the unfinished rebase.")
+        say("Forgot the rebase.")
         return
     has_table_options = every is not None or format_ != "terminal"
     if has_table_options or len(onto) > 1 or ".." in "".join(onto):
@@ -216,3 +217,4 @@ def decide(
         show(decided_document(decided.added, decided.removed, is_dry_run=dry_run))
     else:
         show(decided_text(decided.added, decided.removed, is_dry_run=dry_run))
+        say_next(session)

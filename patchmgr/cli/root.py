@@ -187,6 +187,14 @@ def show_diff(header: bytes, diff: bytes) -> None:
     show_pages(diff_text(header, diff, colour=wants_colour()))
 
 
+def say_next(session: Session) -> None:
+    """Say how a rebase that waits goes on, after an answer for one of its conflicts."""
+    from patchmgr.commands.work_area import read_unfinished
+
+    if read_unfinished(session.workspace) is not None:
+        say("A rebase is in progress; go on with: patchmgr rebase --continue")
+
+
 def say(line: str) -> None:
     """Print one line of message."""
     sys.stderr.write(f"{line}\n")

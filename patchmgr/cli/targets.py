@@ -124,8 +124,8 @@ def unapply(
 
     session = open_session(wants_json=json)
     named = only_series(session, [name] if name else [])
-    paths = unapply_from_checkout(session, named, _target(to), is_dry_run=dry_run)
-    tell_restored(named, _target(to), paths, is_dry_run=dry_run, json=json)
+    root, paths = unapply_from_checkout(session, named, _target(to), is_dry_run=dry_run)
+    tell_restored(named, root, paths, is_dry_run=dry_run, json=json)
 
 
 def verify(

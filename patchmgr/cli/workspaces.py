@@ -12,6 +12,7 @@ from patchmgr.cli.root import (
     DryRun,
     Given,
     Json,
+    MaybeName,
     Quiet,
     Verbose,
     open_root,
@@ -80,8 +81,10 @@ def _init_from_branch(
         raise PatchmgrError("usage", message, ("as: --upstream upstream/main",))
     branch = Branch(Path(source[0]).absolute(), source[1], upstream, form)
     done = init_from_branch(folder.absolute(), branch, open_root, is_dry_run=is_dry_run)
-    as_text = started_document if json else started_text
-    show(as_text(done, is_dry_run))
+    if json:
+        show(started_document(done, is_dry_run))
+    else:
+        show(started_text(done, is_dry_run, view_of()))
 
 
 def upstream_add(
@@ -182,15 +185,17 @@ def series_list(json: Json = False) -> None:
     show(series_list_document(views) if json else series_list_text(views))
 
 
-def series_show(name: str, json: Json = False) -> None:
+def series_show(name: MaybeName = None, json: Json = False) -> None:
     """Show a series: its pin, and every patch with its header.
 
     Example: patchmgr series show vllm
     """
+    from patchmgr.commands.targets import only_series
     from patchmgr.commands.workspaces import show_series
     from patchmgr.render.listings import series_document, series_text
 
-    view = show_series(open_session(wants_json=json), name)
+    session = open_session(wants_json=json)
+    view = show_series(session, only_series(session, [name] if name else []))
     show(series_document(view) if json else series_text(view))
 
 

@@ -261,7 +261,7 @@ def _check_written(checkout: Checkout, exchange: Exchange) -> None:
 
 def unapply_from_checkout(
     session: Session, name: str, target: Path, *, is_dry_run: bool
-) -> tuple[str, ...]:
+) -> tuple[Path, tuple[str, ...]]:
     """Put the original files back; refuse where somebody edited them since."""
     with opened(session, target, is_dry_run=is_dry_run) as checkout:
         found = _look(checkout)
@@ -277,4 +277,4 @@ def unapply_from_checkout(
             exchange = plan_exchange(checkout, present, {}, goal, None)
         if not is_dry_run:
             checkout.replace(exchange)
-        return tuple(file.path for file in present.files)
+        return checkout.clone.root, tuple(file.path for file in present.files)

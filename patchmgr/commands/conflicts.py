@@ -161,7 +161,7 @@ def _full_name(workspace: Workspace, name: str) -> str:
         if matching_ids(name, (item.conflict,)):
             file = work_file(workspace, item)
             reason = f"{name} is not on record: its text has lines like git's markers"
-            raise PatchmgrError("unknown-conflict", reason, (f"solve it by hand in {file}",))
+            raise PatchmgrError("unknown-conflict", reason, (f"resolve it by hand in {file}",))
     raise PatchmgrError("unknown-conflict", f"there is no conflict {shown(name)} on record", hints)
 
 
@@ -222,7 +222,9 @@ def _lessons(
         "give the lines that stand for the conflict, or the whole file with nothing else changed",
         *(f"patchmgr conflicts resolve {part} FILE" for part in found.parts),
     )
-    raise PatchmgrError("bad-resolution", f"{file} does not solve {found.id}: {reasons[-1]}", hints)
+    raise PatchmgrError(
+        "bad-resolution", f"{file} does not resolve {found.id}: {reasons[-1]}", hints
+    )
 
 
 def _originals(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[bytes]:

@@ -85,7 +85,7 @@ def _check_ends(name: str, source: str, file: SeriesFile, *, is_down: bool) -> N
     names = file.names()
     end = names[0] if is_down else names[-1]
     if name != end:
-        way = "before" if is_down else "behind"
+        way = "before" if is_down else "after"
         option = "--before" if is_down else "--after"
         raise PatchmgrError(
             "usage",

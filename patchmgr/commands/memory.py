@@ -134,14 +134,14 @@ class Additions:
             self._new[known.id] = replace(known, resolution=resolution)
         elif known.resolution.content != resolution.content:
             if known.id not in self._new:
-                return f"it was solved otherwise before: patchmgr conflicts show {known.id}"
+                return f"it was resolved differently before: patchmgr conflicts show {known.id}"
             del self._new[known.id]
             self._disputed.add(known.id)
             return _DISPUTED
         return None
 
 
-_DISPUTED = "it is there more than once, and was solved in several ways"
+_DISPUTED = "it is there more than once, and was resolved in several ways"
 
 
 def _contents(recorded: Recorded) -> Iterable[bytes]:

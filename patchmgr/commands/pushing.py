@@ -128,7 +128,9 @@ def pop(session: Session, given: str | None, asked: Asked, *, all_: bool) -> Pus
     with _desk(session, asked, at_any_place=True) as desk:
         names = desk.names
         if not names:
-            raise PatchmgrError("no-patch", f"no patch of {desk.name} is pushed")
+            raise PatchmgrError(
+                "no-patch", f"no patch of {desk.name} is pushed", ("patchmgr push",)
+            )
         if given is not None and given.isdigit():
             kept = max(0, len(names) - int(given))
         elif given is not None:

@@ -34,6 +34,7 @@ from patchmgr.commands.work_area import (
     work_folder,
 )
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.recorded import Recalled, Recorded
 from patchmgr.plumbing.door import require_git
@@ -77,12 +78,13 @@ def rebase(
     with session.writing():
         unfinished = read_unfinished(session.workspace)
         if unfinished is not None and not is_dry_run:
+            there = unfinished.onto[:12] if is_full_id(unfinished.onto) else unfinished.onto
             raise PatchmgrError(
                 "unfinished",
-                f"unfinished: the rebase of {', '.join(unfinished.series)} onto {unfinished.onto}",
+                f"a rebase of {', '.join(unfinished.series)} onto {there} is in progress",
                 (
                     "go on with: patchmgr rebase --continue",
-                    "leave the patch in conflict out with: patchmgr rebase --skip",
+                    "leave out the first patch in conflict with: patchmgr rebase --skip",
                     "or forget it with: patchmgr rebase --abort",
                 ),
             )
@@ -124,7 +126,7 @@ def skip_patch(session: Session, *, is_dry_run: bool, names_symbols: bool = Fals
         first = next((s for s in stuck if s in unsolved or s not in waiting), None)
         if first is None:
             hint = "patchmgr rebase --continue"
-            raise PatchmgrError("usage", "every patch in conflict is solved", (hint,))
+            raise PatchmgrError("usage", "every patch in conflict is resolved", (hint,))
         unfinished = replace(unfinished, skipped=(*unfinished.skipped, first))
         return _go_on(session, unfinished, is_dry_run, names_symbols)
 
@@ -145,7 +147,7 @@ def require_unfinished(session: Session) -> Unfinished:
     """Return the unfinished rebase; raise PatchmgrError "usage" where there is none."""
     unfinished = read_unfinished(session.workspace)
     if unfinished is None:
-        raise PatchmgrError("usage", "no rebase is unfinished here")
+        raise PatchmgrError("usage", "no rebase is in progress here")
     return unfinished
 
 

@@ -104,7 +104,7 @@ def compare(marked: bytes, resolved: bytes) -> tuple[Lesson | Missed, ...]:
         before = found.get(lesson.id)
         if isinstance(before, Lesson) and isinstance(lesson, Lesson):
             if before.resolution != lesson.resolution:
-                reason = "it is there more than once, and was solved in several ways"
+                reason = "it is there more than once, and was resolved in several ways"
                 found[lesson.id] = Missed(lesson.id, lesson.region, reason)
         elif before is None or isinstance(lesson, Lesson):
             found.setdefault(lesson.id, lesson)

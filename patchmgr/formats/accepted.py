@@ -52,5 +52,5 @@ def write_accepted(accepted: Iterable[Accepted]) -> bytes | None:
 
 
 def _fault(problem: str) -> PatchmgrError:
-    hint = "solve the merge conflict in it, or delete what is wrong"
+    hint = "resolve the merge conflict in it, or delete what is wrong"
     return PatchmgrError("bad-accepted", f"{ACCEPTED} {problem}", (hint,))

@@ -33,8 +33,8 @@ def parse_decisions(raw: bytes) -> tuple[Decision, ...]:
         document = toml_text.loads(raw.decode())
     except (ValueError, RecursionError) as fault:
         has_markers = b"\n<<<<<<< " in b"\n" + raw
-        hints = ("solve the merge conflict in it",) if has_markers else ()
-        raise _fault(f"is no TOML: {shown(str(fault))}", hints) from None
+        hints = ("resolve the merge conflict in it",) if has_markers else ()
+        raise _fault(f"is not TOML: {shown(str(fault))}", hints) from None
     number = document.pop("format", None)
     if number != FORMAT or type(number) is not int:
         raise _fault(f"has format {shown(str(number))}, and this patchmgr reads {FORMAT}")

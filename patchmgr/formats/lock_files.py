@@ -61,7 +61,7 @@ def write_lock(lock: Lock) -> bytes:
 def _toml(raw: bytes) -> dict[str, Any]:
     if len(raw) > MAX_LOCK:
         raise PatchmgrError("bad-lock", f"upstream.lock is larger than {MAX_LOCK} bytes.")
-    hints = ("solve the merge conflict in it",) if b"\n<<<<<<< " in b"\n" + raw else ()
+    hints = ("resolve the merge conflict in it",) if b"\n<<<<<<< " in b"\n" + raw else ()
     try:
         return toml_text.loads(raw.decode())
     except UnicodeDecodeError as error:
@@ -70,7 +70,7 @@ def _toml(raw: bytes) -> dict[str, Any]:
     except RecursionError:
         problem = "upstream.lock is nested too deeply."
     except ValueError as error:
-        problem = f"upstream.lock is no TOML: {shown(str(error))}."
+        problem = f"upstream.lock is not TOML: {shown(str(error))}."
     raise PatchmgrError("bad-lock", problem, hints)
 
 

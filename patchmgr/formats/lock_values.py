@@ -20,7 +20,7 @@ def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
     """Return the name of an upstream or a series, or raise; it may stand in a path and a ref."""
     is_good = _NAME.fullmatch(text) and ".." not in text and len(text) <= MAX_NAME
     if not is_good or text.endswith((".", ".lock")):
-        hint = "use letters, digits, and . _ - behind the first one"
+        hint = "use letters, digits, and . _ - after the first one"
         raise PatchmgrError(kind, f"{what} {shown(text)} is no good name.", (hint,))
     return text
 

@@ -131,8 +131,8 @@ class _Values:
             self._table = toml_text.loads(raw.decode())
         except (ValueError, RecursionError) as problem:
             has_markers = b"\n<<<<<<< " in b"\n" + raw
-            hints = ("solve the merge conflict in it",) if has_markers else ()
-            raise fault(name, f"{META} is no TOML: {shown(str(problem))}", hints) from None
+            hints = ("resolve the merge conflict in it",) if has_markers else ()
+            raise fault(name, f"{META} is not TOML: {shown(str(problem))}", hints) from None
         number = self._table.get("format")
         if number != FORMAT or type(number) is not int:
             raise fault(name, f"has format {shown(str(number))}, and this patchmgr reads {FORMAT}")

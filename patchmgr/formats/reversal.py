@@ -29,7 +29,7 @@ def _reversed_file(name: str, change: FilePatch) -> FilePatch:
         raise PatchmgrError(
             "unsupported",
             f"{shown(name)} cannot be reversed (-R): it {what}: {shown(change.path)}",
-            ("make a patch of the contrary instead: git diff -R --binary",),
+            ("make a patch of the reverse instead: git diff -R --binary",),
         )
     return replace(
         change,

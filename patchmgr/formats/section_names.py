@@ -57,7 +57,7 @@ def checked_name(reader: PatchReader, name: bytes, strip: int, at: int) -> str:
             check_path(part or path, what=what)
     stripped = _stripped(name, strip)
     if stripped is None:
-        hint = "write -pN behind the name in the series file, N being the directories to strip"
+        hint = "write -pN after the name in the series file, N being the directories to strip"
         raise reader.fault(f"a path has too few directories for -p{strip}", hint, at=at)
     return check_path(decode_path(stripped), what=what)
 
@@ -93,7 +93,7 @@ def check_prefixes(reader: PatchReader, title: bytes, strip: int, at: int) -> No
     """
     half = len(title) // 2
     if strip and title[:half] == title[half + 1 :]:
-        hint = "export with the prefixes a/ and b/, or write -p0 behind the name in the series file"
+        hint = "export with the prefixes a/ and b/, or write -p0 after the name in the series file"
         raise reader.fault("the names have no prefixes a/ and b/", hint, at=at)
 
 

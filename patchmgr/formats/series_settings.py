@@ -92,7 +92,7 @@ class _Reader:
                 raise ValueError(f"it is larger than {MAX_SETTINGS} bytes")
             return toml_text.loads(raw.decode())
         except (ValueError, RecursionError) as fault:
-            problem = f"{self._where} is no TOML: {shown(str(fault))}"
+            problem = f"{self._where} is not TOML: {shown(str(fault))}"
             raise PatchmgrError("bad-settings", problem) from fault
 
     def table(self, values: Mapping[str, Any], key: str) -> dict[str, Any]:

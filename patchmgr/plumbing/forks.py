@@ -26,7 +26,8 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
     arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
     code, printed = door.run(arguments, git_dir=git_dir, good=(0, 1, 128))
     if code:
-        raise PatchmgrError("unknown-ref", f"{repository} has no commit {shown(name)}")
+        hints = (f"git -C {repository} branch --all",)
+        raise PatchmgrError("unknown-ref", f"{repository} has no commit {shown(name)}", hints)
     return printed.decode().strip()
 
 

@@ -67,7 +67,7 @@ def refreshed_text(done: Refreshed, *, is_dry_run: bool) -> str:
         if done.is_rewritten:
             lines = [f"{verb} {clean(done.patch)}: another form, the same change"]
     lines += [f"  {clean(path)}" for path in done.paths]
-    lines += [f"  {clean(name)} behind it: {_HOW[same]}" for name, same in done.others]
+    lines += [f"  {clean(name)} after it: {_HOW[same]}" for name, same in done.others]
     if done.untracked:
         names = ", ".join(clean(path) for path in done.untracked[:_MOST])
         more = len(done.untracked) - _MOST

@@ -22,7 +22,8 @@ def doctor_text(found: Sequence[Found], *, colour: bool) -> str:
     for area, members in groupby(found, key=lambda one: one.area):
         lines.append(painted(area, "1", colour=colour))
         for one in members:
-            word = painted(one.health.value.ljust(6), _COLOURS[one.health.value], colour=colour)
+            word = "ok" if one.health.value == "well" else one.health.value
+            word = painted(word.ljust(6), _COLOURS[one.health.value], colour=colour)
             about = f": {clean(one.text)}" if one.text else ""
             lines.append(f"  {word}  {clean(one.what)}{about}")
             lines += [f"            {clean(hint)}" for hint in one.hints]

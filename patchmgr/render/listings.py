@@ -75,7 +75,8 @@ def series_list_text(views: Sequence[SeriesView]) -> str:
 def _series_row(view: SeriesView) -> tuple[str, ...]:
     pin = view.record.pin
     count = counted(len(view.patches), "patch")
-    return view.record.name, f"on {view.record.upstream} {clean(pin.ref)}", count, pin.commit
+    on = f"on {view.record.upstream} {short_ref(pin.ref)}"
+    return view.record.name, on, count, "" if pin.ref == pin.commit else pin.commit[:12]
 
 
 def series_list_document(views: Sequence[SeriesView]) -> str:
@@ -115,7 +116,7 @@ def series_document(view: SeriesView) -> str:
 def series_text(view: SeriesView) -> str:
     """Return one series with the header of every patch."""
     pin = view.record.pin
-    where = f"{view.record.upstream} {clean(pin.ref)}"
+    where = f"{view.record.upstream} {short_ref(pin.ref)}"
     head = f"{view.record.name}: {counted(len(view.patches), 'patch')} on {where}"
     lines = [head, f"  commit {pin.commit}"]
     if pin.archive is not None:
@@ -130,14 +131,18 @@ def _patch_lines(patch: Patch, guards: str) -> list[str]:
     value = _patch_value(patch)
     counts = f"+{value['added']} -{value['removed']}"
     title = f"{clean(patch.name)}  {counts}{'  ' + guards if guards else ''}"
-    body = map(clean, patch.message.decode("utf-8", "surrogateescape").split("\n"))
+    message = patch.message.decode("utf-8", "surrogateescape").rstrip("\n")
+    body = map(clean, message.split("\n"))
     files = [f"    {clean(path)}" for path in patch.paths()]
     return [title, *(f"    {line}".rstrip() for line in body), "", *files]
 
 
-def imported_text(done: Import, series: str, is_dry_run: bool) -> str:
+def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> str:
     """Return a line a patch, a line a file that runs by being there, and what became of merges."""
-    lines = [f"  {clean(i.patch.name)}  {clean(i.patch.subject)}" for i in done.patches]
+    lines = []
+    for name, subject in ((clean(i.patch.name), clean(i.patch.subject)) for i in done.patches):
+        full = f"  {name}  {subject}"
+        lines.append(full if len(full) <= view.width else f"  {name}")
     for item in done.patches:
         lines += [f"  risk: {clean(item.patch.name)}: {clean(path)}" for path in item.risks]
     verb = "Would import" if is_dry_run else "Imported"
@@ -147,7 +152,7 @@ def imported_text(done: Import, series: str, is_dry_run: bool) -> str:
     return "\n".join([head, *lines]) + "\n"
 
 
-def started_text(done: Started, is_dry_run: bool) -> str:
+def started_text(done: Started, is_dry_run: bool, view: View) -> str:
     """Say what workspace was made of a branch, then what was imported."""
     standing = done.standing
     verb = "Would make" if is_dry_run else "Made"
@@ -162,7 +167,7 @@ def started_text(done: Started, is_dry_run: bool) -> str:
         lines[-1] += f"; {count} brought upstream's content, told by the trees"
     if done.merges is not None:
         lines.append(f"Merges taken apart as with --{done.merges}")
-    text = imported_text(done.imported, done.series, is_dry_run)
+    text = imported_text(done.imported, done.series, is_dry_run, view)
     return "".join(f"{line}\n" for line in lines) + text
 
 
@@ -246,10 +251,10 @@ def status_text(status: Status, view: View) -> str:
             lines += [f"  {s.value}  {clean(path)}\n" for path, s in found.files]
     if status.unfinished is not None:
         what = "; waiting:" if status.waiting else "; no file waits any more"
-        lines.append(f"unfinished rebase of {_unfinished(status)}{what}\n")
+        lines.append(f"rebase of {_unfinished(status)} in progress{what}\n")
         lines += [f"  {clean(item)}\n" for item in status.waiting]
         lines += [f"  resolved: {clean(item)}\n" for item in status.resolved]
-        lines.append("go on with: patchmgr rebase --continue    (or --abort)\n")
+        lines.append("go on with: patchmgr rebase --continue    (or --skip, --abort)\n")
     return "".join(lines)
 
 
@@ -262,7 +267,7 @@ def _status_summary(status: Status) -> str:
     words += [f"{behind.count(None)} of unknown distance"] if None in behind else []
     words += [f"{len(status.applied)} applied"] if status.applied else []
     if status.unfinished is not None:
-        words.append(f"unfinished rebase of {_unfinished(status)}")
+        words.append(f"rebase of {_unfinished(status)} in progress")
     return ", ".join(words)
 
 

@@ -66,7 +66,7 @@ def tool_lines(result: ToolResult, *, is_dry_run: bool) -> Iterator[str]:
     if is_dry_run:
         yield from (f"Would open {clean(name)}" for name in (*result.solved, *result.left))
         return
-    yield from (f"Solved: {clean(name)}" for name in result.solved)
-    yield from (f"Not solved: {clean(name)}" for name in result.left)
+    yield from (f"Resolved: {clean(name)}" for name in result.solved)
+    yield from (f"Not resolved: {clean(name)}" for name in result.left)
     if not result.left:
         yield "Now run: patchmgr rebase --continue"

@@ -20,7 +20,7 @@ def note_markdown(note: SyncNote, *, limit: int = LIMIT) -> str:
     """Return the note; long lists are folded up, and what does not fit is counted."""
     blocks = [_head(note), _verdicts(note)]
     sections = (
-        ("### Conflicts, and how each was solved", [_solved(one) for one in note.solved], ""),
+        ("### Conflicts, and how each was resolved", [_solved(one) for one in note.solved], ""),
         ("### Dropped: upstream has it", [_dropped(one) for one in note.dropped], ""),
         ("### To look at", [text(warning) for warning in note.warnings], ""),
         ("### What upstream brought to the touched files", list(_brought(note)), "brought"),
@@ -67,7 +67,7 @@ def _verdicts(note: SyncNote) -> str:
     counts = Counter(patch.verdict for patch in note.patches)
     order = ("unchanged", "modified", "partial", "absorbed", "conflict", "blocked", "skipped")
     words = [f"{counts[word]} {word}" for word in order if counts[word]]
-    line = f"{counted(len(note.patches), 'patch')}: {', '.join(words)}."
+    line = f"{counted(len(note.patches), 'patch')}{': ' if words else ''}{', '.join(words)}."
     lists = [
         f"- {word}: {', '.join(code(p.name) for p in note.patches if p.verdict == word)}"
         for word in ("modified", "partial", "conflict", "blocked", "skipped")

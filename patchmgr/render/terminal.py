@@ -191,7 +191,7 @@ def bare_subject(sighting: Sighting) -> str:
 
 def _summary(outcome: SeriesOutcome) -> str:
     counts = [f"{outcome.count(v)} {v.value}" for v in Verdict if outcome.count(v)]
-    return f"{counted(len(outcome.patches), 'patch')}: {', '.join(counts) or 'none'}"
+    return ": ".join(filter(None, (counted(len(outcome.patches), "patch"), ", ".join(counts))))
 
 
 def ledger_line(ledger: Ledger) -> str:

@@ -260,7 +260,7 @@ def test_the_workspace_alone_is_checked_without_an_upstream(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x", "is no TOML"),
+        ("x", "is not TOML"),
         ('[check]\npython = ["3"]\n', "which is no version"),
         ('[check]\nwithout = ["nothing"]\n', "check.without names nothing"),
         ('[gates]\nnothing = ["x"]\n', "is no kind"),

@@ -40,8 +40,8 @@ def test_all_is_well(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor(stage, "--repair", "--prune") == []
     assert picture(stage.folder, without=()) == before
     shown = stage.run("doctor").out
-    assert "\n  well    git version 2." in shown
-    assert f"\nstores\n  well    {store_of(stage).name}\n" in shown
+    assert "\n  ok      git version 2." in shown
+    assert f"\nstores\n  ok      {store_of(stage).name}\n" in shown
     monkeypatch.chdir(stage.folder)
     answer = invoke("doctor")
     assert answer.code == 0

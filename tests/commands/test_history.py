@@ -120,7 +120,7 @@ def test_what_a_person_had_solved_comes_back_after_an_abort(desk: Hands) -> None
     assert not place.exists()
     desk.run("undo")
     assert place.read_text() == "solved\n"
-    assert "unfinished rebase of s" in desk.stage.run("status").out
+    assert "rebase of s onto" in desk.stage.run("status").out
     assert "a.py was edited since" in one_line(desk.run("undo", code=1))
 
 

@@ -146,7 +146,7 @@ def test_what_was_learned_first_stays(scene: Scene, clone: Repository) -> None:
     parents = ["-p", "HEAD~1^1", "-p", "HEAD~1^2"]
     other = clone.git("commit-tree", clone.tree(), *parents, "-m", "again")
     (file,) = learn(scene, clone, other)["files"]
-    assert "solved otherwise before" in file["missed"][0]
+    assert "resolved differently before" in file["missed"][0]
     assert merged(scene, BASE, OURS, THEIRS) == text(l10="both\n")
 
 

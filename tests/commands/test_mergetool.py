@@ -54,7 +54,7 @@ def test_the_tool_gets_three_sides_and_its_result_is_kept(waiting: Scene, config
 def test_one_file_can_be_named(waiting: Scene, config: Path) -> None:
     configure(config, "cat $LOCAL > $MERGED")
     before = (waiting.root / WORK / "a").read_text()
-    assert tool(waiting, "d/b").err.startswith("Solved: s/fork-change-2.patch/d/b\n")
+    assert tool(waiting, "d/b").err.startswith("Resolved: s/fork-change-2.patch/d/b\n")
     assert (waiting.root / WORK / "a").read_text() == before
     assert "waits for nobody" in tool(waiting, "nothing", code=2).err
 
@@ -63,7 +63,7 @@ def test_one_file_can_be_named(waiting: Scene, config: Path) -> None:
 def test_what_the_tool_does_not_finish_stays(waiting: Scene, config: Path, command: str) -> None:
     configure(config, command)
     before = (waiting.root / WORK / "a").read_text()
-    assert "Not solved: s/fork-change-1.patch/a" in tool(waiting, "a", code=3).err
+    assert "Not resolved: s/fork-change-1.patch/a" in tool(waiting, "a", code=3).err
     assert (waiting.root / WORK / "a").read_text() == before
 
 
@@ -79,7 +79,7 @@ def test_without_a_tool_it_says_how_to_name_one(waiting: Scene) -> None:
 
 
 def test_without_a_rebase_there_is_nothing_to_solve(scene: Scene) -> None:
-    assert "no rebase is unfinished" in tool(scene, code=2).err
+    assert "no rebase is in progress" in tool(scene, code=2).err
 
 
 def test_a_deleted_file_can_be_kept_deleted(scene: Scene, config: Path) -> None:

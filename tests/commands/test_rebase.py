@@ -223,7 +223,7 @@ def test_an_unfinished_rebase_refuses_another_until_aborted(scene: Scene) -> Non
     scene.rebase("s", "--onto", "upstream/main", code=3)
     error = scene.rebase("s", "--onto", "upstream/main", code=1)["error"]
     assert error["kind"] == "unfinished"
-    assert "unfinished rebase" in scene.run("-C", scene.root, "status").out
+    assert "rebase of s onto" in scene.run("-C", scene.root, "status").out
     scene.run("-C", scene.root, "rebase", "--abort")
     assert not (scene.root / ".patchmgr/rebase").exists()
     scene.run("-C", scene.root, "rebase", "--abort", code=2)

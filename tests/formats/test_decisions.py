@@ -94,9 +94,9 @@ def changed(old: str, new: str) -> bytes:
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        pytest.param(b"\xff", "no TOML", id="no-utf-8"),
-        pytest.param(b"format =", "no TOML", id="no-toml"),
-        pytest.param(b"a = " + b"[" * 9000, "no TOML", id="nested"),
+        pytest.param(b"\xff", "not TOML", id="no-utf-8"),
+        pytest.param(b"format =", "not TOML", id="no-toml"),
+        pytest.param(b"a = " + b"[" * 9000, "not TOML", id="nested"),
         pytest.param(b"", "has format None", id="no-format"),
         pytest.param(b"format = 2\n", "has format 2", id="newer"),
         pytest.param(b"format = true\n", "has format True", id="format-is-no-number"),
@@ -138,7 +138,7 @@ def test_a_path_cannot_leave_the_tree(path: str) -> None:
 def test_a_merge_conflict_in_the_file_is_named() -> None:
     with pytest.raises(PatchmgrError) as caught:
         parse_decisions(RAW + b"<<<<<<< ours\n")
-    assert caught.value.hints == ("solve the merge conflict in it",)
+    assert caught.value.hints == ("resolve the merge conflict in it",)
 
 
 def test_a_large_file_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

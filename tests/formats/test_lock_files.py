@@ -115,12 +115,12 @@ BAD = {
     "format as truth": (with_("= 1", "= true"), "format must be a number"),
     "old format": (with_("= 1", "= 0"), "format is 0, and this patchmgr reads 1"),
     "new format": ("format = 2\n[other]\n", "format 2 and was written by a newer patchmgr"),
-    "no TOML": (with_("= 1", "="), "is no TOML: .*line 1"),
-    "cut off": (RAW[:-2], "is no TOML"),
-    "said twice": (RAW + "[upstream.vllm]\n", "is no TOML"),
+    "no TOML": (with_("= 1", "="), "is not TOML: .*line 1"),
+    "cut off": (RAW[:-2], "is not TOML"),
+    "said twice": (RAW + "[upstream.vllm]\n", "is not TOML"),
     "no UTF-8": ("format = 1\n\udcff", "line 2: no UTF-8"),
-    "nested": ("format = 1\nx = " + "[" * 100_000, "nested too deeply|is no TOML"),
-    "a long number": ("format = " + "9" * 5000, "is no TOML|newer patchmgr"),
+    "nested": ("format = 1\nx = " + "[" * 100_000, "nested too deeply|is not TOML"),
+    "a long number": ("format = " + "9" * 5000, "is not TOML|newer patchmgr"),
     "unknown at the top": ("format = 1\nother = 1\n", "other is unknown"),
     "unknown in an upstream": (RAW + "x = 1\n", "upstream.vllm.x is unknown"),
     "unknown in a series": (with_("on =", "off ="), "series.top.off is unknown"),
@@ -193,7 +193,7 @@ def test_an_archive_outside_is_refused() -> None:
 def test_a_merge_conflict_in_the_lock_is_named() -> None:
     with pytest.raises(PatchmgrError) as caught:
         parse_lock(with_("format = 1\n", "format = 1\n<<<<<<< HEAD\n").encode())
-    assert caught.value.hints == ("solve the merge conflict in it",)
+    assert caught.value.hints == ("resolve the merge conflict in it",)
 
 
 def test_a_long_chain_of_series_is_fine_and_a_circle_is_not() -> None:

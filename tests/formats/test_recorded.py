@@ -85,9 +85,9 @@ def test_any_content_survives_a_round_trip(
     ("files", "problem"),
     [
         pytest.param({}, "format None", id="nothing"),
-        pytest.param({"meta.toml": b"\xff"}, "no TOML", id="no-utf-8"),
-        pytest.param({"meta.toml": b"[" * 5000}, "no TOML", id="nesting"),
-        pytest.param({"meta.toml": b"<<<<<<< a\n"}, "no TOML", id="merge-conflict"),
+        pytest.param({"meta.toml": b"\xff"}, "not TOML", id="no-utf-8"),
+        pytest.param({"meta.toml": b"[" * 5000}, "not TOML", id="nesting"),
+        pytest.param({"meta.toml": b"<<<<<<< a\n"}, "not TOML", id="merge-conflict"),
         pytest.param({"meta.toml": META.replace(b"1", b"2")}, "format 2", id="format"),
         pytest.param({"meta.toml": META.replace(b"1", b"true")}, "format True", id="format-true"),
         pytest.param({"meta.toml": META + b"more = 1\n"}, "more is unknown", id="unknown-key"),

@@ -47,7 +47,7 @@ def test_every_setting_is_read() -> None:
     ("text", "problem"),
     [
         pytest.param("#" * MAX_SETTINGS + "\n", "is larger than", id="large"),
-        pytest.param("x =", "is no TOML", id="no TOML"),
+        pytest.param("x =", "is not TOML", id="no TOML"),
         pytest.param("groups = 1", "groups must be a table", id="no table"),
         pytest.param("off = 1", "off must be a list of texts", id="no list"),
         pytest.param('off = [""]', "off must be a list of texts", id="an empty text"),
