@@ -158,7 +158,7 @@ def mergetool(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Resolve what a rebase waits for with the merge tool of your git.
+    """Resolve what a rebase waits for with git's merge tool.
 
     FILE is a name below the work area, or its end; without one, every file with markers. The tool
     is the one of your git configuration: merge.tool and mergetool.*.

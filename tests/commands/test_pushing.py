@@ -103,7 +103,7 @@ def test_pop_takes_counts_and_goto_places(
         (("goto", "t"), 2, "t is the start of several"),
         (("push", "one", "-a"), 2, "name a patch, or say --all"),
         (("prev", "one"), 1, "there is no patch before the first one"),
-        (("next", "three"), 1, "there is no patch behind the last one"),
+        (("next", "three"), 1, "there is no patch after the last one"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
 )
