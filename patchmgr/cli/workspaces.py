@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -79,7 +80,7 @@ def _init_from_branch(
     if upstream is None:
         message = "say what is upstream's in the repository with --upstream REF"
         raise PatchmgrError("usage", message, ("as: --upstream upstream/main",))
-    branch = Branch(Path(source[0]).absolute(), source[1], upstream, form)
+    branch = Branch(Path(os.path.abspath(source[0])), source[1], upstream, form)
     done = init_from_branch(folder.absolute(), branch, open_root, is_dry_run=is_dry_run)
     if json:
         show(started_document(done, is_dry_run))
