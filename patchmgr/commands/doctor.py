@@ -155,7 +155,7 @@ _HINTS = {
 
 def _treated(problem: StoreProblem, asked: Asked) -> Found:
     is_broken = problem.kind.is_broken
-    text = f"{problem.kind.value} {problem.what}"
+    text = f"{problem.kind.value} {problem.what}".removesuffix(" .")  # the store itself
     option = "--repair" if is_broken else "--prune"
     if not (asked.repairs if is_broken else asked.prunes):
         health = Health.BROKEN if is_broken else Health.NOTE

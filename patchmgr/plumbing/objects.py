@@ -81,7 +81,8 @@ class ObjectReader(Closing):
             if not head:
                 self.close()
                 if number or self._is_split or door.git_version() >= _BATCH_COMMAND:
-                    raise PatchmgrError("missing-object", f"git cannot read the object {name}")
+                    message = f"git cannot read the object {name}"
+                    raise PatchmgrError("missing-object", message, ("patchmgr doctor",))
                 self._is_split = True
                 yield from self._answers(verb, names)
                 return
