@@ -291,7 +291,10 @@ def test_a_side_that_has_no_file_can_be_accepted(scene: Scene) -> None:
     fork(scene, {"a": text(l10="ours\n")})
     scene.upstream.commit({"a": None}, "upstream: deletes it")
     scene.rebase("s", "--onto", "upstream/main", code=3)
-    conflicts(scene, "accept", only_id(scene), "ours")
+    named = f"patchmgr conflicts accept {only_id(scene)} ours"
+    assert named in conflicts(scene, "accept", only_id(scene), code=2).err
+    said = conflicts(scene, "accept", only_id(scene), "ours").err
+    assert "go on with: patchmgr rebase --continue" in said
     assert list(listed(scene).values()) == ["deleted"]
 
 

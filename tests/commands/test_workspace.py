@@ -377,6 +377,7 @@ def test_what_is_written_in_another_repository_runs_nothing(stage: Stage) -> Non
 
 def test_series_are_made_listed_and_shown(stage: Stage) -> None:
     before = lock(stage).read_bytes()
+    assert stage.run("series", "show").out == stage.run("series", "show", "s").out
     line = ("series", "new", "t", "--upstream", "up", "--base", stage.base, "--on", "s")
     assert f"Would make t on {stage.base}" in stage.run(*line, "--dry-run").err
     assert lock(stage).read_bytes() == before
