@@ -138,12 +138,12 @@ def test_a_store_is_put_right(
     assert stage.run("branch", "s", "--json").json["head"] == head
 
 
-@pytest.mark.parametrize(("lost", "what"), [("objects", "."), ("HEAD", "HEAD")])
+@pytest.mark.parametrize(("lost", "what"), [("objects", ""), ("HEAD", " HEAD")])
 def test_a_store_that_is_none_is_made_again(stage: Stage, lost: str, what: str) -> None:
     store = store_of(stage)
-    (store / "HEAD").unlink()
-    assert doctor(stage, "--repair") == [(store.name, "mended", "broken store")]
-    assert not store.exists()
+    (store / lost).rename(stage.folder / "lost")
+    assert doctor(stage, "--repair") == [(store.name, "mended", f"broken store{what}")]
+    assert (store / "objects").exists() == (lost == "HEAD")
     stage.run("upstream", "fetch")
     stage.run("branch", "s")
 
