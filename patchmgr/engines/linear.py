@@ -106,10 +106,11 @@ class Line:
                 if made != ours:
                     piece.after[home] = made
                 before, ours = theirs, made
-            self._top.pop(path, None)
-            self._top[home] = ours
         self.dropped += [p.commit for p in self.pieces if not p.after and not p.is_rest]
         self.pieces = [piece for piece in self.pieces if piece.after]
+        self._top = {}
+        for piece in self.pieces:
+            self._top.update(piece.after)
 
     def settle(self, commit: str, differing: Iterable[str], want: Tree, *, is_rest: bool) -> None:
         """Make a patch of what is between the end of the line and the fork's tree, if anything.

@@ -77,6 +77,10 @@ def test_a_commit_over_a_merge(
     assert [(piece.commit, piece.is_rest) for piece in line.pieces] == patches
     assert [remark.how for remark in line.remarks] == how
     assert line.dropped == ([] if ("own", False) in patches else ["own"])
+    if not patches:
+        later = MemoryTree(blobs, {"f": text(l25=b"later\n")})
+        line.move(later, {"f"}, {}, later, "again")
+        assert line.entry("f") == later.entry("f")
 
 
 STEPS = [{"a": b"1", "b": b"1"}, {"b": b"2", "c": b"2"}, {"a": b"3"}, {"d": b"4"}]
