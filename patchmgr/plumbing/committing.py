@@ -13,9 +13,9 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import door
 from patchmgr.plumbing.clones import identity
 from patchmgr.plumbing.conversion import AS_THE_USER
+from patchmgr.plumbing.forks import PERSON
 from patchmgr.plumbing.workbench import Workbench
 
-_PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
 # What GnuPG needs to find its agent, and that to ask for the passphrase.
 _FOR_GPG = ("GNUPGHOME", "GPG_TTY", "PINENTRY_USER_DATA")
 
@@ -102,7 +102,7 @@ def _signed(bench: Workbench, content: bytes, config: Path, key: str) -> str:
     env = {name: os.environ[name] for name in _FOR_GPG if name in os.environ} | AS_THE_USER
     env["GIT_OBJECT_DIRECTORY"] = str(bench.git_dir / "objects")
     for role in ("author", "committer"):
-        match = _PERSON.fullmatch(fields[role.encode()])
+        match = PERSON.fullmatch(fields[role.encode()])
         assert match is not None
         for part, value in zip(("NAME", "EMAIL", "DATE"), match.groups(), strict=True):
             at = "@" if part == "DATE" else ""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
+from patchmgr.engines.linear import Changes
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Author
@@ -16,9 +17,7 @@ from patchmgr.plumbing import door
 from patchmgr.plumbing.objects import ObjectReader
 
 _ABSENT = "000000"
-_PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
-
-Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]
+PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
 
 
 def commit_named(git_dir: Path, name: str, repository: Path) -> str:
@@ -144,7 +143,7 @@ def _fields(head: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _person(value: bytes) -> tuple[bytes, bytes, str]:
-    match = _PERSON.fullmatch(value)
+    match = PERSON.fullmatch(value)
     return (match[1], match[2], match[3].decode()) if match else (value, b"", "0 +0000")
 
 
