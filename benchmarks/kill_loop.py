@@ -282,6 +282,14 @@ class Person:
         """Note lines that a person takes away in the checkout."""
         self.removed |= words
 
+    def mean(self, path: str) -> None:
+        """Note what a refresh takes away that names a file: it is taken in as it is."""
+        start = f"a/{path} b/{path}\n".encode()
+        sections = b"".join(self.world.patches().values()).split(b"diff --git ")
+        brought = set[bytes]().union(*(tokens(s) for s in sections if s.startswith(start)))
+        place = self.world.checkout / path
+        self.take_away(brought - tokens(place.read_bytes() if place.is_file() else b""))
+
     def git(self) -> str:
         """Run a git command in the checkout; what is gone by it is gone by the person's will."""
         path = self.luck.choice(TEXTS)
@@ -612,6 +620,8 @@ class Walk:
 
     def run(self, line: Sequence[str], kill: Kill | None = None) -> Ended:
         """Run a command, see how it ends, and note it."""
+        if line[0] == "refresh" and line[-1] in (*TEXTS, *FRESH):
+            self.person.mean(line[-1])
         ended = run(self.world, line, kill)
         shown = " ".join(word for word in line if word != str(self.world.checkout))
         first = (ended.said.strip().splitlines() or [""])[0]
