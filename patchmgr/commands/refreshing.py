@@ -136,7 +136,7 @@ def refresh(
         named = paths_of(desk, given, cwd)
         edits = edited_files(desk, named)
         state = {**desk.state, **edits}
-        _refuse_put_back(desk, name, state, frozenset(edits) - set(named))
+        _refuse_put_back(desk, name, {**edited_files(desk), **edits}, named)
         states = _states_with(desk, name, state)
         _refuse_empty(desk, name, states, allows_empty=allows_empty)
         anew = (name,) if rewrites else ()
@@ -187,12 +187,14 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
     )
 
 
-def _refuse_put_back(desk: Desk, name: str, state: State, paths: frozenset[str]) -> None:
-    """Refuse to take in that what another patch does to a file is gone: git may have done that.
+def _refuse_put_back(desk: Desk, name: str, edits: State, named: Sequence[str]) -> None:
+    """Refuse where what another patch does to a file is gone: git may have done that.
 
-    A person who means it names the file.
+    A person who means it names the file. Others that are put back count even if they are not to go
+    in: then the ones that are named most likely were put back with them.
     """
-    ground = desk.ground
+    ground, state = desk.ground, {**desk.state, **edits}
+    paths = edits.keys() - set(named)
     for layer in layers_of(ground, desk.names, desk.states):
         for path in sorted(paths & layer.files.keys()) if layer.name != name else ():
             alone = Layer(layer.name, {path: layer.files[path]})

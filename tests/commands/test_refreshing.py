@@ -293,14 +293,16 @@ def test_an_edit_of_a_file_that_the_commit_changed_is_refused(two: Hands) -> Non
     ],
 )
 def test_what_git_put_back_goes_into_no_other_patch(desk: Hands, put_back: tuple[str, ...]) -> None:
-    desk.patch("one", {"pkg/a.py": text(l10="one\n"), "new": "new\n"})
+    files = {"pkg/b.py": None, "new": "new\n"}
+    desk.patch("one", {"pkg/a.py": text(l10="one\n"), **files})
     desk.patch("two", {"pkg/a.py": text(l10="one\n", l40="two\n")})
     before = desk.raw("one.patch"), desk.raw("two.patch")
     desk.checkout.git(*put_back)
     file = desk.root / "pkg/a.py"
     file.write_text(file.read_text() + "more\n")
-    message = one_line(desk.run("refresh", code=1))
-    assert "is without what one.patch does there" in message
+    for line in (("refresh",), ("refresh", "pkg/a.py")):
+        message = one_line(desk.run(*line, code=1))
+        assert "is without what one.patch does there" in message
     assert (desk.raw("one.patch"), desk.raw("two.patch")) == before
     desk.run("pop", "--all", "--force")
     desk.run("push", "--all")
