@@ -254,7 +254,7 @@ def test_a_patch_above_is_rewritten_where_its_context_changed(two: Hands) -> Non
     two.write({"pkg/a.py": text(l10="one\n", l38="near\n", l40="two\n")})
     said = two.run("refresh", "-p", "one").out.splitlines()
     assert said == [
-        "Refreshed one.patch: content changed", "  pkg/a.py", "  two.patch behind it: context only",
+        "Refreshed one.patch: content changed", "  pkg/a.py", "  two.patch after it: context only",
     ]  # fmt: skip
     assert diff_of(two.raw("two.patch")) == [b"-line 40", b"+two"]
     after = work_tree(two.checkout)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from patchmgr import cli, store
+from patchmgr.cli import ends
 from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.store import Workspace
@@ -674,8 +675,10 @@ def test_an_interrupt_is_told_and_ends_with_130(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(moment, interrupted)
-    answer = stage.run("status", code=130)
+    with monkeypatch.context() as patched:
+        patched.setattr(moment, interrupted)
+        answer = stage.run("status", code=130)
+    ends._close()  # what the end of the process would
     assert "Interrupted" in answer.err
 
 
