@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import invoke
-from tests.commands.scenes import Stage, one_line, picture, plant
+from tests.commands.importing import commits
+from tests.commands.scenes import Stage, one_line, picture
 
 _ROOT = Path(__file__).parents[2]
 
@@ -27,9 +28,9 @@ def test_windows_is_refused_in_one_line_that_names_wsl(
 
 
 def test_names_and_words_are_utf_8_in_the_c_locale_too(stage: Stage) -> None:
-    plant(stage.upstream, {"größe.txt": "ü\n"}, "größer")
+    head = commits(stage, ({"größe.txt": "ü\n"}, "größer"))
     box = stage.folder / "ü.mbox"
-    box.write_bytes(stage.upstream.patches("HEAD~1..HEAD"))
+    box.write_bytes(stage.upstream.patches(f"{head}~1..{head}"))
     stage.clone("ö")
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     for line in ("--help", "import ../ü.mbox --series s", "apply s --to ../ö"):
