@@ -54,7 +54,7 @@ class Auditor(Struct, frozen=True):
         running = last if len(states.carriers) < FEW else beside(last)
 
         def found() -> tuple[Told, ...]:
-            told, _ = _checked(states, shorter)
+            told = run_checks(states, shorter)
             more, lacks = running()
             told = tuple(dict.fromkeys((*told, *more)))
             if not lacks and not states.lacks:
