@@ -162,4 +162,4 @@ def _open_closed_streams() -> None:
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
-            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115 - it stays

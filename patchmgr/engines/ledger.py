@@ -1076,7 +1076,7 @@ class _Account:
         for one, number in off.items():
             is_ours = bool((counts.come if number > 0 else counts.gone)[one])
             found = kinds.setdefault((number > 0, is_ours), [])
-            found += [one] * abs(number)  # type: ignore[list-item]
+            found += [one] * abs(number)  # type: ignore[list-item]  # lines and words are bytes
         for (is_lacking, is_ours), found in sorted(kinds.items(), reverse=True):
             text = _OFF[is_lacking, is_ours].format(_number(len(found), what))
             yield self._finding(f"{text}: {_first(found)}", max(found, key=len))
