@@ -1,0 +1,1 @@
+"""What upstream has of a series: effect, landing, fate, proof, proposal."""
