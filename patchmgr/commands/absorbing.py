@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from patchmgr.commands.touched import touched_paths
 from patchmgr.engines.absorb import find_absorbed
 from patchmgr.engines.absorbed_before import absorbed_before
-from patchmgr.engines.absorption import Absorption
+from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.atoms import Folded
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.rebase import Item

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption import Absorption, Event
+from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.arrivals import Traffic, traffic
 from patchmgr.engines.atoms import Folded, bare, interests, is_telling, patch_atoms
 from patchmgr.engines.attribution import without_others

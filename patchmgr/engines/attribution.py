@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption import Absorption
+from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.landing import Landing
 from patchmgr.engines.marked_texts import split_marked
 from patchmgr.engines.replaced import undoing

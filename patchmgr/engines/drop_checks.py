@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption import Absorption
+from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.ladder import (
     ABSORBED_REWORDED,
     CARRIED_TEXT,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption import Absorption, Event
+from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.blocking import (
     Left,
     Origin,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption import Absorption, Event
+from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.atoms import is_telling
 from patchmgr.engines.differences import matched_lines
 from patchmgr.engines.fold import FileStep

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption import Absorption
+from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.placement import split_lines
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 
 from patchmgr.engines.absorb import find_absorbed
-from patchmgr.engines.absorption import Absorption, Event
+from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.atoms import Folded, interests, patch_atoms
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.relocation_files import ChangedFiles

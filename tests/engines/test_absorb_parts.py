@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.absorption import Event
+from patchmgr.engines.absorption.verdict import Event
 from tests.engines.tales import Changes, Tale, swap
 from tests.engines.test_absorb import (
     BASE,

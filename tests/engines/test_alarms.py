@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from patchmgr.engines.absorption import Absorption, Event
+from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.alarms import raise_alarms
 from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
 from patchmgr.engines.ladder import Sides, merge_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption import Absorption, Event
+from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.passages import change_digest, passage, whole_file
 from patchmgr.model.decision import Decision, Finding, Passage, Ruling
 from patchmgr.model.outcome import How, PatchOutcome

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption import Absorption, Event
+from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.rebase import patch_verdict
 from patchmgr.engines.symbols import enclosing_symbol
 from patchmgr.errors import PatchmgrError

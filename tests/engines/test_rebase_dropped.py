@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption import Absorption, Event
+from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.leaving_out import leave_out
 from patchmgr.engines.rebase import Item, Tools, rebase_series
 from patchmgr.model.decision import Decision, Ruling

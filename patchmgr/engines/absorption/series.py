@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from patchmgr.engines.absorption_new.effect import Count, Effect, HunkId, effect
-from patchmgr.engines.absorption_new.weave import Weave, bare, is_telling
+from patchmgr.engines.absorption.effect import Count, Effect, Fate, HunkId, effect
+from patchmgr.engines.absorption.weave import Node, Weave, bare, is_telling
+from patchmgr.engines.placement import split_lines
 from patchmgr.engines.atoms import Folded
 from patchmgr.engines.search import Timelines
 from patchmgr.model.ports import Blobs, Step
@@ -26,6 +27,7 @@ class Series:
         self.size: list[int] = []
         self.hunk_paths: dict[HunkId, str] = {}
         self._ours = {}
+        self._at_base = {}
         self._effects: dict[tuple[str, str | None], Effect] = {}
         for patch, item in enumerate(self.folded):
             self._weave(patch, item)
@@ -46,19 +48,18 @@ class Series:
                 self.hunk_paths[patch, number] = path
                 for node in self.weaves[path].nodes if path in self.weaves else ():
                     node.events = [(p, number if p == patch and h == -1 else h) for p, h in node.events]
-            elif is_text:
-                weave = self._weave_of(path)
-                if step.base is None or change.is_rename or change.is_copy:
-                    if step.base is not None and not any(n.is_alive(patch - 1) for n in weave.nodes):
-                        carried = Weave(self.blobs.read(step.base.blob))
-                        for n in carried.nodes:
-                            n.is_base = False
-                            n.events.append((patch, -2))
-                        weave.nodes = weave.nodes + carried.nodes
-                        for n in carried.nodes: n.events[:] = [(patch - 1, -2)]
-                weave.apply(patch, number, change.hunks, step.positions)
-                for n in range(len(change.hunks)):
-                    self.hunk_paths[patch, number + n] = path
+            else:
+                if step.base is not None and change.new_path != change.old_path and self._is_text(step.base):
+                    weave = self._weave_of(path)
+                    if not any(n.is_alive(patch - 1) for n in weave.nodes):
+                        for line in split_lines(self.blobs.read(step.base.blob)):
+                            weave.nodes.append(Node(line, bare(line), False, [(patch - 1, -2)]))
+                        weave.last = patch
+                        weave.__dict__.pop("runs", None)
+                if is_text:
+                    self._weave_of(path).apply(patch, number, change.hunks, step.positions)
+                    for n in range(len(change.hunks)):
+                        self.hunk_paths[patch, number + n] = path
             if not is_text or not change.hunks:
                 if change.new_path is not None or (patch, number) not in self.hunk_paths:
                     self.plain[patch, number] = (path, step.theirs)
@@ -87,7 +88,11 @@ class Series:
         entry = self.version(path, number)
         key = (path, None if entry is None else entry.blob)
         if key not in self._effects:
-            self._effects[key] = effect(self.weaves[path], self.text(entry))
+            weave = self.weaves[path]
+            if path not in self._at_base:
+                base = effect(weave, self.text(self.start.get(path)), frozenset())
+                self._at_base[path] = frozenset(k for k, fate in base.fates.items() if fate is Fate.FOUND)
+            self._effects[key] = effect(weave, self.text(entry), self._at_base[path])
         return self._effects[key]
 
     def count(self, hunk: HunkId, number: int) -> Count:
@@ -122,6 +127,9 @@ class Series:
                     (into if puts_in else out).setdefault(node.key, set()).add(patch)
             found[path] = (into, out)
         return found
+
+    def file_count(self, h, k):
+        return sum((self.count(g, k) for g in self.hunks(h[0]) if self.hunk_paths[g] == self.hunk_paths[h]), Count())
 
     def distinct(self, patch):
         return sum(patch in owners for into, out in self.wanted.values() for side in (into, out) for owners in side.values())

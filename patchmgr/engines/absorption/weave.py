@@ -83,6 +83,12 @@ class Weave:
             floor = start
             for line in hunk.lines:
                 if line[:1] == b"+":
+                    ahead = at
+                    while ahead < len(old) and not now[ahead] and old[ahead].text != line[1:]:
+                        ahead += 1
+                    if ahead < len(old) and not now[ahead]:
+                        new += old[at : ahead + 1]
+                        at = ahead + 1
                     place = self._revive(new, floor, patch, number, line[1:])
                     if place is None:
                         place = len(new)

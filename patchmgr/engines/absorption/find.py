@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import re
 
-from patchmgr.engines.absorption import Absorption, Event
-from patchmgr.engines.absorption_new.effect import Count, Fate
-from patchmgr.engines.absorption_new.series import Series
+from patchmgr.engines.absorption.verdict import Absorption, Event
+from patchmgr.engines.absorption.effect import Count, Fate
+from patchmgr.engines.absorption.series import Series
 from patchmgr.model.outcome import How
 
 DUMP = None
@@ -174,4 +174,5 @@ def _is_in(s, h, k):
         return s.version(path, k) == entry
     c = s.count(h, k)
     path = s.hunk_paths[h]
-    return not c.open or (s.is_ours(k) and s.version(path, k) != s.version(path, k - 1))
+    whole = s.patch_count(h[0], k)
+    return not c.open or (s.is_ours(k) and s.version(path, k) != s.version(path, k - 1) and whole.open <= 0.15 * whole.total)

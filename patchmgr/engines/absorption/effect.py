@@ -7,7 +7,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from patchmgr.engines.absorption_new.weave import Node, Run, Weave, bare, is_telling
+from patchmgr.engines.absorption.weave import Node, Run, Weave, bare, is_telling
 from patchmgr.engines.differences import matched_lines
 from patchmgr.engines.placement import split_lines
 
@@ -57,7 +57,7 @@ class Effect(Struct, frozen=True):
     added: Mapping[HunkId, Count]
 
 
-def effect(weave: Weave, ours: bytes | None) -> Effect:
+def effect(weave: Weave, ours: bytes | None, known: frozenset[tuple[int, int]]) -> Effect:
     """Compare a file with all that a series makes of it; `ours` is None where there is none."""
     lines = split_lines(ours or b"")
     keys = [bare(line) for line in lines]
@@ -65,6 +65,7 @@ def effect(weave: Weave, ours: bytes | None) -> Effect:
     fates: dict[tuple[int, int], Fate] = {}
     for run in weave.runs:
         _run_fates(weave, run, keys, pairs, fates, is_gone=ours is None)
+    fates |= dict.fromkeys(known, Fate.REPLACED)
     return Effect(fates, *_counts(weave, fates))
 
 
@@ -110,7 +111,9 @@ def _run_fates(weave: Weave, run: Run, keys, pairs, fates, *, is_gone: bool) -> 
         here = list(keys[place[0] : place[1]])
         state = next((p for p in (*reversed(run.patches), -1) if weave.state(run, p) == here), None)
     only_deletes = not any(n.is_alive(p) for n in nodes[run.start : run.end] if not n.is_base for p in run.patches)
-    is_replaced = only_deletes and state is None and not is_gone and _has_news(run, keys, pairs, nodes)
+    has_news = state is None and (is_gone or _has_news(run, keys, pairs, nodes))
+    is_replaced = only_deletes and has_news and not is_gone
+    absent = Fate.TAKEN if has_news else Fate.OPEN
     final = [n for n in range(run.start, run.end) if not nodes[n].is_base and nodes[n].is_alive(weave.last)]
     later = max((nodes[n].events[-1][0] for n in final if n in pairs), default=-1)
     if not final: later = weave.last + 1
@@ -132,7 +135,7 @@ def _run_fates(weave: Weave, run: Run, keys, pairs, fates, *, is_gone: bool) -> 
                 if is_there:
                     fate = Fate.FOUND if number == 0 else Fate.REPLACED
                 else:
-                    fate = Fate.TAKEN if is_last or later <= patch else Fate.REPLACED
+                    fate = absent if is_last or later <= patch else Fate.REPLACED
             elif is_there:
                 fate = Fate.TAKEN if is_last else Fate.REPLACED
             elif not node.is_base or not is_last:
@@ -140,13 +143,20 @@ def _run_fates(weave: Weave, run: Run, keys, pairs, fates, *, is_gone: bool) -> 
             else:
                 fate = Fate.TAKEN if is_replaced or is_gone else Fate.FOUND
             fates[at, number] = fate
+    for patch in run.patches:
+        own = [(at, n) for at in range(run.start, run.end) for n, e in enumerate(nodes[at].events) if e[0] == patch]
+        puts = [e for e in own if nodes[e[0]].is_base == (e[1] % 2 == 1)]
+        if puts and all(fates[e] is Fate.REPLACED for e in puts):
+            for e in own:
+                if fates[e] is Fate.FOUND: fates[e] = Fate.REPLACED
 
 
 def _has_news(run: Run, keys, pairs, nodes) -> bool:
     """Say whether upstream has lines of its own where a run was that only deletes."""
     before = next((pairs[n] for n in range(run.start - 1, -1, -1) if n in pairs), -1)
     after = next((pairs[n] for n in range(run.end, len(nodes)) if n in pairs), len(keys))
-    return any(is_telling(key) for key in keys[before + 1 : after])
+    known = {node.key for node in nodes}
+    return any(key and key not in known for key in keys[before + 1 : after])
 
 
 def _counts(weave: Weave, fates) -> tuple[dict[HunkId, Count], dict[HunkId, Count]]:
