@@ -1,26 +1,27 @@
-"""What an upstream version of a file has of each hunk of a series, and what it would still change."""
+"""What a version of a file has of each hunk of a series, and what a hunk would still change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from enum import Enum
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from enum import IntEnum
 
 from msgspec import Struct
 
-from patchmgr.engines.absorption.weave import Node, Run, Weave, bare, is_telling
+from patchmgr.engines.absorption.rules import ALL_ON
+from patchmgr.engines.absorption.weave import Change, HunkId, Run, Weave
 from patchmgr.engines.differences import matched_lines
 from patchmgr.engines.placement import split_lines
+from patchmgr.engines.telling import bare, is_telling
 
-HunkId = tuple[int, int]
 
-
-class Fate(Enum):
-    """What an upstream version has of one line that a hunk adds or removes."""
+class Fate(IntEnum):
+    """What a version has of a line that a hunk puts in or takes out."""
 
     FOUND = 0
-    OPEN = 1  # its place is as a state of the series before the hunk has it
-    TAKEN = 2  # its place has other words
-    REPLACED = 3  # a later patch undoes it, and nothing speaks against that
+    OPEN = 1  # the place is as the series finds it: the hunk would still change it
+    TAKEN = 2  # the place has other words
+    REPLACED = 3  # a later patch undoes it, and nothing speaks against that; or the base has it
 
 
 class Count(Struct, frozen=True):
@@ -33,7 +34,7 @@ class Count(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """Count the lines that say whether the hunk is there."""
+        """Count the lines that say whether a hunk is there."""
         return self.found + self.open + self.taken
 
     def __add__(self, other: Count) -> Count:
@@ -46,133 +47,161 @@ class Count(Struct, frozen=True):
         )
 
 
-Lines = dict[tuple[int, int, int], Fate]  # by node, event and ... see below
-
-
 class Effect(Struct, frozen=True):
-    """One file: the fate of each event of each node, and by hunk the counts of telling ones."""
+    """The fate of each change of a file, the counts by hunk, and where upstream has each run.
 
-    fates: Mapping[tuple[int, int], Fate]  # (node, number of its event)
+    Counted are telling lines; of what a hunk puts in, or takes out, without any such line, all.
+    `spaced` are the hunks that are there with other white space.
+    """
+
+    fates: Mapping[Change, Fate]
     counts: Mapping[HunkId, Count]
-    added: Mapping[HunkId, Count]
+    places: Mapping[Run, tuple[int, int]]
+    spaced: Set[HunkId]
 
 
-def effect(weave: Weave, ours: bytes | None, known: frozenset[tuple[int, int]]) -> Effect:
-    """Compare a file with all that a series makes of it; `ours` is None where there is none."""
+def effect(
+    weave: Weave, ours: bytes | None, *, known: Set[Change] = frozenset(), off: Set[str] = ALL_ON
+) -> Effect:
+    """Compare a version with all that a series makes of a file; `ours` is None where it is gone.
+
+    `known` are the changes that the base has already: they say nothing.
+    """
     lines = split_lines(ours or b"")
     keys = [bare(line) for line in lines]
-    pairs = _matched(weave, keys)
-    fates: dict[tuple[int, int], Fate] = {}
+    pairs = _paired(weave, keys)
+    words = {node.key for node in weave.nodes}
+    fates: dict[Change, Fate] = {}
+    places: dict[Run, tuple[int, int]] = {}
     for run in weave.runs:
-        _run_fates(weave, run, keys, pairs, fates, is_gone=ours is None)
-    fates |= dict.fromkeys(known, Fate.REPLACED)
-    return Effect(fates, *_counts(weave, fates))
+        place = places[run] = _place(weave, run, len(keys), pairs)
+        state = _state(weave, run, keys[slice(*place)], pairs, is_gone=ours is None)
+        if state is not None:
+            fates.update(_fates_in_state(weave, run, state))
+        else:
+            has_news = ours is None or "news" in off
+            has_news = has_news or any(k and k not in words for k in keys[slice(*place)])
+            fates.update(_fates_in_other_words(weave, run, pairs, has_news=has_news))
+        fates.update(_without_replaced(weave, run, fates))
+    fates.update(dict.fromkeys(known, Fate.REPLACED))
+    spaced = {
+        weave.nodes[at].events[number]
+        for (at, number), fate in fates.items()
+        if fate is Fate.FOUND and at in pairs and not _is_same(weave.nodes[at].text, lines[pairs[at]])
+    }
+    return Effect(fates, _counts(weave, fates), places, spaced)
 
 
-def _matched(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
-    """Pair the nodes with lines: those of the nearer end of the series first, then the others."""
+def _is_same(one: bytes, other: bytes) -> bool:
+    return one.rstrip(b"\r\n") == other.rstrip(b"\r\n")
+
+
+def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
+    """Pair nodes with lines: those of the base or of the series' end first, whichever is nearer."""
     nodes = weave.nodes
-    ends = [[at for at, node in enumerate(nodes) if node.is_alive(p)] for p in (weave.last, -1)]
-    found = [matched_lines([nodes[at].key for at in alive], keys) for alive in ends]
-    if not weave.is_made and len(found[1]) >= len(found[0]):
-        ends.reverse(), found.reverse()
-    pairs = {ends[0][i]: j for i, j in found[0]}
-    rest = sorted(set(range(len(nodes))).difference(ends[0]))
-    at, line, number = -1, -1, 0
+    ends = [[at for at, n in enumerate(nodes) if n.is_alive(p)] for p in (weave.last, -1)]
+    found = [matched_lines([nodes[at].key for at in end], keys) for end in ends]
+    nearer = int(not weave.is_made and len(found[1]) >= len(found[0]))
+    pairs = {ends[nearer][i]: j for i, j in found[nearer]}
+    rest = iter(sorted(set(range(len(nodes))).difference(ends[nearer])))
+    waiting = next(rest, None)
+    line = -1
     for end in (*sorted(pairs), len(nodes)):
         stop = pairs.get(end, len(keys))
-        some = []
-        while number < len(rest) and rest[number] < end:
-            some.append(rest[number])
-            number += 1
+        some: list[int] = []
+        while waiting is not None and waiting < end:
+            some.append(waiting)
+            waiting = next(rest, None)
         if some and stop > line + 1:
-            new = matched_lines([nodes[n].key for n in some], keys[line + 1 : stop])
-            pairs |= {some[i]: line + 1 + j for i, j in new}
-        at, line = end, stop
+            more = matched_lines([nodes[at].key for at in some], keys[line + 1 : stop])
+            pairs |= {some[i]: line + 1 + j for i, j in more}
+        line = stop
     return pairs
 
 
-def _place(weave: Weave, run: Run, keys: Sequence[bytes], pairs: Mapping[int, int]) -> tuple[int, int] | None:
-    """Return upstream's lines between the neighbours of a run, None where one is not there."""
-    before = -1 if run.start == 0 else pairs.get(run.start - 1)
-    after = len(keys) if run.end == len(weave.nodes) else pairs.get(run.end)
-    return None if before is None or after is None else (before + 1, after)
+def _place(weave: Weave, run: Run, size: int, pairs: Mapping[int, int]) -> tuple[int, int]:
+    """Return upstream's lines between the nearest nodes around a run that it has."""
+    before = next((pairs[at] for at in range(run.start - 1, -1, -1) if at in pairs), -1)
+    after = next((pairs[at] for at in range(run.end, len(weave.nodes)) if at in pairs), size)
+    return before + 1, after
 
 
-def _run_fates(weave: Weave, run: Run, keys, pairs, fates, *, is_gone: bool) -> None:
-    nodes = weave.nodes
-    place = _place(weave, run, keys, pairs)
-    state: int | None = None
+def _state(
+    weave: Weave, run: Run, here: list[bytes], pairs: Mapping[int, int], *, is_gone: bool
+) -> int | None:
+    """Return the last patch after which a run has just upstream's lines, None where none."""
     if is_gone:
-        state = -1 if weave.is_made else None
-        if not any(n.is_alive(weave.last) for n in nodes):
-            state = weave.last
-    elif place is not None:
-        here = list(keys[place[0] : place[1]])
-        state = next((p for p in (*reversed(run.patches), -1) if weave.state(run, p) == here), None)
-    only_deletes = not any(n.is_alive(p) for n in nodes[run.start : run.end] if not n.is_base for p in run.patches)
-    has_news = state is None and (is_gone or _has_news(run, keys, pairs, nodes))
-    is_replaced = only_deletes and has_news and not is_gone
-    absent = Fate.TAKEN if has_news else Fate.OPEN
-    final = [n for n in range(run.start, run.end) if not nodes[n].is_base and nodes[n].is_alive(weave.last)]
-    later = max((nodes[n].events[-1][0] for n in final if n in pairs), default=-1)
-    if not final: later = weave.last + 1
+        return weave.last if weave.is_deleted else -1 if weave.is_made else None
+    is_alone = run.start == 0 or run.start - 1 in pairs
+    if not is_alone or not (run.end == len(weave.nodes) or run.end in pairs):
+        return None
+    states = (*reversed(run.patches), -1)
+    return next((patch for patch in states if weave.state(run, patch) == here), None)
+
+
+def _fates_in_state(weave: Weave, run: Run, state: int) -> Iterator[tuple[Change, Fate]]:
     for at in range(run.start, run.end):
-        node = nodes[at]
-        is_there = at in pairs
-        for number, (patch, _) in enumerate(node.events):
-            is_last = number == len(node.events) - 1
-            puts_in = node.is_base == (number % 2 == 1)
-            if state is not None:
-                if patch > state:
-                    fate = Fate.OPEN
-                elif not is_last and node.events[number + 1][0] <= state:
-                    fate = Fate.REPLACED
-                else:
-                    fate = Fate.FOUND if puts_in or node.is_base else Fate.REPLACED
-                    if number and puts_in: fate = Fate.REPLACED
-            elif puts_in:
-                if is_there:
-                    fate = Fate.FOUND if number == 0 else Fate.REPLACED
-                else:
-                    fate = absent if is_last or later <= patch else Fate.REPLACED
-            elif is_there:
-                fate = Fate.TAKEN if is_last else Fate.REPLACED
-            elif not node.is_base or not is_last:
-                fate = Fate.REPLACED
+        events = weave.nodes[at].events
+        for number, (patch, _) in enumerate(events):
+            if patch > state:
+                yield (at, number), Fate.OPEN
             else:
-                fate = Fate.TAKEN if is_replaced or is_gone else Fate.FOUND
-            fates[at, number] = fate
+                is_last = number + 1 == len(events) or events[number + 1][0] > state
+                # What undoes another patch's change leaves no trace of its own.
+                yield (at, number), Fate.FOUND if is_last and number == 0 else Fate.REPLACED
+
+
+def _fates_in_other_words(
+    weave: Weave, run: Run, pairs: Mapping[int, int], *, has_news: bool
+) -> Iterator[tuple[Change, Fate]]:
+    nodes, here = weave.nodes, range(run.start, run.end)
+    lasting = [at for at in here if not nodes[at].is_base and nodes[at].is_alive(weave.last)]
+    there = (nodes[at].events[-1][0] for at in lasting if at in pairs)
+    latest = max(there, default=-1) if lasting else weave.last + 1
+    absent = Fate.TAKEN if has_news else Fate.OPEN
+    adds = any(not node.is_base for node in nodes[run.start : run.end])
+    for at in here:
+        node = nodes[at]
+        for number, (patch, _) in enumerate(node.events):
+            is_last, fate = number + 1 == len(node.events), Fate.REPLACED
+            if at in pairs:
+                if node.puts_in(number):
+                    fate = Fate.FOUND if number == 0 else Fate.REPLACED
+                elif is_last:
+                    fate = Fate.TAKEN
+            elif node.puts_in(number):
+                if is_last or latest <= patch:
+                    fate = absent
+            elif node.is_base and is_last:
+                fate = Fate.FOUND if adds or not has_news else Fate.TAKEN
+            yield (at, number), fate
+
+
+def _without_replaced(
+    weave: Weave, run: Run, fates: Mapping[Change, Fate]
+) -> Iterator[tuple[Change, Fate]]:
+    """Yield what a patch takes out of a run in which later ones replaced all that it puts in."""
+    here = [(at, n) for at in range(run.start, run.end) for n in range(len(weave.nodes[at].events))]
     for patch in run.patches:
-        own = [(at, n) for at in range(run.start, run.end) for n, e in enumerate(nodes[at].events) if e[0] == patch]
-        puts = [e for e in own if nodes[e[0]].is_base == (e[1] % 2 == 1)]
-        if puts and all(fates[e] is Fate.REPLACED for e in puts):
-            for e in own:
-                if fates[e] is Fate.FOUND: fates[e] = Fate.REPLACED
+        own = [change for change in here if weave.nodes[change[0]].events[change[1]][0] == patch]
+        put_in = [change for change in own if weave.nodes[change[0]].puts_in(change[1])]
+        if put_in and all(fates[change] is Fate.REPLACED for change in put_in):
+            yield from ((c, Fate.REPLACED) for c in own if fates[c] is Fate.FOUND)
 
 
-def _has_news(run: Run, keys, pairs, nodes) -> bool:
-    """Say whether upstream has lines of its own where a run was that only deletes."""
-    before = next((pairs[n] for n in range(run.start - 1, -1, -1) if n in pairs), -1)
-    after = next((pairs[n] for n in range(run.end, len(nodes)) if n in pairs), len(keys))
-    known = {node.key for node in nodes}
-    return any(key and key not in known for key in keys[before + 1 : after])
-
-
-def _counts(weave: Weave, fates) -> tuple[dict[HunkId, Count], dict[HunkId, Count]]:
-    tall: dict[HunkId, list[list[int]]] = {}
+def _counts(weave: Weave, fates: Mapping[Change, Fate]) -> dict[HunkId, Count]:
+    sides: dict[HunkId, dict[bool, tuple[Counter[Fate], Counter[Fate]]]] = {}
     for (at, number), fate in fates.items():
         node = weave.nodes[at]
-        hunk = node.events[number]
-        puts_in = node.is_base == (number % 2 == 1)
-        box = tall.setdefault(hunk, [[0] * 4 for _ in range(4)])
-        t = is_telling(node.key)
-        box[t * 2 + puts_in][fate.value] += bool(node.key)
-    counts, added = {}, {}
-    for hunk, (plain_out, plain_in, out, into) in tall.items():
-        # a side without any telling line counts with all its lines
-        o = out if any(out) else plain_out
-        i = into if any(into) else plain_in
-        added[hunk] = Count(*i)
-        counts[hunk] = Count(*i) + Count(*o)
-    return counts, added
+        if node.key:
+            hunk = sides.setdefault(node.events[number], {})
+            side = hunk.setdefault(node.puts_in(number), (Counter(), Counter()))
+            side[is_telling(node.key)][fate] += 1
+    return {
+        hunk: sum((_count(telling or all_) for all_, telling in both.values()), Count())
+        for hunk, both in sides.items()
+    }
+
+
+def _count(fates: Counter[Fate]) -> Count:
+    return Count(*(fates[fate] for fate in Fate))

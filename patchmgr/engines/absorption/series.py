@@ -2,177 +2,211 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cache, cached_property
 
-from patchmgr.engines.absorption.effect import Count, Effect, Fate, HunkId, effect
-from patchmgr.engines.absorption.weave import Node, Weave, bare, is_telling
-from patchmgr.engines.placement import split_lines
-from patchmgr.engines.atoms import Folded
-from patchmgr.engines.search import Timelines
+from msgspec import Struct
+
+from patchmgr.engines.absorption.effect import Count, Effect, Fate, effect
+from patchmgr.engines.absorption.rules import ALL_ON
+from patchmgr.engines.absorption.thresholds import FEWEST_OURS
+from patchmgr.engines.absorption.weave import CARRIED, Change, HunkId, Weave
+from patchmgr.engines.fold import FileStep
+from patchmgr.engines.telling import is_telling, normal_lines
+from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, Step
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, "Entry | None"]
+BASE = -1  # stands for the base where a step is asked for by its number
+
+
+class Folded(Struct, frozen=True):
+    """A patch with what it does to the side that it is written against."""
+
+    patch: Patch
+    steps: tuple[FileStep, ...]
+
+    def numbered(self) -> Iterator[tuple[int, FileStep]]:
+        """Yield what the patch does to each file, with the number of its first hunk."""
+        first = 0
+        for step in self.steps:
+            yield first, step
+            first += max(1, len(step.change.hunks))
+
+
+class Way(Struct, frozen=True):
+    """Upstream's way: the base's and the target's files by path of the series, and the steps.
+
+    `homes` maps a path to where the target has the file, where upstream moved it.
+    """
+
+    start: Versions
+    target: Versions
+    homes: Mapping[str, str]
+    steps: Sequence[Step]
+
+    @property
+    def end(self) -> int:
+        """Return the number that stands for the target."""
+        return len(self.steps)
+
+    def versions(self, path: str) -> Iterator[tuple[int, Entry | None]]:
+        """Yield the steps that touch a path, by number, with the file after each."""
+        home, has_moved = self.homes.get(path, path), False
+        for number, step in enumerate(self.steps):
+            if step.changes.get(home) is not None:
+                has_moved = True
+                yield number, step.changes[home]
+            elif home in step.changes or (path in step.changes and not has_moved):
+                yield number, None if home in step.changes else step.changes[path]
 
 
 class Series:
-    def __init__(self, folded: Sequence[Folded], start: Versions, target: Versions, homes: Mapping[str, str], steps: Sequence[Step], blobs: Blobs) -> None:
-        self.folded, self.start, self.target, self.blobs = tuple(folded), start, target, blobs
-        self.timelines = Timelines(steps, start, homes)
-        self.end = len(steps)
+    """A series on upstream's way; all that is asked of a version is found once."""
+
+    def __init__(
+        self, folded: Sequence[Folded], way: Way, blobs: Blobs, *, off: Set[str] = ALL_ON
+    ) -> None:
+        self.folded, self.way, self.blobs, self.off = tuple(folded), way, blobs, off
         self.weaves: dict[str, Weave] = {}
-        self.plain: dict[HunkId, tuple[str, Entry | None]] = {}  # hunks without lines: path, result
-        self.paths_of: list[frozenset[str]] = []
-        self.size: list[int] = []
-        self.hunk_paths: dict[HunkId, str] = {}
-        self._ours = {}
-        self._at_base = {}
-        self._effects: dict[tuple[str, str | None], Effect] = {}
+        self.paths: dict[HunkId, str] = {}
+        self.plain: dict[HunkId, Entry | None] = {}  # what a change without lines makes
         for patch, item in enumerate(self.folded):
-            self._weave(patch, item)
+            for number, step in item.numbered():
+                self._leave(patch, number, step)
+            for number, step in item.numbered():
+                self._arrive(patch, number, step)
+        self._versions = {path: dict(way.versions(path)) for path in way.start}
+        self.known = cache(self._known)
+        self.effect = cache(self._effect)
+        self.count_patch = cache(self._count_patch)
+        self.count = cache(self._count)
+        self.news = cache(self._news)
 
-    def _weave(self, patch: int, item: Folded) -> None:
-        number = 0
-        for step in item.steps:
-            change = step.change
-            path = change.path
-            if change.old_path is not None and change.new_path != change.old_path and not change.is_copy:
-                self._weave_of(change.old_path).take_all(patch, -1)
-        for step in item.steps:
-            change = step.change
-            path = change.path
-            is_text = change.hunks and self._is_text(step.base) and self._is_text(step.theirs) and not change.binary
-            if change.new_path is None:
-                # the deletion's own hunks are what take_all has noted as -1
-                self.hunk_paths[patch, number] = path
-                for node in self.weaves[path].nodes if path in self.weaves else ():
-                    node.events = [(p, number if p == patch and h == -1 else h) for p, h in node.events]
-            else:
-                if step.base is not None and change.new_path != change.old_path and self._is_text(step.base):
-                    weave = self._weave_of(path)
-                    if not any(n.is_alive(patch - 1) for n in weave.nodes):
-                        for line in split_lines(self.blobs.read(step.base.blob)):
-                            weave.nodes.append(Node(line, bare(line), False, [(patch - 1, -2)]))
-                        weave.last = patch
-                        weave.__dict__.pop("runs", None)
-                if is_text:
-                    self._weave_of(path).apply(patch, number, change.hunks, step.positions)
-                    for n in range(len(change.hunks)):
-                        self.hunk_paths[patch, number + n] = path
-            if not is_text or not change.hunks:
-                if change.new_path is not None or (patch, number) not in self.hunk_paths:
-                    self.plain[patch, number] = (path, step.theirs)
-                    self.hunk_paths[patch, number] = path
-            number += max(1, len(change.hunks))
-        self.size.append(number)
-        self.paths_of.append(frozenset(s.change.path for s in item.steps))
+    def _leave(self, patch: int, number: int, step: FileStep) -> None:
+        change = step.change
+        is_leaving = change.old_path != change.new_path and not change.is_copy
+        if change.old_path is not None and is_leaving and self._has_text(step.base):
+            by = number if change.new_path is None else CARRIED
+            self._weave(change.old_path).take_out((patch, by))
 
-    def _is_text(self, entry: Entry | None) -> bool:
-        return entry is None or (entry.mode in FILE_MODES and b"\0" not in self.blobs.read(entry.blob)[:8000])
+    def _arrive(self, patch: int, number: int, step: FileStep) -> None:
+        change, path = step.change, step.change.path
+        numbers = range(number, number + max(1, len(change.hunks)))
+        self.paths |= {(patch, n): path for n in numbers}
+        is_text = self._has_text(step.base) and self._has_text(step.theirs)
+        if change.new_path is not None and is_text:
+            weave = self._weave(path)
+            if step.base is not None and change.new_path != change.old_path and weave.is_deleted:
+                weave.carry_in(patch, self.blobs.read(step.base.blob))
+            weave.apply(patch, number, change.hunks, step.positions)
+        if change.new_path is None and not self._has_text(step.base):
+            self.plain[patch, number] = None
+        elif change.new_path is not None and not (is_text and change.hunks):
+            self.plain |= {(patch, n): step.theirs for n in numbers}
 
-    def _weave_of(self, path: str) -> Weave:
+    def _has_text(self, entry: Entry | None) -> bool:
+        return entry is None or b"\0" not in (self.text(entry) or b"\0")[:8000]
+
+    def _weave(self, path: str) -> Weave:
         if path not in self.weaves:
-            self.weaves[path] = Weave(self.text(self.start.get(path)))
+            self.weaves[path] = Weave(self.text(self.way.start.get(path)))
         return self.weaves[path]
 
     def text(self, entry: Entry | None) -> bytes | None:
-        if entry is None or entry.mode not in FILE_MODES:
-            return None
-        return self.blobs.read(entry.blob)
+        """Return the content of a file, None where there is none or it is a link."""
+        is_file = entry is not None and entry.mode in FILE_MODES
+        return self.blobs.read(entry.blob) if entry is not None and is_file else None
+
+    def hunks(self, patch: int) -> list[HunkId]:
+        """Return the hunks of a patch; a change without any counts as one."""
+        steps = self.folded[patch].steps
+        return [(patch, n) for n in range(sum(max(1, len(s.change.hunks)) for s in steps))]
 
     def version(self, path: str, number: int) -> Entry | None:
-        return self.target.get(path) if number == self.end else self.timelines.at(path, number)
-
-    def effect(self, path: str, number: int) -> Effect:
-        entry = self.version(path, number)
-        key = (path, None if entry is None else entry.blob)
-        if key not in self._effects:
-            weave = self.weaves[path]
-            if path not in self._at_base:
-                base = effect(weave, self.text(self.start.get(path)), frozenset())
-                self._at_base[path] = frozenset(k for k, fate in base.fates.items() if fate is Fate.FOUND)
-            self._effects[key] = effect(weave, self.text(entry), self._at_base[path])
-        return self._effects[key]
-
-    def count(self, hunk: HunkId, number: int) -> Count:
-        path = self.hunk_paths[hunk]
-        if hunk in self.plain or path not in self.weaves:
-            return Count()
-        return self.effect(path, number).counts.get(hunk, Count())
-
-    def added(self, hunk: HunkId, number: int) -> Count:
-        path = self.hunk_paths[hunk]
-        if hunk in self.plain or path not in self.weaves:
-            return Count()
-        return self.effect(path, number).added.get(hunk, Count())
-
-    def hunks(self, patch: int):
-        return [(patch, n) for n in range(self.size[patch])]
-
-    def patch_count(self, patch: int, number: int) -> Count:
-        return sum((self.count(h, number) for h in self.hunks(patch)), Count())
-
-    @cached_property
-    def wanted(self) -> Mapping[str, tuple[Mapping[bytes, tuple[int, ...]], Mapping[bytes, tuple[int, ...]]]]:
-        """by path: telling lines put in / taken out -> patches."""
-        found = {}
-        for path, weave in self.weaves.items():
-            into, out = {}, {}
-            for node in weave.nodes:
-                if not is_telling(node.key): continue
-                for number, (patch, hunk) in enumerate(node.events):
-                    if hunk < 0: continue
-                    puts_in = node.is_base == (number % 2 == 1)
-                    (into if puts_in else out).setdefault(node.key, set()).add(patch)
-            found[path] = (into, out)
+        """Return the file after a step."""
+        if number == self.way.end:
+            return self.way.target.get(path)
+        found = self.way.start.get(path)
+        for at, entry in self._versions[path].items():
+            if at > number:
+                break
+            found = entry
         return found
 
-    def file_count(self, h, k):
-        return sum((self.count(g, k) for g in self.hunks(h[0]) if self.hunk_paths[g] == self.hunk_paths[h]), Count())
+    def touching(self, patch: int) -> list[int]:
+        """Return the steps that touch a path of a patch, in order."""
+        paths = {self.paths[hunk] for hunk in self.hunks(patch)}
+        return sorted({number for path in paths for number in self._versions[path]})
 
-    def distinct(self, patch):
-        return sum(patch in owners for into, out in self.wanted.values() for side in (into, out) for owners in side.values())
+    def _known(self, path: str) -> frozenset[Change]:
+        """Return the changes that the base has already."""
+        if "base" in self.off:
+            return frozenset()
+        base = effect(self.weaves[path], self.text(self.way.start.get(path)), off=self.off)
+        return frozenset(change for change, fate in base.fates.items() if fate is Fate.FOUND)
 
-    def traffic(self):
-        """per patch: came {step: n}, left {step: n}"""
-        came = [{} for _ in self.folded]
-        left = [{} for _ in self.folded]
-        known = {}
-        def scan(path, entry):
-            if entry is None or entry.mode not in FILE_MODES: return frozenset(), frozenset()
-            key = (path, entry.blob)
-            if key not in known:
-                lines = frozenset(self.blobs.read(entry.blob).translate(None, b" \t\r\f\v").split(b"\n"))
-                into, out = self.wanted[path]
-                known[key] = (lines & into.keys(), lines & out.keys())
-            return known[key]
-        for number, moved in self.timelines.moves().items():
-            for path, before, after in moved:
-                if path not in self.wanted: continue
-                into, out = self.wanted[path]
-                (i0, o0), (i1, o1) = scan(path, before), scan(path, after)
-                for lines, owners, box in ((i1 - i0, into, came), (o0 - o1, out, came), (i0 - i1, into, left), (o1 - o0, out, left)):
-                    for line in lines:
-                        for p in owners[line]:
-                            box[p][number] = box[p].get(number, 0) + 1
-        return came, left
+    def _effect(self, path: str, entry: Entry | None) -> Effect:
+        known = self.known(path)
+        return effect(self.weaves[path], self.text(entry), known=known, off=self.off)
 
-    def news(self, number: int):
-        """telling lines (path, line) that a step added and removed in the series' paths"""
-        added, removed = set(), set()
+    def effect_at(self, path: str, number: int) -> Effect:
+        """Return what a path has of the series after a step."""
+        return self.effect(path, self.version(path, number))
+
+    def _count(self, hunk: HunkId, number: int) -> Count:
+        if hunk in self.plain:
+            return Count()
+        return self.effect_at(self.paths[hunk], number).counts.get(hunk, Count())
+
+    def _count_patch(self, patch: int, number: int) -> Count:
+        """Count the fates of a patch's lines after a step."""
+        return sum((self.count(hunk, number) for hunk in self.hunks(patch)), Count())
+
+    def has_plain(self, hunk: HunkId, number: int) -> bool:
+        """Say whether a version is what a change without lines makes of it."""
+        return self.version(self.paths[hunk], number) == self.plain[hunk]
+
+    @cached_property
+    def wanted(self) -> Mapping[str, Mapping[bool, Mapping[bytes, set[int]]]]:
+        """By path, and by whether they are put in: the telling lines, with their patches."""
+        found: dict[str, dict[bool, dict[bytes, set[int]]]] = {}
+        for path, weave in self.weaves.items():
+            sides = found[path] = {True: {}, False: {}}
+            for node in weave.nodes:
+                for number, (patch, hunk) in enumerate(node.events):
+                    if hunk != CARRIED and is_telling(node.key):
+                        sides[node.puts_in(number)].setdefault(node.key, set()).add(patch)
+        return found
+
+    def traffic(self) -> Iterator[tuple[int, str, bool, bytes]]:
+        """Yield each wanted line that comes or goes: the step, its path, which of both, the line."""
+        for path, wanted in self.wanted.items():
+            interesting = wanted[True].keys() | wanted[False].keys()
+            before = self._lines(self.way.start.get(path)) & interesting
+            for number, entry in self._versions[path].items():
+                after = self._lines(entry) & interesting
+                yield from ((number, path, True, line) for line in after - before)
+                yield from ((number, path, False, line) for line in before - after)
+                before = after
+
+    def _lines(self, entry: Entry | None) -> frozenset[bytes]:
+        return frozenset(normal_lines(self.text(entry) or b""))
+
+    def _news(self, number: int) -> tuple[frozenset[tuple[str, bytes]], frozenset[tuple[str, bytes]]]:
+        """Return the telling lines, by path, that a step adds to the series' files and removes."""
+        added: set[tuple[str, bytes]] = set()
+        removed: set[tuple[str, bytes]] = set()
         for path in self.weaves:
-            before, after = self.version(path, number - 1), self.version(path, number)
-            if before != after:
-                old = frozenset((self.text(before) or b"").translate(None, b" \t\r\f\v").split(b"\n"))
-                new = frozenset((self.text(after) or b"").translate(None, b" \t\r\f\v").split(b"\n"))
-                added |= {(path, x) for x in new - old if is_telling(x)}
-                removed |= {(path, x) for x in old - new if is_telling(x)}
-        return added, removed
+            if number in self._versions[path]:
+                before, after = (self._lines(self.version(path, n)) for n in (number - 1, number))
+                added |= {(path, line) for line in after - before if is_telling(line)}
+                removed |= {(path, line) for line in before - after if is_telling(line)}
+        return frozenset(added), frozenset(removed)
 
-    def is_ours(self, number: int) -> bool:
-        if number in self._ours: return self._ours[number]
+    def is_own(self, number: int) -> bool:
+        """Say whether most of what a step adds to the files of the series is the series'."""
         added, _ = self.news(number)
-        ours = sum(line in self.wanted[path][0] for path, line in added)
-        self._ours[number] = ours >= 0.5 * len(added)
-        return self._ours[number]
+        ours = sum(line in self.wanted[path][True] for path, line in added)
+        return "own landing" not in self.off and ours >= FEWEST_OURS * len(added)

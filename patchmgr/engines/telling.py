@@ -1,0 +1,31 @@
+"""Which lines say something, and lines without their white space."""
+
+from __future__ import annotations
+
+import re
+
+_SPACE = b" \t\r\f\v"
+_BARE = frozenset(
+    b"return return; break; continue continue; default: finally: private: public: protected: "
+    b"#endif else: else{ }else{ template<> import pass; try: template passed returnNone "
+    b"returnout returnTrue returnFalse returnresult importtorch result #pragmaonce".split()
+)
+_SHORTEST = 6
+_LETTERS = re.compile(rb"(?:[^A-Za-z\x80-\xff]*[A-Za-z\x80-\xff]){3}")
+
+
+def normal_lines(content: bytes) -> list[bytes]:
+    """Return the lines without any white space."""
+    return content.translate(None, _SPACE).split(b"\n")
+
+
+def bare(line: bytes) -> bytes:
+    """Return one line without any white space."""
+    return line.translate(None, _SPACE + b"\n")
+
+
+def is_telling(line: bytes) -> bool:
+    """Say whether a line without white space says something: a brace or a `return` does not."""
+    if len(line) < _SHORTEST or line in _BARE:
+        return False
+    return _LETTERS.match(line, 0, 200) is not None
