@@ -7,17 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from patchmgr.commands.touched import touched_paths
-from patchmgr.engines.absorb import find_absorbed
 from patchmgr.engines.absorbed_before import absorbed_before
+from patchmgr.engines.absorption.find import find_absorbed
+from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption
-from patchmgr.engines.atoms import Folded
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.rebase import Item
 from patchmgr.engines.relocation_files import ChangedFiles
 from patchmgr.plumbing.answers import Answers
 from patchmgr.plumbing.history import KnownHistory
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
 
 FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less than asking
@@ -30,7 +29,6 @@ def with_absorbed(
     onto: StoredTree,
     renames: Mapping[str, str],
     history: KnownHistory,
-    text: GitTextMerge,
     before: Answers,
     elsewhere: ChangedFiles,
     on_search: Callable[[], None],
@@ -50,9 +48,8 @@ def with_absorbed(
     folded = [Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in kept]
 
     def find() -> Mapping[int, Absorption]:
-        return find_absorbed(
-            folded, start, target, renames, steps, blobs=bench, text=text, elsewhere=elsewhere
-        )
+        way = Way(start, target, renames, steps)
+        return find_absorbed(Series(folded, way, bench, elsewhere=elsewhere.gaining))
 
     about = (folded, start, target, sorted(renames.items()))
 

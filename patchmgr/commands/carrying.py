@@ -182,7 +182,7 @@ def carry(
             every = (*paths, *renames.values())
             way = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
             items = with_absorbed(
-                bench, items, base, onto, renames, way, text, kept, elsewhere, structure.begin
+                bench, items, base, onto, renames, way, kept, elsewhere, structure.begin
             )
             if len(way.steps(every)) >= FEWEST_KEPT:
                 tools = replace(tools, kept=kept)

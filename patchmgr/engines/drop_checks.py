@@ -5,12 +5,10 @@ This stands beside the engine: it asks what is dropped, never why.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.ladder import (
     ABSORBED_REWORDED,
     CARRIED_TEXT,
@@ -21,69 +19,14 @@ from patchmgr.engines.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.own_lines import Own, own_lines
-from patchmgr.model.outcome import How, Verdict
+from patchmgr.engines.own_lines import Own
+from patchmgr.model.outcome import Verdict
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 if TYPE_CHECKING:
     from patchmgr.engines.both_texts import Spot
     from patchmgr.engines.drop_proof import Drop
-    from patchmgr.engines.search import Search
     from patchmgr.model.ports import Blobs, TextMerge
-
-_VERBATIM = (How.EXACT, How.WHITESPACE)
-
-
-def without_refuted(search: Search, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
-    """Return what upstream has of a series, less the hunks of which a proof says otherwise."""
-    own = own_lines(item.patch for item in search.folded)
-    kept: dict[int, Absorption] = {}
-    for patch, absorption in found.items():
-        wrong = {n for n in absorption.hunks if _is_refuted(search, own, patch, absorption, n)}
-        hunks = absorption.hunks - wrong
-        if not wrong:
-            kept[patch] = absorption
-        elif hunks:
-            kept[patch] = replace(absorption, hunks=hunks, is_whole=False)
-    return kept
-
-
-def _is_refuted(
-    search: Search, own: Mapping[str, Own], patch: int, absorption: Absorption, number: int
-) -> bool:
-    """Say whether neither the tree of the landing nor the target has what a hunk does.
-
-    What landed may have become something else since. A patch that only deletes has no landing to
-    know it by: for it, the target must do.
-    """
-    from patchmgr.engines.drop_proof import Drop, why_needed
-
-    path = search.series[patch].hunks[number].path
-    first, step, at = next(
-        (first, step, number - first)
-        for first, step in search.numbered_steps(patch)
-        if first <= number < first + max(1, len(step.change.hunks))
-    )
-    base = _text(step.base, search.blobs)
-    if base is None or step.theirs is None or not step.change.hunks:
-        return False
-    hunks = step.change.hunks
-    landed = search.timelines.steps.index(absorption.step)
-    adds = any(atoms.added for atoms in search.series[patch].hunks)
-    for version in (search.target, *([search.version(landed)] if adds else [])):
-        ours = _text(version[path], search.blobs)
-        if ours is None or version[path] == step.theirs:
-            return False
-        drop = Drop(
-            path, base, ours, hunks[at], step.positions[at],
-            own=own[step.change.path],
-            beside=[h for n, h in enumerate(hunks, first) if n not in absorption.hunks],
-            is_verbatim=absorption.how in _VERBATIM,
-        )  # fmt: skip
-        if why_needed(drop) is None:
-            return False
-    return True
-
 
 def _text(entry: Entry | None, blobs: Blobs) -> bytes | None:
     if entry is None or entry.mode not in FILE_MODES:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from difflib import SequenceMatcher
 from functools import cached_property
 
 from msgspec import Struct
 
-from patchmgr.engines.atoms import bare, is_telling
+from patchmgr.engines.telling import bare, is_telling
 from patchmgr.engines.depths import LITERAL, depths
 from patchmgr.engines.differences import Block, changed_blocks, matched_lines
 from patchmgr.engines.displays import Order, order_at
@@ -418,17 +418,21 @@ def _shown(line: bytes) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
-PROOFS: tuple[Callable[[Drop], Needed | None], ...] = (rewritten_deletion,)
-VERBATIM_PROOFS = (*PROOFS, coincidence, other_order, other_white_space)
+PROOFS: tuple[tuple[str, Callable[[Drop], Needed | None]], ...] = (
+    ("deletion", rewritten_deletion),
+    ("coincidence", coincidence),
+    ("order", other_order),
+    ("white space", other_white_space),
+)
 
 
-def why_needed(drop: Drop) -> Needed | None:
+def why_needed(drop: Drop, *, off: Set[str] = frozenset()) -> Needed | None:
     """Return what the first proof says that speaks against a drop; None where it may be.
 
     Where upstream is said to have a hunk in part in other words, its lines need not be there.
     """
     is_there = drop.hunk.added() and b"".join(drop.hunk.new()) in b"".join(drop.ours)
-    proofs = VERBATIM_PROOFS if drop.is_verbatim else PROOFS
-    if is_there:
-        proofs = (coincidence,) if drop.is_verbatim else ()
+    names = {name for name, _ in PROOFS} if drop.is_verbatim else {"deletion"}
+    names = (names & {"coincidence"} if is_there else names) - off
+    proofs = (proof for name, proof in PROOFS if name in names)
     return next((needed for proof in proofs if (needed := proof(drop)) is not None), None)

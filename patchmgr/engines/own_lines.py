@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from patchmgr.engines.atoms import bare
+from patchmgr.engines.telling import bare
 from patchmgr.model.patch import Patch
 
 

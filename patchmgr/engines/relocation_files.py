@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from patchmgr.engines.atoms import normal_lines
+from patchmgr.engines.telling import normal_lines
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.languages.names import OTHER, language
 from patchmgr.model.ports import Blobs

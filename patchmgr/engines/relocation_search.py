@@ -9,7 +9,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from patchmgr.engines.atoms import bare, is_telling
+from patchmgr.engines.telling import bare, is_telling
 from patchmgr.engines.relocation_units import Outline, Unit, telling_lines
 
 SAME_NAME = 0.5  # of the telling lines that a symbol of the same name must have

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from patchmgr.engines.atoms import bare, is_telling
+from patchmgr.engines.telling import bare, is_telling
 from patchmgr.engines.languages.names import language
 from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.placement import split_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from patchmgr.engines.atoms import bare, is_telling
+from patchmgr.engines.telling import bare, is_telling
 from patchmgr.engines.cause import Version, text_of, with_below
 from patchmgr.engines.comparison import Comparison
 from patchmgr.engines.ladder import CONFLICT

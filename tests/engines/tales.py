@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from patchmgr.engines.absorb import find_absorbed
+from patchmgr.engines.absorption.find import find_absorbed
+from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.atoms import Folded, interests, patch_atoms
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.relocation_files import ChangedFiles
-from patchmgr.engines.search import Search, Timelines, states_of
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Step
 from patchmgr.model.snapshot import Entry
-from tests.engines.ports import MemoryBlobs, PlainMerge
+from tests.engines.ports import MemoryBlobs
 from tests.engines.series import File, Files, Upstream, difference, entry_of
 
 Changes = Mapping[str, "File | None"]
@@ -84,17 +83,7 @@ class Tale(Struct, frozen=True):
         return _Told(blobs, folded, start, target, self.homes, steps)
 
     def absorbed(self) -> Mapping[int, Absorption]:
-        told = self.told()
-        return find_absorbed(
-            told.folded,
-            told.start,
-            told.target,
-            told.homes,
-            told.steps,
-            blobs=told.blobs,
-            text=PlainMerge(),
-            elsewhere=ChangedFiles(lambda language: self._others(told), told.blobs),
-        )
+        return find_absorbed(self.series())
 
     def _others(self, told: _Told) -> Mapping[str, tuple[Entry | None, Entry]]:
         """Return the files beside the series that upstream changed, before and after."""
@@ -113,19 +102,12 @@ class Tale(Struct, frozen=True):
         found = self.absorbed()
         return [_words(found.get(number)) for number in range(len(self.ours))]
 
-    def search(self) -> Search:
+    def series(self) -> Series:
+        """Return the series on upstream's way."""
         told = self.told()
-        series = tuple(patch_atoms(item.patch) for item in told.folded)
-        return Search(
-            series,
-            interests(series),
-            states_of(told.folded, told.start),
-            Timelines(told.steps, told.start, told.homes),
-            told.target,
-            told.blobs,
-            PlainMerge(),
-            tuple(told.folded),
-        )
+        way = Way(told.start, told.target, told.homes, told.steps)
+        files = ChangedFiles(lambda language: self._others(told), told.blobs)
+        return Series(told.folded, way, told.blobs, elsewhere=files.gaining)
 
 
 class _Told(Struct, frozen=True):

@@ -41,14 +41,20 @@ def reversal(series: Series, gone: Gone, patches: Collection[int], landed: int) 
     return None
 
 
-def later_fates(series: Series, hunk: HunkId, landed: int, number: int) -> list[Fate]:
+def later_fates(
+    series: Series, hunk: HunkId, landed: int, number: int, *, puts_in: bool | None = None
+) -> list[Fate]:
     """Return what became, after a step, of the lines of a hunk that another one landed."""
     path = series.paths[hunk]
     if hunk in series.plain:
         return []
     then, now = (series.effect_at(path, n).fates for n in (landed, number))
-    changes = series.weaves[path].changes.get(hunk, ())
-    return [now[change] for change in changes if then[change] is Fate.FOUND]
+    weave = series.weaves[path]
+    return [
+        now[at, event]
+        for at, event in weave.changes.get(hunk, ())
+        if then[at, event] is Fate.FOUND and puts_in in (None, weave.nodes[at].puts_in(event))
+    ]
 
 
 def _is_reverse(series: Series, landed: int, number: int) -> bool:
@@ -67,15 +73,14 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 
 
 def event_at_target(series: Series, patch: int, landed: int) -> Event:
-    """Say what became of the landed lines of a patch by the target."""
-    fates = [
-        fate
-        for hunk in series.hunks(patch)
-        for fate in later_fates(series, hunk, landed, series.way.end)
-    ]
-    if all(fate in (Fate.FOUND, Fate.REPLACED) for fate in fates):
+    """Say what became of the landed lines of a patch by the target: of those that it puts in."""
+    fates: dict[bool, list[Fate]] = {True: [], False: []}
+    for hunk in series.hunks(patch):
+        for side, found in fates.items():
+            found += later_fates(series, hunk, landed, series.way.end, puts_in=side)
+    if all(fate in (Fate.FOUND, Fate.REPLACED) for side in fates.values() for fate in side):
         return Event.LANDED
-    return Event.EVOLVED if Fate.FOUND in fates else Event.GONE
+    return Event.EVOLVED if Fate.FOUND in (fates[True] or fates[False]) else Event.GONE
 
 
 def restored(series: Series, patch: int, landed: int) -> frozenset[int]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
+from msgspec.structs import replace
+
 from patchmgr.engines.absorption.effect import Count, Fate
 from patchmgr.engines.absorption.fate import event_at_target, restored, reversal
 from patchmgr.engines.absorption.series import BASE, Series
@@ -16,11 +18,14 @@ from patchmgr.engines.absorption.thresholds import (
     FEWEST_CAME,
     FEWEST_ELSEWHERE,
     FEWEST_FOUND,
-    MOST_CANDIDATES,
+    FEWEST_LINES,
     MOST_OPEN,
 )
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.absorption.weave import CARRIED, HunkId
+from patchmgr.engines.drop_proof import Drop, why_needed
+from patchmgr.engines.own_lines import Own, own_lines
+from patchmgr.engines.telling import bare, is_telling
 from patchmgr.model.outcome import How, Wording
 
 Landings = Mapping[int, Sequence[int]]
@@ -39,7 +44,53 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
             absorption = _in_target(series, patch)
         if absorption is not None:
             found[patch] = absorption
-    return _with_undone(series, found)
+    return _with_undone(series, _without_refuted(series, found))
+
+
+def _without_refuted(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
+    """Return what is found, less the hunks of which a proof says that they are needed."""
+    own = own_lines(item.patch for item in series.folded)
+    kept: dict[int, Absorption] = {}
+    for patch, one in found.items():
+        wrong = {number for number in one.hunks if _is_refuted(series, own, patch, one, number)}
+        if one.hunks - wrong or not one.hunks:
+            is_whole = one.is_whole and not wrong
+            kept[patch] = replace(one, hunks=one.hunks - wrong, is_whole=is_whole)
+    return kept
+
+
+def _is_refuted(
+    series: Series, own: Mapping[str, Own], patch: int, one: Absorption, number: int
+) -> bool:
+    """Say whether a proof speaks against a drop both where the patch landed and at the target.
+
+    A patch that only deletes has no landing to know it by: for it, the target must do.
+    """
+    first, step = next(
+        (first, step)
+        for first, step in reversed([*series.folded[patch].numbered()])
+        if first <= number
+    )
+    base, path, hunks = series.text(step.base), step.change.path, step.change.hunks
+    landed = series.way.steps.index(one.step)
+    adds = any(hunk.added() for hunk in series.folded[patch].hunks())
+    if base is None or step.theirs is None or (patch, number) in series.plain:
+        return False
+    count = series.count((patch, number), landed)
+    for at in (series.way.end, *([landed] if adds else [])):
+        entry = series.version(path, at)
+        ours = series.text(entry)
+        if ours is None or entry == step.theirs:
+            return False
+        drop = Drop(
+            path, base, ours, hunks[number - first], step.positions[number - first],
+            own=own[path],
+            beside=[hunk for n, hunk in enumerate(hunks, first) if n not in one.hunks],
+            is_verbatim=not count.open and not count.taken,
+        )  # fmt: skip
+        if why_needed(drop, off=series.off) is None:
+            return False
+    return True
 
 
 def _traffic(series: Series) -> tuple[list[Counter[int]], list[Counter[int]]]:
@@ -64,9 +115,7 @@ def _landings(series: Series, came: Sequence[Counter[int]]) -> Landings:
     candidates = {
         number
         for patch, steps in enumerate(came)
-        for number, count in sorted(steps.items(), key=lambda item: (-item[1], item[0]))[
-            :MOST_CANDIDATES
-        ]
+        for number, count in steps.items()
         if count >= FEWEST_CAME * sizes[patch]
     }
     related = _related(series)
@@ -87,9 +136,10 @@ def _landings(series: Series, came: Sequence[Counter[int]]) -> Landings:
 
 
 def _is_landed(count: Count, *, is_own: bool) -> bool:
+    if count.found == count.total:
+        return count.total > 0
     fewest = FEWEST_FOUND if is_own else FEWEST_ELSEWHERE
-    is_shut = is_own or count.open <= MOST_OPEN * count.total
-    return count.total > 0 and count.found >= fewest * count.total and is_shut
+    return count.found >= max(FEWEST_LINES, fewest * count.total)
 
 
 def _related(series: Series) -> Mapping[int, set[int]]:
@@ -139,8 +189,8 @@ def _landed(
         landed, back = number, None
         if "reverted" not in series.off:
             together = [other for other, numbers in landings.items() if number in numbers]
-            back = reversal(series, gone, together, number)
-            back = reversal(series, gone, [patch], number) if back is None else back
+            is_mute = not series.count_patch(patch, number).found
+            back = reversal(series, gone, together if is_mute else [patch], number)
     assert landed is not None
     if back is not None:
         none = frozenset[int]()
@@ -150,6 +200,8 @@ def _landed(
     if not hunks:
         return None
     event = event_at_target(series, patch, landed)
+    homes = _now_in(series, patch, landed) if event is Event.GONE else ()
+    event = Event.EVOLVED if homes else event
     later = {n: count for n, count in gone[patch].items() if n > landed}
     changer = max(later, key=lambda n: (later[n], -n), default=None)
     wordings = tuple(_wordings(series, patch, hunks, landed))
@@ -159,18 +211,36 @@ def _landed(
         event,
         is_whole=len(hunks) == len(series.hunks(patch)),
         since=None if event is Event.LANDED or changer is None else steps[changer],
-        how=_how(series, patch, landed, is_verbatim=event is Event.LANDED and not wordings),
+        how=_how(series, patch, hunks, landed, is_there=event is Event.LANDED),
         wordings=wordings,
+        now_in=homes[0] if len(homes) == 1 else None,
     )
+
+
+def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
+    """Return the other files that have what landed of a hunk, and a line that stood beside it."""
+    for number, hunk in enumerate(series.folded[patch].hunks()):
+        path = series.paths[patch, number]
+        count = series.count((patch, number), landed)
+        new, beside = (
+            frozenset(key for line in hunk.lines if line[:1] == kind and is_telling(key := bare(line[1:])))
+            for kind in (b"+", b" ")
+        )
+        there = series.elsewhere(path, new, beside) if count.found and new and beside else ()
+        if there:
+            return there
+    return ()
 
 
 def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     """Say whether a hunk of a landed patch is in with it: there, or in other words."""
     if hunk in series.plain:
         return series.has_plain(hunk, landed)
+    whole, path = series.count_patch(hunk[0], landed), series.paths[hunk]
+    if hunk in series.deletions:
+        return series.version(path, landed) is None
     if not series.count(hunk, landed).open:
         return True
-    whole, path = series.count_patch(hunk[0], landed), series.paths[hunk]
     is_touched = series.version(path, landed) != series.version(path, landed - 1)
     is_small = whole.open <= MOST_OPEN * whole.total and "left out" not in series.off
     return is_touched and is_small and series.is_own(landed)
@@ -187,33 +257,44 @@ def _wordings(
             continue
         weave, seen = series.weaves[path], series.effect_at(path, landed)
         lines = (series.text(series.version(path, landed)) or b"").splitlines(keepends=True)
-        changed = {seen.fates[change]: change[0] for change in weave.changes.get(hunk, ())}
-        for run in weave.runs:
-            fates = {fate for fate, at in changed.items() if run.start <= at < run.end}
-            if Fate.OPEN in fates or Fate.TAKEN in fates:
-                texts = (n.text for n in weave.nodes[run.start : run.end] if n.is_alive(patch))
-                ours = b"".join(lines[slice(*seen.places[run])])
-                yield Wording(path, b"" if Fate.OPEN in fates else ours, b"".join(texts))
+        words = {node.key for node in weave.nodes}
+        lacking = [
+            change
+            for change in weave.changes.get(hunk, ())
+            if seen.fates[change] in (Fate.OPEN, Fate.TAKEN)
+        ]
+        for run, place in seen.places.items():
+            here = [change for change in lacking if run.start <= change[0] < run.end]
+            new = (weave.nodes[at].text for at, event in here if weave.nodes[at].puts_in(event))
+            ours = (line for line in lines[slice(*place)] if bare(line) not in words)
+            if here:
+                yield Wording(path, b"".join(ours), b"".join(new))
 
 
-def _how(series: Series, patch: int, landed: int, *, is_verbatim: bool) -> How:
-    """Say how a patch is known to be in: by its bytes, with others, or by its history."""
-    count = series.count_patch(patch, landed)
-    if count.replaced and any(_is_replaced(series, hunk, landed) for hunk in series.hunks(patch)):
+def _how(
+    series: Series, patch: int, hunks: Collection[int], landed: int, *, is_there: bool
+) -> How:
+    """Say how hunks are known to be in: by their bytes, with others, or by their history."""
+    counts = [series.count((patch, number), landed) for number in hunks]
+    if any(_is_replaced(series, (patch, number), landed) for number in hunks):
         return How.RANGE
-    if not is_verbatim or count.found < count.total:
+    if not is_there or any(count.found < count.total for count in counts):
         return How.HISTORY
-    paths = {series.paths[hunk] for hunk in series.hunks(patch) if hunk not in series.plain}
+    paths = {series.paths[patch, number] for number in hunks if (patch, number) not in series.plain}
     spaced = {hunk for path in paths for hunk in series.effect_at(path, series.way.end).spaced}
-    return How.WHITESPACE if any(by == patch for by, _ in spaced) else How.EXACT
+    return How.EXACT if spaced.isdisjoint((patch, number) for number in hunks) else How.WHITESPACE
 
 
 def _is_replaced(series: Series, hunk: HunkId, landed: int) -> bool:
     """Say whether another patch undoes a line of a hunk, or the hunk one of another's."""
     if hunk in series.plain:
         return False
-    weave = series.weaves[series.paths[hunk]]
-    return any(len(weave.nodes[at].events) > 1 for at, _ in weave.changes.get(hunk, ()))
+    path = series.paths[hunk]
+    weave, fates = series.weaves[path], series.effect_at(path, landed).fates
+    return any(
+        fates[at, event] is Fate.REPLACED and len(weave.nodes[at].events) > 1
+        for at, event in weave.changes.get(hunk, ())
+    )
 
 
 def _in_target(series: Series, patch: int) -> Absorption | None:
@@ -232,20 +313,22 @@ def _in_target(series: Series, patch: int) -> Absorption | None:
         middle = (low + high) // 2
         low, high = (low, middle) if here <= there(touching[middle]) else (middle + 1, high)
     step, is_whole = series.way.steps[touching[low]], len(here) == len(series.hunks(patch))
+    if not is_whole and not any(patch in o for s in series.wanted.values() for o in s[True].values()):
+        return None
     return Absorption(here, step, Event.LANDED, is_whole=is_whole, how=How.EXACT)
 
 
 def _is_done(series: Series, hunk: HunkId, number: int) -> bool:
     if hunk in series.plain:
         return series.has_plain(hunk, number)
+    if hunk in series.deletions:
+        return series.version(series.paths[hunk], number) is None
     count = series.count(hunk, number)
     return count.found == count.total > 0
 
 
 def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
     """Note which hunks take away what earlier patches bring that may be carried."""
-    from msgspec.structs import replace
-
     undoes: dict[int, dict[int, set[str]]] = {}
     for weave in series.weaves.values():
         for node in weave.nodes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property
 
 from msgspec import Struct
@@ -13,11 +13,15 @@ from patchmgr.engines.absorption.thresholds import FEWEST_OURS
 from patchmgr.engines.absorption.weave import CARRIED, Change, HunkId, Weave
 from patchmgr.engines.fold import FileStep
 from patchmgr.engines.telling import is_telling, normal_lines
-from patchmgr.model.patch import Patch
+from patchmgr.model.patch import Hunk, Patch
 from patchmgr.model.ports import Blobs, Step
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, "Entry | None"]
+Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
+"""Other files of a path's language with lines that they had not in the base, and lines beside."""
+
+NO_HUNK = Hunk(0, 0, 0, 0, b"", ())
 BASE = -1  # stands for the base where a step is asked for by its number
 
 
@@ -33,6 +37,12 @@ class Folded(Struct, frozen=True):
         for step in self.steps:
             yield first, step
             first += max(1, len(step.change.hunks))
+
+
+    def hunks(self) -> Iterator[Hunk]:
+        """Yield the hunks; a change without any has one without lines."""
+        for step in self.steps:
+            yield from step.change.hunks or (NO_HUNK,)
 
 
 class Way(Struct, frozen=True):
@@ -66,12 +76,20 @@ class Series:
     """A series on upstream's way; all that is asked of a version is found once."""
 
     def __init__(
-        self, folded: Sequence[Folded], way: Way, blobs: Blobs, *, off: Set[str] = ALL_ON
+        self,
+        folded: Sequence[Folded],
+        way: Way,
+        blobs: Blobs,
+        *,
+        elsewhere: Elsewhere = lambda path, lines, beside: (),
+        off: Set[str] = ALL_ON,
     ) -> None:
         self.folded, self.way, self.blobs, self.off = tuple(folded), way, blobs, off
+        self.elsewhere = elsewhere
         self.weaves: dict[str, Weave] = {}
         self.paths: dict[HunkId, str] = {}
         self.plain: dict[HunkId, Entry | None] = {}  # what a change without lines makes
+        self.deletions: set[HunkId] = set()  # hunks that take a file away
         for patch, item in enumerate(self.folded):
             for number, step in item.numbered():
                 self._leave(patch, number, step)
@@ -101,13 +119,14 @@ class Series:
             if step.base is not None and change.new_path != change.old_path and weave.is_deleted:
                 weave.carry_in(patch, self.blobs.read(step.base.blob))
             weave.apply(patch, number, change.hunks, step.positions)
-        if change.new_path is None and not self._has_text(step.base):
-            self.plain[patch, number] = None
-        elif change.new_path is not None and not (is_text and change.hunks):
+        if change.new_path is None:
+            self.deletions |= {(patch, n) for n in numbers}
+        elif not (is_text and change.hunks):
             self.plain |= {(patch, n): step.theirs for n in numbers}
 
     def _has_text(self, entry: Entry | None) -> bool:
-        return entry is None or b"\0" not in (self.text(entry) or b"\0")[:8000]
+        content = b"" if entry is None else self.text(entry)
+        return content is not None and b"\0" not in content[:8000]
 
     def _weave(self, path: str) -> Weave:
         if path not in self.weaves:
