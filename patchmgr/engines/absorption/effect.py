@@ -87,7 +87,9 @@ def effect(
     spaced = {
         weave.nodes[at].events[number]
         for (at, number), fate in fates.items()
-        if fate is Fate.FOUND and at in pairs and not _is_same(weave.nodes[at].text, lines[pairs[at]])
+        if fate is Fate.FOUND
+        and at in pairs
+        and not _is_same(weave.nodes[at].text, lines[pairs[at]])
     }
     return Effect(fates, _counts(weave, fates), places, spaced)
 

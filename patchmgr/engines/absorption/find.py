@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -48,11 +49,21 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
 
 
 def _without_refuted(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
-    """Return what is found, less the hunks of which a proof says that they are needed."""
+    """Return what is found, less the hunks of which a proof says that they are needed.
+
+    Where the rest of a patch is enough to know its landing by, what has another order or other
+    white space there is a part of it in other words.
+    """
     own = own_lines(item.patch for item in series.folded)
     kept: dict[int, Absorption] = {}
     for patch, one in found.items():
-        wrong = {number for number in one.hunks if _is_refuted(series, own, patch, one, number)}
+        refuted = partial(_is_refuted, series, own, patch, one)
+        wrong = {number for number in one.hunks if refuted(number, is_verbatim=True)}
+        landed = series.way.steps.index(one.step)
+        rest = (series.count((patch, n), landed).found for n in one.hunks - wrong)
+        enough = FEWEST_FOUND * series.count_patch(patch, landed).total
+        if wrong and series.is_own(landed) and sum(rest) >= max(enough, FEWEST_LINES):
+            wrong = {number for number in wrong if refuted(number, is_verbatim=False)}
         if one.hunks - wrong or not one.hunks:
             is_whole = one.is_whole and not wrong
             kept[patch] = replace(one, hunks=one.hunks - wrong, is_whole=is_whole)
@@ -60,7 +71,13 @@ def _without_refuted(series: Series, found: Mapping[int, Absorption]) -> dict[in
 
 
 def _is_refuted(
-    series: Series, own: Mapping[str, Own], patch: int, one: Absorption, number: int
+    series: Series,
+    own: Mapping[str, Own],
+    patch: int,
+    one: Absorption,
+    number: int,
+    *,
+    is_verbatim: bool,
 ) -> bool:
     """Say whether a proof speaks against a drop both where the patch landed and at the target.
 
@@ -86,7 +103,7 @@ def _is_refuted(
             path, base, ours, hunks[number - first], step.positions[number - first],
             own=own[path],
             beside=[hunk for n, hunk in enumerate(hunks, first) if n not in one.hunks],
-            is_verbatim=not count.open and not count.taken,
+            is_verbatim=is_verbatim and not count.open and not count.taken,
         )  # fmt: skip
         if why_needed(drop, off=series.off) is None:
             return False
@@ -153,16 +170,14 @@ def _related(series: Series) -> Mapping[int, set[int]]:
     return found
 
 
-def _along(
-    counts: Sequence[Count], landed: Set[int], related: Mapping[int, set[int]]
-) -> list[int]:
+def _along(counts: Sequence[Count], landed: Set[int], related: Mapping[int, set[int]]) -> list[int]:
     """Return the patches that go with landed ones, though no line of their own says so.
 
     All that they did was undone by others, which go as well; one of these landed, or they stand
     between landed ones.
     """
     mute = {p for p, count in enumerate(counts) if not count.total and p not in landed}
-    while out := {p for p in mute if any(q not in mute and q not in landed for q in related.get(p, ()))}:
+    while out := {p for p in mute if not related.get(p, set()) <= mute | landed}:
         mute -= out
     found: list[int] = []
     for patch in sorted(mute):
@@ -195,7 +210,10 @@ def _landed(
     if back is not None:
         none = frozenset[int]()
         return Absorption(none, steps[landed], Event.REVERTED, is_whole=False, since=steps[back])
-    hunks = frozenset(h[1] for h in series.hunks(patch) if _is_in(series, h, landed))
+    end = series.way.end
+    hunks = frozenset(
+        h[1] for h in series.hunks(patch) if _is_in(series, h, landed) or _is_done(series, h, end)
+    )
     hunks -= restored(series, patch, landed)
     if not hunks:
         return None
@@ -222,10 +240,8 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
     for number, hunk in enumerate(series.folded[patch].hunks()):
         path = series.paths[patch, number]
         count = series.count((patch, number), landed)
-        new, beside = (
-            frozenset(key for line in hunk.lines if line[:1] == kind and is_telling(key := bare(line[1:])))
-            for kind in (b"+", b" ")
-        )
+        sides = ((bare(x[1:]) for x in hunk.lines if x[:1] == kind) for kind in (b"+", b" "))
+        new, beside = (frozenset(filter(is_telling, side)) for side in sides)
         there = series.elsewhere(path, new, beside) if count.found and new and beside else ()
         if there:
             return there
@@ -234,8 +250,8 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
 
 def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     """Say whether a hunk of a landed patch is in with it: there, or in other words."""
-    if hunk in series.plain:
-        return series.has_plain(hunk, landed)
+    if hunk in series.plain or not series.has_mode(hunk, landed):
+        return hunk in series.plain and series.has_plain(hunk, landed)
     whole, path = series.count_patch(hunk[0], landed), series.paths[hunk]
     if hunk in series.deletions:
         return series.version(path, landed) is None
@@ -246,9 +262,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     return is_touched and is_small and series.is_own(landed)
 
 
-def _wordings(
-    series: Series, patch: int, hunks: Collection[int], landed: int
-) -> Iterator[Wording]:
+def _wordings(series: Series, patch: int, hunks: Collection[int], landed: int) -> Iterator[Wording]:
     """Yield both texts of each place that a landing has in other words, or does without."""
     for hunk in series.hunks(patch):
         path = series.paths[hunk]
@@ -271,9 +285,7 @@ def _wordings(
                 yield Wording(path, b"".join(ours), b"".join(new))
 
 
-def _how(
-    series: Series, patch: int, hunks: Collection[int], landed: int, *, is_there: bool
-) -> How:
+def _how(series: Series, patch: int, hunks: Collection[int], landed: int, *, is_there: bool) -> How:
     """Say how hunks are known to be in: by their bytes, with others, or by their history."""
     counts = [series.count((patch, number), landed) for number in hunks]
     if any(_is_replaced(series, (patch, number), landed) for number in hunks):
@@ -306,21 +318,27 @@ def _in_target(series: Series, patch: int) -> Absorption | None:
         return frozenset(hunk[1] for hunk in series.hunks(patch) if _is_done(series, hunk, number))
 
     here, touching = there(series.way.end), series.touching(patch)
-    if not here or here <= there(BASE):
+    if not here or here <= there(BASE) or not (touching and here <= there(touching[-1])):
         return None
     low, high = 0, len(touching) - 1
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if here <= there(touching[middle]) else (middle + 1, high)
     step, is_whole = series.way.steps[touching[low]], len(here) == len(series.hunks(patch))
-    if not is_whole and not any(patch in o for s in series.wanted.values() for o in s[True].values()):
+    if not is_whole and not _says_something(series, patch):
         return None
     return Absorption(here, step, Event.LANDED, is_whole=is_whole, how=How.EXACT)
 
 
+def _says_something(series: Series, patch: int) -> bool:
+    """Say whether a patch puts a telling line in."""
+    sides = (sides[True] for sides in series.wanted.values())
+    return any(patch in owners for lines in sides for owners in lines.values())
+
+
 def _is_done(series: Series, hunk: HunkId, number: int) -> bool:
-    if hunk in series.plain:
-        return series.has_plain(hunk, number)
+    if hunk in series.plain or not series.has_mode(hunk, number):
+        return hunk in series.plain and series.has_plain(hunk, number)
     if hunk in series.deletions:
         return series.version(series.paths[hunk], number) is None
     count = series.count(hunk, number)

@@ -24,7 +24,9 @@ RULES = (
     Rule("base", "lines that the base has in the same place say nothing"),
     Rule("news", "a place where upstream wrote nothing has not taken a hunk in other words"),
     Rule("deletion", "a deletion is in where nothing that replaced the lines is left"),
-    Rule("coincidence", "a number that both sides change alike is no evidence for the lines beside"),
+    Rule(
+        "coincidence", "a number that both sides change alike is no evidence for the lines beside"
+    ),
     Rule("order", "what stands elsewhere is not there, where order is meaning"),
     Rule("white space", "indentation and the inside of strings are meaning"),
 )

@@ -38,7 +38,6 @@ class Folded(Struct, frozen=True):
             yield first, step
             first += max(1, len(step.change.hunks))
 
-
     def hunks(self) -> Iterator[Hunk]:
         """Yield the hunks; a change without any has one without lines."""
         for step in self.steps:
@@ -89,6 +88,7 @@ class Series:
         self.weaves: dict[str, Weave] = {}
         self.paths: dict[HunkId, str] = {}
         self.plain: dict[HunkId, Entry | None] = {}  # what a change without lines makes
+        self.modes: dict[HunkId, str] = {}  # what the mode is to be, of a file whose mode changes
         self.deletions: set[HunkId] = set()  # hunks that take a file away
         for patch, item in enumerate(self.folded):
             for number, step in item.numbered():
@@ -114,6 +114,8 @@ class Series:
         numbers = range(number, number + max(1, len(change.hunks)))
         self.paths |= {(patch, n): path for n in numbers}
         is_text = self._has_text(step.base) and self._has_text(step.theirs)
+        if step.base and step.theirs and step.base.mode != step.theirs.mode:
+            self.modes |= {(patch, n): step.theirs.mode for n in numbers}
         if change.new_path is not None and is_text:
             weave = self._weave(path)
             if step.base is not None and change.new_path != change.old_path and weave.is_deleted:
@@ -183,6 +185,11 @@ class Series:
         """Count the fates of a patch's lines after a step."""
         return sum((self.count(hunk, number) for hunk in self.hunks(patch)), Count())
 
+    def has_mode(self, hunk: HunkId, number: int) -> bool:
+        """Say whether a version has the mode that the patch gives to the file, if it does."""
+        entry = self.version(self.paths[hunk], number)
+        return hunk not in self.modes or (entry is not None and entry.mode == self.modes[hunk])
+
     def has_plain(self, hunk: HunkId, number: int) -> bool:
         """Say whether a version is what a change without lines makes of it."""
         return self.version(self.paths[hunk], number) == self.plain[hunk]
@@ -200,7 +207,7 @@ class Series:
         return found
 
     def traffic(self) -> Iterator[tuple[int, str, bool, bytes]]:
-        """Yield each wanted line that comes or goes: the step, its path, which of both, the line."""
+        """Yield each wanted line that comes or goes: step, path, which of both, and the line."""
         for path, wanted in self.wanted.items():
             interesting = wanted[True].keys() | wanted[False].keys()
             before = self._lines(self.way.start.get(path)) & interesting
@@ -213,7 +220,9 @@ class Series:
     def _lines(self, entry: Entry | None) -> frozenset[bytes]:
         return frozenset(normal_lines(self.text(entry) or b""))
 
-    def _news(self, number: int) -> tuple[frozenset[tuple[str, bytes]], frozenset[tuple[str, bytes]]]:
+    def _news(
+        self, number: int
+    ) -> tuple[frozenset[tuple[str, bytes]], frozenset[tuple[str, bytes]]]:
         """Return the telling lines, by path, that a step adds to the series' files and removes."""
         added: set[tuple[str, bytes]] = set()
         removed: set[tuple[str, bytes]] = set()

@@ -57,7 +57,9 @@ class Weave:
         self.nodes = [Node(line, bare(line), is_base=True) for line in split_lines(base or b"")]
         self.last = -1
 
-    def apply(self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]) -> None:
+    def apply(
+        self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]
+    ) -> None:
         """Take in what a patch does; `first` is the number of its first hunk here."""
         old = [(node, node.is_alive(patch - 1)) for node in self.nodes]
         rest = iter(hunks)
@@ -115,7 +117,9 @@ class Weave:
     def carry_in(self, patch: int, content: bytes) -> None:
         """Take in that a patch moves or copies a file to this path: its lines are no news."""
         lines = split_lines(content)
-        self.nodes += [Node(x, bare(x), is_base=False, events=[(patch - 1, CARRIED)]) for x in lines]
+        self.nodes += [
+            Node(x, bare(x), is_base=False, events=[(patch - 1, CARRIED)]) for x in lines
+        ]
         self.last = patch
 
     def take_out(self, by: HunkId) -> None:
