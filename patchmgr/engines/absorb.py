@@ -13,12 +13,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from patchmgr.engines.absorption.proof import Drop, Own, own_lines, text_of, why_needed
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.arrivals import Traffic, traffic
 from patchmgr.engines.atoms import Folded, bare, interests, is_telling, patch_atoms
 from patchmgr.engines.attribution import without_others
 from patchmgr.engines.conflict_ids import conflict_regions
-from patchmgr.engines.drop_checks import without_refuted
 from patchmgr.engines.landing import (
     FEWEST_FOUND,
     FEWEST_LINES,
@@ -38,6 +38,7 @@ from patchmgr.model.ports import Blobs, Step, TextMerge
 from patchmgr.model.snapshot import Entry
 
 FEWEST_IN_TARGET = 0.9
+_VERBATIM = (How.EXACT, How.WHITESPACE)
 
 
 def find_absorbed(
@@ -326,3 +327,52 @@ def _is_in(count: Count, news: Count, fewest: float) -> bool:
         return not count.needed
     is_enough = count.found >= FEWEST_LINES and count.found > fewest * count.total
     return is_enough and news.found >= fewest * news.total
+
+
+def without_refuted(search: Search, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
+    """Return what upstream has of a series, less the hunks of which a proof says otherwise."""
+    own = own_lines(item.patch for item in search.folded)
+    kept: dict[int, Absorption] = {}
+    for patch, absorption in found.items():
+        wrong = {n for n in absorption.hunks if _is_refuted(search, own, patch, absorption, n)}
+        hunks = absorption.hunks - wrong
+        if not wrong:
+            kept[patch] = absorption
+        elif hunks:
+            kept[patch] = replace(absorption, hunks=hunks, is_whole=False)
+    return kept
+
+
+def _is_refuted(
+    search: Search, own: Mapping[str, Own], patch: int, absorption: Absorption, number: int
+) -> bool:
+    """Say whether neither the tree of the landing nor the target has what a hunk does.
+
+    What landed may have become something else since. A patch that only deletes has no landing to
+    know it by: for it, the target must do.
+    """
+    path = search.series[patch].hunks[number].path
+    first, step, at = next(
+        (first, step, number - first)
+        for first, step in search.numbered_steps(patch)
+        if first <= number < first + max(1, len(step.change.hunks))
+    )
+    base = text_of(step.base, search.blobs)
+    if base is None or step.theirs is None or not step.change.hunks:
+        return False
+    hunks = step.change.hunks
+    landed = search.timelines.steps.index(absorption.step)
+    adds = any(atoms.added for atoms in search.series[patch].hunks)
+    for version in (search.target, *([search.version(landed)] if adds else [])):
+        ours = text_of(version[path], search.blobs)
+        if ours is None or version[path] == step.theirs:
+            return False
+        drop = Drop(
+            path, base, ours, hunks[at], step.positions[at],
+            own=own[step.change.path],
+            beside=tuple(h for n, h in enumerate(hunks, first) if n not in absorption.hunks),
+            is_verbatim=absorption.how in _VERBATIM,
+        )  # fmt: skip
+        if why_needed(drop) is None:
+            return False
+    return True

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from patchmgr.engines.atoms import is_telling, normal_lines
 from patchmgr.engines.comparison import Comparison
-from patchmgr.engines.runs import runs_of
+from patchmgr.engines.differences import runs_of
 from patchmgr.model.decision import Passage
 from patchmgr.model.patch import Hunk, Patch
 

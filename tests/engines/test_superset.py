@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from patchmgr.engines.absorption.order import has_members, is_superset, may_have_members
 from patchmgr.engines.conflict_ids import conflict_regions
 from patchmgr.engines.ladder import judge_hunk
-from patchmgr.engines.superset import has_members, is_superset, may_have_members
 from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.outcome import How
 from tests.engines.ports import PlainMerge
