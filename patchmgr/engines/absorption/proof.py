@@ -7,7 +7,7 @@ sees the hunk, the text that it is written against and upstream's text, and noth
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.order import LITERAL, PIECE, Order, depths, order_at
-from patchmgr.engines.absorption.weave import bare, is_telling
+from patchmgr.engines.absorption.weave import bare
 from patchmgr.engines.both_texts import Spot, marked_spots
 from patchmgr.engines.differences import Run, matched_lines, runs_of
 from patchmgr.engines.ladder import (
@@ -36,9 +36,7 @@ from patchmgr.model.patch import Hunk, Patch
 from patchmgr.model.ports import Blobs, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
-ALIKE = 0.6  # of two lines: one may be the other, rewritten
-MOST_LEFT = 0.3  # of the lines that a run deletes
-LOCAL = 8  # lines: what upstream put farther away is no matter of order
+ALIKE = 0.6  # of two lines: one is the other, rewritten
 
 _NUMBER = re.compile(rb"(?<!\w)\d+(?!\w)")
 _COUNT = re.compile(rb"(?<![\w.])\d+(?![\w.])")
@@ -60,22 +58,16 @@ NOTHING = Own()
 
 def own_lines(patches: Iterable[Patch]) -> Mapping[str, Own]:
     """Return by path what a series does to the lines of its files."""
-    added: dict[str, set[bytes]] = {}
-    touched: dict[str, Counter[bytes]] = {}
+    added, touched = defaultdict[str, set[bytes]](set), defaultdict[str, Counter[bytes]](Counter)
     for patch in patches:
-        here: dict[str, set[bytes]] = {}
-        for change in patch.files:
-            for line in (line for hunk in change.hunks for line in hunk.lines):
-                if line[:1] == b"+":
-                    added.setdefault(change.path, set()).add(bare(line[1:]))
-                if line[:1] != b" ":
-                    here.setdefault(change.path, set()).add(bare(line[1:]))
-        for path, lines in here.items():
-            touched.setdefault(path, Counter()).update(lines)
+        hunks = [(change.path, hunk) for change in patch.files for hunk in change.hunks]
+        lines = {(path, bare(n[1:])) for path, hunk in hunks for n in hunk.lines if n[:1] != b" "}
+        for path, line in lines:
+            touched[path][line] += 1
+        for path, hunk in hunks:
+            added[path].update(bare(line[1:]) for line in hunk.lines if line[:1] == b"+")
     return {
-        path: Own(
-            frozenset(added.get(path, ())), frozenset(n for n, count in seen.items() if count > 1)
-        )
+        path: Own(frozenset(added[path]), frozenset(n for n, count in seen.items() if count > 1))
         for path, seen in touched.items()
     }
 
@@ -134,49 +126,41 @@ class Drop(Struct, frozen=True, dict=True):
         return tuple(found)
 
     @cached_property
-    def added(self) -> frozenset[int]:
-        """The lines that the hunk adds, where it is applied."""
-        return frozenset(line for place in self.places for line in place)
-
-    @cached_property
     def kept(self) -> Mapping[int, int]:
         """The lines that the hunk leaves as they are, and upstream's in their place."""
         theirs, ours = self.keys
-        old = [n for n, key in enumerate(theirs) if key and n not in self.added]
+        added = {n for place in self.places for n in place}
+        old = [n for n, key in enumerate(theirs) if key and n not in added]
         new = [n for n, key in enumerate(ours) if key]
         pairs = matched_lines([theirs[n] for n in old], [ours[n] for n in new])
         return {old[i]: new[j] for i, j in pairs}
 
-    @cached_property
-    def news(self) -> Mapping[bytes, Sequence[int]]:
-        """Where upstream has the lines that it brought, by their key."""
-        known, found = frozenset(self.kept.values()), dict[bytes, list[int]]()
-        for number, key in enumerate(self.keys[1]):
-            if key and number not in known:
-                found.setdefault(key, []).append(number)
-        return found
+    def between(self, place: range) -> tuple[range, range]:
+        """Return the lines of both texts between the neighbours of a place that both have."""
+        above = next(self.around(place.start, -1), (-1, -1))
+        below = next(self.around(place.stop - 1, 1), (len(self.texts[0]), len(self.texts[1])))
+        return range(above[0] + 1, below[0]), range(above[1] + 1, below[1])
 
-    def upstream(self, place: range) -> range:
-        """Return upstream's lines between the neighbours of a place that both texts have."""
-        above = next((self.kept[n] for n in self._around(place.start - 1, -1)), -1)
-        below = next((self.kept[n] for n in self._around(place.stop, 1)), len(self.texts[1]))
-        return range(above + 1, below)
+    def around(self, line: int, way: int) -> Iterator[tuple[int, int]]:
+        """Yield the kept lines above or below that no other patch touches, in both texts."""
+        lines = range(line + way, len(self.texts[0]) if way > 0 else -1, way)
+        mine = (n for n in lines if n in self.kept and self.keys[0][n] not in self.own.shared)
+        return ((n, self.kept[n]) for n in mine)
 
     @property
     def spot(self) -> Spot:
         """The lines of base that the hunk changes, and what upstream has there."""
-        there = self.upstream(range(self.places[0].start, self.places[-1].stop))
+        _, there = self.between(range(self.places[0].start, self.places[-1].stop))
         return Spot(self.runs[0].start, self.runs[-1].end, there.start, there.stop)
 
-    def _around(self, line: int, way: int) -> Iterator[int]:
-        lines = range(line, len(self.texts[0]) if way > 0 else -1, way)
-        return (n for n in lines if n in self.kept and self.keys[0][n] not in self.own.shared)
-
     @cached_property
-    def depths(self) -> tuple[Sequence[int | None], Sequence[int | None]]:
-        """How deep the lines of both texts stand."""
-        theirs, ours = (depths(self.path, b"".join(lines)) for lines in self.texts)
-        return theirs, ours
+    def news(self) -> Mapping[bytes, Sequence[int]]:
+        """Where upstream has the lines that it brought, by their key."""
+        known, found = frozenset(self.kept.values()), defaultdict[bytes, list[int]](list)
+        for number, key in enumerate(self.keys[1]):
+            if key and number not in known:
+                found[key].append(number)
+        return found
 
     @cached_property
     def pairs(self) -> Mapping[int, int]:
@@ -184,27 +168,26 @@ class Drop(Struct, frozen=True, dict=True):
         theirs, ours = self.keys
         found = dict[int, int]()
         for place in self.places:
-            there = self.upstream(place)
-            old, new = [n for n in place if theirs[n]], [n for n in there if ours[n]]
-            pairs = matched_lines([theirs[n] for n in old], [ours[n] for n in new])
-            found.update((old[i], new[j]) for i, j in pairs)
+            there = self.between(place)[1]
+            pairs = matched_lines([theirs[n] for n in place], [ours[n] for n in there])
+            found.update((place[i], there[j]) for i, j in pairs)
         return found
 
     @cached_property
     def brought(self) -> Mapping[int, Sequence[int]]:
-        """Where upstream brought lines that the hunk alone adds: at their place, else anywhere.
-
-        A line that upstream has less often is none of them.
-        """
-        theirs, ours = self.keys
-        wanted, counts = Counter(theirs), Counter(ours)
+        """Where upstream brought lines that the hunk alone adds: at their place, else anywhere."""
+        keys = {n: self.keys[0][n] for place in self.places for n in place}
         return {
-            n: (self.pairs[n],) if n in self.pairs else self.news[theirs[n]]
-            for n in sorted(self.added)
-            if theirs[n] in self.news
-            and theirs[n] not in self.own.shared
-            and wanted[theirs[n]] <= counts[theirs[n]]
+            n: (self.pairs[n],) if n in self.pairs else self.news[key]
+            for n, key in keys.items()
+            if key in self.news and key not in self.own.shared
         }
+
+    @cached_property
+    def depths(self) -> tuple[Sequence[int | None], Sequence[int | None]]:
+        """How deep the lines of both texts stand."""
+        theirs, ours = (depths(self.path, b"".join(lines)) for lines in self.texts)
+        return theirs, ours
 
 
 def rewritten_deletion(drop: Drop) -> Needed | None:
@@ -216,43 +199,43 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
     own = drop.own.added | drop.own.shared
     for run, place in zip(drop.runs, drop.places, strict=True):
         lines = [line for line in run.removed if _key(line) and bare(line) not in own]
-        lines = [line for line in lines if is_telling(bare(line))] or lines
         if run.added or not lines:
             continue
-        there = [drop.texts[1][n] for n in drop.upstream(place) if drop.keys[1][n] not in own]
-        best = [
-            max(((_likeness(line, new), new) for new in there), default=(0.0, b""))
-            for line in lines
-        ]
-        left = [found for found in best if found[0] >= ALIKE]
-        if len(left) > MOST_LEFT * len(lines):
-            likeness, line = min(left)
+        mine, there = drop.between(place)
+        gone = [drop.texts[0][n] for n in mine if n not in drop.kept]
+        news = [drop.texts[1][n] for n in there if drop.keys[1][n] not in own]
+        left = [max(found) for line in lines if (found := [*_rewritten(line, news, gone)])]
+        if left or _is_moved(drop, lines):
+            likeness, line = min(left, default=(1.0, min(lines)))
             did = "still has" if likeness == 1.0 else "rewrote"
             return Needed(f"upstream {did} the lines that the patch deletes: {_shown(line)}")
-        if _is_moved(drop, lines):
-            shown = _shown(min(lines))
-            return Needed(f"upstream still has the lines that the patch deletes: {shown}")
     return None
 
 
-def _likeness(one: bytes, other: bytes) -> float:
-    """Return how alike two lines are, from 0 to 1; with another number a short one is still it."""
-    if is_import(one) and one.split()[:2] != other.split()[:2]:
-        return 0.0
-    texts = [side.strip().decode("utf-8", "surrogateescape") for side in (one, other)]
-    found = 0.0
-    for pair in (texts, [re.sub(r"\d+", "0", text) for text in texts]):
-        matcher = SequenceMatcher(None, *pair, autojunk=False)
+def _rewritten(
+    line: bytes, news: Sequence[bytes], gone: Sequence[bytes]
+) -> Iterator[tuple[float, bytes]]:
+    """Yield the new lines that are a line, rewritten, and no other that is gone, and how alike."""
+    for likeness, new in _alike(line, news):
+        if all(other <= likeness for other, _ in _alike(new, gone)):
+            yield likeness, new
+
+
+def _alike(line: bytes, others: Sequence[bytes]) -> Iterator[tuple[float, bytes]]:
+    """Yield the lines that are alike, and how much, from 0 to 1."""
+    matcher = SequenceMatcher(None, b"", line.strip(), autojunk=False)
+    for other in others:
+        matcher.set_seq1(other.strip())
         if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE:
-            found = max(found, matcher.ratio())
-    return found
+            likeness = matcher.ratio()
+            if likeness >= ALIKE:
+                yield likeness, other
 
 
 def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
-    """Say whether upstream has removed lines as often as before, which no patch put there."""
-    base = Counter(line.strip() for line in split_lines(drop.base))
-    ours = Counter(line.strip() for line in drop.texts[1])
-    removed = [line.strip() for line in lines]
+    """Say whether upstream has removed lines as often as before, one of which base has once."""
+    base, ours = Counter(map(bare, split_lines(drop.base))), Counter(drop.keys[1])
+    removed = [bare(line) for line in lines]
     is_kept = all(ours[line] >= base[line] for line in removed)
     return is_kept and any(base[line] == 1 for line in removed)
 
@@ -299,18 +282,13 @@ def other_order(drop: Drop) -> Needed | None:
     A patch adds the argument `ws` behind `tok`, upstream before it. Only what the language calls
     unordered has no order: imports, sets, keyword arguments, `__all__`.
     """
-    theirs, _ = drop.texts
+    theirs = drop.texts[0]
     for place in drop.places:
-        there = drop.upstream(place)
-        near = range(there.start - LOCAL, there.stop + LOCAL)
-        for line in place:
-            if line not in drop.brought or is_import(theirs[line]):
-                continue
-            is_near = any(n in near for n in drop.brought[line])
-            order = Order.NUMBERED if line in drop.pairs else Order.LINED
+        for line in (n for n in place if n in drop.brought and not is_import(theirs[n])):
             if line in drop.pairs and not _is_shifted(drop, place, line):
                 continue
-            if is_near and order_at(drop.path, theirs, line).value >= order.value:
+            order = order_at(drop.path, theirs, line)
+            if order is Order.NUMBERED or (order is Order.LINED and line not in drop.pairs):
                 return Needed(f"upstream has {_shown(theirs[line])} in another order")
     return None
 
@@ -318,7 +296,7 @@ def other_order(drop: Drop) -> Needed | None:
 def _is_shifted(drop: Drop, place: range, line: int) -> bool:
     """Say whether upstream has more members of its own before one than the hunk has."""
     theirs, ours = drop.keys
-    there = range(drop.upstream(place).start, drop.pairs[line])
+    there = range(drop.between(place)[1].start, drop.pairs[line])
     before = [n for n in there if ours[n] and ours[n] not in drop.own.added]
     return len(before) > sum(bool(theirs[n]) for n in range(place.start, line))
 
@@ -345,17 +323,18 @@ def _has_same_space(drop: Drop, line: int, place: int) -> bool:
         return mine.rstrip(b"\r\n") == there.rstrip(b"\r\n")
     if depth is None or now is None:
         return True
-    deeper = [
-        next((d for n in drop._around(line, way) if (d := _deeper(drop, n)) is not None), None)
-        for way in (-1, 1)
-    ]
+    deeper = [_deeper(drop, line, way) for way in (-1, 1)]
     return now - depth in deeper or deeper == [None, None]
 
 
-def _deeper(drop: Drop, line: int) -> int | None:
+def _deeper(drop: Drop, line: int, way: int) -> int | None:
+    """Return how much deeper upstream has the next line that the hunk does not add."""
     theirs, ours = drop.depths
-    before, now = theirs[line], ours[drop.kept[line]]
-    return None if before is None or now is None or before == LITERAL else now - before
+    for mine, there in drop.around(line, way):
+        before, now = theirs[mine], ours[there]
+        if before is not None and before != LITERAL and now is not None:
+            return now - before
+    return None
 
 
 def _key(line: bytes) -> bytes:
