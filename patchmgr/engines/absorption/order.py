@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
 from patchmgr.engines.languages.names import language
-from patchmgr.engines.languages.words import BRACED
+from patchmgr.engines.languages.words import BRACED, code_of, indentation
 from patchmgr.engines.placement import split_lines
 from patchmgr.model.patch import Hunk
 
@@ -278,7 +278,8 @@ def depths(path: str, content: bytes) -> Sequence[int | None]:
     if kind in BRACED:
         return _braced(content, lines)
     if kind == "YAML":
-        return _indented(content)
+        code = ((line, code_of(line, kind)) for line in content.split(b"\n"))
+        return [indentation(line) if text else None for line, text in code]
     try:
         return _python(content, lines) if kind == "Python" else [None] * lines
     except (tokenize.TokenError, SyntaxError, UnicodeError, LookupError):
@@ -317,13 +318,3 @@ def _braced(content: bytes, lines: int) -> Sequence[int]:
             is_first = not content[content.rfind(b"\n", 0, at) + 1 : at].strip()
             change[line + (not is_first)] -= 1
     return [*accumulate(change[:-1])]
-
-
-def _indented(content: bytes) -> Sequence[int | None]:
-    """Return the column where each line begins that is no remark."""
-    lines = content.split(b"\n")
-    code = [line.lstrip(b" ") for line in lines]
-    return [
-        None if not text.strip() or text.startswith(b"#") else len(line) - len(text)
-        for line, text in zip(lines, code, strict=True)
-    ]

@@ -128,12 +128,18 @@ class Drop(Struct, frozen=True, dict=True):
     @cached_property
     def kept(self) -> Mapping[int, int]:
         """The lines that the hunk leaves as they are, and upstream's in their place."""
-        theirs, ours = self.keys
         added = {n for place in self.places for n in place}
-        old = [n for n, key in enumerate(theirs) if key and n not in added]
-        new = [n for n, key in enumerate(ours) if key]
-        pairs = matched_lines([theirs[n] for n in old], [ours[n] for n in new])
-        return {old[i]: new[j] for i, j in pairs}
+        rest = [n for n in range(len(self.texts[0])) if n not in added]
+        return dict(self._matched(rest, range(len(self.texts[1]))))
+
+    def _matched(self, mine: Sequence[int], there: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Yield the pairs of lines, of some of each text, that are the same and have a word."""
+        old, new = (
+            [n for n in lines if keys[n]]
+            for keys, lines in zip(self.keys, (mine, there), strict=True)
+        )
+        keys = [self.keys[0][n] for n in old], [self.keys[1][n] for n in new]
+        return ((old[i], new[j]) for i, j in matched_lines(*keys))
 
     def between(self, place: range) -> tuple[range, range]:
         """Return the lines of both texts between the neighbours of a place that both have."""
@@ -165,13 +171,8 @@ class Drop(Struct, frozen=True, dict=True):
     @cached_property
     def pairs(self) -> Mapping[int, int]:
         """The added lines that upstream has at their place and in their order."""
-        theirs, ours = self.keys
-        found = dict[int, int]()
-        for place in self.places:
-            there = self.between(place)[1]
-            pairs = matched_lines([theirs[n] for n in place], [ours[n] for n in there])
-            found.update((place[i], there[j]) for i, j in pairs)
-        return found
+        places = ((place, self.between(place)[1]) for place in self.places)
+        return dict(pair for mine, there in places for pair in self._matched(mine, there))
 
     @cached_property
     def brought(self) -> Mapping[int, Sequence[int]]:
@@ -248,8 +249,8 @@ def coincidence(drop: Drop) -> Needed | None:
     counted = dict(pair for run in drop.runs for pair in _counted(run))
     if not counted:
         return None
-    here = [line for run in drop.runs for line in run.added if line not in counted and _key(line)]
-    more = here or list(_added_beside(drop))
+    beside = (run for hunk in drop.beside for run in runs_of(hunk, 0))
+    more = _uncounted(drop.runs) or _uncounted(beside)
     if not more or any(bare(line) in drop.news for line in more):
         return None
     line, old = next(iter(counted.items()))
@@ -269,11 +270,9 @@ def _counted(run: Run) -> Iterator[tuple[bytes, bytes]]:
             yield line, before
 
 
-def _added_beside(drop: Drop) -> Iterator[bytes]:
-    """Yield what hunks that upstream does not have add, but for numbers."""
-    for run in (run for hunk in drop.beside for run in runs_of(hunk, 0)):
-        counted = {line for line, _ in _counted(run)}
-        yield from (line for line in run.added if _key(line) and line not in counted)
+def _uncounted(runs: Iterable[Run]) -> list[bytes]:
+    """Return the added lines that are more than another number."""
+    return [x for run in runs for x in run.added if _key(x) and x not in dict(_counted(run))]
 
 
 def other_order(drop: Drop) -> Needed | None:
