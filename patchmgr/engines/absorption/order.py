@@ -85,7 +85,8 @@ def read_rows(content: bytes, *, is_open: bool = False) -> _Rows | None:
                 return None
             opened.pop()
             before = opened[-1][2]
-            is_call = bool(before) and isinstance(before[-1], bytes) and before[-1][-1:].isalnum()
+            name = before[-1] if before else b""
+            is_call = isinstance(name, bytes) and _CALLED.search(name) is not None
             before.append(Group(opener, is_call, members))
         elif piece == b",":
             rows.append(tuple(row))
