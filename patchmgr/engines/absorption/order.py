@@ -16,16 +16,14 @@ from enum import Enum
 from functools import lru_cache
 from itertools import accumulate
 
-from msgspec import Struct
-
 from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
+from patchmgr.engines.differences import Block, changed_blocks
 from patchmgr.engines.languages.names import language
 from patchmgr.engines.languages.words import BRACED, code_of, indentation
 from patchmgr.engines.placement import split_lines
 from patchmgr.model.patch import Hunk
 
 LARGEST_DISPLAY = 200  # lines
-DEEPEST_DISPLAY = 50
 
 PIECE = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\d[\w.]*|\w+|[^\w\s]", re.DOTALL)
 """Strings, numbers, names and signs: all but white space."""
@@ -50,52 +48,35 @@ class Order(Enum):
     NUMBERED = 2  # a member is known by its number: arguments, parameters, enumerators
 
 
-class Group(Struct, frozen=True):
-    """Brackets with the members between them; `is_call` where a name stands in front."""
-
-    opener: bytes
-    is_call: bool
-    members: tuple[Row, ...]
-
-
-Row = tuple["bytes | Group", ...]
+Row = tuple[bytes, ...]
 """The pieces between two commas."""
 
 _Rows = tuple[Row, ...]
 
 
-def read_rows(content: bytes, *, is_open: bool = False) -> _Rows | None:
-    """Return a text, split at the commas outside of brackets; None where brackets do not match.
+def read_rows(pieces: Sequence[bytes], *, is_open: bool = False) -> _Rows | None:
+    """Return pieces, split at the commas outside of brackets; None where brackets do not match.
 
     Where it `is_open`, it is what follows a bracket, and ends with the one that closes it. An
     empty row behind the last comma is none.
     """
-    opened: list[tuple[bytes, list[Row], list[bytes | Group]]] = [(b"", [], [])]
-    for piece in PIECE.findall(content):
-        opener, rows, row = opened[-1]
-        if piece in _CLOSER:
-            opened.append((piece, [], []))
-            if len(opened) > DEEPEST_DISPLAY:
-                return None
-        elif piece in _CLOSER.values():
-            members = (*rows, tuple(row)) if row else tuple(rows)
-            if len(opened) == 1:
-                return members if is_open else None
-            if piece != _CLOSER[opener]:
-                return None
-            opened.pop()
-            before = opened[-1][2]
-            name = before[-1] if before else b""
-            is_call = isinstance(name, bytes) and _CALLED.search(name) is not None
-            before.append(Group(opener, is_call, members))
-        elif piece == b",":
+    rows, row, opened = list[Row](), list[bytes](), list[bytes]()
+    for piece in pieces:
+        if piece == b"," and not opened:
             rows.append(tuple(row))
-            row.clear()
-        else:
-            row.append(piece)
-    _, rows, row = opened[0]
-    members = (*rows, tuple(row)) if row else tuple(rows)
-    return None if is_open or len(opened) > 1 else members
+            row = []
+            continue
+        if piece in _CLOSER:
+            opened.append(_CLOSER[piece])
+        elif piece in _CLOSER.values():
+            if not opened and is_open:
+                return (*rows, tuple(row)) if row else tuple(rows)
+            if not opened or opened.pop() != piece:
+                return None
+        row.append(piece)
+    if is_open or opened:
+        return None
+    return (*rows, tuple(row)) if row else tuple(rows)
 
 
 def members_around(lines: Sequence[bytes], at: int) -> _Rows | None:
@@ -103,7 +84,11 @@ def members_around(lines: Sequence[bytes], at: int) -> _Rows | None:
     start = max(0, at - LARGEST_DISPLAY)
     before, after = (b"".join(part) for part in (lines[start:at], lines[at : at + LARGEST_DISPLAY]))
     opened = _last_open(before)
-    return None if opened is None else read_rows(before[opened + 1 :] + after, is_open=True)
+    return (
+        None
+        if opened is None
+        else read_rows(PIECE.findall(before[opened + 1 :] + after), is_open=True)
+    )
 
 
 def _last_open(content: bytes) -> int | None:
@@ -170,50 +155,45 @@ def _is_part(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> bool:
 
 
 def _adds_members(*sides: list[bytes]) -> bool:
-    """Say whether theirs only adds members to a display of base, and ours has these and more."""
-    if max(map(len, sides)) > LARGEST_DISPLAY:
+    """Say whether theirs only adds members to displays of base, and ours has these and more."""
+    base, ours, theirs = (PIECE.findall(b"\n".join(side)) for side in sides)
+    is_read = all(read_rows(pieces) is not None for pieces in (base, ours, theirs))
+    if max(map(len, sides)) > LARGEST_DISPLAY or not base or not is_read:
         return False
-    base, ours, theirs = (read_rows(b"\n".join(side)) for side in sides)
-    if base is None or ours is None or theirs is None:
-        return False
-    return base not in ((), theirs) and _adds(base, ours, theirs)
-
-
-def _adds(base: _Rows, ours: _Rows, theirs: _Rows, *, is_call: bool = False) -> bool:
-    """Say whether rows of theirs are in base or, where they are new, in ours.
-
-    In a call, arguments without a name must be at the same place.
-    """
-    places = zip(theirs, ours, strict=False)
-    if is_call and not all(b"=" in row or row == there for row, there in places):
-        return False
-    if _is_among(base, theirs) and _is_among(theirs, ours):
-        return True
-    if not len(base) == len(ours) == len(theirs):
-        return False
-    return all(
-        old == new or _adds_inside(old, mine, new)
-        for old, mine, new in zip(base, ours, theirs, strict=True)
+    added, brought = changed_blocks(base, theirs), changed_blocks(base, ours)
+    places = {block.old_start: block for block in brought if block.old_start == block.old_end}
+    return bool(added) and all(
+        block.old_start == block.old_end
+        and block.old_start in places
+        and _is_among_rows(theirs, block, ours, places[block.old_start])
+        for block in added
     )
 
 
-def _adds_inside(base: Row, ours: Row, theirs: Row) -> bool:
-    """Say the same of the brackets in a row, all else of which stays as it is."""
-    if not len(base) == len(ours) == len(theirs):
+def _is_among_rows(
+    theirs: Sequence[bytes], block: Block, ours: Sequence[bytes], place: Block
+) -> bool:
+    """Say whether the members that a block adds are among those that upstream adds there.
+
+    In a call, arguments without a name must be at the same place.
+    """
+    pieces = theirs[block.new_start : block.new_end]
+    rows, there = (
+        [row for row in read_rows(part) or () if row]
+        for part in (pieces, ours[place.new_start : place.new_end])
+    )
+    before = theirs[: block.new_start]
+    is_whole = b"," in (pieces[0], pieces[-1]) or before[-1:] == [b"("]
+    if not rows or not is_whole or not _is_among(rows, there):
         return False
-    for old, mine, new in zip(base, ours, theirs, strict=True):
-        if old == new:
-            continue
-        if not (isinstance(old, Group) and isinstance(mine, Group) and isinstance(new, Group)):
-            return False
-        if not old.opener == mine.opener == new.opener:
-            return False
-        if not _adds(old.members, mine.members, new.members, is_call=new.is_call):
-            return False
-    return True
+    if order_at("", [b" ".join(before)], 1) is not Order.NUMBERED or all(
+        b"=" in row for row in rows
+    ):
+        return True
+    return theirs[: block.new_end] == ours[: place.new_start + len(pieces)]
 
 
-def _is_among(part: _Rows, whole: _Rows) -> bool:
+def _is_among(part: Sequence[Row], whole: Sequence[Row]) -> bool:
     """Say whether all rows of the part are in the whole, in order."""
     rest = iter(whole)
     return all(row in rest for row in part)
@@ -224,7 +204,7 @@ def added_members(hunk: Hunk) -> _Rows | None:
     added = [line.rstrip() for line in hunk.added_text().split(b"\n") if line.strip()]
     if hunk.removed() or not all(line.endswith(b",") for line in added):
         return None
-    return read_rows(b"\n".join(added)) or None
+    return read_rows(PIECE.findall(b"\n".join(added))) or None
 
 
 def may_have_members(ours: bytes, hunk: Hunk) -> bool:
