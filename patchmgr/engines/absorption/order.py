@@ -182,9 +182,11 @@ def _is_among_rows(
         [row for row in read_rows(part) or () if row]
         for part in (pieces, ours[place.new_start : place.new_end])
     )
-    before = theirs[: block.new_start]
-    is_whole = b"," in (pieces[0], pieces[-1]) or before[-1:] == [b"("]
-    if not rows or not is_whole or not _is_among(rows, there):
+    before, after = theirs[: block.new_start], theirs[block.new_end :]
+    is_start = not before or before[-1] in (b",", *_CLOSER)
+    is_end = not after or after[0] in (b",", *_CLOSER.values())
+    is_whole = (is_start or pieces[0] == b",") and (is_end or pieces[-1] == b",")
+    if not rows or not (is_start or is_end) or not is_whole or not _is_among(rows, there):
         return False
     if order_at("", [b" ".join(before)], 1) is not Order.NUMBERED or all(
         b"=" in row for row in rows
