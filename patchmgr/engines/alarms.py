@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from patchmgr.engines.comparison import Comparison
+from patchmgr.engines.differences import runs_of
 from patchmgr.engines.ladder import (
     ABSORBED_REWORDED,
     CONFLICT,
@@ -19,7 +20,6 @@ from patchmgr.engines.ladder import (
 )
 from patchmgr.engines.likely import Likeness, find_likeness
 from patchmgr.engines.placement import split_lines
-from patchmgr.engines.runs import runs_of
 from patchmgr.model.outcome import How, Resemblance, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, Kept, TextMerge

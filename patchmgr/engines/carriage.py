@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from patchmgr.engines.absorption.proof import NOTHING, checked
 from patchmgr.engines.alarms import Alarm, landed_whole, raise_alarms
 from patchmgr.engines.collisions import collision, with_alarms
 from patchmgr.engines.doubt import doubt
-from patchmgr.engines.drop_checks import checked
 from patchmgr.engines.fold import FileStep, left_path
 from patchmgr.engines.headers import with_header
 from patchmgr.engines.imports_kept import with_imports
@@ -26,7 +26,6 @@ from patchmgr.engines.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.own_lines import NOTHING
 from patchmgr.engines.work import FileResult, NewSide, Tools, Work
 from patchmgr.model.patch import FilePatch
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from patchmgr.engines.differences import Block, changed_blocks
+from patchmgr.engines.differences import Block, Run, changed_blocks
 from patchmgr.engines.languages.names import language
 from patchmgr.engines.languages.words import (
     KEYWORDS,
@@ -31,7 +31,6 @@ from patchmgr.engines.languages.words import (
 )
 from patchmgr.engines.name_counts import NameCounts
 from patchmgr.engines.placement import split_lines
-from patchmgr.engines.runs import Run
 
 LONGEST_LINE = 500  # what is longer is generated, or no code
 NEAR = 6  # lines

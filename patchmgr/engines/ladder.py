@@ -11,8 +11,8 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
+from patchmgr.engines.absorption.order import has_members, is_superset, may_have_members
 from patchmgr.engines.placement import apply_one, leads_to, take_in
-from patchmgr.engines.superset import has_members, is_superset, may_have_members
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.outcome import How, Verdict
 from patchmgr.model.patch import Hunk

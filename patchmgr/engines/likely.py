@@ -14,9 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.comparison import Brought, Comparison, Said, Sayings
+from patchmgr.engines.differences import Run, runs_of
 from patchmgr.engines.guards import Guard, find_guards
 from patchmgr.engines.languages.words import all_words, is_code, parts_of
-from patchmgr.engines.runs import Run, runs_of
 from patchmgr.model.patch import Hunk
 
 LIKE_IN_CONFLICT = 0.6  # share of what a colliding hunk says that upstream says, too

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from patchmgr.engines.absorption.proof import own_lines
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.blocking import (
     Left,
@@ -25,7 +26,6 @@ from patchmgr.engines.dropping import carry_rest, sizes
 from patchmgr.engines.fold import FileStep, Overlay, step_patch
 from patchmgr.engines.hunk_outcomes import hunk_outcomes
 from patchmgr.engines.ladder import Merged, Sides, merge_file
-from patchmgr.engines.own_lines import own_lines
 from patchmgr.engines.work import FileResult, NewSide, SymbolAt, Tools
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Verdict

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from patchmgr.engines.telling import normal_lines
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.languages.names import OTHER, language
+from patchmgr.engines.telling import normal_lines
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import FILE_MODES, Entry
 

@@ -10,10 +10,10 @@ from difflib import SequenceMatcher
 
 from msgspec import Struct
 
+from patchmgr.engines.differences import Run
 from patchmgr.engines.languages.words import code_of
 from patchmgr.engines.placement import split_lines
 from patchmgr.engines.relocation_units import Outline
-from patchmgr.engines.runs import Run
 
 _STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
 _NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\s*=(?!=))")

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.differences import Run
 from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.relocation_imports import needed_imports
 from patchmgr.engines.relocation_runs import Change, apply_runs, hunks_of
 from patchmgr.engines.relocation_search import Home
 from patchmgr.engines.relocation_units import Outline, Unit, indent_of, reindented
-from patchmgr.engines.runs import Run
 from patchmgr.model.patch import Hunk
 
 

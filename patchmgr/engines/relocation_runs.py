@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.differences import Run, runs_of
 from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.relocation_units import Outline, Unit
-from patchmgr.engines.runs import Run, runs_of
 from patchmgr.model.patch import Hunk
 
 CONTEXT = 3

@@ -9,11 +9,11 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from patchmgr.engines.telling import bare, is_telling
 from patchmgr.engines.languages.names import language
 from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.placement import split_lines
 from patchmgr.engines.symbols import SymbolIndex
+from patchmgr.engines.telling import bare, is_telling
 
 _MARK = re.compile(r"\.|::")
 _HASH_COMMENTS = frozenset({"Python"})

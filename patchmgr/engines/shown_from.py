@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from patchmgr.engines.telling import bare, is_telling
 from patchmgr.engines.cause import Version, text_of, with_below
 from patchmgr.engines.comparison import Comparison
 from patchmgr.engines.ladder import CONFLICT
@@ -13,6 +12,7 @@ from patchmgr.engines.likely import Likeness, find_likeness
 from patchmgr.engines.marked_texts import split_marked
 from patchmgr.engines.placement import split_lines
 from patchmgr.engines.rebase import FileResult
+from patchmgr.engines.telling import bare, is_telling
 from patchmgr.model.outcome import FileConflict
 from patchmgr.model.ports import Blobs, Step, TextMerge
 

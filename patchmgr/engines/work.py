@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from patchmgr.engines.absorption.proof import Own
 from patchmgr.engines.ladder import Answer, Collided, Merged, Sides, merge_file
 from patchmgr.engines.name_counts import NameCounts
-from patchmgr.engines.own_lines import Own
 
 if TYPE_CHECKING:
     from patchmgr.engines.alarms import Alarm

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from patchmgr.engines.atoms import interests, patch_atoms
 from patchmgr.engines.ledger import Claimed, balance
 from patchmgr.engines.placement import leads_to
 from patchmgr.formats.patch_files import parse_patch
@@ -35,17 +34,13 @@ def _lead(old: str, new: str, raw: bytes) -> bool:
     return leads_to(old.encode(), parse_patch(raw, name="p").files[0].hunks, new.encode())
 
 
-def _look(old: str, new: str, raw: bytes) -> object:
-    return interests([patch_atoms(parse_patch(raw, name="p"))])
-
-
 def _balance(old: str, new: str, raw: bytes) -> object:
     states = (Files({"f": text}) for text in (old, "first\n" + old, "first\n" + new))
     return balance([Claimed("p", raw)], *states, cited=lambda commit, path: ())
 
 
 STEPS: Mapping[str, Callable[[str, str, bytes], object]] = {
-    "read": _parse, "place": _lead, "absorb": _look, "ledger": _balance,
+    "read": _parse, "place": _lead, "ledger": _balance,
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from patchmgr.engines.differences import Run
 from patchmgr.engines.relocation_imports import (
     Unsure,
     import_lines,
@@ -11,7 +12,6 @@ from patchmgr.engines.relocation_imports import (
     needed_imports,
 )
 from patchmgr.engines.relocation_units import Outline
-from patchmgr.engines.runs import Run
 from tests.engines.relocations import Played, play
 
 BODY = b"""\

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 
-from tests.mutation.engines import ROOT, TESTS, equivalents, module_path
+from tests.mutation.engines import ROOT, TESTS, equivalents, module_path, path_of_tests
 from tests.mutation.mutants import Mutant, mutants
 
 SECONDS = 30
@@ -93,7 +93,7 @@ def _ends(name: str, source: str, copies: SimpleQueue[Path]) -> str:
 
 def _tested(name: str, copy: Path) -> str:
     """Say how the tests noticed a mutant, or that they did not."""
-    files = [f"tests/engines/test_{test}.py" for test in TESTS[name]]
+    files = [path_of_tests(test) for test in TESTS[name]]
     line = [sys.executable, "-m", "pytest", *CHOICE, *files]
     quiet = subprocess.DEVNULL
     alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

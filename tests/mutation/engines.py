@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 TESTS: Mapping[str, tuple[str, ...]] = {
     "absorb": ("absorb", "absorb_parts", "absorb_again", "metamorphic", "decisions"),
-    "ladder": ("ladder", "ladder_hunks", "values", "superset", "rungs", "rebase"),
+    "ladder": ("ladder", "ladder_hunks", "values", "absorption/order", "rungs", "rebase"),
     "rebase": ("rebase", "rebase_dropped", "values", "leaving_out", "decisions", "needs"),
 }
 
@@ -17,6 +17,12 @@ TESTS: Mapping[str, tuple[str, ...]] = {
 def module_path(name: str) -> str:
     """Return where an engine is in the tree."""
     return f"patchmgr/engines/{name}.py"
+
+
+def path_of_tests(name: str) -> str:
+    """Return where tests of an engine are in the tree."""
+    folder, slash, test = name.rpartition("/")
+    return f"tests/engines/{folder}{slash}test_{test}.py"
 
 
 def equivalents() -> frozenset[tuple[str, str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mutation.engines import ROOT, TESTS, equivalents, module_path
+from tests.mutation.engines import ROOT, TESTS, equivalents, module_path, path_of_tests
 from tests.mutation.mutants import differing, meaning
 
 SOURCE = "def f(a: int | None, *, b: int = 1) -> bool:\n    'Say it.'\n    return a == b\n"
@@ -47,4 +47,4 @@ def test_what_is_known_is_about_lines_that_are_there(name: str) -> None:
     lines = {line.strip() for line in (ROOT / module_path(name)).read_text().splitlines()}
     assert {old for engine, old, _ in equivalents() if engine == name} <= lines
     for test in TESTS[name]:
-        assert (ROOT / f"tests/engines/test_{test}.py").is_file()
+        assert (ROOT / path_of_tests(test)).is_file()

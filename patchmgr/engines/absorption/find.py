@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.effect import Count, Fate
 from patchmgr.engines.absorption.fate import event_at_target, restored, reversal
+from patchmgr.engines.absorption.proof import Drop, Own, own_lines, why_needed
 from patchmgr.engines.absorption.series import BASE, Series
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_CAME,
@@ -24,8 +25,6 @@ from patchmgr.engines.absorption.thresholds import (
 )
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.absorption.weave import CARRIED, HunkId
-from patchmgr.engines.drop_proof import Drop, why_needed
-from patchmgr.engines.own_lines import Own, own_lines
 from patchmgr.engines.telling import bare, is_telling
 from patchmgr.model.outcome import How, Wording
 
@@ -102,7 +101,7 @@ def _is_refuted(
         drop = Drop(
             path, base, ours, hunks[number - first], step.positions[number - first],
             own=own[path],
-            beside=[hunk for n, hunk in enumerate(hunks, first) if n not in one.hunks],
+            beside=tuple(hunk for n, hunk in enumerate(hunks, first) if n not in one.hunks),
             is_verbatim=is_verbatim and not count.open and not count.taken,
         )  # fmt: skip
         if why_needed(drop, off=series.off) is None:

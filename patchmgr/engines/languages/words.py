@@ -11,7 +11,7 @@ _HASH = frozenset(
     {"CMake", "Cython", "Dockerfile", "Make", "Meson", "Perl", "Python", "Ruby", "Shell", "TOML"}
     | {"YAML"}
 )
-_SLASHES = frozenset(
+BRACED = frozenset(
     {"C", "C++", "C++ header", "CUDA", "Go", "HIP", "Java", "JavaScript", "Protobuf", "Rust"}
     | {"TypeScript"}
 )
@@ -45,14 +45,14 @@ def code_of(line: bytes, language: str) -> str:
     text = line.decode("utf-8", "surrogateescape").strip()
     if language in _HASH:
         return _before(_BEFORE_HASH, text)
-    if language in _SLASHES:
+    if language in BRACED:
         return "" if text.startswith("*") else _before(_BEFORE_SLASHES, text)
     return text
 
 
 def is_code(language: str) -> bool:
     """Say whether what is a comment in a language is known."""
-    return language in _HASH or language in _SLASHES
+    return language in _HASH or language in BRACED
 
 
 def _before(pattern: re.Pattern[str], text: str) -> str:

@@ -1,4 +1,4 @@
-"""Hunks of which upstream has all, and more of the same."""
+"""Supersets, the members of displays, and how deep lines stand."""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ from collections.abc import Sequence
 
 import pytest
 
+from patchmgr.engines.absorption.order import (
+    LITERAL,
+    PIECE,
+    depths,
+    has_members,
+    is_superset,
+    may_have_members,
+    members_around,
+    read_rows,
+)
 from patchmgr.engines.conflict_ids import conflict_regions
 from patchmgr.engines.ladder import judge_hunk
-from patchmgr.engines.superset import has_members, is_superset, may_have_members
 from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.outcome import How
 from tests.engines.ports import PlainMerge
@@ -234,3 +243,100 @@ def test_a_region_that_git_trimmed_to_nothing_on_our_side_is_a_superset() -> Non
 def test_only_members_whose_words_are_there_need_a_merge(theirs: str, ours: str, may: bool) -> None:
     (hunk,) = hunks_between(inside(SET), inside(theirs))
     assert may_have_members(inside(ours), hunk) is may
+
+
+A, B = (b"A",), (b"B",)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        pytest.param("", (), id="empty"),
+        pytest.param("A, B", (A, B), id="bare"),
+        pytest.param("A,\nB,\n", (A, B), id="last-comma"),
+        pytest.param("x = {A, B}", ((b"x", b"=", b"{", b"A", b",", b"B", b"}"),), id="set"),
+        pytest.param("f(A)[B]", ((b"f", b"(", b"A", b")", b"[", b"B", b"]"),), id="call"),
+        pytest.param("'a, b', 1.5", ((b"'a, b'",), (b"1.5",)), id="string-and-number"),
+        pytest.param("A]", None, id="closed-too-much"),
+        pytest.param("(A", None, id="not-closed"),
+        pytest.param("(A]", None, id="other-bracket"),
+        pytest.param("{(A]}", None, id="other-bracket-inside"),
+    ],
+)  # fmt: skip
+def test_rows_are_split_at_commas(text: str, rows: object) -> None:
+    assert read_rows(PIECE.findall(text.encode())) == rows
+
+
+SOURCE = b"x = {\n    A,\n    B(1, 2),\n    C,\n}\ny = 1\n".splitlines(keepends=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "members"),
+    [
+        pytest.param(1, [b"A", b"B", b"C"], id="at-the-start"),
+        pytest.param(4, [b"A", b"B", b"C"], id="at-the-end"),
+        pytest.param(0, None, id="before"),
+        pytest.param(5, None, id="behind"),
+    ],
+)
+def test_members_around_a_line(line: int, members: list[bytes] | None) -> None:
+    found = members_around(SOURCE, line)
+    assert members == (None if found is None else [row[0] for row in found])
+
+
+def test_a_display_without_end_has_no_members() -> None:
+    assert members_around(SOURCE[:4], 2) is None
+    assert members_around([b"}\n", b"x = {\n", b"A,\n", b"}\n"], 2) == (A,)
+
+
+PYTHON = """\
+if a:
+    call(
+      one,
+        two)
+    text = '''one
+  two'''
+    # remark
+
+def f():
+    \"\"\"Say
+    it.\"\"\"
+"""
+CXX = """\
+int f() {
+    // no { here
+  g("{");
+#if A
+        h();
+#endif
+  }
+"""
+YAML = """\
+a:
+    b: 1
+# remark
+    c:
+
+        - d
+e: 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "found"),
+    [
+        pytest.param(
+            "a.py", PYTHON,
+            (0, 1, None, None, 1, LITERAL, None, None, 0, 1, None, None), id="python",
+        ),
+        pytest.param("a.py", "if a:\n  (\n", (None,) * 3, id="python-that-does-not-end"),
+        pytest.param("a.cpp", CXX, (0, 1, 1, 1, 2, 1, 0, 0), id="cxx"),
+        pytest.param("a.cpp", "}\n}\nf\n", (-1, -2, -2, -2), id="cxx-cut"),
+        pytest.param("a.yaml", YAML, (0, 4, None, 4, None, 8, 0, None), id="yaml"),
+        pytest.param("a.txt", "a\n  b\n", (None,) * 3, id="text"),
+    ],
+)  # fmt: skip
+def test_depth_is_what_the_language_says(
+    path: str, content: str, found: Sequence[int | None]
+) -> None:
+    assert tuple(depths(path, content.encode())) == found

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.drop_checks import checked
-from patchmgr.engines.drop_proof import Drop, why_needed
+from patchmgr.engines.absorption.proof import (
+    NOTHING,
+    Drop,
+    Own,
+    checked,
+    own_lines,
+    why_needed,
+)
 from patchmgr.engines.ladder import (
     ABSORBED_EXACT,
     CARRIED_TEXT,
@@ -16,7 +22,6 @@ from patchmgr.engines.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.own_lines import NOTHING, Own, own_lines
 from patchmgr.model.outcome import Verdict
 from tests.engines.drops import STORIES, Story, judged
 from tests.engines.ports import MemoryBlobs, PlainMerge

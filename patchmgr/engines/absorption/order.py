@@ -1,0 +1,303 @@
+"""What brackets and white space say: the order of members, the depth of lines, and supersets.
+
+A hunk that removes nothing is in upstream where its side of every collision is part of upstream's,
+in order: lines of a block, or members of a set, a list or a call. Where it merges, it is in if the
+display that it adds members to has them already, elsewhere, and the language says that they have
+no order.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Sequence
+from enum import Enum
+from functools import lru_cache
+from itertools import accumulate
+
+from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
+from patchmgr.engines.differences import Block, changed_blocks
+from patchmgr.engines.languages.names import language
+from patchmgr.engines.languages.words import BRACED, code_of, indentation
+from patchmgr.engines.placement import split_lines
+from patchmgr.model.patch import Hunk
+
+LARGEST_DISPLAY = 200  # lines
+
+PIECE = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\d[\w.]*|\w+|[^\w\s]", re.DOTALL)
+"""Strings, numbers, names and signs: all but white space."""
+
+_CLOSER = {b"(": b")", b"[": b"]", b"{": b"}"}
+
+# What stands before a list whose use proves that it has no order.
+_ANY_ORDER = re.compile(rb"(?:\b__all__\s*(?::[^=]*)?\+?=|\bin|\b(?:frozen)?set\(|\bimport)\s*\Z")
+_DEFINED = re.compile(rb"\b(?:def|class)\s+\w+\s*\Z")
+_CALLED = re.compile(rb"[\w\])]\s*\Z")
+_ENUM = re.compile(rb"\benum\b[^;{}]*\Z")
+_NAMED = re.compile(rb"\s*(?:\w+\s*=(?!=)|\*\*)")
+# What can switch off the lines behind it: conditions of a preprocessor, comments, strings.
+_SWITCH = re.compile(rb"\s*(?:#\s*(?:if|el|endif)|/\*|\*/|\"\"\"|''')")
+
+
+class Order(Enum):
+    """What the order of members means."""
+
+    NONE = 0  # the language calls them unordered
+    LINED = 1
+    NUMBERED = 2  # a member is known by its number: arguments, parameters, enumerators
+
+
+Row = tuple[bytes, ...]
+"""The pieces between two commas."""
+
+_Rows = tuple[Row, ...]
+
+
+def read_rows(pieces: Sequence[bytes], *, is_open: bool = False) -> _Rows | None:
+    """Return pieces, split at the commas outside of brackets; None where brackets do not match.
+
+    Where it `is_open`, it is what follows a bracket, and ends with the one that closes it. An
+    empty row behind the last comma is none.
+    """
+    rows, row, opened = list[Row](), list[bytes](), list[bytes]()
+    for piece in pieces:
+        if piece == b"," and not opened:
+            rows.append(tuple(row))
+            row = []
+            continue
+        if piece in _CLOSER:
+            opened.append(_CLOSER[piece])
+        elif piece in _CLOSER.values():
+            if not opened and is_open:
+                return (*rows, tuple(row)) if row else tuple(rows)
+            if not opened or opened.pop() != piece:
+                return None
+        row.append(piece)
+    if is_open or opened:
+        return None
+    return (*rows, tuple(row)) if row else tuple(rows)
+
+
+def members_around(lines: Sequence[bytes], at: int) -> _Rows | None:
+    """Return the members of the display that a line starts in, None where there is none."""
+    start = max(0, at - LARGEST_DISPLAY)
+    before, after = (b"".join(part) for part in (lines[start:at], lines[at : at + LARGEST_DISPLAY]))
+    opened = _last_open(before)
+    return (
+        None
+        if opened is None
+        else read_rows(PIECE.findall(before[opened + 1 :] + after), is_open=True)
+    )
+
+
+def _last_open(content: bytes) -> int | None:
+    """Return where the last bracket is that is not closed."""
+    opened: list[int] = []
+    for match in PIECE.finditer(content):
+        if match[0] in _CLOSER:
+            opened.append(match.start())
+        elif match[0] in _CLOSER.values() and opened:
+            opened.pop()
+    return opened[-1] if opened else None
+
+
+def order_at(path: str, lines: Sequence[bytes], at: int) -> Order:
+    """Say what the order of the lines around a line means, as far as brackets tell."""
+    content = b"".join(lines[max(0, at - LARGEST_DISPLAY) : at])
+    opened = _last_open(content)
+    if opened is None:
+        return Order.LINED
+    before, opener = content[:opened], content[opened : opened + 1]
+    is_python = language(path) == "Python"
+    if is_python and _ANY_ORDER.search(before):
+        return Order.NONE
+    if opener == b"{":
+        if _ENUM.search(before):
+            return Order.NUMBERED
+        rows = members_around(lines, at) if is_python else None
+        return Order.LINED if rows is None or any(b":" in row for row in rows) else Order.NONE
+    if opener == b"(" and _CALLED.search(before):
+        is_named = is_python and _NAMED.match(lines[at]) is not None
+        return Order.NONE if is_named and not _DEFINED.search(before) else Order.NUMBERED
+    return Order.LINED
+
+
+def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
+    """Say whether upstream has what a colliding hunk adds, given the merge of it alone.
+
+    Outside of the collisions the merge must be upstream's own bytes.
+    """
+    regions = conflict_regions(marked)
+    if not regions or not hunk.added() or resolved_to_ours(marked) != ours:
+        return False
+    is_in = _adds_members if hunk.removed() else _is_part
+    sides = ([_lines(side) for side in region] for region in regions)
+    return all(ours and is_in(base, ours, theirs) for base, ours, theirs in sides)
+
+
+def _lines(content: bytes) -> list[bytes]:
+    return [line.rstrip(b"\r\n") for line in split_lines(content)]
+
+
+def _is_part(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> bool:
+    """Say whether the lines of theirs are among those of ours, in order.
+
+    The others may be anything that does not switch them off.
+    """
+    rest, at = list(ours), 0
+    for line in theirs:
+        if line not in rest[at:]:
+            return _adds_members(base, ours, theirs)
+        at = rest.index(line, at)
+        del rest[at]
+    return len(theirs) >= len(base) and not (theirs and any(map(_SWITCH.match, rest)))
+
+
+def _adds_members(*sides: list[bytes]) -> bool:
+    """Say whether theirs only adds members to displays of base, and ours has these and more."""
+    base, ours, theirs = (PIECE.findall(b"\n".join(side)) for side in sides)
+    is_read = all(read_rows(pieces) is not None for pieces in (base, ours, theirs))
+    if max(map(len, sides)) > LARGEST_DISPLAY or not base or not is_read:
+        return False
+    added, brought = changed_blocks(base, theirs), changed_blocks(base, ours)
+    places = {block.old_start: block for block in brought if block.old_start == block.old_end}
+    return bool(added) and all(
+        block.old_start == block.old_end
+        and block.old_start in places
+        and _is_among_rows(theirs, block, ours, places[block.old_start])
+        for block in added
+    )
+
+
+def _is_among_rows(
+    theirs: Sequence[bytes], block: Block, ours: Sequence[bytes], place: Block
+) -> bool:
+    """Say whether the members that a block adds are among those that upstream adds there.
+
+    In a call, arguments without a name must be at the same place.
+    """
+    pieces = theirs[block.new_start : block.new_end]
+    rows, there = (
+        [row for row in read_rows(part) or () if row]
+        for part in (pieces, ours[place.new_start : place.new_end])
+    )
+    before, after = theirs[: block.new_start], theirs[block.new_end :]
+    is_start = not before or before[-1] in (b",", *_CLOSER)
+    is_end = not after or after[0] in (b",", *_CLOSER.values())
+    is_whole = (is_start or pieces[0] == b",") and (is_end or pieces[-1] == b",")
+    if not rows or not (is_start or is_end) or not is_whole or not _is_among(rows, there):
+        return False
+    if order_at("", [b" ".join(before)], 1) is not Order.NUMBERED or all(
+        b"=" in row for row in rows
+    ):
+        return True
+    return theirs[: block.new_end] == ours[: place.new_start + len(pieces)]
+
+
+def _is_among(part: Sequence[Row], whole: Sequence[Row]) -> bool:
+    """Say whether all rows of the part are in the whole, in order."""
+    rest = iter(whole)
+    return all(row in rest for row in part)
+
+
+def added_members(hunk: Hunk) -> _Rows | None:
+    """Return the members of a display that a hunk adds, None where it does anything else."""
+    added = [line.rstrip() for line in hunk.added_text().split(b"\n") if line.strip()]
+    if hunk.removed() or not all(line.endswith(b",") for line in added):
+        return None
+    return read_rows(PIECE.findall(b"\n".join(added))) or None
+
+
+def may_have_members(ours: bytes, hunk: Hunk) -> bool:
+    """Say whether a hunk adds nothing but members of a display, and upstream has all their words.
+
+    Only such a hunk can be a superset of which `is_superset` and `has_members` are true.
+    """
+    words = re.findall(rb"\w+", hunk.added_text())
+    return added_members(hunk) is not None and all(word in ours for word in words)
+
+
+def has_members(
+    path: str, base: bytes, position: int, ours: bytes, merged: bytes, hunk: Hunk
+) -> bool:
+    """Say whether a hunk that merges adds members that upstream put elsewhere in the display.
+
+    Only members without an order: of a list or a call each place means something else.
+    """
+    rows, size = added_members(hunk), hunk.added()
+    if rows is None:
+        return False
+    before = next(n for n, line in enumerate(hunk.lines) if line[:1] == b"+")
+    new, mine = split_lines(merged), split_lines(ours)
+    at = next((n for n, line in enumerate(mine) if line != new[n]), len(mine))
+    if [*mine[:at], *new[at : at + size], *mine[at:]] != new:
+        return False
+    if any(order_at(path, new, line) is not Order.NONE for line in range(at, at + size)):
+        return False
+    old, there = members_around(split_lines(base), position + before), members_around(mine, at)
+    return (
+        old is not None
+        and there is not None
+        and all(row in there and row not in old for row in rows)
+    )
+
+
+LITERAL = -1
+"""The depth of a line that begins inside a string: its white space is content."""
+
+_NESTED = re.compile(
+    rb"""//[^\n]* | /\*.*?\*/ | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
+    | ^[ \t]*\#[ \t]*(?P<word>if|endif)[a-z]* | (?P<sign>[{}])""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+_LAYOUT = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
+
+
+@lru_cache(maxsize=64)
+def depths(path: str, content: bytes) -> Sequence[int | None]:
+    """Return how deep each line stands; None where its white space says nothing."""
+    kind, lines = language(path), content.count(b"\n") + 1
+    if kind in BRACED:
+        return _braced(content, lines)
+    if kind == "YAML":
+        code = ((line, code_of(line, kind)) for line in content.split(b"\n"))
+        return [indentation(line) if text else None for line, text in code]
+    try:
+        return _python(content, lines) if kind == "Python" else [None] * lines
+    except (tokenize.TokenError, SyntaxError, UnicodeError, LookupError):
+        return [None] * lines
+
+
+def _python(content: bytes, lines: int) -> Sequence[int | None]:
+    """Return the depth of each line that begins a statement."""
+    found: list[int | None] = [None] * lines
+    depth, is_start, is_lone = 0, True, True
+    for kind, text, (row, _), (end, _), _ in tokenize.tokenize(io.BytesIO(content).readline):
+        depth += (kind == tokenize.INDENT) - (kind == tokenize.DEDENT)
+        if kind == tokenize.NEWLINE:
+            is_start = True
+        elif kind not in _LAYOUT and text:
+            # The lines of a docstring are moved with its statement.
+            is_lone = is_start and kind == tokenize.STRING
+            if is_start:
+                found[row - 1] = depth
+            if end > row and not is_lone:
+                found[row:end] = [LITERAL] * (end - row)
+            is_start = False
+    return found
+
+
+def _braced(content: bytes, lines: int) -> Sequence[int]:
+    """Return the depth of each line in braces and conditions of the preprocessor."""
+    change, line, at = [0] * (lines + 1), 0, 0
+    for match in _NESTED.finditer(content):
+        if match["sign"] is None and match["word"] is None:
+            continue
+        line, at = line + content.count(b"\n", at, match.start()), match.start()
+        if match["sign"] == b"{" or match["word"] == b"if":
+            change[line + 1] += 1
+        else:
+            is_first = not content[content.rfind(b"\n", 0, at) + 1 : at].strip()
+            change[line + (not is_first)] -= 1
+    return [*accumulate(change[:-1])]

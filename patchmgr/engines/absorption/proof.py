@@ -1,0 +1,420 @@
+"""Why upstream does not have what a hunk does, though something found the hunk absorbed.
+
+Every hunk that is to be dropped is held against these proofs, whatever found it absorbed. A proof
+sees the hunk, the text that it is written against and upstream's text, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from difflib import SequenceMatcher
+from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.absorption.order import LITERAL, PIECE, Order, depths, order_at
+from patchmgr.engines.absorption.rules import ALL_ON
+from patchmgr.engines.both_texts import Spot, marked_spots
+from patchmgr.engines.differences import Run, matched_lines, runs_of
+from patchmgr.engines.ladder import (
+    ABSORBED_REWORDED,
+    CARRIED_TEXT,
+    CONFLICT,
+    DECIDED,
+    SAME_LINES,
+    Collided,
+    Merged,
+    Sides,
+)
+from patchmgr.engines.languages.words import is_import
+from patchmgr.engines.placement import apply_one, split_lines
+from patchmgr.engines.telling import bare
+from patchmgr.model.outcome import Verdict
+from patchmgr.model.patch import Hunk, Patch
+from patchmgr.model.ports import Blobs, TextMerge
+from patchmgr.model.snapshot import FILE_MODES, Entry
+
+ALIKE = 0.6  # of two lines: one is the other, rewritten
+
+_NUMBER = re.compile(rb"(?<!\w)\d+(?!\w)")
+_COUNT = re.compile(rb"(?<![\w.])\d+(?![\w.])")
+_PIECE = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\w+|[^\w\s]")
+
+
+class Own(Struct, frozen=True):
+    """What a series itself does to a file, no sign of what upstream did.
+
+    They are the lines, without white space, that it adds, and those that several patches touch.
+    """
+
+    added: frozenset[bytes] = frozenset()
+    shared: frozenset[bytes] = frozenset()
+
+
+NOTHING = Own()
+
+
+def own_lines(patches: Iterable[Patch]) -> Mapping[str, Own]:
+    """Return by path what a series does to the lines of its files."""
+    added, touched = defaultdict[str, set[bytes]](set), defaultdict[str, Counter[bytes]](Counter)
+    for patch in patches:
+        hunks = [(change.path, hunk) for change in patch.files for hunk in change.hunks]
+        lines = {(path, bare(n[1:])) for path, hunk in hunks for n in hunk.lines if n[:1] != b" "}
+        for path, line in lines:
+            touched[path][line] += 1
+        for path, hunk in hunks:
+            added[path].update(bare(line[1:]) for line in hunk.lines if line[:1] == b"+")
+    return {
+        path: Own(frozenset(added[path]), frozenset(n for n, count in seen.items() if count > 1))
+        for path, seen in touched.items()
+    }
+
+
+class Needed(Struct, frozen=True):
+    """Why a hunk may not be dropped.
+
+    Where `is_done`, upstream's bytes are what the hunk makes of them, and it is carried so.
+    """
+
+    why: str
+    is_done: bool = False
+
+
+class Drop(Struct, frozen=True, dict=True):
+    """A hunk that is said to be in upstream's text, and what stands beside it.
+
+    `base` is the text that the hunk is written against, `position` the line (from 0) where it
+    starts there. `beside` are hunks of the patch in the same file that upstream does not have.
+    Where `is_verbatim`, upstream is said to have all of the hunk; else a part of it may be there
+    in other words.
+    """
+
+    path: str
+    base: bytes
+    ours: bytes
+    hunk: Hunk
+    position: int
+    own: Own = NOTHING
+    beside: Sequence[Hunk] = ()
+    is_verbatim: bool = True
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs of changed lines of the hunk."""
+        return tuple(runs_of(self.hunk, self.position))
+
+    @cached_property
+    def texts(self) -> tuple[list[bytes], list[bytes]]:
+        """The lines with the hunk applied, and upstream's."""
+        return split_lines(apply_one(self.base, self.hunk, self.position)), split_lines(self.ours)
+
+    @cached_property
+    def keys(self) -> tuple[list[bytes], list[bytes]]:
+        """The lines of both texts without white space; a line without a word has an empty key."""
+        theirs, ours = ([_key(line) for line in lines] for lines in self.texts)
+        return theirs, ours
+
+    @cached_property
+    def places(self) -> tuple[range, ...]:
+        """The lines that each run adds, where the hunk is applied."""
+        found, shift = list[range](), 0
+        for run in self.runs:
+            found.append(range(run.start + shift, run.start + shift + len(run.added)))
+            shift += len(run.added) - len(run.removed)
+        return tuple(found)
+
+    @cached_property
+    def kept(self) -> Mapping[int, int]:
+        """The lines that the hunk leaves as they are, and upstream's in their place."""
+        added = {n for place in self.places for n in place}
+        rest = [n for n in range(len(self.texts[0])) if n not in added]
+        return dict(self._matched(rest, range(len(self.texts[1]))))
+
+    def _matched(self, mine: Sequence[int], there: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Yield the pairs of lines, of some of each text, that are the same and have a word."""
+        old, new = (
+            [n for n in lines if keys[n]]
+            for keys, lines in zip(self.keys, (mine, there), strict=True)
+        )
+        keys = [self.keys[0][n] for n in old], [self.keys[1][n] for n in new]
+        return ((old[i], new[j]) for i, j in matched_lines(*keys))
+
+    def between(self, place: range) -> tuple[range, range]:
+        """Return the lines of both texts between the neighbours of a place that both have."""
+        above = next(self.around(place.start, -1), (-1, -1))
+        below = next(self.around(place.stop - 1, 1), (len(self.texts[0]), len(self.texts[1])))
+        return range(above[0] + 1, below[0]), range(above[1] + 1, below[1])
+
+    def around(self, line: int, way: int) -> Iterator[tuple[int, int]]:
+        """Yield the kept lines above or below that no other patch touches, in both texts."""
+        lines = range(line + way, len(self.texts[0]) if way > 0 else -1, way)
+        mine = (n for n in lines if n in self.kept and self.keys[0][n] not in self.own.shared)
+        return ((n, self.kept[n]) for n in mine)
+
+    @property
+    def spot(self) -> Spot:
+        """The lines of base that the hunk changes, and what upstream has there."""
+        _, there = self.between(range(self.places[0].start, self.places[-1].stop))
+        return Spot(self.runs[0].start, self.runs[-1].end, there.start, there.stop)
+
+    @cached_property
+    def news(self) -> Mapping[bytes, Sequence[int]]:
+        """Where upstream has the lines that it brought, by their key."""
+        known, found = frozenset(self.kept.values()), defaultdict[bytes, list[int]](list)
+        for number, key in enumerate(self.keys[1]):
+            if key and number not in known:
+                found[key].append(number)
+        return found
+
+    @cached_property
+    def pairs(self) -> Mapping[int, int]:
+        """The added lines that upstream has at their place and in their order."""
+        places = ((place, self.between(place)[1]) for place in self.places)
+        return dict(pair for mine, there in places for pair in self._matched(mine, there))
+
+    @cached_property
+    def brought(self) -> Mapping[int, Sequence[int]]:
+        """Where upstream brought lines that the hunk alone adds: at their place, else anywhere."""
+        keys = {n: self.keys[0][n] for place in self.places for n in place}
+        return {
+            n: (self.pairs[n],) if n in self.pairs else self.news[key]
+            for n, key in keys.items()
+            if key in self.news and key not in self.own.shared
+        }
+
+    @cached_property
+    def depths(self) -> tuple[Sequence[int | None], Sequence[int | None]]:
+        """How deep the lines of both texts stand."""
+        theirs, ours = (depths(self.path, b"".join(lines)) for lines in self.texts)
+        return theirs, ours
+
+
+def rewritten_deletion(drop: Drop) -> Needed | None:
+    """Tell what is left of lines that a run only deletes: there, rewritten or elsewhere.
+
+    A patch deletes `check(size <= 256)`; upstream makes it 512, and the line is gone, but not the
+    check.
+    """
+    own = drop.own.added | drop.own.shared
+    for run, place in zip(drop.runs, drop.places, strict=True):
+        lines = [line for line in run.removed if _key(line) and bare(line) not in own]
+        if run.added or not lines:
+            continue
+        mine, there = drop.between(place)
+        gone = [drop.texts[0][n] for n in mine if n not in drop.kept]
+        news = [drop.texts[1][n] for n in there if drop.keys[1][n] not in own]
+        left = [max(found) for line in lines if (found := [*_rewritten(line, news, gone)])]
+        if left or _is_moved(drop, lines):
+            likeness, line = min(left, default=(1.0, min(lines)))
+            did = "still has" if likeness == 1.0 else "rewrote"
+            return Needed(f"upstream {did} the lines that the patch deletes: {_shown(line)}")
+    return None
+
+
+def _rewritten(
+    line: bytes, news: Sequence[bytes], gone: Sequence[bytes]
+) -> Iterator[tuple[float, bytes]]:
+    """Yield the new lines that are a line, rewritten, and no other that is gone, and how alike."""
+    for likeness, new in _alike(line, news):
+        if all(other <= likeness for other, _ in _alike(new, gone)):
+            yield likeness, new
+
+
+def _alike(line: bytes, others: Sequence[bytes]) -> Iterator[tuple[float, bytes]]:
+    """Yield the lines that are alike, and how much, from 0 to 1."""
+    matcher = SequenceMatcher(None, b"", line.strip(), autojunk=False)
+    for other in others:
+        matcher.set_seq1(other.strip())
+        if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE:
+            likeness = matcher.ratio()
+            if likeness >= ALIKE:
+                yield likeness, other
+
+
+def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
+    """Say whether upstream has removed lines as often as before, one of which base has once."""
+    base, ours = Counter(map(bare, split_lines(drop.base))), Counter(drop.keys[1])
+    removed = [bare(line) for line in lines]
+    is_kept = all(ours[line] >= base[line] for line in removed)
+    return is_kept and any(base[line] == 1 for line in removed)
+
+
+def coincidence(drop: Drop) -> Needed | None:
+    """Tell what a patch adds, where upstream has nothing but the number that goes with it.
+
+    Both sides add an enumerator and turn `COUNT` from 1 to 2: that is two changes.
+    """
+    counted = dict(pair for run in drop.runs for pair in _counted(run))
+    if not counted:
+        return None
+    beside = (run for hunk in drop.beside for run in runs_of(hunk, 0))
+    more = _uncounted(drop.runs) or _uncounted(beside)
+    if not more or any(bare(line) in drop.news for line in more):
+        return None
+    line, old = next(iter(counted.items()))
+    pairs = zip(_COUNT.findall(old), _COUNT.findall(line), strict=False)
+    # A number that rises by no more than the lines that are added counts them.
+    counts = any(0 < int(after) - int(before) <= len(more) for before, after in pairs)
+    why = f"both sides have {_shown(line)}, and upstream lacks what it is for: {_shown(more[0])}"
+    return Needed(why, is_done=not counts)
+
+
+def _counted(run: Run) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the added lines that are removed ones with another number, and those."""
+    old = {_NUMBER.sub(b"0", bare(line)): line for line in run.removed}
+    for line in run.added:
+        before = old.get(_NUMBER.sub(b"0", bare(line)))
+        if before is not None and bare(before) != bare(line):
+            yield line, before
+
+
+def _uncounted(runs: Iterable[Run]) -> list[bytes]:
+    """Return the added lines that are more than another number."""
+    return [x for run in runs for x in run.added if _key(x) and x not in dict(_counted(run))]
+
+
+def other_order(drop: Drop) -> Needed | None:
+    """Tell of what a hunk adds that upstream has in another order, where order is meaning.
+
+    A patch adds the argument `ws` behind `tok`, upstream before it. Only what the language calls
+    unordered has no order: imports, sets, keyword arguments, `__all__`.
+    """
+    theirs = drop.texts[0]
+    for place in drop.places:
+        for line in (n for n in place if n in drop.brought and not is_import(theirs[n])):
+            if line in drop.pairs and not _is_shifted(drop, place, line):
+                continue
+            order = order_at(drop.path, theirs, line)
+            if order is Order.NUMBERED or (order is Order.LINED and line not in drop.pairs):
+                return Needed(f"upstream has {_shown(theirs[line])} in another order")
+    return None
+
+
+def _is_shifted(drop: Drop, place: range, line: int) -> bool:
+    """Say whether upstream has more members of its own before one than the hunk has."""
+    theirs, ours = drop.keys
+    there = range(drop.between(place)[1].start, drop.pairs[line])
+    before = [n for n in there if ours[n] and ours[n] not in drop.own.added]
+    return len(before) > sum(bool(theirs[n]) for n in range(place.start, line))
+
+
+def other_white_space(drop: Drop) -> Needed | None:
+    """Tell of what a hunk adds that upstream has with white space that means something else.
+
+    Upstream put the call into the loop, or under `if DEBUG:`; or a string has another space.
+    """
+    for line, places in drop.brought.items():
+        if not any(_has_same_space(drop, line, place) for place in places):
+            shown = _shown(drop.texts[0][line])
+            return Needed(f"upstream has {shown} with other white space, which is meaning")
+    return None
+
+
+def _has_same_space(drop: Drop, line: int, place: int) -> bool:
+    mine, there = drop.texts[0][line], drop.texts[1][place]
+    if PIECE.findall(mine) != PIECE.findall(there):
+        return False
+    theirs, ours = drop.depths
+    depth, now = theirs[line], ours[place]
+    if depth == LITERAL:
+        return mine.rstrip(b"\r\n") == there.rstrip(b"\r\n")
+    if depth is None or now is None:
+        return True
+    deeper = [_deeper(drop, line, way) for way in (-1, 1)]
+    return now - depth in deeper or deeper == [None, None]
+
+
+def _deeper(drop: Drop, line: int, way: int) -> int | None:
+    """Return how much deeper upstream has the next line that the hunk does not add."""
+    theirs, ours = drop.depths
+    for mine, there in drop.around(line, way):
+        before, now = theirs[mine], ours[there]
+        if before is not None and before != LITERAL and now is not None:
+            return now - before
+    return None
+
+
+def _key(line: bytes) -> bytes:
+    return bare(line) if re.search(rb"\w", line) else b""
+
+
+def _shown(line: bytes) -> str:
+    text = " ".join(line.decode("utf-8", "replace").split())
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+PROOFS: tuple[tuple[str, Callable[[Drop], Needed | None]], ...] = (
+    ("deletion", rewritten_deletion),
+    ("coincidence", coincidence),
+    ("order", other_order),
+    ("white space", other_white_space),
+)
+
+
+def why_needed(drop: Drop, *, off: Set[str] = ALL_ON) -> Needed | None:
+    """Return what the first proof says that speaks against a drop; None where it may be.
+
+    Where upstream is said to have a hunk in part in other words, its lines need not be there.
+    """
+    is_there = drop.hunk.added() and b"".join(drop.hunk.new()) in drop.ours
+    names = {name for name, _ in PROOFS} if drop.is_verbatim else {"deletion"}
+    names = (names & {"coincidence"} if is_there else names) - off
+    proofs = (proof for name, proof in PROOFS if name in names)
+    return next((needed for proof in proofs if (needed := proof(drop)) is not None), None)
+
+
+def checked(
+    sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge, own: Own
+) -> Merged | Collided:
+    """Return a merge of a file in which no hunk is absorbed that a proof says is needed.
+
+    Such a hunk is in conflict, but for one that upstream's bytes carry. A conflict about lines that
+    a hunk deletes says what became of them.
+    """
+    is_asked = any(verdict in (Verdict.ABSORBED, Verdict.CONFLICT) for verdict, _ in merged.answers)
+    texts = tuple(text_of(entry, blobs) for entry in (sides.base, sides.ours, sides.theirs))
+    if not is_asked or not sides.hunks or sides.ours == sides.theirs or None in texts:
+        return merged
+    base, ours, theirs = (text or b"" for text in texts)
+    answers, whys, spots = list(merged.answers), list[str](), list[Spot]()
+    for number, answer in enumerate(answers[: len(sides.hunks)]):
+        is_dropped = answer[0] is Verdict.ABSORBED and answer != DECIDED
+        if not is_dropped and (answer != CONFLICT or sides.hunks[number].added()):
+            continue
+        drop = _drop(sides, merged, number, (base, ours), own)
+        found = why_needed(drop) if is_dropped else rewritten_deletion(drop)
+        if found is None:
+            continue
+        answers[number] = CARRIED_TEXT if found.is_done else CONFLICT
+        if not found.is_done:
+            whys.append(found.why)
+            spots += [drop.spot] if is_dropped else []
+    if not whys:
+        return replace(merged, answers=tuple(answers))
+    if isinstance(merged, Collided) and merged.reason != SAME_LINES:
+        whys.insert(0, merged.reason)
+    reason = "; ".join(dict.fromkeys(whys))
+    if isinstance(merged, Collided) and (not spots or merged.marked is None):
+        return replace(merged, reason=reason, answers=tuple(answers))
+    return Collided(reason, marked_spots(base, ours, theirs, spots, text), tuple(answers))
+
+
+def text_of(entry: Entry | None, blobs: Blobs) -> bytes | None:
+    """Return the content of a file, None where there is none or it is binary."""
+    if entry is None or entry.mode not in FILE_MODES:
+        return None
+    content = blobs.read(entry.blob)
+    return None if b"\0" in content[:8000] else content
+
+
+def _drop(
+    sides: Sides, merged: Merged | Collided, number: int, texts: tuple[bytes, bytes], own: Own
+) -> Drop:
+    pairs = zip(sides.hunks, merged.answers, strict=False)
+    beside = tuple(hunk for hunk, (verdict, _) in pairs if verdict is not Verdict.ABSORBED)
+    is_verbatim = merged.answers[number] != ABSORBED_REWORDED
+    hunk, position = sides.hunks[number], sides.positions[number]
+    return Drop(sides.path, *texts, hunk, position, own, beside, is_verbatim)
