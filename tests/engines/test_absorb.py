@@ -420,7 +420,9 @@ NONE = b"\0"
             id="binary",
         ),
         pytest.param(
-            tale([{"a": executable(BASE)}], ("Mode", {"a": executable(BASE)})), "landed c0 exact", id="mode"
+            tale([{"a": executable(BASE)}], ("Mode", {"a": executable(BASE)})),
+            "landed c0 exact",
+            id="mode"
         ),
         pytest.param(
             tale([{"l": link(b"ours_there")}], ("Link", {"l": link(b"ours_there")}),

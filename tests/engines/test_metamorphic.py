@@ -278,17 +278,3 @@ def test_a_removal_is_needed_where_what_it_removes_landed_later_than_its_neighbo
         [{("a", 0): "ours"}, {("b", 0): "ours"}],
     )
     assert judged(told(story, Telling())).patches == ["absorbed", "absorbed", "unchanged"]
-
-
-def test_a_line_that_goes_with_its_patch_is_named() -> None:
-    story = Story(
-        {"a": [6], "b": [6, 0, 0]},
-        [{("b", 2): "ours"}, {("b", 2): "more", ("b", 0): "ours"}],
-        [{("b", 2): "ours"}, {("b", 0): "ours"}],
-    )
-    tale = told(story, Telling())
-    assert judged(tale).patches == ["absorbed", "absorbed"]
-    found = tale.absorbed()[1]
-    assert found.how is How.HISTORY
-    left = [wording.patch for wording in found.wordings if not wording.upstream]
-    assert len(left) == 1 and b"b_2_more," in left[0]

@@ -79,9 +79,10 @@ def effect(
         if state is not None:
             fates.update(_fates_in_state(weave, run, state))
         else:
-            has_news = ours is None or "news" in off
-            has_news = has_news or any(k and k not in words for k in keys[slice(*place)])
-            fates.update(_fates_in_other_words(weave, run, pairs, has_news=has_news))
+            news = sum(bool(key) and key not in words for key in keys[slice(*place)])
+            if ours is None or "news" in off:
+                news = len(weave.nodes)
+            fates.update(_fates_in_other_words(weave, run, pairs, news))
         fates.update(_without_replaced(weave, run, fates))
     fates.update(dict.fromkeys(known, Fate.REPLACED))
     spaced = {
@@ -154,13 +155,18 @@ def _fates_in_state(weave: Weave, run: Run, state: int) -> Iterator[tuple[Change
 
 
 def _fates_in_other_words(
-    weave: Weave, run: Run, pairs: Mapping[int, int], *, has_news: bool
+    weave: Weave, run: Run, pairs: Mapping[int, int], news: int
 ) -> Iterator[tuple[Change, Fate]]:
+    """Yield the fates where upstream wrote `news` lines of its own between nodes that it has.
+
+    A deletion is there if these are no more than what upstream took away beside it.
+    """
     nodes, here = weave.nodes, range(run.start, run.end)
     lasting = [at for at in here if not nodes[at].is_base and nodes[at].is_alive(weave.last)]
     there = (nodes[at].events[-1][0] for at in lasting if at in pairs)
     latest = max(there, default=-1) if lasting else weave.last + 1
-    absent = Fate.TAKEN if has_news else Fate.OPEN
+    absent = Fate.TAKEN if news else Fate.OPEN
+    is_rewritten = news > _missing_beside(weave, run, pairs)
     adds = any(not node.is_base for node in nodes[run.start : run.end])
     for at in here:
         node = nodes[at]
@@ -175,8 +181,16 @@ def _fates_in_other_words(
                 if is_last or latest <= patch:
                     fate = absent
             elif node.is_base and is_last:
-                fate = Fate.FOUND if adds or not has_news else Fate.TAKEN
+                fate = Fate.FOUND if adds or not is_rewritten else Fate.TAKEN
             yield (at, number), fate
+
+
+def _missing_beside(weave: Weave, run: Run, pairs: Mapping[int, int]) -> int:
+    """Count the nodes right beside a run that upstream does not have."""
+    before = next((n for n in range(run.start) if run.start - 1 - n in pairs), run.start)
+    behind = range(run.end, len(weave.nodes))
+    after = next((n - run.end for n in behind if n in pairs), len(behind))
+    return before + after
 
 
 def _without_replaced(

@@ -196,7 +196,7 @@ def _landed(
     most = max(series.count_patch(patch, number).found for number in landings[patch])
     landed, back = None, None
     for number in landings[patch]:
-        is_best = series.count_patch(patch, number).found >= FEWEST_FOUND * most
+        is_best = series.count_patch(patch, number).found >= FEWEST_ELSEWHERE * most
         is_again = back is None or (number > back and "landed again" not in series.off)
         if not is_best or not is_again or (landed is not None and back is None):
             continue
