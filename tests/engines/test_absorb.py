@@ -234,7 +234,7 @@ REVERSALS = [
     pytest.param(tale(a(BOTH), *on_a(BOTH, BASE, BOTH)), "landed c2 exact", id="relanded"),
     pytest.param(
         tale(a(FOUR), *on_a(FOUR, BASE, FOUR.replace(b"ours_two\n", b""))),
-        "-",
+        "reverted c0 by c1",
         id="relanded-but-for-a-line",
     ),
     pytest.param(
