@@ -27,7 +27,14 @@ from benchmarks.pages import Section, tell, write
 from patchmgr.commands.carrying import _readable
 from patchmgr.commands.touched import new_paths, touched_paths
 from patchmgr.engines.absorption.find import find_absorbed
-from patchmgr.engines.absorption.reliability import FILE, PROPOSAL, Measured, Table, written
+from patchmgr.engines.absorption.reliability import (
+    FILE,
+    IN_PART,
+    Measured,
+    Table,
+    kind_of_proposals,
+    written,
+)
 from patchmgr.engines.absorption.rules import RULES
 from patchmgr.engines.atoms import Folded
 from patchmgr.engines.fold import Overlay, step_patch
@@ -150,7 +157,7 @@ def kinds_of(outcome: PatchOutcome) -> tuple[str, ...]:
     if outcome.verdict is Verdict.ABSORBED:
         return tuple(sorted({hunk.how.value for hunk in outcome.hunks if hunk.how is not None}))
     if outcome.verdict is Verdict.CONFLICT and outcome.likely:
-        return (PROPOSAL,)
+        return (kind_of_proposals(outcome),)
     return ()
 
 
@@ -202,7 +209,8 @@ def shares(judged: Iterable[Judgement]) -> Table:
     right, every = Counter[str](), Counter[str]()
     for one in scored(judged):
         every.update(one.kinds)
-        right.update(one.kinds if one.truth == "absorbed" else ())
+        is_part = one.truth == "partial" and one.kinds == (IN_PART,)
+        right.update(one.kinds if one.truth == "absorbed" or is_part else ())
     return {kind: Measured(right[kind], every[kind]) for kind in sorted(every)}
 
 

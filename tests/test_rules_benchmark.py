@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from benchmarks import rules
 from benchmarks.absorb_cases import Series, read_cases
@@ -20,7 +21,7 @@ from benchmarks.rules import (
     shares,
 )
 from patchmgr.engines.absorption.reliability import Measured
-from patchmgr.model.outcome import How, HunkOutcome, Likely, PatchOutcome, Verdict
+from patchmgr.model.outcome import FileConflict, How, HunkOutcome, Likely, PatchOutcome, Verdict
 from patchmgr.model.patch import Author
 
 ROW = {
@@ -83,6 +84,9 @@ JUDGED = (
 )
 
 
+CONFLICT = FileConflict("id", "f", "f", "why", b"", b"", b"", b"")
+
+
 def outcome(verdict: Verdict, *hows: How, likely: int = 0) -> PatchOutcome:
     hunks = tuple(HunkOutcome("f", "f", 1, None, verdict, how) for how in hows)
     proposals = (Likely("1" * 40, "Do it", None, 0.9, ("f",)),) * likely
@@ -97,6 +101,7 @@ def outcome(verdict: Verdict, *hows: How, likely: int = 0) -> PatchOutcome:
         (outcome(A), ()),
         (outcome(C, likely=2), ("likely",)),
         (outcome(C), ()),
+        (replace(outcome(C, likely=1), conflicts=(CONFLICT,)), ("likely in part",)),
         (outcome(M, How.TEXT, likely=1), ()),
         (outcome(Verdict.PARTIAL, How.EXACT), ()),
     ],
@@ -110,6 +115,9 @@ def test_a_verdict_is_counted_by_how_it_was_found(
 def test_a_share_counts_what_is_known() -> None:
     table = {"exact": Measured(1, 1), "history": Measured(2, 3), "likely": Measured(1, 1)}
     assert shares(JUDGED) == table
+    part = [said(C, truth, "likely in part") for truth in ("absorbed", "partial", "not-absorbed")]
+    assert shares(part) == {"likely in part": Measured(2, 3)}
+    assert shares([said(A, "partial", "exact")]) == {"exact": Measured(0, 1)}
     assert "| history | 2 | 3 | 66.6 % |" in kind_table(table)
     assert evidence_line(JUDGED).endswith("in 50.0 % of 2.")
 

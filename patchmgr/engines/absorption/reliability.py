@@ -11,10 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.rebase import Judged
-from patchmgr.model.outcome import How, Reliability
+from patchmgr.model.decision import Ruling
+from patchmgr.model.outcome import How, PatchOutcome, Reliability
 
 FILE = Path(__file__).with_name("reliability.json")
-PROPOSAL = "likely"  # 41 of them in 899 public cases: too few to tell by confidence
+PROPOSAL, IN_PART = "likely", "likely in part"
 
 
 class Measured(Struct, frozen=True):
@@ -45,6 +46,12 @@ def reliability(rule: str, table: Table) -> Reliability:
     return Reliability(rule) if found is None else Reliability(rule, found.right, found.of)
 
 
+def kind_of_proposals(outcome: PatchOutcome) -> str:
+    """Return whether a patch in conflict is proposed as absorbed, or parts of it alone."""
+    is_whole = all(one.proposal == Ruling.ABSORBED.value for one in outcome.conflicts)
+    return PROPOSAL if is_whole else IN_PART
+
+
 def with_reliability(judged: Judged) -> Judged:
     """Say of each piece of evidence, and each proposal, how often its kind was right.
 
@@ -57,6 +64,6 @@ def with_reliability(judged: Judged) -> Judged:
         else replace(s, reliability=reliability(s.how.value, table))
         for s in outcome.evidence
     )
-    proposals = reliability(PROPOSAL, table)
+    proposals = reliability(kind_of_proposals(outcome), table)
     likely = tuple(replace(one, reliability=proposals) for one in outcome.likely)
     return replace(judged, outcome=replace(outcome, evidence=evidence, likely=likely))
