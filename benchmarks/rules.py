@@ -49,7 +49,7 @@ from patchmgr.plumbing.history import GitHistory, KnownHistory
 from patchmgr.plumbing.renames import find_renames, moved_folders
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.render.clean import share
+from patchmgr.render.clean import counted, share
 
 SECTION = Section(
     __doc__ or "", "", "<!-- begin: python -m benchmarks.rules -->", "<!-- end: rules -->", 1
@@ -214,6 +214,16 @@ def shares(judged: Iterable[Judgement]) -> Table:
     return {kind: Measured(right[kind], every[kind]) for kind in sorted(every)}
 
 
+def size_line(results: Sequence[CaseResult]) -> str:
+    """Return how much was judged."""
+    known = [one for result in results for one in scored(result.judged)]
+    series = {one.series for one in known}
+    left = sum(bool(result.fault) for result in results)
+    more = f"; {left} could not be rebuilt or judged" if left else ""
+    cases = counted(sum(bool(result.judged) for result in results), "case")
+    return f"{len(known):,} patches in {cases} of {len(series):,} series{more}."
+
+
 def group_table(judged: Sequence[Judgement]) -> Iterator[str]:
     """Yield a row for each group: how many of its patches are called absorbed."""
     groups = defaultdict[str, list[Judgement]](list)
@@ -276,15 +286,26 @@ def main() -> None:
     parser.add_argument("--rules", help="names of rules to switch off, instead of all")
     parser.add_argument("--write", action="store_true", help="write the page and the shares")
     options = parser.parse_args()
+    known = [name for name, _ in RULES]
+    names = known if options.rules is None else list(filter(None, options.rules.split(",")))
+    if not set(names) <= set(known):
+        parser.error(f"the rules are: {', '.join(known)}")
+    if options.write and (options.only or options.rules is not None):
+        parser.error("--write is for all cases and all rules")
     cases = list(read_cases(options.cases, options.only))
     mirrors = mirrors_of(sorted({store for series in cases for store in series.stores}))
     if mirrors is None:
         return
-    names = [name for name, _ in RULES] if options.rules is None else options.rules.split(",")
     results = judge_all(cases, mirrors, frozenset(names), options.jobs)
     judged = [one for result in results for one in result.judged]
     table = shares(judged)
-    parts = (group_table(judged), [evidence_line(judged)], kind_table(table), rule_table(results))
+    parts = (
+        [size_line(results)],
+        group_table(judged),
+        [evidence_line(judged)],
+        kind_table(table),
+        rule_table(results),
+    )
     text = "\n\n".join("\n".join(part) for part in parts)
     print(text)
     if options.write:

@@ -19,6 +19,7 @@ from benchmarks.rules import (
     kinds_of,
     rule_table,
     shares,
+    size_line,
 )
 from patchmgr.engines.absorption.reliability import Measured
 from patchmgr.model.outcome import FileConflict, How, HunkOutcome, Likely, PatchOutcome, Verdict
@@ -120,6 +121,23 @@ def test_a_share_counts_what_is_known() -> None:
     assert shares([said(A, "partial", "exact")]) == {"exact": Measured(0, 1)}
     assert "| history | 2 | 3 | 66.6 % |" in kind_table(table)
     assert evidence_line(JUDGED).endswith("in 50.0 % of 2.")
+
+
+def test_it_is_said_how_much_was_judged() -> None:
+    results = [CaseResult(JUDGED), CaseResult((), fault="one: gone")]
+    told = "4 patches in 1 case of 1 series; 1 could not be rebuilt or judged."
+    assert size_line(results) == told
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--rules", "none such"), ("--write", "--only", "x"), ("--write", "--rules", "")]
+)
+def test_what_cannot_be_asked_for_is_refused(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["rules", "--cases", "gone", *arguments])
+    with pytest.raises(SystemExit):
+        rules.main()
 
 
 def test_groups_have_a_row_each_and_the_true_ones_a_mean() -> None:
