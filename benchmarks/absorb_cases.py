@@ -51,7 +51,7 @@ class Target(Struct, frozen=True):
         return self.evidence if own is None else own
 
 
-class Series(Struct, frozen=True):
+class KnownSeries(Struct, frozen=True):
     """A series: `stores` are the histories that it is in, `trees` what each patch comes to."""
 
     series: str
@@ -78,17 +78,17 @@ class CannotRebuild(Exception):
     """The histories at hand do not give the series that was recorded."""
 
 
-def read_cases(path: Path, only: str = "") -> Iterator[Series]:
+def read_cases(path: Path, only: str = "") -> Iterator[KnownSeries]:
     """Yield the series of a file, with those targets whose `series:at` matches a pattern."""
     for line in path.read_bytes().splitlines():
-        series = msgspec.json.decode(line, type=Series)
+        series = msgspec.json.decode(line, type=KnownSeries)
         name, wanted = series.series, re.compile(only)
         targets = tuple(t for t in series.targets if wanted.search(f"{name}:{t.at}"))
         if targets:
             yield msgspec.structs.replace(series, targets=targets)
 
 
-def rebuild(bench: Workbench, series: Series) -> tuple[Patch, ...]:
+def rebuild(bench: Workbench, series: KnownSeries) -> tuple[Patch, ...]:
     """Return the patches as `git format-patch` writes them; raise CannotRebuild."""
     head, tree = series.base, bench.reader.tree_of(series.base)
     for pick, wanted in zip(series.picks, series.trees, strict=True):

@@ -15,13 +15,13 @@ import multiprocessing
 import os
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 
 from msgspec import Struct, field
 
-from benchmarks.absorb_cases import CannotRebuild, Series, Target, read_cases, rebuild
+from benchmarks.absorb_cases import CannotRebuild, KnownSeries, Target, read_cases, rebuild
 from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import Section, tell, write
 from patchmgr.commands.carrying import _readable
@@ -36,7 +36,8 @@ from patchmgr.engines.absorption.reliability import (
     written,
 )
 from patchmgr.engines.absorption.rules import RULES
-from patchmgr.engines.atoms import Folded
+from patchmgr.engines.absorption.series import Folded, Series, Way
+from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.rebase import Item, Tools, rebase_series
 from patchmgr.engines.relocation_files import ChangedFiles, is_of
@@ -80,7 +81,10 @@ class Judgement(Struct, frozen=True):
 
 
 class CaseResult(Struct, frozen=True):
-    """The judgements of a series on a target, with all rules and without each that said a thing."""
+    """The judgements of a series on a target, with all rules, and without each that matters to it.
+
+    A rule matters where the search for absorbed patches finds something else without it.
+    """
 
     judged: tuple[Judgement, ...]
     without: dict[str, tuple[Judgement, ...]] = field(default_factory=dict)
@@ -90,7 +94,9 @@ class CaseResult(Struct, frozen=True):
 class Judge:
     """Judges the patches of one series on one target, as a rebase does; the audit is left out."""
 
-    def __init__(self, bench: Workbench, series: Series, target: Target, patches: Sequence[Patch]):
+    def __init__(
+        self, bench: Workbench, series: KnownSeries, target: Target, patches: Sequence[Patch]
+    ):
         self._bench, self._series, self._target = bench, series, target
         self._base, self._onto = bench.tree(series.base), bench.tree(target.target)
         self._text = GitTextMerge(bench)
@@ -112,19 +118,18 @@ class Judge:
         old = Overlay(self._base)
         self._folded = [Folded(patch, step_patch(old, patch, bench)) for patch in patches]
 
-    def judge(
-        self, off: frozenset[str] = frozenset(), fired: set[str] | None = None
-    ) -> tuple[Judgement, ...]:
-        """Return a judgement of each patch whose fate is known.
+    def find(self, off: Set[str] = frozenset()) -> Mapping[int, Absorption]:
+        """Return by patch what upstream has of it, with some rules switched off."""
+        way = Way(self._start, self._end, self._homes, self._way.steps(self._paths))
+        return find_absorbed(Series(self._folded, way, self._bench, off=off))
 
-        `fired` is given the names of the rules that decided something. Commits and proposals
-        are looked for where it is given.
+    def judge(
+        self, found: Mapping[int, Absorption], *, is_explained: bool = False
+    ) -> tuple[Judgement, ...]:
+        """Return a judgement of each patch, by what upstream has.
+
+        Commits and proposals are looked for where `is_explained` asks for them.
         """
-        steps = self._way.steps(self._paths)
-        found = find_absorbed(
-            self._folded, self._start, self._end, self._homes, steps, blobs=self._bench,
-            text=self._text, elsewhere=self._elsewhere, off=off, fired=fired,
-        )  # fmt: skip
         items = [
             Item(one.patch, steps=one.steps, absorption=found.get(number))
             for number, one in enumerate(self._folded)
@@ -134,7 +139,7 @@ class Judge:
         judged, _ = rebase_series(
             items, self._base, self._onto, self._homes, tools, arrivals=self._arrivals
         )
-        if fired is not None:
+        if is_explained:
             start = {path: self._base.entry(path) for path in explained_paths(judged)}
             judged = explain(judged, self._way, start, blobs=self._bench, text=self._text)
         return tuple(self._judgement(n, each.outcome) for n, each in enumerate(judged))
@@ -161,7 +166,7 @@ def kinds_of(outcome: PatchOutcome) -> tuple[str, ...]:
     return ()
 
 
-def judge_series(mirrors: Path, rules: frozenset[str], series: Series) -> list[CaseResult]:
+def judge_series(mirrors: Path, rules: frozenset[str], series: KnownSeries) -> list[CaseResult]:
     """Judge a series on all its targets, with every rule and without each one of `rules`."""
     stores = [(mirrors / name / "repo").resolve() for name in series.stores]
     results = []
@@ -172,17 +177,35 @@ def judge_series(mirrors: Path, rules: frozenset[str], series: Series) -> list[C
         try:
             patches = rebuild(bench, series)
             for target in series.targets:
-                judge, fired = Judge(bench, series, target, patches), set[str]()
-                every = judge.judge(fired=fired)
-                without = {rule: judge.judge(frozenset({rule})) for rule in sorted(fired & rules)}
-                results.append(CaseResult(every, without))
+                results.append(_judge_case(Judge(bench, series, target, patches), rules))
         except (CannotRebuild, PatchmgrError) as fault:
             results.append(CaseResult((), fault=f"{series.series}: {fault}"))
     return results
 
 
+def _judge_case(judge: Judge, rules: frozenset[str]) -> CaseResult:
+    asked = _Asked()
+    found, without = judge.find(asked), {}
+    for rule in sorted(asked.names & rules):
+        other = judge.find(frozenset({rule}))
+        if other != found:
+            without[rule] = judge.judge(other)
+    return CaseResult(judge.judge(found, is_explained=True), without)
+
+
+class _Asked(frozenset[str]):
+    """No rule is off; `names` are those of which somebody asked whether they are."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        self.names.add(str(name))
+        return False
+
+
 def judge_all(
-    cases: Iterable[Series], mirrors: Path, rules: frozenset[str], jobs: int
+    cases: Iterable[KnownSeries], mirrors: Path, rules: frozenset[str], jobs: int
 ) -> list[CaseResult]:
     """Judge all series, so many at a time, those with most to do first."""
     ordered = sorted(cases, key=lambda each: -len(each.picks) * len(each.targets))

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from benchmarks import rules
-from benchmarks.absorb_cases import Series, read_cases
+from benchmarks.absorb_cases import KnownSeries, read_cases
 from benchmarks.rules import (
     CaseResult,
     Judgement,
@@ -39,7 +39,7 @@ ROW = {
 
 
 @pytest.fixture
-def series(tmp_path: Path) -> Series:
+def series(tmp_path: Path) -> KnownSeries:
     path = tmp_path / "cases.jsonl"
     path.write_text(json.dumps(ROW) + "\n")
     return next(read_cases(path))
@@ -53,7 +53,9 @@ def series(tmp_path: Path) -> Series:
         (2, ["later targets", "false: never landed"]),
     ],
 )
-def test_a_patch_is_counted_in_its_group(series: Series, target: int, groups: list[str]) -> None:
+def test_a_patch_is_counted_in_its_group(
+    series: KnownSeries, target: int, groups: list[str]
+) -> None:
     found = series.targets[target]
     assert [series.group(found, number) for number in range(2)] == groups
     assert found.landed_by(0) == ("7" * 40,)
