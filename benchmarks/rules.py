@@ -121,7 +121,8 @@ class Judge:
     def find(self, off: Set[str] = frozenset()) -> Mapping[int, Absorption]:
         """Return by patch what upstream has of it, with some rules switched off."""
         way = Way(self._start, self._end, self._homes, self._way.steps(self._paths))
-        return find_absorbed(Series(self._folded, way, self._bench, off=off))
+        series = Series(self._folded, way, self._bench, elsewhere=self._elsewhere.gaining, off=off)
+        return find_absorbed(series)
 
     def judge(
         self, found: Mapping[int, Absorption], *, is_explained: bool = False
