@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -185,7 +186,7 @@ def judge_series(mirrors: Path, rules: frozenset[str], series: KnownSeries) -> l
 
 
 def _judge_case(judge: Judge, rules: frozenset[str]) -> CaseResult:
-    asked = _Asked()
+    asked = Asked()
     found, without = judge.find(asked), {}
     for rule in sorted(asked.names & rules):
         other = judge.find(frozenset({rule}))
@@ -194,7 +195,7 @@ def _judge_case(judge: Judge, rules: frozenset[str]) -> CaseResult:
     return CaseResult(judge.judge(found, is_explained=True), without)
 
 
-class _Asked(frozenset[str]):
+class Asked(Set[str]):
     """No rule is off; `names` are those of which somebody asked whether they are."""
 
     def __init__(self) -> None:
@@ -203,6 +204,16 @@ class _Asked(frozenset[str]):
     def __contains__(self, name: object) -> bool:
         self.names.add(str(name))
         return False
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> Any:
+        return frozenset(it)  # what is left of other names without these
 
 
 def judge_all(

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from benchmarks import rules
 from benchmarks.absorb_cases import KnownSeries, read_cases
 from benchmarks.rules import (
+    Asked,
     CaseResult,
     Judgement,
     evidence_line,
@@ -171,3 +172,11 @@ def test_without_the_histories_nothing_is_measured(
     rules.main()
     printed = capsys.readouterr()
     assert "SKIPPED" in printed.err and "a+b" in printed.err and printed.out == ""
+
+
+def test_it_is_known_which_rules_were_asked_for() -> None:
+    asked = Asked()
+    assert "one" not in asked
+    assert {"two", "three"} - asked == {"two", "three"}
+    assert frozenset({"four"}) - asked == {"four"}
+    assert asked.names == {"one", "two", "three", "four"}
