@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from patchmgr.engines.absorption.reliability import Measured, measured
+from patchmgr.engines.absorption.rules import RULES
+
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/troubleshooting.md").read_text()
 _QUOTED = re.compile(r"`([^`]+)`")
@@ -61,3 +64,19 @@ def test_patchmgr_is_on_no_package_index_and_nothing_says_so() -> None:
     asked = re.compile(r"pip install [^\n]*?[\"' ]patchmgr\b(?!\S* @ git\+)")
     wrong = [str(p.relative_to(ROOT)) for p in FILES if asked.search(f" {p.read_text()}")]
     assert wrong == []
+
+
+def test_the_table_of_rules_is_that_of_the_program() -> None:
+    page = (ROOT / "docs/benchmarks.md").read_text()
+    section = page.partition("<!-- begin: python -m benchmarks.rules -->")[2].partition("<!-- end")
+    table = section[0].partition("| rule | what it is for |")[2].splitlines()[2:]
+    rows = [tuple(cell.strip() for cell in line.split("|")[1:3]) for line in table if line]
+    assert rows == list(RULES)
+
+
+def test_the_shares_on_the_page_are_those_of_the_package() -> None:
+    page = (ROOT / "docs/benchmarks.md").read_text()
+    table = page.partition("| kind | right | of | share |")[2].partition("\n\n")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:4]] for line in table.splitlines()[2:]]
+    shares = {kind: Measured(int(right), int(of)) for kind, right, of in rows}
+    assert shares == measured()

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from patchmgr.commands.absorbing import FEWEST_KEPT, with_absorbed
 from patchmgr.commands.auditing import Auditor
 from patchmgr.commands.touched import new_paths, touched_paths
+from patchmgr.engines.absorption.reliability import with_reliability
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.follow import follow_moved_names
 from patchmgr.engines.audit.rebased import since_in, states_of, with_findings
@@ -224,6 +225,7 @@ def carry(
             start = {path: base.entry(path) for path in explained_paths(judged)}
             judged = explain(judged, auditor.steps, start, blobs=bench, text=text)
             patches = [item.patch for item in items]
+            judged = tuple(map(with_reliability, judged))
             judged = with_named(judged, patches, auditor.history.find, repository)
             judged, left = pass_on_causes(judged, below)
             # The ledger is of the merge: imports that were followed have other words on purpose.

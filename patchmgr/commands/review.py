@@ -12,6 +12,7 @@ from patchmgr.engines.hotspots import hotspots
 from patchmgr.engines.review import part_of_files, parts_of, parts_of_patches
 from patchmgr.engines.risks import find_risks
 from patchmgr.engines.subsystems import Subsystems, folders_of, subsystems
+from patchmgr.engines.sync_facts import reliabilities
 from patchmgr.model.footprint import Area, FileChange, Footprint
 from patchmgr.model.gating import ChangedSite
 from patchmgr.model.review import Moment, Review
@@ -93,6 +94,11 @@ def _moments(session: Session, series: str) -> tuple[Moment, ...]:
     for row in reversed(read_syncs(session.workspace, series)):
         outcome = row["outcome"]
         verdicts = tuple((str(p["name"]), str(p["verdict"])) for p in outcome["patches"])
-        ref = str(outcome["onto"]["ref"])
-        found.append(Moment(ref, int(outcome["upstream_commits"]), bool(row["dry_run"]), verdicts))
+        ref, is_dry = str(outcome["onto"]["ref"]), bool(row["dry_run"])
+        sure = tuple(
+            (str(p["name"]), reliabilities([*p["evidence"], *p.get("likely", ())]))
+            for p in outcome["patches"]
+        )
+        known = tuple((name, kinds) for name, kinds in sure if kinds)
+        found.append(Moment(ref, int(outcome["upstream_commits"]), is_dry, verdicts, known))
     return tuple(found)

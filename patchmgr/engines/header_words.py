@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from patchmgr.engines.rebase import Judged
-from patchmgr.model.outcome import Likely, PatchOutcome, Verdict
+from patchmgr.model.outcome import Likely, PatchOutcome, Reliability, Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Named
 
@@ -74,6 +74,10 @@ def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
             yield Named(name, commit=match[0])
 
 
+NAMED = Reliability("header")
+"""Nobody measured how often a header is right."""
+
+
 def with_named(
     judged: Sequence[Judged], patches: Sequence[Patch], find: Find, repository: str | None
 ) -> tuple[Judged, ...]:
@@ -96,7 +100,7 @@ def _with_named(
             continue
         commit, subject = found
         paths = tuple(dict.fromkeys(conflict.new_path for conflict in outcome.conflicts))
-        new = Likely(commit, subject, named.pull, NAMED_CONFIDENCE, paths)
+        new = Likely(commit, subject, named.pull, NAMED_CONFIDENCE, paths, None, NAMED)
         known = likely.get(commit, new)
         likely[commit] = replace(known, named_by=known.named_by or named.field)
     if not any(one.named_by for one in likely.values()):

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import convert
+
 from patchmgr.model.notes import Arrival, Carried, Dropped, Solved
+from patchmgr.model.outcome import Reliability
 
 Row = Mapping[str, Any]
 
@@ -59,7 +62,17 @@ def dropped_of(rows: Sequence[Row]) -> Iterator[Dropped]:
                 patch["verdict"] == "absorbed",
                 tuple(sorted(how)),
                 tuple(map(_arrival, patch["evidence"])),
+                reliabilities(patch["evidence"]),
             )
+
+
+def reliabilities(found: Sequence[Row]) -> tuple[Reliability, ...]:
+    """Return how often evidence or proposals of such kinds were right, each kind once.
+
+    What an older version kept has no such figures.
+    """
+    rows = (one.get("reliability") for one in found)
+    return tuple(dict.fromkeys(convert(row, Reliability) for row in rows if row is not None))
 
 
 def _arrival(sighting: Row) -> Arrival:
@@ -102,7 +115,11 @@ def _open(patch: Row) -> Iterator[Solved]:
             words += f"; proposed: {conflict['proposal']}"
         hunks = [h for h in patch["hunks"] if h["path"] == path and h["verdict"] == "conflict"]
         collided = _collided(patch, path, new_path)
-        yield Solved(str(patch["name"]), path, new_path, _symbols(hunks), words, True, collided)
+        known = reliabilities(patch.get("likely", ())) if conflict["proposal"] else ()
+        yield Solved(
+            str(patch["name"]), path, new_path, _symbols(hunks), words, True, collided,
+            next(iter(known), None),
+        )  # fmt: skip
 
 
 def _symbols(hunks: Sequence[Row]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from patchmgr.model.outcome import Reliability
 from patchmgr.model.upstream import Pin
 
 
@@ -30,7 +31,8 @@ class Arrival(Struct, frozen=True):
 class Solved(Struct, frozen=True):
     """A file of a patch that took more than git's text merge, and how it was solved.
 
-    `collided` are the upstream commits that it collided with.
+    `collided` are the upstream commits that it collided with. `reliability` tells how often such a
+    proposal was right, where one is made.
     """
 
     patch: str
@@ -40,16 +42,21 @@ class Solved(Struct, frozen=True):
     solution: str
     is_open: bool
     collided: tuple[Arrival, ...] = ()
+    reliability: Reliability | None = None
 
 
 class Dropped(Struct, frozen=True):
-    """A patch, or a part of it, that upstream has now, and the commits that brought it."""
+    """A patch, or a part of it, that upstream has now, and the commits that brought it.
+
+    `reliability` tells of the ways in `how`, as far as it is known, how often they were right.
+    """
 
     patch: str
     subject: str
     is_whole: bool
     how: tuple[str, ...]
     by: tuple[Arrival, ...]
+    reliability: tuple[Reliability, ...] = ()
 
 
 class Brought(Struct, frozen=True):

@@ -45,6 +45,17 @@ class How(str, Enum):
     DECIDED = "decided"
 
 
+class Reliability(Struct, frozen=True):
+    """How often what a rule says was right where the truth is known: `right` of `of` verdicts.
+
+    Both are None where nobody measured it.
+    """
+
+    rule: str
+    right: int | None = None
+    of: int | None = None
+
+
 class HunkOutcome(Struct, frozen=True):
     """The fate of one hunk; `how` is None for a conflict.
 
@@ -63,7 +74,10 @@ class HunkOutcome(Struct, frozen=True):
 
 
 class Sighting(Struct, frozen=True):
-    """An upstream commit that explains hunks: as evidence, or as cause."""
+    """An upstream commit that explains hunks: as evidence, or as cause.
+
+    `reliability` tells of evidence how often such a verdict was right.
+    """
 
     commit: str
     subject: str
@@ -71,12 +85,14 @@ class Sighting(Struct, frozen=True):
     how: How | None
     paths: tuple[str, ...]
     author: str = ""
+    reliability: Reliability | None = None
 
 
 class Likely(Struct, frozen=True):
     """An upstream commit that seems to have done what hunks of a patch do, in other words.
 
     `confidence` is between 0 and 1. `named_by` is the field of the patch's header that names it.
+    `reliability` tells how often such a proposal was right.
     """
 
     commit: str
@@ -85,6 +101,7 @@ class Likely(Struct, frozen=True):
     confidence: float
     paths: tuple[str, ...]
     named_by: str | None = None
+    reliability: Reliability | None = None
 
 
 class Resemblance(Struct, frozen=True):

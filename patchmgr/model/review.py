@@ -7,6 +7,7 @@ from enum import Enum
 from msgspec import Struct
 
 from patchmgr.model.gating import ChangedSite, Reach
+from patchmgr.model.outcome import Reliability
 
 
 class Part(Struct, frozen=True):
@@ -57,12 +58,16 @@ class Risk(Struct, frozen=True):
 
 
 class Moment(Struct, frozen=True):
-    """A rebase that is on record: where to, and the verdict of each patch there."""
+    """A rebase that is on record: where to, and the verdict of each patch there.
+
+    `reliability` has by patch how often what says that upstream has it, or seems to, was right.
+    """
 
     ref: str
     commits: int
     is_dry_run: bool
     verdicts: tuple[tuple[str, str], ...]
+    reliability: tuple[tuple[str, tuple[Reliability, ...]], ...] = ()
 
 
 class Review(Struct, frozen=True):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from patchmgr.model.outcome import Reliability
+
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
@@ -38,3 +40,22 @@ def counted(number: int, noun: str) -> str:
     if number == 1:
         return f"1 {noun}"
     return f"{number} {noun}es" if noun.endswith("ch") else f"{number} {noun}s"
+
+
+def share(right: int, of: int) -> str:
+    """Return a share in percent, rounded down: 100 % is said only of all."""
+    if right == of:
+        return "100 %" if of else "-"
+    return f"{1000 * right // of / 10:.1f} %"
+
+
+def measured_text(found: Reliability) -> str:
+    """Return how often a rule was right where the truth is known."""
+    if found.right is None or not found.of:
+        return "not measured"
+    return f"right in {share(found.right, found.of)} of {found.of:,}"
+
+
+def reliability_text(found: Reliability) -> str:
+    """Return a rule, and how often it was right."""
+    return f"{found.rule}, {measured_text(found)}"

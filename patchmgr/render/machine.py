@@ -115,7 +115,12 @@ def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
         "verdict": patch.verdict.value,
         "commit": commit,
         "evidence": [
-            {**_sighting(s), "how": s.how.value if s.how else None} for s in patch.evidence
+            {
+                **_sighting(s),
+                "how": s.how.value if s.how else None,
+                "reliability": to_builtins(s.reliability),
+            }
+            for s in patch.evidence
         ],
         "cause": [{**_sighting(s), "author": s.author} for s in patch.cause],
         "conflicts": [
@@ -159,6 +164,7 @@ def _likely(likely: Likely) -> dict[str, Any]:
         "confidence": likely.confidence,
         "named_by": likely.named_by,
         "paths": list(likely.paths),
+        "reliability": to_builtins(likely.reliability),
     }
 
 

@@ -38,6 +38,7 @@ def note_value(note: SyncNote) -> dict[str, Any]:
                 "solution": one.solution,
                 "open": one.is_open,
                 "collided": [_arrival(arrival) for arrival in one.collided],
+                "reliability": to_builtins(one.reliability),
             }
             for one in note.solved
         ],
@@ -48,6 +49,7 @@ def note_value(note: SyncNote) -> dict[str, Any]:
                 "whole": one.is_whole,
                 "how": list(one.how),
                 "by": [_arrival(arrival) for arrival in one.by],
+                "reliability": [to_builtins(found) for found in one.reliability],
             }
             for one in note.dropped
         ],

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from patchmgr.model.notes import Arrival, Dropped, Solved, SyncNote
 from patchmgr.model.upstream import Pin
-from patchmgr.render.clean import counted
+from patchmgr.render.clean import counted, measured_text, reliability_text
 from patchmgr.render.markdown_text import code, text
 
 LIMIT = 60_000
@@ -87,12 +87,15 @@ def _solved(one: Solved) -> str:
         where += f" → {code(one.new_path)}"
     symbols = f" in {' '.join(code(symbol) for symbol in one.symbols[:6])}" if one.symbols else ""
     by = f"; collided with {_arrivals(one.collided)}" if one.collided else ""
-    return f"{where}{symbols} ({code(one.patch)}): **{text(one.solution)}**{by}"
+    told = f" ({measured_text(one.reliability)})" if one.reliability else ""
+    return f"{where}{symbols} ({code(one.patch)}): **{text(one.solution)}**{told}{by}"
 
 
 def _dropped(one: Dropped) -> str:
     what = "" if one.is_whole else " (in part)"
-    how = f" ({', '.join(one.how)})" if one.how else ""
+    known = {found.rule: reliability_text(found) for found in one.reliability}
+    between = "; " if known else ", "
+    how = f" ({between.join(known.get(how, how) for how in one.how)})" if one.how else ""
     by = f": {_arrivals(one.by)}" if one.by else ""
     subject = f" {text(one.subject)}" if one.subject else ""
     return f"{code(one.patch)}{what}{subject}{how}{by}"

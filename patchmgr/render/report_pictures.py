@@ -8,7 +8,7 @@ from html import escape
 from patchmgr.model.footprint import Area, Build, FileFootprint, Footprint, Kind
 from patchmgr.model.gating import Reach
 from patchmgr.model.review import Review
-from patchmgr.render.clean import clean, counted
+from patchmgr.render.clean import clean, counted, reliability_text
 from patchmgr.render.treemap import Box, squarified
 
 WIDTH, HEIGHT = 1200.0, 560.0
@@ -190,10 +190,12 @@ def timeline(review: Review, own: str) -> str:
         ref = _fitting(f"{clean(moment.ref)[:14]}{mark}", cell)
         shapes.append(f'<text class="head" x="{x:.1f}" y="15">{escape(ref)}</text>')
         shapes.append(f'<text class="quiet" x="{x:.1f}" y="32">+{moment.commits}</text>')
+        known = dict(moment.reliability)
         for name, verdict in moment.verdicts:
             colour, letter = _VERDICTS.get(verdict, ("#d0d4da", "?"))
             y = top + names.index(name) * 17
-            told = f"{clean(name)} on {clean(moment.ref)}: {verdict}"
+            sure = "; ".join(map(reliability_text, known.get(name, ())))
+            told = f"{clean(name)} on {clean(moment.ref)}: {verdict}{sure and f' ({sure})'}"
             shapes.append(
                 f"<g><title>{escape(told)}</title>{_rect(Box(x, y, cell - 4, 15), colour)}"
                 f'<text class="on" x="{x + 5:.1f}" y="{y + 12}">{letter}</text></g>'

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import to_builtins
+
 from patchmgr.model.gating import Reach
 from patchmgr.model.review import Review
 
@@ -75,6 +77,10 @@ def review_value(review: Review) -> dict[str, Any]:
                 "commits": moment.commits,
                 "dry_run": moment.is_dry_run,
                 "verdicts": dict(moment.verdicts),
+                "reliability": {
+                    name: [to_builtins(found) for found in known]
+                    for name, known in moment.reliability
+                },
             }
             for moment in review.moments
         ],

@@ -9,7 +9,7 @@ from textwrap import dedent, shorten
 from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Sighting, Verdict
-from patchmgr.render.clean import clean, counted
+from patchmgr.render.clean import clean, counted, measured_text, reliability_text
 from patchmgr.render.view import View
 
 VERDICT_COLOURS = {
@@ -88,7 +88,8 @@ def patch_lines(patch: PatchOutcome, view: View) -> Iterator[str]:
 def _about(patch: PatchOutcome) -> Iterator[str]:
     """Yield what is said of a patch below its verdict."""
     for sighting in patch.evidence:
-        yield f"in {sighting_text(sighting)}"
+        told = f"  ({reliability_text(sighting.reliability)})" if sighting.reliability else ""
+        yield f"in {sighting_text(sighting)}{told}"
     for sighting in patch.cause:
         yield f"since {sighting_text(sighting)}"
     yield from _history_lines(patch)
@@ -146,7 +147,8 @@ def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
         pull = "" if likely.pull is None else f" #{likely.pull}"
         where = f"{likely.commit[:12]} {clean(likely.subject)}"
         named = f", named in its {clean(likely.named_by)}" if likely.named_by else ""
-        yield f"likely absorbed by{pull} {where}  (confidence {likely.confidence}{named})"
+        told = f", {measured_text(likely.reliability)}" if likely.reliability else ""
+        yield f"likely absorbed by{pull} {where}  (confidence {likely.confidence}{named}{told})"
     for conflict, resemblance in pairs:
         place = f"{clean(conflict.new_path)} line {resemblance.line}"
         if resemblance.commit is None:

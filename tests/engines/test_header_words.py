@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.header_words import named_in, with_named
 from patchmgr.engines.rebase import Judged
-from patchmgr.model.outcome import FileConflict, Likely, PatchOutcome, Verdict
+from patchmgr.model.outcome import FileConflict, Likely, PatchOutcome, Reliability, Verdict
 from patchmgr.model.ports import Named
 from tests.engines.series import NOBODY, patch_of
 
@@ -81,7 +81,9 @@ def _told(judged: Judged, found: tuple[str, str] | None) -> PatchOutcome:
 
 def test_a_commit_on_the_way_is_proposed() -> None:
     told = _told(_judged(Verdict.CONFLICT), (ID, "Fix it (#7)"))
-    assert told.likely == (Likely(ID, "Fix it (#7)", 7, 0.5, ("g",), "Drop-When"),)
+    assert told.likely == (
+        Likely(ID, "Fix it (#7)", 7, 0.5, ("g",), "Drop-When", Reliability("header")),
+    )
     assert [conflict.proposal for conflict in told.conflicts] == ["absorbed"]
 
 

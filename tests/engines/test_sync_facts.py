@@ -10,8 +10,9 @@ from patchmgr.engines.gating import Texts
 from patchmgr.engines.gating_names import Kinds
 from patchmgr.engines.hotspots import hotspots
 from patchmgr.engines.review import Judge
-from patchmgr.engines.sync_facts import carried_of, solved_of
+from patchmgr.engines.sync_facts import carried_of, dropped_of, solved_of
 from patchmgr.model.footprint import Area, Kind, PatchFile, PatchFootprint, Touch
+from patchmgr.model.outcome import Reliability
 
 Row = dict[str, Any]
 
@@ -75,6 +76,42 @@ def test_a_conflict_is_open(proposal: str | None, words: str) -> None:
     rows = [row(patch("conflict", hunk(verdict="conflict"), conflicts=[conflict(proposal)]))]
     (solved,) = solved_of(rows)
     assert (solved.solution, solved.is_open) == (words, True)
+
+
+KNOWN, UNKNOWN = ({"rule": "history", "right": 9, "of": 10}, {"rule": "range", "right": None,
+                                                               "of": None})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("found", "kinds"),
+    [
+        pytest.param([], (), id="no commit is known"),
+        pytest.param([{}], (), id="kept by an older version"),
+        pytest.param([{"reliability": None}], (), id="a person decided"),
+        pytest.param(
+            [{"reliability": KNOWN}, {"reliability": UNKNOWN}, {"reliability": KNOWN}],
+            (Reliability("history", 9, 10), Reliability("range")),
+            id="each kind once",
+        ),
+    ],
+)
+def test_what_is_dropped_says_how_often_such_verdicts_were_right(
+    found: list[Row], kinds: tuple[Reliability, ...]
+) -> None:
+    plain: Row = {"commit": "c", "subject": "s", "pull": None, "paths": []}
+    rows = [row(patch("absorbed", evidence=[{**plain, **one} for one in found]))]
+    assert [dropped.reliability for dropped in dropped_of(rows)] == [kinds]
+
+
+@pytest.mark.parametrize(
+    ("proposal", "known"), [("absorbed", Reliability("history", 9, 10)), (None, None)]
+)
+def test_a_proposal_says_how_often_such_proposals_were_right(
+    proposal: str | None, known: Reliability | None
+) -> None:
+    stuck = patch("conflict", conflicts=[conflict(proposal)], likely=[{"reliability": KNOWN}])
+    (solved,) = solved_of([row(stuck)])
+    assert solved.reliability == known
 
 
 def told(solution: str, *, path: str = "f", seen: str = "other/p") -> Row:

@@ -7,7 +7,8 @@ import unicodedata
 
 import pytest
 
-from patchmgr.render.clean import clean, escaped_json
+from patchmgr.model.outcome import Reliability
+from patchmgr.render.clean import clean, escaped_json, reliability_text
 
 
 @pytest.mark.parametrize(
@@ -53,3 +54,18 @@ def test_a_json_document_escapes_what_a_terminal_must_not_see_and_says_the_same(
     assert json.loads(escaped) == {"a": [text]}
     assert clean(escaped, keep="\n") == escaped
     assert "ü \\u202e\\u2066 \\u009b\\u007f" in escaped
+
+
+@pytest.mark.parametrize(
+    ("right", "of", "told"),
+    [
+        (1199, 1204, "right in 99.5 % of 1,204"),
+        (99_999, 100_000, "right in 99.9 % of 100,000"),
+        (7, 7, "right in 100 % of 7"),
+        (0, 7, "right in 0.0 % of 7"),
+        (0, 0, "not measured"),
+        (None, None, "not measured"),
+    ],
+)
+def test_a_share_is_never_rounded_up(right: int | None, of: int | None, told: str) -> None:
+    assert reliability_text(Reliability("history", right, of)) == f"history, {told}"

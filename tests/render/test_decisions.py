@@ -5,10 +5,18 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from patchmgr.model.decision import Decision, Passage, Ruling
-from patchmgr.model.outcome import FileConflict, Likely, PatchOutcome, Resemblance, Verdict
+from patchmgr.model.outcome import (
+    FileConflict,
+    Likely,
+    PatchOutcome,
+    Reliability,
+    Resemblance,
+    Verdict,
+)
 from patchmgr.model.patch import Author
 from patchmgr.render.decisions import decided_document, decided_text, decisions_text
 from patchmgr.render.machine import patch_value
@@ -116,5 +124,25 @@ def test_likely_commits_are_in_the_document() -> None:
             "confidence": 0.7,
             "named_by": None,
             "paths": ["g"],
+            "reliability": None,
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("reliability", "told"),
+    [
+        (None, "(confidence 0.7)"),
+        (Reliability("likely"), "(confidence 0.7, not measured)"),
+        (Reliability("likely", 81, 120), "(confidence 0.7, right in 67.5 % of 120)"),
+    ],
+)
+def test_a_proposal_says_how_often_such_a_one_was_right(
+    reliability: Reliability | None, told: str
+) -> None:
+    likely = Likely("1" * 40, "Fix it", None, 0.7, ("g",), reliability=reliability)
+    patch = replace(outcome(), likely=(likely,))
+    lines = [line.strip() for line in patch_lines(patch, View())]
+    assert lines[2] == f"likely absorbed by {'1' * 12} Fix it  {told}"
+    (value,) = patch_value(patch, None)["likely"]
+    assert value["reliability"] == (None if reliability is None else to_builtins(reliability))

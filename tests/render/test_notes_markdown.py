@@ -6,7 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, Solved, SyncNote
+from patchmgr.model.outcome import Reliability
 from patchmgr.model.upstream import Pin
+from patchmgr.render.notes_machine import note_value
 from patchmgr.render.notes_markdown import note_markdown
 
 OLD, NEW, HEAD = ("a" * 40, "b" * 40, "c" * 40)
@@ -79,6 +81,42 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
             id="in part",
         ),
         pytest.param(
+            replace(
+                NOTE,
+                dropped=(
+                    Dropped(
+                        "a.patch",
+                        "Do a",
+                        True,
+                        ("exact", "history", "range"),
+                        (CAME,),
+                        (Reliability("history", 1199, 1204), Reliability("range")),
+                    ),
+                ),
+            ),
+            "- `a.patch` Do a (exact; history, right in 99.5 % of 1,204; range, not measured): ",
+            id="how sure",
+        ),
+        pytest.param(
+            replace(
+                NOTE,
+                solved=(
+                    Solved(
+                        "a.patch",
+                        "a.py",
+                        "a.py",
+                        (),
+                        "open: proposed: absorbed",
+                        True,
+                        (),
+                        Reliability("likely", 3, 4),
+                    ),
+                ),
+            ),
+            "- `a.py` (`a.patch`): **open: proposed: absorbed** (right in 75.0 % of 4)",
+            id="a proposal",
+        ),
+        pytest.param(
             replace(NOTE, dropped=(Dropped("a.patch", "", True, (), ()),)),
             "- `a.patch`\n",
             id="whole",
@@ -124,3 +162,13 @@ def test_long_lists_are_folded_and_cut() -> None:
     short = note_markdown(long, limit=2000)
     assert len(short) <= 2000
     assert "more lines are left out here: no room." in short
+
+
+def test_the_document_says_how_sure_it_is() -> None:
+    known = Reliability("history", 9, 10)
+    solved = Solved("a.patch", "a.py", "a.py", (), "open", True, (), Reliability("likely"))
+    dropped = Dropped("b.patch", "Do b", True, ("history",), (CAME,), (known,))
+    value = note_value(replace(NOTE, solved=(solved,), dropped=(dropped,)))
+    assert value["dropped"][0]["reliability"] == [{"rule": "history", "right": 9, "of": 10}]
+    unknown = {"rule": "likely", "right": None, "of": None}
+    assert value["conflicts"][0]["reliability"] == unknown

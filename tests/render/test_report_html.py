@@ -11,10 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from patchmgr.model.gating import ChangedSite, Gate, Reach
+from patchmgr.model.outcome import Reliability
 from patchmgr.model.review import Hotspot, Moment, Part, Review, Risk, RiskKind
 from patchmgr.render.report_html import report_html
 from patchmgr.render.report_markdown import LIMIT, report_markdown
 from patchmgr.render.report_terminal import report_terminal
+from patchmgr.render.review_machine import review_value
 from patchmgr.render.treemap import Box, squarified
 from tests.render.test_report import empty, one, small
 
@@ -33,7 +35,8 @@ REVIEW = Review(
     hotspots=(Hotspot("pkg/a.py", "A.f", 3, 9, ("a.patch",)),),
     window=300,
     risks=(Risk(RiskKind.ENVIRONMENT, "pkg/a.py", "APP_X"),),
-    moments=(Moment("v2", 40, True, (("a.patch", "unchanged"), ("b.patch", "absorbed"))),),
+    moments=(Moment("v2", 40, True, (("a.patch", "unchanged"), ("b.patch", "absorbed")),
+                    (("b.patch", (Reliability("history", 9, 10),)),)),),
 )  # fmt: skip
 
 
@@ -72,6 +75,12 @@ def test_the_page_is_well_formed_and_loads_nothing() -> None:
     assert not re.search(r"url\(|@import|src=", text)
     assert [a for _, a in reader.tags for k in a if k.startswith("on")] == []
     assert HOSTILE not in text
+
+
+def test_a_rebase_on_record_says_how_often_such_verdicts_were_right() -> None:
+    assert "b.patch on v2: absorbed (history, right in 90.0 % of 10)<" in page()[0]
+    (moment,) = review_value(REVIEW)["timeline"]
+    assert moment["reliability"] == {"b.patch": [{"rule": "history", "right": 9, "of": 10}]}
 
 
 def test_everything_has_a_name_and_an_order() -> None:

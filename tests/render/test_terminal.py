@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from patchmgr.model.audit import AuditFinding
@@ -13,13 +14,16 @@ from patchmgr.model.outcome import (
     How,
     HunkOutcome,
     PatchOutcome,
+    Reliability,
     SeriesOutcome,
+    Sighting,
     Verdict,
     Wording,
 )
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
 from patchmgr.render.conflicts import conflicts_text
+from patchmgr.render.machine import patch_value
 from patchmgr.render.terminal import after_rebase, patch_lines, rebase_text
 from patchmgr.render.view import Detail, View
 
@@ -88,6 +92,25 @@ def partial(left: int) -> PatchOutcome:
 def test_a_line_says_what_happened(patch: PatchOutcome, lines: list[str]) -> None:
     _, *rest = patch_lines(patch, View())
     assert [line.removeprefix(" " * 13) for line in rest] == lines
+
+
+@pytest.mark.parametrize(
+    ("reliability", "told"),
+    [
+        (None, ""),
+        (Reliability("syntax"), "  (syntax, not measured)"),
+        (Reliability("history", 1199, 1204), "  (history, right in 99.5 % of 1,204)"),
+    ],
+)
+def test_evidence_says_how_often_such_a_verdict_was_right(
+    reliability: Reliability | None, told: str
+) -> None:
+    sighting = Sighting(LANDED, "Do it (#7)", 7, How.HISTORY, ("f.py",), reliability=reliability)
+    patch = replace(PATCH, evidence=(sighting,))
+    _, line = patch_lines(patch, View())
+    assert line.strip() == f"in #7 111111111111 Do it{told}"
+    (value,) = patch_value(patch, None)["evidence"]
+    assert value["reliability"] == (None if reliability is None else to_builtins(reliability))
 
 
 def test_many_hunks_that_are_left_are_counted() -> None:

@@ -1,0 +1,93 @@
+"""What is said of how often a kind of verdict was right: measured figures, or none."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from patchmgr.engines.absorption.reliability import (
+    FILE,
+    IN_PART,
+    PROPOSAL,
+    Measured,
+    kind_of_proposals,
+    measured,
+    reliability,
+    with_reliability,
+    written,
+)
+from patchmgr.engines.rebase import Judged
+from patchmgr.model.outcome import (
+    FileConflict,
+    How,
+    Likely,
+    PatchOutcome,
+    Reliability,
+    Sighting,
+    Verdict,
+)
+from patchmgr.model.patch import Author
+
+NOBODY = Author("n", "e", "0 +0000")
+TABLE = {"history": Measured(1199, 1204), "likely": Measured(3, 4)}
+
+
+@pytest.mark.parametrize(
+    ("rule", "found"),
+    [
+        ("history", Reliability("history", 1199, 1204)),
+        ("likely", Reliability("likely", 3, 4)),
+        ("range", Reliability("range")),
+        ("", Reliability("")),
+    ],
+)
+def test_a_rule_has_its_figures_or_none(rule: str, found: Reliability) -> None:
+    assert reliability(rule, TABLE) == found
+
+
+def conflicts(*proposals: str | None) -> tuple[FileConflict, ...]:
+    texts = (b"", b"", b"", b"")
+    return tuple(FileConflict("id", "f", "f", "why", *texts, proposal) for proposal in proposals)
+
+
+@pytest.mark.parametrize(
+    ("found", "kind"),
+    [
+        (conflicts("absorbed"), PROPOSAL),
+        (conflicts("absorbed", "absorbed"), PROPOSAL),
+        (conflicts("absorbed", None), IN_PART),
+        (conflicts(None), IN_PART),
+        (conflicts("needed"), IN_PART),
+    ],
+)
+def test_what_is_proposed_of_a_part_is_a_kind_of_its_own(
+    found: tuple[FileConflict, ...], kind: str
+) -> None:
+    outcome = PatchOutcome("p", "Do p", b"", NOBODY, Verdict.CONFLICT, conflicts=found)
+    assert kind_of_proposals(outcome) == kind
+
+
+def test_evidence_and_proposals_have_figures_and_what_a_person_decided_has_none() -> None:
+    hows = (How.HISTORY, How.DECIDED, None)
+    evidence = tuple(Sighting("1" * 40, "Do it", None, how, ("f",)) for how in hows)
+    outcome = PatchOutcome(
+        "p", "Do p", b"", NOBODY, Verdict.PARTIAL,
+        evidence=evidence, likely=(Likely("1" * 40, "Do it", None, 0.9, ("f",)),),
+    )  # fmt: skip
+    judged = with_reliability(Judged(outcome)).outcome
+    first, *others = (sighting.reliability for sighting in judged.evidence)
+    assert first == reliability("history", measured())
+    assert others == [None, None]
+    assert judged.likely[0].reliability == reliability(PROPOSAL, measured())
+
+
+def test_the_package_has_figures_that_can_be() -> None:
+    table = measured()
+    assert {"history"} <= set(table)
+    assert set(table) <= {how.value for how in How} | {PROPOSAL, IN_PART}
+    assert all(0 <= one.right <= one.of and one.of for one in table.values())
+    assert FILE.read_bytes() == written(table)
+
+
+def test_a_table_is_read_as_it_was_written() -> None:
+    assert msgspec.json.decode(written(TABLE), type=dict[str, Measured]) == TABLE
