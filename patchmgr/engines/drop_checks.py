@@ -26,7 +26,7 @@ from patchmgr.model.outcome import How, Verdict
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 if TYPE_CHECKING:
-    from patchmgr.engines.both_texts import Spot
+    from patchmgr.engines.absorption.proposal import Spot
     from patchmgr.engines.drop_proof import Drop
     from patchmgr.engines.search import Search
     from patchmgr.model.ports import Blobs, TextMerge
@@ -126,7 +126,7 @@ def checked(
     reason = "; ".join(dict.fromkeys(whys))
     if isinstance(merged, Collided) and (not refuted or merged.marked is None):
         return replace(merged, reason=reason, answers=tuple(answers))
-    from patchmgr.engines.both_texts import marked_spots
+    from patchmgr.engines.absorption.proposal import marked_spots
 
     marked = marked_spots(base, ours, theirs, [_spot(drop) for drop in refuted], text)
     return Collided(reason, marked, tuple(answers))
@@ -152,7 +152,7 @@ def _drop(
 
 def _spot(drop: Drop) -> Spot:
     """Return the lines of base that a hunk changes, and what upstream has there."""
-    from patchmgr.engines.both_texts import Spot
+    from patchmgr.engines.absorption.proposal import Spot
 
     start, end = drop.runs[0].start, drop.runs[-1].end
     return Spot(start, end, drop.in_ours(start), drop.in_ours(end, is_end=True))

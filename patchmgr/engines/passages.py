@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+from patchmgr.engines.absorption.likeness import Comparison
 from patchmgr.engines.atoms import is_telling, normal_lines
-from patchmgr.engines.comparison import Comparison
 from patchmgr.engines.runs import runs_of
 from patchmgr.model.decision import Passage
 from patchmgr.model.patch import Hunk, Patch

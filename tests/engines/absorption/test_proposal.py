@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.alarms import raise_alarms
+from patchmgr.engines.absorption.proposal import with_proposals
 from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
 from patchmgr.engines.ladder import Sides, merge_file
 from patchmgr.engines.work import FileResult
@@ -149,7 +149,7 @@ def test_what_is_left_of_a_partly_absorbed_patch_is_looked_at() -> None:
     patch = difference("p", BASE, {"f.py": source(l1="    first(1)\n", l9=MINE)})
     result = rebased({"f.py": source(l1="    first(1)\n", l11=ALIKE)}, patch, p=found)
     assert result.answers() == ["absorbed exact", "conflict -"]
-    assert [alarm.hunk for alarm in file_of(result).alarms] == [1]
+    assert [one.hunk for one in file_of(result).proposals] == [1]
 
 
 def test_links_are_not_looked_into() -> None:
@@ -233,11 +233,11 @@ def test_an_answer_that_is_known_is_not_looked_for_again() -> None:
     merged = merge_file(sides, blobs=blobs, text=PlainMerge())
     shelf = Shelf()
     found = [
-        raise_alarms("f.py", sides, merged, blobs=blobs, text=PlainMerge(), kept=shelf)
+        with_proposals("f.py", sides, merged, blobs=blobs, text=PlainMerge(), kept=shelf)
         for _ in range(2)
     ]
     assert found[0] == found[1]
-    assert [alarm.hunk for alarm in found[0][1]] == [0]
+    assert [one.hunk for one in found[0][1]] == [0]
     assert shelf.looks == [None, shelf.kept]
 
 
