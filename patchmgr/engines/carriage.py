@@ -235,9 +235,7 @@ def _merge_by_rungs(
         )
     proposals: tuple[Proposal, ...] = ()
     if tools.asks:
-        merged, proposals = with_proposals(
-            home, sides, merged, blobs=tools.blobs, text=tools.text, kept=tools.kept
-        )
+        merged, proposals = with_proposals(home, sides, merged, blobs=tools.blobs, text=tools.text)
     has_more = tools.formatter is not None or tools.structure is not None
     if isinstance(merged, Merged) or proposals or is_solved or not has_more:
         return merged, proposals, ()

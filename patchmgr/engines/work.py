@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.solving import Structure
     from patchmgr.model.outcome import FileConflict
     from patchmgr.model.patch import Author
-    from patchmgr.model.ports import Blobs, Formatter, Kept, TextMerge
+    from patchmgr.model.ports import Blobs, Formatter, TextMerge
     from patchmgr.model.snapshot import Entry
 
 SymbolAt = Callable[[str, bytes, int], "str | None"]
@@ -33,8 +33,7 @@ class Tools(Struct, frozen=True):
     patch before it is tried. `asks` says that what upstream seems to have in other words is left
     to a person. `recall` knows conflicts that were solved before, `formatter` has upstream's
     format, `structure` merges by the structure of a file, and `elsewhere` has the files to which
-    upstream may have moved what a patch changes. `kept` has what runs
-    before found. `own` is what the series does, by path.
+    upstream may have moved what a patch changes. `own` is what the series does, by path.
     """
 
     blobs: Blobs
@@ -49,7 +48,6 @@ class Tools(Struct, frozen=True):
     structure: Structure | None = None
     formatter: Formatter | None = None
     elsewhere: ChangedFiles | None = None
-    kept: Kept | None = None
     own: Mapping[str, Own] = field(default_factory=dict)
 
 

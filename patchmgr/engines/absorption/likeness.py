@@ -27,7 +27,6 @@ from patchmgr.engines.languages.words import (
     all_words,
     code_of,
     indentation,
-    is_blank,
     is_code,
     is_import,
     parts_of,
@@ -38,12 +37,14 @@ from patchmgr.engines.runs import Run, runs_of
 from patchmgr.engines.symbols import SymbolIndex
 from patchmgr.model.patch import Hunk
 
-# Of the public cases it proposes 27 patches that landed and 6 that did not. With 0.5 that is 27
-# and 8, with 0.6 it is 24 and 5.
+# Of the public cases it proposes 27 patches that landed and 7 that did not. With 0.5 that is 27
+# and 9, with 0.6 it is 24 and 6.
 LIKE_IN_CONFLICT = 0.55
-LIKE_IN_CLEAN = 0.7  # what merges may well be needed: 11 and none; with 0.6 it is 12 and 1
+LIKE_IN_CLEAN = 0.7  # what merges may well be needed: 12 and none; with 0.6 it is 12 and 1
 FEWEST_TELLING = 1.35  # what a hunk must say: a name that the file did not have says 1
 NEAR = 6  # lines: git shows what is as near as that in one hunk
+
+LONGEST_LINE = 500  # what is longer is generated, or no code
 
 LOCAL = "§"
 """Stands for every local variable, whose name may be another one."""
@@ -53,7 +54,7 @@ _BOUND = re.compile(
     r"|\bfor\s+([^\W\d]\w*)\s+in\b|\bas\s+([^\W\d]\w*)\s*[:,)]"
 )
 _GUARD = re.compile(
-    r"^(?:\} *)?(?:else +)?(?:el)?if\b((?:(?!:\s*\n|[;{]).)*?)[:)]\s*\{?\s*"
+    r"^(?:\} *)?(?:else +)?(?:el)?if\b((?:(?!:\s*\n|[;{]).){0,999}?)[:)]\s*\{?\s*"
     r"((?:continue|break|return|goto)\b[^;}\n]*|(?:raise|throw)\s+[\w.:]+)",
     re.M | re.S,
 )
@@ -161,7 +162,7 @@ class Comparison:
     def _put(self, old: Sequence[bytes], new: Sequence[bytes]) -> list[list[str]]:
         """Return the words of each new line that are not only kept from the old ones."""
         words = [(n, word) for n, line in enumerate(new) for word in self._words(line)]
-        kept = _same(all_words(old, self.language), [word for _, word in words])
+        kept = _same([w for line in old for w in self._words(line)], [word for _, word in words])
         bound = self._locals(new)
         lines: list[list[str]] = [[] for _ in new]
         for at, (n, word) in enumerate(words):
@@ -170,11 +171,12 @@ class Comparison:
         return lines
 
     def _words(self, line: bytes) -> list[str]:
-        return [] if is_import(line) else words_of(line, self.language)
+        is_told = len(line) <= LONGEST_LINE and not is_import(line)
+        return words_of(line, self.language) if is_told else []
 
     def _locals(self, lines: Sequence[bytes]) -> frozenset[str]:
         """Return the names of variables that the lines bind and that the file did not have."""
-        texts = (line.decode("utf-8", "surrogateescape") for line in lines)
+        texts = (line[:LONGEST_LINE].decode("utf-8", "surrogateescape") for line in lines)
         names = {name for text in texts for found in _BOUND.findall(text) for name in found}
         return frozenset(n for n in names - KEYWORDS if n and n != n.upper() and self.is_new(n))
 
@@ -198,35 +200,18 @@ class Comparison:
         weights = {word: 1 / (1 + log2(1 + often[word])) / counts[word] for word in counts}
         return Wanted(tuple(word for words in put for word in words), weights, len(put))
 
-    def beside(self, runs: Sequence[Run]) -> list[Block]:
-        """Return what upstream brought near one of the runs, in its symbol and its suite."""
-        near = ((run, b) for b in self.blocks for run in runs if run.gap(b) <= NEAR)
-        found = (b for run, b in near if self._is_same_suite(run, b) and self._is_here(run, b))
-        return list(dict.fromkeys(found))
-
-    def here(self, runs: Sequence[Run]) -> list[Block]:
-        """Return what upstream brought into the symbols of the runs."""
-        return [b for b in self.blocks if any(self._is_here(run, b) for run in runs)]
-
-    def _is_same_suite(self, run: Run, block: Block) -> bool:
-        """Say whether nothing between the two is indented less than the run is."""
-        depth = indentation(next(line for line in run.added if not is_blank(line)))
-        at = self.in_ours(run.start)
-        between = self.ours[block.new_end : at] or self.ours[at : block.new_start]
-        return all(is_blank(line) or indentation(line) >= depth for line in between)
-
-    def _symbol_of(self, run: Run) -> str | None:
-        lines = range(run.start + (not run.removed), run.end + 2)
-        found = (self._symbols[0].at(max(1, line)) for line in lines)
-        return next((symbol for symbol in found if symbol is not None), None)
+    def brought_to(self, runs: Sequence[Run], *, is_near: bool) -> list[Block]:
+        """Return what upstream brought into the symbols of the runs, all of it or what is near."""
+        asked = [(run, b) for b in self.blocks for run in runs if not is_near or run.gap(b) <= NEAR]
+        return list(dict.fromkeys(b for run, b in asked if self._is_here(run, b)))
 
     def _is_here(self, run: Run, block: Block) -> bool:
         """Say whether a block is in the symbol of a run; near it, where one is in none."""
-        symbol = self._symbol_of(run)
-        there = {self._symbols[1].at(n + 1) for n in range(block.new_start, block.new_end)}
-        if symbol is None or there == {None}:
-            return run.gap(block) <= NEAR
-        return symbol in there
+        base, ours = self._symbols
+        around = (base.at(max(1, n)) for n in range(run.start + (not run.removed), run.end + 2))
+        symbol = next((symbol for symbol in around if symbol is not None), None)
+        there = {ours.at(n + 1) for n in range(block.new_start, block.new_end)}
+        return run.gap(block) <= NEAR if symbol is None or there == {None} else symbol in there
 
     def called(self, lines: Sequence[Brought]) -> list[Brought]:
         """Return what upstream brought into new functions of the file that the lines name."""
@@ -250,22 +235,17 @@ class Comparison:
     def passage(self, wanted: Wanted, lines: Sequence[Brought], near: int) -> Likeness | None:
         """Return the few lines that say most of what is wanted, of several those near a line."""
         lines = [line for line in lines if not wanted.weights.keys().isdisjoint(line.words)]
-        best: Sequence[Brought] = ()
-        rank = 0.0, 0
-        for at, line in enumerate(lines):
-            last = line.number + wanted.lines + NEAR
-            window = [one for one in lines[at : at + wanted.lines + NEAR] if one.number < last]
-            if (here := (wanted.most(window), -abs(line.number - near))) > rank:
-                best, rank = window, here
-        if not best:
+        if not lines:
             return None
+        size = wanted.lines + NEAR
+        windows = (
+            [one for one in lines[at : at + size] if one.number < line.number + size]
+            for at, line in enumerate(lines)
+        )
+        best = max(windows, key=lambda w: (wanted.most(w), -abs(w[0].number - near)))
         share = wanted.share(best)
-        while len(best) > 1:
-            halves = (best[:-1], best[1:])
-            smaller = next((half for half in halves if wanted.share(half) >= share), None)
-            if smaller is None:
-                break
-            best = smaller
+        while shorter := [w for w in (best[:-1], best[1:]) if wanted.share(w) >= share]:
+            best = shorter[0]
         start = best[0].number
         while start and self.ours[start - 1].rstrip().endswith((b"(", b"[")):
             start -= 1
@@ -282,7 +262,7 @@ def find_likeness(
     surroundings, where upstream moved them into a new function.
     """
     runs = [run for run in runs_of(hunk, position) if run.says_something]
-    blocks = comparison.beside(runs) if is_clean else comparison.here(runs)
+    blocks = comparison.brought_to(runs, is_near=is_clean)
     if not blocks:
         return None
     wanted, lines = comparison.wanted(runs), comparison.brought(blocks)

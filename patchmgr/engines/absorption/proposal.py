@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
-from msgspec.structs import astuple
 
 from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
 from patchmgr.engines.differences import matched_lines
@@ -22,7 +21,7 @@ from patchmgr.engines.placement import split_lines
 from patchmgr.engines.runs import runs_of
 from patchmgr.model.merge import MARKER_BASE, MARKER_OURS, MARKER_THEIRS, Clean
 from patchmgr.model.outcome import How, Resemblance, Verdict
-from patchmgr.model.ports import Blobs, Kept, TextMerge
+from patchmgr.model.ports import Blobs, TextMerge
 from patchmgr.model.snapshot import FILE_MODES
 
 REASON = "upstream seems to have this in other words"
@@ -46,67 +45,45 @@ class Spot(Struct, frozen=True):
 
 
 def with_proposals(
-    path: str,
-    sides: Sides,
-    merged: Merged | Collided,
-    *,
-    blobs: Blobs,
-    text: TextMerge,
-    kept: Kept | None = None,
+    path: str, sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
     """Return a merge in which hunks that upstream seems to have are conflicts, and those hunks.
 
     Where upstream has each hunk, at least in a later wording, the merge is upstream's file.
     """
-    entries = (sides.base, sides.ours, sides.theirs)
-    if any(entry is None or entry.mode not in FILE_MODES for entry in entries):
+    entries = [e for e in (sides.base, sides.ours, sides.theirs) if e and e.mode in FILE_MODES]
+    is_binary = isinstance(merged, Collided) and merged.marked is None
+    if len(entries) < 3 or entries[0].blob == entries[1].blob or is_binary:
         return merged, ()
-    if sides.base == sides.ours or (isinstance(merged, Collided) and merged.marked is None):
-        return merged, ()
-    base, ours, theirs = (blobs.read(entry.blob) for entry in entries if entry is not None)
-    found = _proposals(path, sides, merged.answers, (base, ours), kept)
+    base, ours, theirs = (blobs.read(entry.blob) for entry in entries)
+    found = tuple(_proposals(Comparison(path, base, ours), sides, merged.answers))
     whole = {one.hunk for one in found if one.likeness.is_whole}
-    landed = tuple(ABSORBED_REWORDED if n in whole else a for n, a in enumerate(merged.answers))
-    if whole and all(answer[0] is Verdict.ABSORBED for answer in landed):
-        return Merged(sides.ours, landed), found
-    clean = {one.hunk for one in found if one.is_clean}
+    answers = tuple(ABSORBED_REWORDED if n in whole else a for n, a in enumerate(merged.answers))
+    if whole and all(answer[0] is Verdict.ABSORBED for answer in answers):
+        return Merged(sides.ours, answers), found
+    clean = {one.hunk: one.likeness for one in found if one.is_clean}
     if not clean:
         return merged, found
     answers = tuple(CONFLICT if n in clean else a for n, a in enumerate(merged.answers))
-    spots = [_spot(sides, one) for one in found if one.is_clean]
+    spots = []
+    for n, likeness in clean.items():
+        runs = tuple(runs_of(sides.hunks[n], sides.positions[n]))
+        spots.append(Spot(runs[0].start, runs[-1].end, likeness.start, likeness.end))
     reason = merged.reason if isinstance(merged, Collided) else REASON
     return Collided(reason, marked_spots(base, ours, theirs, spots, text), answers), found
 
 
 def _proposals(
-    path: str,
-    sides: Sides,
-    answers: Sequence[Answer],
-    texts: tuple[bytes, bytes],
-    kept: Kept | None,
-) -> tuple[Proposal, ...]:
-    """Return the proposals about hunks that are carried by a merge of texts or are in conflict."""
-    about = [
-        (n, answers[n] != CONFLICT, hunk, sides.positions[n])
-        for n, hunk in enumerate(sides.hunks)
-        if answers[n][0] is not Verdict.ABSORBED and answers[n][1] in (None, How.TEXT, How.MOVED)
-    ]
-    assert sides.base and sides.ours
-    question = ("proposals", path, sides.base.blob, sides.ours.blob, repr(about))
-    known = None if kept is None or not about else kept.get(question)
-    if known is not None:
-        return tuple(Proposal(n, Likeness(*found), is_clean) for n, is_clean, *found in known[0])
-    comparison = Comparison(path, *texts)
-    likely = ((n, c, find_likeness(comparison, hunk, at, is_clean=c)) for n, c, hunk, at in about)
-    found = tuple(Proposal(n, likeness, c) for n, c, likeness in likely if likeness is not None)
-    if kept is not None and about:
-        kept.put(question, [[one.hunk, one.is_clean, *astuple(one.likeness)] for one in found])
-    return found
-
-
-def _spot(sides: Sides, found: Proposal) -> Spot:
-    runs = tuple(runs_of(sides.hunks[found.hunk], sides.positions[found.hunk]))
-    return Spot(runs[0].start, runs[-1].end, found.likeness.start, found.likeness.end)
+    comparison: Comparison, sides: Sides, answers: Sequence[Answer]
+) -> Iterator[Proposal]:
+    """Yield what is proposed of hunks that a merge of texts carries or that are in conflict."""
+    for n, (hunk, position) in enumerate(zip(sides.hunks, sides.positions, strict=True)):
+        verdict, how = answers[n]
+        if verdict is not Verdict.ABSORBED and how in (None, How.TEXT, How.MOVED):
+            is_clean = verdict is not Verdict.CONFLICT
+            likeness = find_likeness(comparison, hunk, position, is_clean=is_clean)
+            if likeness is not None:
+                yield Proposal(n, likeness, is_clean)
 
 
 def resemblances(
@@ -128,7 +105,7 @@ def marked_spots(
     """Return the merge with every spot between markers (zdiff3 form), None for binaries."""
     sides = split_lines(base), split_lines(ours), split_lines(theirs)
     ends = (0, 0, 0), (len(sides[0]), len(sides[1]), len(sides[2]))
-    regions = _joined(sorted(_regions(sides, spots, ends[1])))
+    regions = _regions(sides, spots, ends[1])
     places = [ends[0], *(place for region in regions for place in region), ends[1]]
     marked = b""
     for number, (start, end) in enumerate(pairwise(places)):
@@ -150,37 +127,25 @@ _Place = tuple[int, int, int]
 
 def _regions(
     sides: tuple[list[bytes], list[bytes], list[bytes]], spots: Sequence[Spot], last: _Place
-) -> Iterator[tuple[_Place, _Place]]:
-    """Yield the lines around each spot, up to the next that all three sides have."""
+) -> list[tuple[_Place, _Place]]:
+    """Return what is around each spot, up to lines that all sides have; what meets is joined."""
     ours, theirs = (dict(matched_lines(sides[0], side)) for side in sides[1:])
     common = [(line, ours[line], theirs[line]) for line in sorted(ours.keys() & theirs.keys())]
+    around: list[tuple[_Place, _Place]] = []
     for spot in spots:
         before = [c for c in common if c[0] < spot.base_start and c[1] < spot.ours_start]
         after = (c for c in common if c[0] >= spot.base_end and c[1] >= spot.ours_end)
-        start = before[-1] if before else (-1, -1, -1)
-        yield (start[0] + 1, start[1] + 1, start[2] + 1), next(after, last)
-
-
-def _joined(regions: Sequence[tuple[_Place, _Place]]) -> list[tuple[_Place, _Place]]:
-    """Return regions in order, those that meet as one."""
+        a, b, c = before[-1] if before else (-1, -1, -1)
+        around.append(((a + 1, b + 1, c + 1), next(after, last)))
     found: list[tuple[_Place, _Place]] = []
-    for start, end in regions:
-        if found and start <= found[-1][1]:
-            start, end = found[-1][0], max(found.pop()[1], end)
-        found.append((start, end))
+    for start, end in sorted(around):
+        is_new = not found or start > found[-1][1]
+        found.append((start, end) if is_new else (found[-1][0], max(found.pop()[1], end)))
     return found
 
 
-def _region(base: bytes, ours: bytes, theirs: bytes) -> bytes:
-    return b"".join(
-        (
-            b"<<<<<<< " + MARKER_OURS + b"\n", _ended(ours),
-            b"||||||| " + MARKER_BASE + b"\n", _ended(base),
-            b"=======\n", _ended(theirs),
-            b">>>>>>> " + MARKER_THEIRS + b"\n",
-        )
+def _region(*sides: bytes) -> bytes:
+    base, ours, theirs = (x if not x or x.endswith(b"\n") else x + b"\n" for x in sides)
+    return b"<<<<<<< %b\n%b||||||| %b\n%b=======\n%b>>>>>>> %b\n" % (
+        MARKER_OURS, ours, MARKER_BASE, base, theirs, MARKER_THEIRS,
     )  # fmt: skip
-
-
-def _ended(side: bytes) -> bytes:
-    return side if not side or side.endswith(b"\n") else side + b"\n"
