@@ -367,6 +367,7 @@ WORDINGS: dict[str, tuple[str, str, bool]] = {
     "another-number": ("40", "41", False),
     "turned-round": ("plant.basin and", "not plant.basin and", False),
     "another-comparison": ("plant.level > 40", "plant.level < 40", False),
+    "another-string": ("'overflow'", "' overflow'", False),
     "a-word-less": ("plant.basin and ", "", False),
     "much-more": (
         "kind=",
