@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.commands.absorbing import FEWEST_KEPT, with_absorbed
+from patchmgr.commands.absorbing import with_absorbed
 from patchmgr.commands.auditing import Auditor
 from patchmgr.commands.touched import new_paths, touched_paths
 from patchmgr.engines.absorption.reliability import with_reliability
@@ -185,8 +185,6 @@ def carry(
             items = with_absorbed(
                 bench, items, base, onto, renames, way, kept, elsewhere, structure.begin
             )
-            if len(way.steps(every)) >= FEWEST_KEPT:
-                tools = replace(tools, kept=kept)
         judged, changes = rebase_series(
             items,
             base,

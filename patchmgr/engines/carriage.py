@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
+from operator import eq
 
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.proof import NOTHING, checked
-from patchmgr.engines.alarms import Alarm, landed_whole, raise_alarms
-from patchmgr.engines.collisions import collision, with_alarms
-from patchmgr.engines.doubt import doubt
+from patchmgr.engines.absorption.proposal import Proposal, with_proposals
+from patchmgr.engines.collisions import collision, proposed
 from patchmgr.engines.fold import FileStep, left_path
 from patchmgr.engines.headers import with_header
 from patchmgr.engines.imports_kept import with_imports
@@ -18,16 +19,22 @@ from patchmgr.engines.ladder import (
     ABSORBED_EXACT,
     ABSORBED_REWORDED,
     CARRIED_IDENTICAL,
+    CARRIED_TEXT,
     CONFLICT,
     DECIDED,
+    DRIFTED_TEXT,
     SOLVED,
     Answer,
     Collided,
     Merged,
     Sides,
 )
+from patchmgr.engines.placement import places_of, split_lines
+from patchmgr.engines.symbols import SymbolIndex
 from patchmgr.engines.work import FileResult, NewSide, Tools, Work
-from patchmgr.model.patch import FilePatch
+from patchmgr.model.patch import FilePatch, Hunk
+from patchmgr.model.ports import Blobs
+from patchmgr.model.snapshot import FILE_MODES
 
 
 def carry_files(
@@ -132,21 +139,21 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     if reason is not None:
         collided = Collided(reason, None, _each(change, CONFLICT))
         return collision(work, step, sides, collided, home=home, target=home)
-    merged, alarms, rules = _merge_change(work, step, sides, home)
-    if isinstance(merged, Collided) and not alarms and home == target:
+    merged, proposals, rules = _merge_change(work, step, sides, home)
+    if isinstance(merged, Collided) and not proposals and home == target:
         followed = _follow(work, step, sides, merged, home)
         if isinstance(followed, FileResult):
             return followed
         merged = followed
     if isinstance(merged, Collided):
         result = collision(work, step, sides, merged, home=home, target=target)
-        return with_alarms(result, sides, alarms, work.tools.blobs)
+        return proposed(result, sides, proposals, work.tools.blobs)
     answers = with_header(sides, change, merged.answers, moves=(home, target))
     untouched = ours == step.base and home == source and not is_moved
     changes = {home: None, target: merged.entry}
     return FileResult(
         step, target, answers, changes, is_untouched=untouched, rules=rules,
-        alarms=tuple(a for a in alarms if merged.answers[a.hunk] == ABSORBED_REWORDED),
+        proposals=tuple(p for p in proposals if merged.answers[p.hunk] == ABSORBED_REWORDED),
     )  # fmt: skip
 
 
@@ -190,25 +197,25 @@ def _follow(
 
 def _merge_change(
     work: Work, step: FileStep, sides: Sides, home: str
-) -> tuple[Merged | Collided, tuple[Alarm, ...], tuple[str, ...]]:
+) -> tuple[Merged | Collided, tuple[Proposal, ...], tuple[str, ...]]:
     """Merge a changed file by all rungs, and name the rules of a structural merge.
 
     What is dropped is held against the proofs that it may not be. The imports that its lines need
     come along.
     """
-    merged, alarms, rules = _merge_by_rungs(work, step, sides, home)
+    merged, proposals, rules = _merge_by_rungs(work, step, sides, home)
     path, tools = step.change.path, work.tools
     if (work.patch, path) not in tools.solved:
         own = tools.own.get(path, NOTHING)
         merged = checked(sides, merged, blobs=tools.blobs, text=tools.text, own=own)
         if isinstance(merged, Merged):
             merged = with_imports(step, sides, merged, home, tools.blobs)
-    return merged, alarms, rules
+    return merged, proposals, rules
 
 
 def _merge_by_rungs(
     work: Work, step: FileStep, sides: Sides, home: str
-) -> tuple[Merged | Collided, tuple[Alarm, ...], tuple[str, ...]]:
+) -> tuple[Merged | Collided, tuple[Proposal, ...], tuple[str, ...]]:
     """Merge a changed file.
 
     What a person has solved in this rebase is theirs. What was solved before needs no asking;
@@ -218,25 +225,19 @@ def _merge_by_rungs(
     merged = work.merge(sides)
     is_solved = (work.patch, step.change.path) in tools.solved
     if isinstance(merged, Merged) and not is_solved:
-        merged = doubt(home, sides, merged, tools.blobs)
+        merged = _unless_guessed(home, sides, merged, tools.blobs)
     if isinstance(merged, Collided) and not is_solved:
         from patchmgr.engines.rungs import further
 
         merged, _ = further(
             sides, merged, home, blobs=tools.blobs, text=tools.text, recall=tools.recall
         )
-    alarms: tuple[Alarm, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
     if tools.asks:
-        merged, alarms = raise_alarms(
-            home, sides, merged,
-            blobs=tools.blobs, text=tools.text, names=tools.names, kept=tools.kept,
-        )  # fmt: skip
-        landed = landed_whole(merged, sides, alarms)
-        if landed is not None:
-            return landed, alarms, ()
+        merged, proposals = with_proposals(home, sides, merged, blobs=tools.blobs, text=tools.text)
     has_more = tools.formatter is not None or tools.structure is not None
-    if isinstance(merged, Merged) or alarms or is_solved or not has_more:
-        return merged, alarms, ()
+    if isinstance(merged, Merged) or proposals or is_solved or not has_more:
+        return merged, proposals, ()
     from patchmgr.engines.rungs import further
 
     merged, rules = further(
@@ -249,7 +250,41 @@ def _merge_by_rungs(
         formatter=tools.formatter,
         structure=tools.structure,
     )
-    return merged, alarms, rules
+    return merged, proposals, rules
+
+
+def _unless_guessed(path: str, sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Collided:
+    """Return the merge, or a collision where a text merge took one of several places for a hunk."""
+    base, ours = sides.base, sides.ours
+    if base is None or ours is None or base == ours or {base.mode, ours.mode} - FILE_MODES:
+        return merged
+    texts = blobs.read(base.blob), blobs.read(ours.blob)
+    places = zip(merged.answers, sides.hunks, sides.positions, strict=False)
+    for number, (answer, hunk, position) in enumerate(places):
+        if answer in (CARRIED_TEXT, DRIFTED_TEXT) and _is_guess(path, *texts, hunk, position):
+            reason = "upstream has what the patch changes in several places, none of them the old"
+            answers = (*merged.answers[:number], CONFLICT, *merged.answers[number + 1 :])
+            return Collided(reason, None, answers)
+    return merged
+
+
+def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
+    """Say whether a hunk fits in more places than before, and the symbol around it is gone.
+
+    Where there are no symbols, none of the places has more of the lines above it than another.
+    """
+    old = b"".join(hunk.old())
+    places = places_of(ours, hunk) if old and ours.count(old) > 1 else ()
+    if len(places) <= max(1, len(places_of(base, hunk))):
+        return False
+    before = next((n for n, line in enumerate(hunk.lines) if line[:1] != b" "), 0)
+    symbol = SymbolIndex(path, base).at(position + before)
+    if symbol is not None:
+        return symbol not in SymbolIndex(path, ours).names()
+    above, lines = split_lines(base)[:position][::-1], split_lines(ours)
+    same = (takewhile(bool, map(eq, above, reversed(lines[:place]))) for place in places)
+    kept = sorted(map(sum, same))
+    return kept[-1] == kept[-2]
 
 
 def _obstacle(work: Work, step: FileStep, home: str, target: str) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from patchmgr.engines.alarms import Alarm, resemblances
+from patchmgr.engines.absorption.proposal import Proposal, resemblances
 from patchmgr.engines.ladder import CONFLICT, DECIDED, SOLVED, Collided, Sides
 from patchmgr.engines.solutions import shown_content, solved_entry
 from patchmgr.engines.work import FileResult, Work
@@ -50,19 +50,19 @@ def collision(
     return FileResult(step, target, collided.answers, conflict=conflict)
 
 
-def with_alarms(
-    result: FileResult, sides: Sides, alarms: tuple[Alarm, ...], blobs: Blobs
+def proposed(
+    result: FileResult, sides: Sides, proposals: tuple[Proposal, ...], blobs: Blobs
 ) -> FileResult:
     """Add to a conflict what upstream seems to have of it, and propose that where it is all."""
-    if result.conflict is None or not alarms:
+    if result.conflict is None or not proposals:
         return result
-    is_all = len(alarms) == result.answers.count(CONFLICT)
+    is_all = len(proposals) == result.answers.count(CONFLICT)
     conflict = replace(
         result.conflict,
         proposal=Ruling.ABSORBED.value if is_all else None,
-        resemblances=resemblances(sides, alarms, blobs),
+        resemblances=resemblances(sides, proposals, blobs),
     )
-    return replace(result, conflict=conflict, alarms=alarms)
+    return replace(result, conflict=conflict, proposals=proposals)
 
 
 Content = bytes | None

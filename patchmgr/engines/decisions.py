@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from patchmgr.engines.comparison import Comparison
+from patchmgr.engines.absorption.likeness import Comparison
 from patchmgr.engines.ladder import CONFLICT
 from patchmgr.engines.passages import (
     change_digest,
@@ -49,7 +49,7 @@ def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Ite
         yield whole_file(path, ours)
         return
     comparison = Comparison(change.path, base, ours)
-    likely = {alarm.hunk: alarm.likeness for alarm in result.alarms}
+    likely = {one.hunk: one.likeness for one in result.proposals}
     pairs = zip(change.hunks, result.step.positions, strict=True)
     for number, (hunk, position) in enumerate(pairs):
         if number in likely:

@@ -78,8 +78,8 @@ def carry_rest(
         untouched = result.is_untouched and not gone
         whole += tuple(answers)
         numbers = [n for n in range(size) if n not in gone]
-        alarms = tuple(replace(alarm, hunk=numbers[alarm.hunk]) for alarm in result.alarms)
+        proposals = tuple(replace(one, hunk=numbers[one.hunk]) for one in result.proposals)
         results.append(
-            replace(result, step=step, answers=whole, is_untouched=untouched, alarms=alarms)
+            replace(result, step=step, answers=whole, is_untouched=untouched, proposals=proposals)
         )
     return tuple(results)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from patchmgr.engines.comparison import Comparison
+from patchmgr.engines.absorption.likeness import Comparison
 from patchmgr.engines.differences import runs_of
 from patchmgr.engines.telling import is_telling, normal_lines
 from patchmgr.model.decision import Passage

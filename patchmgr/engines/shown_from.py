@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
 from patchmgr.engines.cause import Version, text_of, with_below
-from patchmgr.engines.comparison import Comparison
 from patchmgr.engines.ladder import CONFLICT
-from patchmgr.engines.likely import Likeness, find_likeness
 from patchmgr.engines.marked_texts import split_marked
 from patchmgr.engines.placement import split_lines
 from patchmgr.engines.rebase import FileResult

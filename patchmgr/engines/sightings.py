@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.alarms import Alarm
+from patchmgr.engines.absorption.likeness import Comparison, find_likeness
+from patchmgr.engines.absorption.proposal import Proposal
 from patchmgr.engines.cause import (
     Claim,
     Claims,
@@ -21,9 +22,7 @@ from patchmgr.engines.cause import (
     versions_of,
     with_below,
 )
-from patchmgr.engines.comparison import Comparison
 from patchmgr.engines.ladder import ABSORBED_EXACT, ABSORBED_REWORDED, CONFLICT, Answer
-from patchmgr.engines.likely import find_likeness
 from patchmgr.engines.placement import apply_one, split_lines
 from patchmgr.engines.rebase import FileResult, Judged
 from patchmgr.model.decision import Decision, Ruling
@@ -165,7 +164,7 @@ def _explained(
         None if step is None else _sighting(step, CONFLICT, (conflict.new_path,))
         for step in shown_from(conflict, beside, tools.blobs)
     )
-    known = {alarm.hunk for alarm in result.alarms}
+    known = {one.hunk for one in result.proposals}
     hunks = result.step.change.hunks
     stuck = [n for n, _ in enumerate(hunks) if result.answers[n] == CONFLICT]
     likely: list[Likely] = []
@@ -199,32 +198,32 @@ def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tupl
 
 def _likely(result: FileResult, versions: Sequence[Version], tools: _Tools) -> Iterator[Likely]:
     """Yield the step that brought each text that resembles a hunk of a file."""
-    for alarm in _alarms(result, is_landed=False):
-        step = turning_point(versions, each(_is_alike(result, alarm, versions[0], tools)))
+    for one in _proposals(result, is_landed=False):
+        step = turning_point(versions, each(_is_alike(result, one, versions[0], tools)))
         if step is not None:
-            pull, confidence = pull_number(step.subject), alarm.likeness.confidence
+            pull, confidence = pull_number(step.subject), one.likeness.confidence
             yield Likely(step.commit, step.subject, pull, confidence, (result.home,))
 
 
-def _alarms(result: FileResult, *, is_landed: bool) -> Iterator[Alarm]:
-    """Yield the alarms of hunks that landed in other words for sure, or of the others."""
+def _proposals(result: FileResult, *, is_landed: bool) -> Iterator[Proposal]:
+    """Yield the proposals about hunks that landed in other words for sure, or of the others."""
     answers = result.answers
-    return (a for a in result.alarms if (answers[a.hunk] == ABSORBED_REWORDED) is is_landed)
+    return (a for a in result.proposals if (answers[a.hunk] == ABSORBED_REWORDED) is is_landed)
 
 
 def _wordings(result: FileResult, tools: _Tools) -> Iterator[Wording]:
     """Yield both texts of each hunk that landed in other words."""
     content = tools.text_of(result.changes.get(result.home))
     lines = split_lines(content or b"")
-    for alarm in _alarms(result, is_landed=True):
-        likeness, hunk = alarm.likeness, result.step.change.hunks[alarm.hunk]
+    for one in _proposals(result, is_landed=True):
+        likeness, hunk = one.likeness, result.step.change.hunks[one.hunk]
         upstream = b"".join(lines[likeness.start : likeness.end])
         yield Wording(result.home, upstream, hunk.added_text())
 
 
-def _is_alike(result: FileResult, alarm: Alarm, start: Version, tools: _Tools) -> Claim:
+def _is_alike(result: FileResult, one: Proposal, start: Version, tools: _Tools) -> Claim:
     """Return the claim that an upstream version has a hunk in other words."""
-    hunk, position = result.step.change.hunks[alarm.hunk], result.step.positions[alarm.hunk]
+    hunk, position = result.step.change.hunks[one.hunk], result.step.positions[one.hunk]
     content, pristine = tools.text_of(result.step.base), tools.text_of(start.entry)
     assert content is not None
 
@@ -235,7 +234,7 @@ def _is_alike(result: FileResult, alarm: Alarm, start: Version, tools: _Tools) -
         if ours is None:
             return False
         comparison = Comparison(result.home, content, ours)
-        return find_likeness(comparison, hunk, position, is_clean=alarm.is_clean) is not None
+        return find_likeness(comparison, hunk, position, is_clean=one.is_clean) is not None
 
     return is_alike
 
@@ -260,7 +259,7 @@ def _explaining_step(
     absorption = patch.absorption
     if absorption is not None and result.answers[index] == (Verdict.ABSORBED, absorption.how):
         return absorption.step
-    landed = next((a for a in _alarms(result, is_landed=True) if a.hunk == index), None)
+    landed = next((a for a in _proposals(result, is_landed=True) if a.hunk == index), None)
     if landed is not None:
         return turning_point(versions, each(_is_alike(result, landed, versions[0], tools)))
     claims = _claims(result, index, versions[0], tools)

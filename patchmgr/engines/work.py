@@ -9,10 +9,9 @@ from msgspec import Struct, field
 
 from patchmgr.engines.absorption.proof import Own
 from patchmgr.engines.ladder import Answer, Collided, Merged, Sides, merge_file
-from patchmgr.engines.name_counts import NameCounts
 
 if TYPE_CHECKING:
-    from patchmgr.engines.alarms import Alarm
+    from patchmgr.engines.absorption.proposal import Proposal
     from patchmgr.engines.fold import FileStep, Overlay
     from patchmgr.engines.memory import Resolutions
     from patchmgr.engines.relocation import Place
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.solving import Structure
     from patchmgr.model.outcome import FileConflict
     from patchmgr.model.patch import Author
-    from patchmgr.model.ports import Blobs, Formatter, Kept, TextMerge
+    from patchmgr.model.ports import Blobs, Formatter, TextMerge
     from patchmgr.model.snapshot import Entry
 
 SymbolAt = Callable[[str, bytes, int], "str | None"]
@@ -34,8 +33,7 @@ class Tools(Struct, frozen=True):
     patch before it is tried. `asks` says that what upstream seems to have in other words is left
     to a person. `recall` knows conflicts that were solved before, `formatter` has upstream's
     format, `structure` merges by the structure of a file, and `elsewhere` has the files to which
-    upstream may have moved what a patch changes. `names` counts the names of files, `kept` has
-    what runs before found. `own` is what the series does, by path.
+    upstream may have moved what a patch changes. `own` is what the series does, by path.
     """
 
     blobs: Blobs
@@ -50,8 +48,6 @@ class Tools(Struct, frozen=True):
     structure: Structure | None = None
     formatter: Formatter | None = None
     elsewhere: ChangedFiles | None = None
-    names: NameCounts = field(default_factory=NameCounts)
-    kept: Kept | None = None
     own: Mapping[str, Own] = field(default_factory=dict)
 
 
@@ -59,7 +55,7 @@ class FileResult(Struct, frozen=True):
     """One file of a patch on the new side; `changes` is empty where it collided.
 
     There is one answer a hunk, or one for a change without hunks. One more answers for a mode
-    or a move whose fate is not that of the hunks. `alarms` tells of hunks in conflict that
+    or a move whose fate is not that of the hunks. `proposals` tells of hunks in conflict that
     upstream seems to have, `rules` by which rules of a structural merge the file was merged.
     `places` are the hunks, by number, that upstream moved elsewhere.
     """
@@ -70,7 +66,7 @@ class FileResult(Struct, frozen=True):
     changes: Mapping[str, Entry | None] = field(default_factory=dict)
     conflict: FileConflict | None = None
     is_untouched: bool = False
-    alarms: tuple[Alarm, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
     rules: tuple[str, ...] = ()
     places: Mapping[int, Place] = field(default_factory=dict)
 

@@ -31,7 +31,7 @@ def folder(path: str) -> str:
 @pytest.mark.parametrize(
     ("told", "verdicts"),
     [
-            pytest.param(
+        pytest.param(
             tale(
                 a(swap(BASE, AT_25), swap(SHORT, AT_25), swap(FIRST, AT_25)),
                 *on_a(FIRST, swap(FIRST, BACK)),
@@ -56,7 +56,7 @@ def folder(path: str) -> str:
             ["-", "landed c0 range", "landed c0 range"],
             id="a-patch-that-is-not-in-brings-it-to-other-files",
         ),
-                pytest.param(
+        pytest.param(
             Tale(
                 {folder("a"): BASE},
                 [

@@ -11,8 +11,8 @@ from patchmgr.model.decision import Decision, Finding, Passage, Ruling
 from patchmgr.model.outcome import How, PatchOutcome
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Step
+from tests.engines.absorption.test_proposal import ALIKE, BASE, MINE, OTHER, PATCH, source
 from tests.engines.series import File, Files, Result, Run, deleted, difference, edited, patch_of
-from tests.engines.test_alarms import ALIKE, BASE, MINE, OTHER, PATCH, source
 
 ALIKE_LINES = [line.encode() for line in ALIKE.splitlines(keepends=True)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from patchmgr.engines.comparison import Comparison
+from patchmgr.engines.absorption.likeness import Comparison
 from patchmgr.engines.passages import (
     change_digest,
     is_there,

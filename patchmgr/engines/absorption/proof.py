@@ -16,8 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.order import LITERAL, PIECE, Order, depths, order_at
+from patchmgr.engines.absorption.proposal import Spot, marked_spots
 from patchmgr.engines.absorption.rules import ALL_ON
-from patchmgr.engines.both_texts import Spot, marked_spots
 from patchmgr.engines.differences import Run, matched_lines, runs_of
 from patchmgr.engines.ladder import (
     ABSORBED_REWORDED,

@@ -21,7 +21,7 @@ from patchmgr.engines.audit.states import UNKNOWN, Files, States, Told
 from patchmgr.engines.differences import Block, changed_blocks
 from patchmgr.engines.languages.cxx_tokens import UnclearSource
 from patchmgr.engines.languages.names import CXX
-from patchmgr.engines.name_counts import NAMES
+from patchmgr.engines.languages.words import NAMES
 from patchmgr.model.audit import AuditFinding
 
 if TYPE_CHECKING:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+NAMES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+BLANKED = bytes(c if c in NAMES else 32 for c in range(256))  # leaves names, for `translate`
 SIGN = "'"  # in front of a sign that stands in a string
 
 _HASH = frozenset(

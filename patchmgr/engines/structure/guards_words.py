@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from patchmgr.engines.name_counts import NAMES
+from patchmgr.engines.languages.words import NAMES
 from patchmgr.engines.structure.guards_lines import Growths, bare
 
 if TYPE_CHECKING:

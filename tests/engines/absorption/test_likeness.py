@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from patchmgr.engines.comparison import Comparison
-from patchmgr.engines.likely import Likeness, find_likeness
+from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
 from patchmgr.engines.placement import split_lines
 from tests.engines.series import hunks_between
 
@@ -291,33 +290,6 @@ def test_surroundings_that_say_nothing_prove_nothing() -> None:
     assert likeness(PYTHON, base, theirs, ours, is_clean=False) is None
 
 
-PATTERN = 'pattern = compile(r"<call>(.*?)</call>", DOTALL)'
-
-
-def test_a_string_that_both_rewrote_is_likely() -> None:
-    base, theirs, ours = (
-        PYTHON.file(parse=line)
-        for line in (
-            PATTERN,
-            PATTERN.replace("(.*?)", r"\s*([^\s<]+)[^<]*"),
-            PATTERN.replace("(.*?)", r"\s*(\S+?)\s*"),
-        )
-    )
-    found = likeness(PYTHON, base, theirs, ours, is_clean=False)
-    assert "compile" in passage(ours, found)
-
-
-def test_another_string_beside_it_is_passed_over() -> None:
-    base = PYTHON.file(parse=f"name = 'old'\n{PATTERN}\nflags = DOTALL")
-    theirs = base.replace(b"(.*?)", rb"\s*([^\s<]+)[^<]*")
-    ours = base.replace(b"(.*?)", rb"\s*(\S+?)\s*").replace(b"name = 'old'\n", b"")
-    ours = ours.replace(b"flags = DOTALL", b"flags = NONE")
-    found = likeness(PYTHON, base, theirs, ours, is_clean=False)
-    assert "compile" in passage(ours, found)
-    ours = base.replace(b"name = 'old'\n", b"").replace(b"flags = DOTALL", b"flags = NONE")
-    assert likeness(PYTHON, base, theirs, ours, is_clean=False) is None
-
-
 def test_imports_and_trifles_ask_nothing() -> None:
     base = PYTHON.file(run=STEPS[PYTHON])
     for line in ("import deepest_of_all_caves", "", "x"):
@@ -329,10 +301,10 @@ def test_imports_and_trifles_ask_nothing() -> None:
 
 def test_words_that_the_file_has_everywhere_say_nothing() -> None:
     known = "\n".join(f"plant.drain(plant, {n}, floor)" for n in range(9))
-    base = PYTHON.file(run=known)
+    base = PYTHON.file(run=known, stop=known, wait=known)
     more = b"    plant.drain(plant, 3, floor) or plant.drain(plant, 4, floor)\n"
-    theirs = base.replace(b"    plant.drain(plant, 3,", more + b"    plant.drain(plant, 3,")
-    ours = base.replace(b"    plant.drain(plant, 5,", more + b"    plant.drain(plant, 5,")
+    theirs = base.replace(b"    plant.drain(plant, 3,", more + b"    plant.drain(plant, 3,", 1)
+    ours = base.replace(b"    plant.drain(plant, 5,", more + b"    plant.drain(plant, 5,", 1)
     assert likeness(PYTHON, base, theirs, ours, is_clean=True) is None
 
 
@@ -395,6 +367,7 @@ WORDINGS: dict[str, tuple[str, str, bool]] = {
     "another-number": ("40", "41", False),
     "turned-round": ("plant.basin and", "not plant.basin and", False),
     "another-comparison": ("plant.level > 40", "plant.level < 40", False),
+    "another-string": ("'overflow'", "' overflow'", False),
     "a-word-less": ("plant.basin and ", "", False),
     "much-more": (
         "kind=",

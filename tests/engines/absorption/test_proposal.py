@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 import pytest
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.alarms import raise_alarms
 from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
-from patchmgr.engines.ladder import Sides, merge_file
 from patchmgr.engines.work import FileResult
 from patchmgr.model.merge import Conflicted, Merge
 from patchmgr.model.outcome import FileConflict, How, PatchOutcome
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Step
-from patchmgr.model.snapshot import REGULAR, Entry
-from tests.engines.ports import MemoryBlobs, PlainMerge
+from tests.engines.ports import PlainMerge
 from tests.engines.series import (
     Files,
     Result,
     Run,
     difference,
     executable,
-    hunks_between,
     link,
 )
 
@@ -149,7 +142,7 @@ def test_what_is_left_of_a_partly_absorbed_patch_is_looked_at() -> None:
     patch = difference("p", BASE, {"f.py": source(l1="    first(1)\n", l9=MINE)})
     result = rebased({"f.py": source(l1="    first(1)\n", l11=ALIKE)}, patch, p=found)
     assert result.answers() == ["absorbed exact", "conflict -"]
-    assert [alarm.hunk for alarm in file_of(result).alarms] == [1]
+    assert [one.hunk for one in file_of(result).proposals] == [1]
 
 
 def test_links_are_not_looked_into() -> None:
@@ -223,37 +216,6 @@ def test_one_commit_is_named_once_for_all_files() -> None:
     assert likely.paths == ("f.py", "g.py")
     shown = [both.confidence for c in outcome.conflicts for both in c.resemblances]
     assert likely.confidence == min(shown)
-
-
-def test_an_answer_that_is_known_is_not_looked_for_again() -> None:
-    blobs, texts = MemoryBlobs(), (source(), source(l8=ALIKE), source(l4=MINE))
-    base, ours, theirs = (Entry(REGULAR, blobs.add(text)) for text in texts)
-    hunks = hunks_between(texts[0], texts[2])
-    sides = Sides(base, ours, theirs, hunks, tuple(hunk.old_start - 1 for hunk in hunks))
-    merged = merge_file(sides, blobs=blobs, text=PlainMerge())
-    shelf = Shelf()
-    found = [
-        raise_alarms("f.py", sides, merged, blobs=blobs, text=PlainMerge(), kept=shelf)
-        for _ in range(2)
-    ]
-    assert found[0] == found[1]
-    assert [alarm.hunk for alarm in found[0][1]] == [0]
-    assert shelf.looks == [None, shelf.kept]
-
-
-class Shelf:
-    """Keeps one answer, and notes what was given for each question."""
-
-    def __init__(self) -> None:
-        self.kept: list[Any] | None = None
-        self.looks: list[list[Any] | None] = []
-
-    def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        self.looks.append(self.kept)
-        return self.kept
-
-    def put(self, question: Iterable[str | bytes], answer: Any) -> None:
-        self.kept = [answer]
 
 
 def test_a_text_in_a_file_that_an_earlier_patch_makes_is_traced() -> None:

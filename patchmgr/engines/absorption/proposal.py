@@ -1,0 +1,150 @@
+"""Hunks that upstream seems to have in other words: a conflict that shows both texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
+from patchmgr.engines.differences import matched_lines, runs_of
+from patchmgr.engines.ladder import (
+    ABSORBED_REWORDED,
+    CONFLICT,
+    Answer,
+    Collided,
+    Merged,
+    Sides,
+)
+from patchmgr.engines.placement import split_lines
+from patchmgr.model.merge import MARKER_BASE, MARKER_OURS, MARKER_THEIRS, Clean
+from patchmgr.model.outcome import How, Resemblance, Verdict
+from patchmgr.model.ports import Blobs, TextMerge
+from patchmgr.model.snapshot import FILE_MODES
+
+REASON = "upstream seems to have this in other words"
+
+
+class Proposal(Struct, frozen=True):
+    """A hunk, by its number in the file, that upstream seems to have in other words."""
+
+    hunk: int
+    likeness: Likeness
+    is_clean: bool
+
+
+class Spot(Struct, frozen=True):
+    """The lines of base that a hunk changes, and upstream's that say the same (end exclusive)."""
+
+    base_start: int
+    base_end: int
+    ours_start: int
+    ours_end: int
+
+
+def with_proposals(
+    path: str, sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
+) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
+    """Return a merge in which hunks that upstream seems to have are conflicts, and those hunks.
+
+    Where upstream has each hunk, at least in a later wording, the merge is upstream's file.
+    """
+    entries = [e for e in (sides.base, sides.ours, sides.theirs) if e and e.mode in FILE_MODES]
+    is_binary = isinstance(merged, Collided) and merged.marked is None
+    if len(entries) < 3 or entries[0].blob == entries[1].blob or is_binary:
+        return merged, ()
+    base, ours, theirs = (blobs.read(entry.blob) for entry in entries)
+    found = tuple(_proposals(Comparison(path, base, ours), sides, merged.answers))
+    whole = {one.hunk for one in found if one.likeness.is_whole}
+    answers = tuple(ABSORBED_REWORDED if n in whole else a for n, a in enumerate(merged.answers))
+    if whole and all(answer[0] is Verdict.ABSORBED for answer in answers):
+        return Merged(sides.ours, answers), found
+    clean = {one.hunk: one.likeness for one in found if one.is_clean}
+    if not clean:
+        return merged, found
+    answers = tuple(CONFLICT if n in clean else a for n, a in enumerate(merged.answers))
+    spots = []
+    for n, likeness in clean.items():
+        runs = tuple(runs_of(sides.hunks[n], sides.positions[n]))
+        spots.append(Spot(runs[0].start, runs[-1].end, likeness.start, likeness.end))
+    reason = merged.reason if isinstance(merged, Collided) else REASON
+    return Collided(reason, marked_spots(base, ours, theirs, spots, text), answers), found
+
+
+def _proposals(
+    comparison: Comparison, sides: Sides, answers: Sequence[Answer]
+) -> Iterator[Proposal]:
+    """Yield what is proposed of hunks that a merge of texts carries or that are in conflict."""
+    for n, (hunk, position) in enumerate(zip(sides.hunks, sides.positions, strict=True)):
+        verdict, how = answers[n]
+        if verdict is not Verdict.ABSORBED and how in (None, How.TEXT, How.MOVED):
+            is_clean = verdict is not Verdict.CONFLICT
+            likeness = find_likeness(comparison, hunk, position, is_clean=is_clean)
+            if likeness is not None:
+                yield Proposal(n, likeness, is_clean)
+
+
+def resemblances(
+    sides: Sides, proposals: Sequence[Proposal], blobs: Blobs
+) -> tuple[Resemblance, ...]:
+    """Return both texts of each proposal."""
+    assert sides.ours
+    ours = split_lines(blobs.read(sides.ours.blob))
+    found = ((one.likeness, sides.hunks[one.hunk].added_text()) for one in proposals)
+    return tuple(
+        Resemblance(x.confidence, x.start + 1, b"".join(ours[x.start : x.end]), added)
+        for x, added in found
+    )
+
+
+def marked_spots(
+    base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Spot], text: TextMerge
+) -> bytes | None:
+    """Return the merge with every spot between markers (zdiff3 form), None for binaries."""
+    sides = split_lines(base), split_lines(ours), split_lines(theirs)
+    ends = (0, 0, 0), (len(sides[0]), len(sides[1]), len(sides[2]))
+    regions = _regions(sides, spots, ends[1])
+    places = [ends[0], *(place for region in regions for place in region), ends[1]]
+    marked = b""
+    for number, (start, end) in enumerate(pairwise(places)):
+        cut = [b"".join(lines[a:b]) for lines, a, b in zip(sides, start, end, strict=True)]
+        if number % 2:
+            marked += _region(*cut)
+            continue
+        merge = text.merge(cut[0], cut[1], cut[2])
+        content = merge.content if isinstance(merge, Clean) else merge.marked
+        if content is None:
+            return None
+        marked += content
+    return marked
+
+
+_Place = tuple[int, int, int]
+"""A place between two lines of base, of ours and of theirs, the same in all three."""
+
+
+def _regions(
+    sides: tuple[list[bytes], list[bytes], list[bytes]], spots: Sequence[Spot], last: _Place
+) -> list[tuple[_Place, _Place]]:
+    """Return what is around each spot, up to lines that all sides have; what meets is joined."""
+    ours, theirs = (dict(matched_lines(sides[0], side)) for side in sides[1:])
+    common = [(line, ours[line], theirs[line]) for line in sorted(ours.keys() & theirs.keys())]
+    around: list[tuple[_Place, _Place]] = []
+    for spot in spots:
+        before = [c for c in common if c[0] < spot.base_start and c[1] < spot.ours_start]
+        after = (c for c in common if c[0] >= spot.base_end and c[1] >= spot.ours_end)
+        a, b, c = before[-1] if before else (-1, -1, -1)
+        around.append(((a + 1, b + 1, c + 1), next(after, last)))
+    found: list[tuple[_Place, _Place]] = []
+    for start, end in sorted(around):
+        is_new = not found or start > found[-1][1]
+        found.append((start, end) if is_new else (found[-1][0], max(found.pop()[1], end)))
+    return found
+
+
+def _region(*sides: bytes) -> bytes:
+    base, ours, theirs = (x if not x or x.endswith(b"\n") else x + b"\n" for x in sides)
+    return b"<<<<<<< %b\n%b||||||| %b\n%b=======\n%b>>>>>>> %b\n" % (
+        MARKER_OURS, ours, MARKER_BASE, base, theirs, MARKER_THEIRS,
+    )  # fmt: skip
