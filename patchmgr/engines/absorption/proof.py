@@ -38,6 +38,7 @@ from patchmgr.model.ports import Blobs, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 ALIKE = 0.6  # of two lines: one is the other, rewritten
+MOST_LEFT = 0.3  # of the lines that a run deletes
 
 _NUMBER = re.compile(rb"(?<!\w)\d+(?!\w)")
 _COUNT = re.compile(rb"(?<![\w.])\d+(?![\w.])")
@@ -177,12 +178,11 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def brought(self) -> Mapping[int, Sequence[int]]:
-        """Where upstream brought lines that the hunk alone adds: at their place, else anywhere."""
+        """Where upstream brought the lines that the hunk alone adds."""
         keys = {n: self.keys[0][n] for place in self.places for n in place}
+        is_own = self.own.shared.__contains__
         return {
-            n: (self.pairs[n],) if n in self.pairs else self.news[key]
-            for n, key in keys.items()
-            if key in self.news and key not in self.own.shared
+            n: self.news[key] for n, key in keys.items() if key in self.news and not is_own(key)
         }
 
     @cached_property
@@ -207,7 +207,7 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
         gone = [drop.texts[0][n] for n in mine if n not in drop.kept]
         news = [drop.texts[1][n] for n in there if drop.keys[1][n] not in own]
         left = [max(found) for line in lines if (found := [*_rewritten(line, news, gone)])]
-        if left or _is_moved(drop, lines):
+        if len(left) > MOST_LEFT * len(lines) or _is_moved(drop, lines):
             likeness, line = min(left, default=(1.0, min(lines)))
             did = "still has" if likeness == 1.0 else "rewrote"
             return Needed(f"upstream {did} the lines that the patch deletes: {_shown(line)}")
@@ -284,21 +284,28 @@ def other_order(drop: Drop) -> Needed | None:
     """
     theirs = drop.texts[0]
     for place in drop.places:
+        mine, _ = drop.between(place)
+        # Upstream may have put it on the other side of a neighbour, and no farther away.
+        _, near = drop.between(range(mine.start - 1, mine.stop + 1))
         for line in (n for n in place if n in drop.brought and not is_import(theirs[n])):
-            if line in drop.pairs and not _is_shifted(drop, place, line):
-                continue
-            order = order_at(drop.path, theirs, line)
+            if line in drop.pairs:
+                is_wrong = _is_shifted(drop, mine.start, line)
+            else:
+                is_wrong = any(n in near for n in drop.brought[line])
+            order = order_at(drop.path, theirs, line) if is_wrong else Order.NONE
             if order is Order.NUMBERED or (order is Order.LINED and line not in drop.pairs):
                 return Needed(f"upstream has {_shown(theirs[line])} in another order")
     return None
 
 
-def _is_shifted(drop: Drop, place: range, line: int) -> bool:
-    """Say whether upstream has more members of its own before one than the hunk has."""
+def _is_shifted(drop: Drop, start: int, line: int) -> bool:
+    """Say whether upstream has more lines of its own right before one than are there here."""
+    both = {**drop.kept, **drop.pairs}
+    before = next((n for n in range(line - 1, start - 1, -1) if n in drop.pairs), start - 1)
+    mine, there = range(before + 1, line), range(both.get(before, -1) + 1, drop.pairs[line])
     theirs, ours = drop.keys
-    there = range(drop.between(place)[1].start, drop.pairs[line])
-    before = [n for n in there if ours[n] and ours[n] not in drop.own.added]
-    return len(before) > sum(bool(theirs[n]) for n in range(place.start, line))
+    news = [n for n in there if ours[n] and ours[n] not in drop.own.added]
+    return len(news) > sum(bool(theirs[n]) for n in mine)
 
 
 def other_white_space(drop: Drop) -> Needed | None:
