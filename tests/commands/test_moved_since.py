@@ -28,10 +28,10 @@ def pieces(words: str) -> tuple[int, str]:
     ("other", "verdict"),
     [
         pytest.param(OTHER + HELPERS, "absorbed", id="moved-to-a-file-of-its-own"),
-        pytest.param(OTHER, "partial", id="taken-back"),
+        pytest.param(OTHER, "absorbed", id="taken-away-later"),
     ],
 )
-def test_a_hunk_is_carried_only_if_upstream_has_it_nowhere(
+def test_what_landed_is_in_whatever_became_of_it_later(
     scene: Scene, other: str, verdict: str
 ) -> None:
     """Found by a reader: moved lines were carried, and stood in the result twice."""

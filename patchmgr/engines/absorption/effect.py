@@ -51,13 +51,15 @@ class Effect(Struct, frozen=True):
     """The fate of each change of a file, the counts by hunk, and where upstream has each run.
 
     Counted are telling lines; of what a hunk puts in, or takes out, without any such line, all.
-    `spaced` are the hunks that are there with other white space.
+    `spaced` are the hunks that are there with other white space, `loose` those of which upstream
+    has some run in no state of the series.
     """
 
     fates: Mapping[Change, Fate]
     counts: Mapping[HunkId, Count]
     places: Mapping[Run, tuple[int, int]]
     spaced: Set[HunkId]
+    loose: Set[HunkId]
 
 
 def effect(
@@ -73,12 +75,14 @@ def effect(
     words = {node.key for node in weave.nodes}
     fates: dict[Change, Fate] = {}
     places: dict[Run, tuple[int, int]] = {}
+    loose: set[HunkId] = set()
     for run in weave.runs:
         place = places[run] = _place(weave, run, len(keys), pairs)
         state = _state(weave, run, keys[slice(*place)], pairs, is_gone=ours is None)
         if state is not None:
             fates.update(_fates_in_state(weave, run, state))
         else:
+            loose.update(by for node in weave.nodes[run.start : run.end] for by in node.events)
             news = sum(bool(key) and key not in words for key in keys[slice(*place)])
             if ours is None or "news" in off:
                 news = len(weave.nodes)
@@ -92,7 +96,7 @@ def effect(
         and at in pairs
         and not _is_same(weave.nodes[at].text, lines[pairs[at]])
     }
-    return Effect(fates, _counts(weave, fates), places, spaced)
+    return Effect(fates, _counts(weave, fates), places, spaced, loose)
 
 
 def _is_same(one: bytes, other: bytes) -> bool:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from functools import partial
 
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.effect import Count, Fate
 from patchmgr.engines.absorption.fate import event_at_target, restored, reversal
 from patchmgr.engines.absorption.proof import Drop, Own, own_lines, why_needed
+from patchmgr.engines.absorption.rules import ALL_ON
 from patchmgr.engines.absorption.series import BASE, Series
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_CAME,
@@ -50,19 +50,18 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
 def _without_refuted(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
     """Return what is found, less the hunks of which a proof says that they are needed.
 
-    Where the rest of a patch is enough to know its landing by, what has another order or other
-    white space there is a part of it in other words.
+    Where the rest of a patch is enough to know its own landing by, such a hunk is a part of it in
+    other words.
     """
     own = own_lines(item.patch for item in series.folded)
     kept: dict[int, Absorption] = {}
     for patch, one in found.items():
-        refuted = partial(_is_refuted, series, own, patch, one)
-        wrong = {number for number in one.hunks if refuted(number, is_verbatim=True)}
+        wrong = {number for number in one.hunks if _is_refuted(series, own, patch, one, number)}
         landed = series.way.steps.index(one.step)
         rest = (series.count((patch, n), landed).found for n in one.hunks - wrong)
         enough = FEWEST_FOUND * series.count_patch(patch, landed).total
         if wrong and series.is_own(landed) and sum(rest) >= max(enough, FEWEST_LINES):
-            wrong = {number for number in wrong if refuted(number, is_verbatim=False)}
+            wrong = set()
         if one.hunks - wrong or not one.hunks:
             is_whole = one.is_whole and not wrong
             kept[patch] = replace(one, hunks=one.hunks - wrong, is_whole=is_whole)
@@ -70,13 +69,7 @@ def _without_refuted(series: Series, found: Mapping[int, Absorption]) -> dict[in
 
 
 def _is_refuted(
-    series: Series,
-    own: Mapping[str, Own],
-    patch: int,
-    one: Absorption,
-    number: int,
-    *,
-    is_verbatim: bool,
+    series: Series, own: Mapping[str, Own], patch: int, one: Absorption, number: int
 ) -> bool:
     """Say whether a proof speaks against a drop both where the patch landed and at the target.
 
@@ -93,6 +86,8 @@ def _is_refuted(
     if base is None or step.theirs is None or (patch, number) in series.plain:
         return False
     count = series.count((patch, number), landed)
+    if not count.total:
+        return False
     for at in (series.way.end, *([landed] if adds else [])):
         entry = series.version(path, at)
         ours = series.text(entry)
@@ -102,11 +97,19 @@ def _is_refuted(
             path, base, ours, hunks[number - first], step.positions[number - first],
             own=own[path],
             beside=tuple(hunk for n, hunk in enumerate(hunks, first) if n not in one.hunks),
-            is_verbatim=is_verbatim and not count.open and not count.taken,
+            is_verbatim=not count.open and not count.taken,
         )  # fmt: skip
-        if why_needed(drop, off=series.off) is None:
+        if why_needed(drop, off=series.off | _spared(series, drop, (patch, number), at)) is None:
             return False
     return True
+
+
+def _spared(series: Series, drop: Drop, hunk: HunkId, number: int) -> Set[str]:
+    """Return the proofs that need not be asked where upstream's text is a state of the series."""
+    seen = series.effect_at(drop.path, number)
+    if hunk in seen.loose or hunk in seen.spaced:
+        return ALL_ON
+    return {"order", "white space", *(["deletion"] if drop.hunk.added() else [])}
 
 
 def _traffic(series: Series) -> tuple[list[Counter[int]], list[Counter[int]]]:
@@ -252,7 +255,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     if hunk in series.plain or not series.has_mode(hunk, landed):
         return hunk in series.plain and series.has_plain(hunk, landed)
     whole, path = series.count_patch(hunk[0], landed), series.paths[hunk]
-    if hunk in series.deletions:
+    if hunk in series.deletions and series.weaves[path].is_deleted:
         return series.version(path, landed) is None
     if not series.count(hunk, landed).open:
         return True
@@ -338,7 +341,7 @@ def _says_something(series: Series, patch: int) -> bool:
 def _is_done(series: Series, hunk: HunkId, number: int) -> bool:
     if hunk in series.plain or not series.has_mode(hunk, number):
         return hunk in series.plain and series.has_plain(hunk, number)
-    if hunk in series.deletions:
+    if hunk in series.deletions and series.weaves[series.paths[hunk]].is_deleted:
         return series.version(series.paths[hunk], number) is None
     count = series.count(hunk, number)
     return count.found == count.total > 0

@@ -121,7 +121,7 @@ class Series:
             if step.base is not None and change.new_path != change.old_path and weave.is_deleted:
                 weave.carry_in(patch, self.blobs.read(step.base.blob))
             weave.apply(patch, number, change.hunks, step.positions)
-        if change.new_path is None:
+        if change.new_path is None and is_text:
             self.deletions |= {(patch, n) for n in numbers}
         elif not (is_text and change.hunks):
             self.plain |= {(patch, n): step.theirs for n in numbers}
