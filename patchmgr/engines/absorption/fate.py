@@ -25,7 +25,7 @@ def reversal(series: Series, gone: Gone, patches: Collection[int], landed: int) 
     reverts, or does the reverse of what the landing did.
     """
     later = Counter[int]()
-    for patch in patches:
+    for patch in patches if "reverted" not in series.off else ():
         later.update({n: count for n, count in gone[patch].items() if n > landed})
     for number, _ in sorted(later.items(), key=lambda item: (-item[1], item[0]))[:2]:
         fates = [

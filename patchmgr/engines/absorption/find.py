@@ -191,24 +191,31 @@ def _along(counts: Sequence[Count], landed: Set[int], related: Mapping[int, set[
     return found
 
 
+def _last_landing(
+    series: Series, gone: Sequence[Counter[int]], patch: int, landings: Landings
+) -> tuple[int, int | None]:
+    """Return the landing of a patch that lasts, or the last one with the step that took it back."""
+    most = max(series.count_patch(patch, number).found for number in landings[patch])
+    landed, back = landings[patch][0], None
+    for number in landings[patch]:
+        is_best = series.count_patch(patch, number).found >= FEWEST_ELSEWHERE * most
+        if not is_best or (back is not None and number <= back):
+            continue
+        together = [other for other, numbers in landings.items() if number in numbers]
+        is_mute = not series.count_patch(patch, number).found
+        landed = number
+        back = reversal(series, gone, together if is_mute else [patch], number)
+        if back is None or "landed again" in series.off:
+            break
+    return landed, back
+
+
 def _landed(
     series: Series, gone: Sequence[Counter[int]], patch: int, landings: Landings
 ) -> Absorption | None:
     """Follow a patch from its first landing to the last one that was not taken back."""
     steps = series.way.steps
-    most = max(series.count_patch(patch, number).found for number in landings[patch])
-    landed, back = None, None
-    for number in landings[patch]:
-        is_best = series.count_patch(patch, number).found >= FEWEST_ELSEWHERE * most
-        is_again = back is None or (number > back and "landed again" not in series.off)
-        if not is_best or not is_again or (landed is not None and back is None):
-            continue
-        landed, back = number, None
-        if "reverted" not in series.off:
-            together = [other for other, numbers in landings.items() if number in numbers]
-            is_mute = not series.count_patch(patch, number).found
-            back = reversal(series, gone, together if is_mute else [patch], number)
-    assert landed is not None
+    landed, back = _last_landing(series, gone, patch, landings)
     if back is not None:
         none = frozenset[int]()
         return Absorption(none, steps[landed], Event.REVERTED, is_whole=False, since=steps[back])
