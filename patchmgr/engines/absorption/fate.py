@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from patchmgr.engines.absorption.effect import Fate
 from patchmgr.engines.absorption.series import Series
-from patchmgr.engines.absorption.thresholds import FEWEST_BACK, FEWEST_REVERSED
+from patchmgr.engines.absorption.thresholds import FEWEST_REVERSED, MOST
 from patchmgr.engines.absorption.verdict import Event
 from patchmgr.engines.absorption.weave import HunkId
 
@@ -34,7 +34,7 @@ def reversal(series: Series, gone: Gone, patches: Collection[int], landed: int) 
             for hunk in series.hunks(patch)
             for fate in later_fates(series, hunk, landed, number)
         ]
-        if fates and fates.count(Fate.OPEN) >= FEWEST_BACK * len(fates):
+        if fates and fates.count(Fate.OPEN) >= MOST * len(fates):
             subject = series.way.steps[number].subject
             if _REVERT.search(subject) or _is_reverse(series, landed, number):
                 return number
@@ -91,7 +91,7 @@ def restored(series: Series, patch: int, landed: int) -> frozenset[int]:
     count = sum(map(len, fates.values()))
     back = {h for h, now in fates.items() if now and all(fate is Fate.OPEN for fate in now)}
     back = {hunk for hunk in back if _takes_out(series, hunk)}
-    is_most = sum(len(fates[hunk]) for hunk in back) >= FEWEST_BACK * count
+    is_most = sum(len(fates[hunk]) for hunk in back) >= MOST * count
     return frozenset(number for _, number in back) if is_most else frozenset()
 
 

@@ -19,8 +19,8 @@ from patchmgr.engines.absorption.series import BASE, Series
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_CAME,
     FEWEST_ELSEWHERE,
-    FEWEST_FOUND,
     FEWEST_LINES,
+    MOST,
     MOST_OPEN,
 )
 from patchmgr.engines.absorption.verdict import Absorption, Event
@@ -59,7 +59,7 @@ def _without_refuted(series: Series, found: Mapping[int, Absorption]) -> dict[in
         wrong = {number for number in one.hunks if _is_refuted(series, own, patch, one, number)}
         landed = series.way.steps.index(one.step)
         rest = (series.count((patch, n), landed).found for n in one.hunks - wrong)
-        enough = FEWEST_FOUND * series.count_patch(patch, landed).total
+        enough = MOST * series.count_patch(patch, landed).total
         if wrong and series.is_own(landed) and sum(rest) >= max(enough, FEWEST_LINES):
             wrong = set()
         if one.hunks - wrong or not one.hunks:
@@ -157,7 +157,7 @@ def _landings(series: Series, came: Sequence[Counter[int]]) -> Landings:
 def _is_landed(count: Count, *, is_own: bool) -> bool:
     if count.found == count.total:
         return count.total > 0
-    fewest = FEWEST_FOUND if is_own else FEWEST_ELSEWHERE
+    fewest = MOST if is_own else FEWEST_ELSEWHERE
     return count.found >= max(FEWEST_LINES, fewest * count.total)
 
 

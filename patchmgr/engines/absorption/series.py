@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from patchmgr.engines.absorption.effect import Count, Effect, Fate, effect
 from patchmgr.engines.absorption.rules import ALL_ON
-from patchmgr.engines.absorption.thresholds import FEWEST_OURS
+from patchmgr.engines.absorption.thresholds import MOST
 from patchmgr.engines.absorption.weave import CARRIED, Change, HunkId, Weave
 from patchmgr.engines.fold import FileStep
 from patchmgr.engines.telling import is_telling, normal_lines
@@ -237,4 +237,4 @@ class Series:
         """Say whether most of what a step adds to the files of the series is the series'."""
         added, _ = self.news(number)
         ours = sum(line in self.wanted[path][True] for path, line in added)
-        return "own landing" not in self.off and ours >= FEWEST_OURS * len(added)
+        return "own landing" not in self.off and ours >= MOST * len(added)
