@@ -52,7 +52,7 @@ class Effect(Struct, frozen=True):
 
     Counted are telling lines; of what a hunk puts in, or takes out, without any such line, all.
     `spaced` are the hunks that are there with other white space, `loose` those of which upstream
-    has some run in no state of the series.
+    has some run in no state of the series, and `wider` those where it has lines of its own, too.
     """
 
     fates: Mapping[Change, Fate]
@@ -60,6 +60,7 @@ class Effect(Struct, frozen=True):
     places: Mapping[Run, tuple[int, int]]
     spaced: Set[HunkId]
     loose: Set[HunkId]
+    wider: Set[HunkId]
 
 
 def effect(
@@ -76,14 +77,17 @@ def effect(
     fates: dict[Change, Fate] = {}
     places: dict[Run, tuple[int, int]] = {}
     loose: set[HunkId] = set()
+    wider: set[HunkId] = set()
     for run in weave.runs:
         place = places[run] = _place(weave, run, len(keys), pairs)
         state = _state(weave, run, keys[slice(*place)], pairs, is_gone=ours is None)
         if state is not None:
             fates.update(_fates_in_state(weave, run, state))
         else:
-            loose.update(by for node in weave.nodes[run.start : run.end] for by in node.events)
+            touching = {by for node in weave.nodes[run.start : run.end] for by in node.events}
+            loose |= touching
             news = sum(bool(key) and key not in words for key in keys[slice(*place)])
+            wider |= touching if news > _missing_beside(weave, run, pairs) else set()
             if ours is None or "news" in off:
                 news = len(weave.nodes)
             fates.update(_fates_in_other_words(weave, run, pairs, news))
@@ -96,7 +100,7 @@ def effect(
         and at in pairs
         and not _is_same(weave.nodes[at].text, lines[pairs[at]])
     }
-    return Effect(fates, _counts(weave, fates), places, spaced, loose)
+    return Effect(fates, _counts(weave, fates), places, spaced, loose, wider)
 
 
 def _is_same(one: bytes, other: bytes) -> bool:

@@ -301,9 +301,12 @@ def _how(series: Series, patch: int, hunks: Collection[int], landed: int, *, is_
         return How.RANGE
     if not is_there or any(count.found < count.total for count in counts):
         return How.HISTORY
-    paths = {series.paths[patch, number] for number in hunks if (patch, number) not in series.plain}
-    spaced = {hunk for path in paths for hunk in series.effect_at(path, series.way.end).spaced}
-    return How.EXACT if spaced.isdisjoint((patch, number) for number in hunks) else How.WHITESPACE
+    here = {(patch, number) for number in hunks} - series.plain.keys()
+    seen = [series.effect_at(series.paths[hunk], series.way.end) for hunk in here]
+    if any(not here.isdisjoint(effect.wider) for effect in seen):
+        return How.SUPERSET
+    spaced = any(not here.isdisjoint(effect.spaced) for effect in seen)
+    return How.WHITESPACE if spaced else How.EXACT
 
 
 def _is_replaced(series: Series, hunk: HunkId, landed: int) -> bool:
