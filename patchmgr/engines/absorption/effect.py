@@ -73,7 +73,7 @@ def effect(
     lines = split_lines(ours or b"")
     keys = [bare(line) for line in lines]
     pairs = _paired(weave, keys)
-    words = {node.key for node in weave.nodes}
+    words, matched = {node.key for node in weave.nodes}, set(pairs.values())
     fates: dict[Change, Fate] = {}
     places: dict[Run, tuple[int, int]] = {}
     loose: set[HunkId] = set()
@@ -87,7 +87,8 @@ def effect(
             touching = {by for node in weave.nodes[run.start : run.end] for by in node.events}
             loose |= touching
             news = sum(bool(key) and key not in words for key in keys[slice(*place)])
-            wider |= touching if news > _missing_beside(weave, run, pairs) else set()
+            more = sum(bool(keys[n]) and n not in matched for n in range(*place))
+            wider |= touching if more > _missing_beside(weave, run, pairs) else set()
             if ours is None or "news" in off:
                 news = len(weave.nodes)
             fates.update(_fates_in_other_words(weave, run, pairs, news))
