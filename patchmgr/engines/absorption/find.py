@@ -56,16 +56,27 @@ def _without_refuted(series: Series, found: Mapping[int, Absorption]) -> dict[in
     own = own_lines(item.patch for item in series.folded)
     kept: dict[int, Absorption] = {}
     for patch, one in found.items():
-        wrong = {number for number in one.hunks if _is_refuted(series, own, patch, one, number)}
-        landed = series.way.steps.index(one.step)
-        rest = (series.count((patch, n), landed).found for n in one.hunks - wrong)
-        enough = MOST * series.count_patch(patch, landed).total
-        if wrong and series.is_own(landed) and sum(rest) >= max(enough, FEWEST_LINES):
-            wrong = set()
+        wrong = _refuted(series, own, patch, one)
         if one.hunks - wrong or not one.hunks:
             is_whole = one.is_whole and not wrong
             kept[patch] = replace(one, hunks=one.hunks - wrong, is_whole=is_whole)
     return kept
+
+
+def _refuted(series: Series, own: Mapping[str, Own], patch: int, one: Absorption) -> frozenset[int]:
+    """Return the hunks that a proof refutes; none where the others are enough, large ones first."""
+    landed = series.way.steps.index(one.step)
+    found = {number: series.count((patch, number), landed).found for number in one.hunks}
+    enough = max(MOST * series.count_patch(patch, landed).total, FEWEST_LINES)
+    wrong, rest = set[int](), 0
+    for number in sorted(found, key=lambda number: (-found[number], number)):
+        if _is_refuted(series, own, patch, one, number):
+            wrong.add(number)
+        else:
+            rest += found[number]
+        if rest >= enough and series.is_own(landed):
+            return frozenset()
+    return frozenset(wrong)
 
 
 def _is_refuted(
