@@ -188,6 +188,33 @@ def test_the_same_layout_is_not_the_same_member() -> None:
             id="changed-by-two-alike",
         ),
         pytest.param(
+            tale(
+                [{"a": inserted(*PIECES), "b": None}],
+                ("All but the deletion", {"a": inserted(*PIECES), "b": b"kept for now\n"}),
+                base={"a": BASE, "b": b"old\n"},
+            ),
+            ["landed c0 history"],
+            id="a-deleted-file-that-the-landing-keeps-in-other-words",
+        ),
+        pytest.param(
+            tale(
+                [{"a": inserted(*PIECES), "b": None}],
+                ("All but the deletion", {"a": inserted(*PIECES)}),
+                base={"a": BASE, "b": b"old\n"},
+            ),
+            ["landed c0 exact hunks 0"],
+            id="a-deleted-file-that-the-landing-does-not-touch",
+        ),
+        pytest.param(
+            tale(
+                [{"a": inserted(*PIECES), "b": b"\0mine"}],
+                ("All", {"a": inserted(*PIECES), "b": b"\0reviewed"}),
+                base={"a": BASE, "b": b"\0old"},
+            ),
+            ["landed c0 history"],
+            id="a-binary-that-the-landing-has-otherwise",
+        ),
+        pytest.param(
             tale(a(COMMON), *on_a(COMMON, swap(COMMON, BESIDE), TEN)),
             ["-"],
             id="a-line-that-stands-elsewhere-and-went-again",

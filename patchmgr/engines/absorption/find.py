@@ -67,7 +67,7 @@ def _refuted(series: Series, own: Mapping[str, Own], patch: int, one: Absorption
     """Return the hunks that a proof refutes; none where the others are enough, large ones first."""
     landed = series.way.steps.index(one.step)
     found = {number: series.count((patch, number), landed).found for number in one.hunks}
-    enough = max(MOST * series.count_patch(patch, landed).total, FEWEST_LINES)
+    enough = _enough(series.count_patch(patch, landed))
     wrong, rest = set[int](), 0
     for number in sorted(found, key=lambda number: (-found[number], number)):
         if _is_refuted(series, own, patch, one, number):
@@ -269,17 +269,30 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
 
 
 def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Say whether a hunk of a landed patch is in with it: there, or in other words."""
+    """Say whether a hunk of a landed patch is in with it: there, in other words, or left out."""
+    if _is_there(series, hunk, landed):
+        return True
+    whole, path = series.count_patch(hunk[0], landed), series.paths[hunk]
+    if hunk in series.deletions and whole.found - series.count(hunk, landed).found < _enough(whole):
+        return False
+    is_small = whole.open <= MOST_OPEN * whole.total and "left out" not in series.off
+    is_touched = series.version(path, landed) != series.version(path, landed - 1)
+    has_mode = series.has_mode(hunk, landed)
+    return is_touched and is_small and has_mode and series.is_own(landed)
+
+
+def _enough(patch: Count) -> float:
+    """Return how many lines of a patch are enough to know its own landing by."""
+    return max(MOST * patch.total, FEWEST_LINES)
+
+
+def _is_there(series: Series, hunk: HunkId, landed: int) -> bool:
+    path = series.paths[hunk]
     if hunk in series.plain or not series.has_mode(hunk, landed):
         return hunk in series.plain and series.has_plain(hunk, landed)
-    whole, path = series.count_patch(hunk[0], landed), series.paths[hunk]
     if hunk in series.deletions and series.weaves[path].is_deleted:
         return series.version(path, landed) is None
-    if not series.count(hunk, landed).open:
-        return True
-    is_touched = series.version(path, landed) != series.version(path, landed - 1)
-    is_small = whole.open <= MOST_OPEN * whole.total and "left out" not in series.off
-    return is_touched and is_small and series.is_own(landed)
+    return not series.count(hunk, landed).open
 
 
 def _wordings(series: Series, patch: int, hunks: Collection[int], landed: int) -> Iterator[Wording]:
@@ -310,7 +323,8 @@ def _how(series: Series, patch: int, hunks: Collection[int], landed: int, *, is_
     counts = [series.count((patch, number), landed) for number in hunks]
     if any(_is_replaced(series, (patch, number), landed) for number in hunks):
         return How.RANGE
-    if not is_there or any(count.found < count.total for count in counts):
+    is_all = all(_is_there(series, (patch, number), landed) for number in hunks)
+    if not (is_there and is_all) or any(count.found < count.total for count in counts):
         return How.HISTORY
     here = {(patch, number) for number in hunks} - series.plain.keys()
     seen = [series.effect_at(series.paths[hunk], series.way.end) for hunk in here]
