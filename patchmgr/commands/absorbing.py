@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.touched import touched_paths
@@ -22,13 +23,39 @@ from patchmgr.plumbing.workbench import Workbench
 FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less than asking
 
 
-def with_absorbed(
+class Search(Struct, frozen=True):
+    """The patches that upstream may have, what each does to its side, and upstream's way."""
+
+    items: tuple[Item, ...]
+    folded: tuple[Folded, ...]
+    way: Way
+
+
+def search_of(
     bench: Workbench,
     items: Sequence[Item],
     base: StoredTree,
     onto: StoredTree,
     renames: Mapping[str, str],
     history: KnownHistory,
+) -> Search:
+    """Return what is to be found: of patches that apply to the base, and are not refused."""
+    kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
+    paths = touched_paths([item.patch for item in kept])
+    start = {path: base.entry(path) for path in paths}
+    target = {path: onto.entry(renames.get(path, path)) for path in paths}
+    steps = history.steps(tuple(dict.fromkeys((*paths, *renames.values()))))
+    old = Overlay(base)
+    folded = tuple(
+        Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in (kept if steps else ())
+    )
+    return Search(kept, folded, Way(start, target, renames, steps))
+
+
+def with_absorbed(
+    bench: Workbench,
+    items: Sequence[Item],
+    search: Search,
     before: Answers,
     elsewhere: ChangedFiles,
     on_search: Callable[[], None],
@@ -37,30 +64,20 @@ def with_absorbed(
 
     `on_search` is called before a search of many steps that no run before has made.
     """
-    kept = [i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None)]
-    paths = touched_paths([item.patch for item in kept])
-    start = {path: base.entry(path) for path in paths}
-    target = {path: onto.entry(renames.get(path, path)) for path in paths}
-    steps = history.steps(tuple(dict.fromkeys((*paths, *renames.values()))))
-    if not steps:
+    way = search.way
+    if not way.steps:
         return tuple(items)
-    old = Overlay(base)
-    folded = [Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in kept]
 
     def find() -> Mapping[int, Absorption]:
-        way = Way(start, target, renames, steps)
-        return find_absorbed(Series(folded, way, bench, elsewhere=elsewhere.gaining))
+        if len(way.steps) >= FEWEST_KEPT:
+            on_search()
+        return find_absorbed(Series(search.folded, way, bench, elsewhere=elsewhere.gaining))
 
-    about = (folded, start, target, sorted(renames.items()))
-
-    def find_anew() -> Mapping[int, Absorption]:
-        on_search()
-        return find()
-
-    few = len(steps) < FEWEST_KEPT
-    found = find() if few else absorbed_before(before, about, steps, find_anew)
+    about = (search.folded, way.start, way.target, sorted(way.homes.items()))
+    few = len(way.steps) < FEWEST_KEPT
+    found = find() if few else absorbed_before(before, about, way.steps, find)
     known = {
-        id(item): replace(item, steps=folded[number].steps, absorption=found.get(number))
-        for number, item in enumerate(kept)
+        id(item): replace(item, steps=search.folded[number].steps, absorption=found.get(number))
+        for number, item in enumerate(search.items)
     }
     return tuple(known.get(id(item), item) for item in items)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.commands.absorbing import with_absorbed
+from patchmgr.commands.absorbing import search_of, with_absorbed
 from patchmgr.commands.auditing import Auditor
 from patchmgr.commands.touched import new_paths, touched_paths
 from patchmgr.engines.absorption.reliability import with_reliability
@@ -182,9 +182,8 @@ def carry(
         if history is not None:
             every = (*paths, *renames.values())
             way = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
-            items = with_absorbed(
-                bench, items, base, onto, renames, way, kept, elsewhere, structure.begin
-            )
+            search = search_of(bench, items, base, onto, renames, way)
+            items = with_absorbed(bench, items, search, kept, elsewhere, structure.begin)
         judged, changes = rebase_series(
             items,
             base,
