@@ -21,6 +21,10 @@ PATTERNS = (
     "*.cmake", "CMakeLists.txt", "*.toml", "*.yaml", "*.yml", "*.txt", "*.md", "*.rst",
 )  # fmt: skip
 
+# What `git merge` does with a text. A git before 2.44 has no --diff-algorithm, and fails at once.
+_GIT_FIRST = (
+    "git merge-file -q -p --diff-algorithm=histogram %A %O %B >%A~ 2>/dev/null && mv -f %A~ %A"
+)
 _SCRIPT = (
     "import sys; sys.path = [p for p in sys.path if p] + [{here!r}]; "
     "from patchmgr.cli import main; main()"
@@ -75,9 +79,10 @@ def uninstall_driver(repository: Path, *, is_dry_run: bool) -> DriverChange:
 
 
 def _command(upstream: str, workspace: Workspace | None) -> str:
-    """Return the command that git runs for a file: this Python and this patchmgr.
+    """Return the command that git runs for a file: git's own merge, and for a conflict patchmgr.
 
-    Git runs it in the work tree, where a module of any name may lie: it is not looked at.
+    It is this Python and this patchmgr. Git runs it in the work tree, where a module of any name
+    may lie: it is not looked at.
     """
     here = os.fspath(Path(__file__).resolve().parents[2])
     script = _SCRIPT.format(here=here)
@@ -85,4 +90,5 @@ def _command(upstream: str, workspace: Workspace | None) -> str:
     if workspace is not None:
         words += ["-C", os.fspath(workspace.root)]
     words += ["merge-driver", "run", "--upstream", upstream]
-    return " ".join(shlex.quote(word).replace("%", "%%") for word in words) + " -- %O %A %B %P"
+    ours = " ".join(shlex.quote(word).replace("%", "%%") for word in words) + " -- %O %A %B %P"
+    return f"{_GIT_FIRST} || {{ rm -f %A~; {ours}; }}"

@@ -266,6 +266,26 @@ def test_a_broken_memory_does_not_stop_git(scene: Scene, clone: Repository) -> N
     assert sys.executable
 
 
+def test_the_driver_starts_for_what_git_cannot_merge_alone(clone: Repository, run: Run) -> None:
+    driver(run, "install")
+    command = clone.git("config", "merge.patchmgr.driver").strip()
+    started = command.replace(sys.executable, "touch started; false ")
+    # This option came with git 2.44; without it git fails, and patchmgr starts for every file.
+    is_new = "diff-algorithm" in clone.git("merge-file", "-h", good=(129,))
+    clone.git("config", "merge.patchmgr.driver",
+              started if is_new else started.replace(" --diff-algorithm=histogram", ""))  # fmt: skip
+    clone.git("checkout", "--quiet", "-b", "far")
+    clone.commit({"pkg/a.py": text(l10="theirs\n", l25="far\n")}, "far")
+    clone.git("checkout", "--quiet", "main")
+    clone.commit({"pkg/a.py": text(l10="theirs\n", l2="near\n")}, "near")
+    clone.git("merge", "--quiet", "far")
+    assert (clone.root / "pkg/a.py").read_text() == text(l10="theirs\n", l2="near\n", l25="far\n")
+    assert not (clone.root / "started").exists()
+    clone.git("merge", "--quiet", "theirs", good=(1,))
+    assert (clone.root / "started").exists()
+    assert not list(clone.root.glob(".merge_file*"))
+
+
 def test_a_driver_that_cannot_merge_says_so_to_git(clone: Repository, run: Run) -> None:
     driver(run, "run", "--", "none", "none", "none", "a", code=129)
     assert (clone.root / "pkg/a.py").read_text() == text(l10="theirs\n")
