@@ -272,8 +272,9 @@ def test_the_driver_starts_for_what_git_cannot_merge_alone(clone: Repository, ru
     started = command.replace(sys.executable, "touch started; false ")
     # This option came with git 2.44; without it git fails, and patchmgr starts for every file.
     is_new = "diff-algorithm" in clone.git("merge-file", "-h", good=(129,))
-    clone.git("config", "merge.patchmgr.driver",
-              started if is_new else started.replace(" --diff-algorithm=histogram", ""))  # fmt: skip
+    if not is_new:
+        started = started.replace(" --diff-algorithm=histogram", "")
+    clone.git("config", "merge.patchmgr.driver", started)
     clone.git("checkout", "--quiet", "-b", "far")
     clone.commit({"pkg/a.py": text(l10="theirs\n", l25="far\n")}, "far")
     clone.git("checkout", "--quiet", "main")
