@@ -240,6 +240,7 @@ def _tell_arranged(done: Arranged, command: str, *, is_dry_run: bool, json: bool
 def show_(
     patch: MaybePatch = None,
     header: Annotated[bool, typer.Option("--header", help="The header alone.")] = False,
+    edits: Annotated[bool, typer.Option("--edits", help="What it changes, in words.")] = False,
     to: To = None,
     series: OfSeries = None,
     json: Json = False,
@@ -248,10 +249,14 @@ def show_(
 
     Example: patchmgr show fix-allow-list --header
     """
-    from patchmgr.commands.listing import shown_patch
-    from patchmgr.render.authoring import patch_document
+    from patchmgr.commands.listing import shown_edits, shown_patch
+    from patchmgr.render.authoring import edits_text, patch_document
 
     session, target = open_at(to, wants_json=json)
+    if edits:
+        found, files = shown_edits(session, patch, target, series)
+        show(patch_document(found, files) if json else edits_text(found, files))
+        return
     found = shown_patch(session, patch, target, series)
     if json:
         show(patch_document(found))

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from patchmgr.commands.chain import chain_of
 from patchmgr.commands.desk import Desk
 from patchmgr.commands.opening import desk_of
 from patchmgr.commands.session import Session
+from patchmgr.engines.fold import FileStep, step_patch
+from patchmgr.engines.merge.edits import Edit, edits_of
 from patchmgr.engines.picking import pick
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.patch import Patch
@@ -108,11 +111,56 @@ def neighbour(found: Listing, given: str | None, *, step: int) -> str:
     return rows[at]
 
 
+class FileEdits(Struct, frozen=True):
+    """What a patch does to a file, edit by edit."""
+
+    path: str
+    edits: tuple[Edit, ...]
+
+
 def shown_patch(session: Session, given: str | None, to: Path | None, series: str | None) -> Patch:
     """Return a patch of a series, the top unless it is named."""
     with desk_of(session, to, series, is_dry_run=True, only_reads=True, at_any_place=True) as desk:
-        if given is not None:
-            return desk.patches[desk.pick(given)]
-        if desk.top is None:
-            raise PatchmgrError("no-patch", f"no patch of {desk.name} is pushed; name one")
-        return desk.patches[desk.top]
+        return _shown(desk, given)
+
+
+def shown_edits(
+    session: Session, given: str | None, to: Path | None, series: str | None
+) -> tuple[Patch, tuple[FileEdits, ...]]:
+    """Return a patch of a series, the top unless it is named, and its edits by file."""
+    with desk_of(session, to, series, is_dry_run=True, only_reads=True, at_any_place=True) as desk:
+        patch = _shown(desk, given)
+        chain = chain_of(desk)
+        before = desk.ground.overlay(chain.states[chain.position(patch.name)])
+        return patch, tuple(
+            _file_edits(desk, step) for step in step_patch(before, patch, desk.bench)
+        )
+
+
+def _shown(desk: Desk, given: str | None) -> Patch:
+    if given is not None:
+        return desk.patches[desk.pick(given)]
+    if desk.top is None:
+        raise PatchmgrError("no-patch", f"no patch of {desk.name} is pushed; name one")
+    return desk.patches[desk.top]
+
+
+def _file_edits(desk: Desk, step: FileStep) -> FileEdits:
+    change, path = step.change, step.change.path
+    edits: list[Edit] = []
+    if step.base is None:
+        edits.append(Edit("", "add the file"))
+    elif step.theirs is None:
+        edits.append(Edit("", "delete the file"))
+    else:
+        if change.old_path != change.new_path:
+            edits.append(Edit("", f"move it here from {change.old_path}"))
+        if step.base.mode != step.theirs.mode:
+            edits.append(Edit("", f"change its mode to {step.theirs.mode}"))
+        texts = [desk.bench.read(entry.blob) for entry in (step.base, step.theirs)]
+        if change.binary is not None or any(b"\0" in text for text in texts):
+            edits.append(Edit("", "replace its content, which is binary"))
+        elif change.hunks:
+            base, theirs = (text.decode("utf-8", "surrogateescape") for text in texts)
+            edits += edits_of(base, theirs, path)
+    return FileEdits(path, tuple(edits))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from patchmgr.model.comparison import Sameness
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from patchmgr.commands.crossing import Crossed
     from patchmgr.commands.guarding import Guarded
     from patchmgr.commands.heading import Headed
-    from patchmgr.commands.listing import Listing
+    from patchmgr.commands.listing import FileEdits, Listing
     from patchmgr.commands.pushing import Pushed
     from patchmgr.commands.refreshing import Refreshed
 
@@ -191,9 +191,22 @@ def name_document(name: str, command: str) -> str:
     return document(command, patch=name)
 
 
-def patch_document(patch: Patch) -> str:
-    """Return a patch as JSON."""
+def edits_text(patch: Patch, files: Sequence[FileEdits]) -> str:
+    """Return what a patch changes, in words: a line an edit, below the file's path."""
+    lines = [f"{clean(patch.name)}: {clean(patch.subject)}"]
+    for file in files:
+        lines += ["", clean(file.path), *(f"  {clean(str(edit))}" for edit in file.edits)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def patch_document(patch: Patch, files: Sequence[FileEdits] | None = None) -> str:
+    """Return a patch as JSON, with the edits of its files where they were asked for."""
     author = patch.author
+    edits = [
+        {"path": file.path, "symbol": edit.symbol or None, "text": edit.words}
+        for file in files or ()
+        for edit in file.edits
+    ]
     return document(
         "show",
         patch=patch.name,
@@ -203,6 +216,7 @@ def patch_document(patch: Patch) -> str:
         paths=list(patch.paths()),
         header=patch.header.decode("utf-8", "backslashreplace"),
         diff=patch.diff.decode("utf-8", "backslashreplace"),
+        **({} if files is None else {"edits": edits}),
     )
 
 

@@ -1,0 +1,158 @@
+"""The one aligner: which nodes of two sequences belong together."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate
+
+from patchmgr.engines.merge.tree import Node, likeness
+
+Nodes = tuple[Node, ...]
+Pair = tuple[int, int]
+_EQUAL = 4.0
+_SIMILAR = 0.6
+_LARGEST = 40_000  # pairs that are compared by likeness
+_TOKENS = frozenset({"code", "tokens"})
+
+
+@lru_cache(maxsize=1024)
+def aligned(kind: str, one: Nodes, other: Nodes) -> list[Pair]:
+    """Return the pairs that belong together in two sequences of a kind, in order."""
+    if kind in _TOKENS:
+        labels = [[_label(node) for node in side] for side in (one, other)]
+        pairs = sorted(_patience(labels[0], labels[1], _same_label))
+        return _significant(pairs, one, other)
+    said = [[f"{node.key}\0{node.said}" for node in side] for side in (one, other)]
+    return sorted(_patience(said[0], said[1], lambda i, j: node_likeness(one[i], other[j])))
+
+
+def _label(node: Node) -> str:
+    is_inner = node.kind in ("list", "block", "code")
+    return f"{node.kind}\0{node.key}" if is_inner else node.said or node.text
+
+
+def _same_label(_i: int, _j: int) -> float:
+    return 0.0  # equal labels are compared before
+
+
+def node_likeness(one: Node, other: Node) -> float:
+    """Return how much two nodes belong together, 0 where they do not."""
+    if one.said == other.said and one.said:
+        return _EQUAL
+    if one.kind != other.kind:
+        return 0.0
+    if one.key and one.key == other.key:
+        return 3.0
+    like = likeness(one.said, other.said)
+    least = 0.8 if one.key and other.key and one.kind != "line" else _SIMILAR
+    return 1.0 + like if like >= least or one.kind == "block" else 0.0
+
+
+def _patience(
+    a: Sequence[str], b: Sequence[str], like: Callable[[int, int], float]
+) -> Iterator[Pair]:
+    """Match common ends, then what is there once on both sides, then by likeness."""
+    todo = [(0, len(a), 0, len(b))]
+    while todo:
+        a0, a1, b0, b1 = todo.pop()
+        while a0 < a1 and b0 < b1 and a[a0] == b[b0]:
+            yield a0, b0
+            a0, b0 = a0 + 1, b0 + 1
+        while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1]:
+            a1, b1 = a1 - 1, b1 - 1
+            yield a1, b1
+        if a0 == a1 or b0 == b1:
+            continue
+        anchors = [pair for pair in _anchors(a, b, (a0, a1, b0, b1)) if pair != (a0, b0)]
+        if anchors:
+            for at, to in [*anchors, (a1, b1)]:
+                todo.append((a0, at, b0, to))
+                a0, b0 = at, to
+        elif (a1 - a0) * (b1 - b0) <= _LARGEST:
+            yield from _best(a, b, (a0, a1, b0, b1), like)
+
+
+def _anchors(a: Sequence[str], b: Sequence[str], box: tuple[int, int, int, int]) -> list[Pair]:
+    in_a, in_b = _singles(a, box[0], box[1]), _singles(b, box[2], box[3])
+    pairs = [(at, in_b[word]) for word, at in in_a.items() if at >= 0 and in_b.get(word, -1) >= 0]
+    return _longest_rising(sorted(pairs))
+
+
+def _singles(words: Sequence[str], start: int, end: int) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for at in range(start, end):
+        places[words[at]] = -1 if words[at] in places else at
+    return places
+
+
+def _longest_rising(pairs: Sequence[Pair]) -> list[Pair]:
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for n, (_, to) in enumerate(pairs):
+        at = bisect_left(ends, to)
+        ends[at : at + 1] = [to]
+        last[at : at + 1] = [n]
+        before.append(last[at - 1] if at else -1)
+    chain: list[Pair] = []
+    n = last[-1] if last else -1
+    while n >= 0:
+        chain.append(pairs[n])
+        n = before[n]
+    return chain[::-1]
+
+
+def _best(
+    a: Sequence[str],
+    b: Sequence[str],
+    box: tuple[int, int, int, int],
+    like: Callable[[int, int], float],
+) -> Iterator[Pair]:
+    """Match so that the likeness of all pairs is greatest."""
+    a0, a1, b0, b1 = box
+    rows, columns = a1 - a0, b1 - b0
+    weight = [
+        [_EQUAL if a[a0 + i] == b[b0 + j] else like(a0 + i, b0 + j) for j in range(columns)]
+        for i in range(rows)
+    ]
+    table = [[0.0] * (columns + 1) for _ in range(rows + 1)]
+    for i in range(rows - 1, -1, -1):
+        for j in range(columns - 1, -1, -1):
+            here = table[i + 1][j + 1] + weight[i][j] if weight[i][j] else 0.0
+            table[i][j] = max(here, table[i + 1][j], table[i][j + 1])
+    i = j = 0
+    while i < rows and j < columns:
+        if weight[i][j] and table[i][j] == table[i + 1][j + 1] + weight[i][j]:
+            yield a0 + i, b0 + j
+            i, j = i + 1, j + 1
+        elif table[i][j] == table[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+
+
+def _significant(pairs: list[Pair], one: Nodes, other: Nodes) -> list[Pair]:
+    """Leave out runs of pairs that weigh less than the edits on both their sides."""
+    weights = [[0, *accumulate(n.said.count(" ") + 1 for n in side)] for side in (one, other)]
+    runs: list[list[Pair]] = []
+    for pair in pairs:
+        if runs and pair == (runs[-1][-1][0] + 1, runs[-1][-1][1] + 1):
+            runs[-1].append(pair)
+        else:
+            runs.append([pair])
+    at = 0
+    while at < len(runs):
+        before = runs[at - 1][-1] if at else (-1, -1)
+        after = runs[at + 1][0] if at + 1 < len(runs) else (len(one), len(other))
+        start, end = runs[at][0], runs[at][-1]
+        left = max(w[s] - w[b + 1] for w, s, b in zip(weights, start, before, strict=True))
+        right = max(w[n] - w[e + 1] for w, n, e in zip(weights, after, end, strict=True))
+        weight = weights[0][end[0] + 1] - weights[0][start[0]]
+        if left and right and weight <= left and weight <= right:
+            del runs[at]
+            at = max(at - 1, 0)
+        else:
+            at += 1
+    return [pair for run in runs for pair in run]

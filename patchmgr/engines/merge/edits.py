@@ -1,0 +1,195 @@
+"""Lift what a patch does to a file to a list of edits, each with the symbol that it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from patchmgr.engines.merge.align import aligned
+from patchmgr.engines.merge.python import refined
+from patchmgr.engines.merge.tokens import PYTHON, Language, framed, language_of, read
+from patchmgr.engines.merge.tree import Node, lines_of, text_of
+
+_SHOWN = 60  # characters of a statement that are quoted
+_MOST = 2  # edits of the tokens of a statement that are told one by one
+_SYMBOLS = ("def", "class")
+_BRACKETS = ("(", ")", "[", "]", "{", "}")
+_HOLDERS = ("block", "clauses", "lines", "clause")
+_LISTS = {
+    "call": ("the argument {} of", "the call of {}"),
+    "parameters": ("the parameter {} of", "{}"),
+    "import": ("{} to", "the import from {}"),
+    "dict": ("{} to", "the dictionary {}"),
+    "set": ("{} to", "the set {}"),
+    "list": ("{} to", "the list {}"),
+    "tuple": ("{} to", "the tuple {}"),
+    "[": ("{} to", "the list {}"),
+    "{": ("{} to", "the list {}"),
+    "(": ("the argument {} of", "{}"),
+    "subscript": ("{} to", "the subscript of {}"),
+}
+
+
+class Edit(Struct, frozen=True):
+    """One thing that a patch does: in which symbol (`Class.method`, empty at the top), and what."""
+
+    symbol: str
+    words: str
+
+    def __str__(self) -> str:
+        """The edit as a sentence without a full stop."""
+        return f"{self.words} in {self.symbol}" if self.symbol else self.words
+
+
+def edits_of(base: str, theirs: str, path: str) -> tuple[Edit, ...]:
+    """Return what turns one text of the file at a path into another, from top to bottom."""
+    language = language_of(path)
+    sides = [read(framed(lines_of(text), language), language) for text in (base, theirs)]
+    return tuple(dict.fromkeys(_Lift(language).node(sides[0], sides[1], "", "")))
+
+
+class _Lift:
+    """Walks two trees side by side."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+
+    def node(self, base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]:
+        """Yield the edits of a node that both have; `within` is the statement around it."""
+        if base.whole == theirs.whole:
+            return
+        if base.said == theirs.said:
+            yield from self._layout(base, theirs, symbol)
+            return
+        if base.kind in _SYMBOLS and theirs.kind == base.kind and base.key != theirs.key:
+            old, new = (_name(node) for node in (base, theirs))
+            yield Edit(symbol, f"rename {_noun(base, symbol)} {old} to {new}")
+        if base.key == theirs.key == "logical" and self.language is PYTHON:
+            base, theirs = refined(base), refined(theirs)
+        if base.kind != theirs.kind or (
+            not (base.parts and theirs.parts) and base.kind not in ("list", "block")
+        ):
+            yield Edit(symbol, _rewritten(base, theirs))
+            return
+        is_line = theirs.key == "logical" or base.kind not in ("code", "list", *_HOLDERS)
+        about = _quoted(theirs) if is_line else within
+        yield from self._parts(base, theirs, _inside(base, symbol), about)
+
+    def _layout(self, base: Node, theirs: Node, symbol: str) -> Iterator[Edit]:
+        """Yield the statements that have another layout."""
+        inner = _inside(base, symbol)
+        if any(part.kind in _HOLDERS or part.key == "logical" for part in base.parts) or (
+            base.kind in _HOLDERS and len(base.parts) == len(theirs.parts)
+        ):
+            for one, other in zip(base.parts, theirs.parts, strict=False):
+                yield from self._layout(one, other, inner)
+        elif base.text != theirs.text:
+            yield Edit(symbol, f"lay out {_quoted(theirs)} anew")
+
+    def _parts(self, base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]:
+        ends = (len(base.parts), len(theirs.parts))
+        is_code = base.kind not in (*_HOLDERS, "list")
+        found: list[Edit] = []
+        tokens: list[str] = []
+        owner, i, j = "", 0, 0
+        for at, to in [*aligned(base.kind, base.parts, theirs.parts), ends]:
+            old, new = base.parts[i:at], theirs.parts[j:to]
+            if not is_code:
+                found += _came_and_went(base, old, new, symbol, within)
+            elif any(node.said for node in (*old, *new)):
+                tokens.append(text_of(old or new))
+                found.append(Edit(symbol, _replaced(text_of(old), text_of(new), within)))
+            if at < len(base.parts):
+                owner = _owner(base.parts[:at]) or owner
+                about = owner if base.parts[at].kind == "list" and owner else within
+                found += self.node(base.parts[at], theirs.parts[to], symbol, about)
+            i, j = at + 1, to + 1
+        is_torn = len(tokens) > _MOST or any(text.strip() in _BRACKETS for text in tokens)
+        yield from [Edit(symbol, _rewritten(base, theirs))] if is_torn else found
+
+
+def _came_and_went(
+    parent: Node, old: Sequence[Node], new: Sequence[Node], symbol: str, within: str
+) -> Iterator[Edit]:
+    """Yield the edits of parts that one of both has."""
+    old, new = ([node for node in nodes if node.said] for nodes in (old, new))
+    is_list = parent.kind == "list"
+    if len(old) == len(new) == 1 and old[0].kind == new[0].kind and (is_list or not old[0].key):
+        yield Edit(symbol, _rewritten(old[0], new[0]))
+        return
+    for verb, nodes in (("remove", old), ("add", new)):
+        for node in nodes:
+            yield Edit(symbol, f"{verb} {_thing(node, parent, symbol, within, verb)}")
+
+
+def _thing(node: Node, parent: Node, symbol: str, within: str, verb: str) -> str:
+    if parent.kind == "list":
+        item, host = _LISTS.get(parent.key, ("{} to", "{}"))
+        item = item if verb == "add" else item.replace("} to", "} from")
+        if parent.key == "parameters" and symbol.rpartition(".")[2] == within:
+            item, host = item.removesuffix(" of"), ""
+        return f"{item.format(_quoted(node))} {host.format(within)}".strip()
+    if node.kind in _SYMBOLS:
+        return f"{_noun(node, symbol)} {_name(node)}"
+    if node.kind == "import":
+        return _quoted(node)
+    if node.kind == "assignment" and node.key:
+        return f"the assignment to {node.key}"
+    return _quoted(node)
+
+
+def _replaced(old: str, new: str, within: str) -> str:
+    old, new = (" ".join(text.split()) for text in (old, new))
+    place = f" in {within}" if within else ""
+    if old and new:
+        return f"replace `{_cut(old)}` by `{_cut(new)}`{place}"
+    return f"add `{_cut(new)}`{place}" if new else f"remove `{_cut(old)}`{place}"
+
+
+def _said(nodes: Sequence[Node]) -> str:
+    return "".join(node.said for node in nodes)
+
+
+def _owner(before: Sequence[Node]) -> str:
+    """Return what a list belongs to: the name in front of its bracket, or its target."""
+    words = [node.text for node in before if node.kind in ("word", "sign")]
+    while words and words[-1] in ("(", "[", "{", "=", "import"):
+        words.pop()
+    return words[-1] if words and words[-1].isidentifier() else ""
+
+
+def _inside(node: Node, symbol: str) -> str:
+    if node.kind not in _SYMBOLS:
+        return symbol
+    return f"{symbol}.{_name(node)}" if symbol else _name(node)
+
+
+def _noun(node: Node, symbol: str) -> str:
+    if node.kind == "class":
+        return "the class"
+    return "the method" if symbol[:1].isupper() and "." not in symbol else "the function"
+
+
+def _name(node: Node) -> str:
+    return node.key.partition(" ")[2]
+
+
+def _rewritten(old: Node, new: Node) -> str:
+    """Say that a text became another one: from a little before where they differ."""
+    one, other = (" ".join(node.text.split()) for node in (old, new))
+    same = next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
+    start = max(0, same - _SHOWN // 2) if max(len(one), len(other)) > _SHOWN else 0
+    before = "…" if start else ""
+    return f"replace `{before}{_cut(one[start:])}` by `{before}{_cut(other[start:])}`"
+
+
+def _quoted(node: Node) -> str:
+    return f"`{_cut(node.text.strip().partition(chr(10))[0].strip())}`"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

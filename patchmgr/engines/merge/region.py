@@ -1,0 +1,238 @@
+"""The one reader of conflict markers: clean lines, and regions with what they need around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from patchmgr.engines.differences import changed_blocks
+from patchmgr.engines.merge.tokens import PYTHON, Language, lex
+from patchmgr.engines.merge.tree import lines_of
+
+_MARKER = re.compile(r"(?:(<{7}|\|{7}|>{7})(?: [^\n]*)?|(={7}))\r?\n?\Z")
+_DUE = {"": "<", "<": "|", "|": "=", "=": ">"}
+_FARTHEST = 300  # lines that are looked back or ahead for the end of a statement
+
+Lines = tuple[str, ...]
+
+
+class Region(Struct, frozen=True):
+    """The lines of the three sides that git could not merge.
+
+    All sides of a widened region begin with the same `before` lines that no conflict touches and
+    end with the same `after` lines. `head` and `tail` are lines of both sides that git took out of
+    the conflict though they are not in base.
+    """
+
+    base: Lines
+    ours: Lines
+    theirs: Lines
+    before: int = 0
+    after: int = 0
+    head: Lines = ()
+    tail: Lines = ()
+
+    @property
+    def sides(self) -> tuple[Lines, Lines, Lines]:
+        """Return base, ours and theirs."""
+        return self.base, self.ours, self.theirs
+
+
+Piece = Lines | Region
+
+
+def pieces_of(marked: str) -> tuple[Piece, ...] | None:
+    """Parse git's zdiff3 or diff3 text, ours first; None where its markers do not match."""
+    pieces: list[Piece] = []
+    parts: dict[str, list[str]] = {"": []}
+    side = ""
+    for line in lines_of(marked):
+        found = _MARKER.match(line)
+        kind = line[0] if found is not None else ""
+        if kind != _DUE[side]:
+            parts[side].append(line)
+        elif kind == "<":
+            pieces.append(tuple(parts[""]))
+            parts, side = {"<": []}, "<"
+        elif kind == ">":
+            base, ours, theirs = (tuple(parts[k]) for k in ("|", "<", "="))
+            pieces.append(Region(base, ours, theirs))
+            parts, side = {"": []}, ""
+        else:
+            side = kind
+            parts[side] = []
+    return None if side else (*pieces, tuple(parts[""]))
+
+
+def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
+    """Return the pieces with the lines that git took out of regions as both sides' own again.
+
+    zdiff3 does so with what both sides add at an end of a region: `head` and `tail`.
+    """
+    found = list(pieces)
+    in_base = _in_base(pieces, base)
+    at = 0
+    for n, piece in enumerate(pieces):
+        lines = piece.base if isinstance(piece, Region) else piece
+        start, at = at, at + len(lines)
+        if isinstance(piece, Region):
+            continue
+        first, last = 0, len(piece)
+        while n > 0 and first < last and start + first not in in_base:
+            first += 1
+        while n < len(pieces) - 1 and last > first and start + last - 1 not in in_base:
+            last -= 1
+        found[n] = piece[first:last]
+        _grow(found, n, piece[:first], piece[last:])
+    return tuple(found)
+
+
+def _in_base(pieces: Sequence[Piece], base: str) -> set[int]:
+    """Return which lines of the base that the pieces make are in the true one."""
+    virtual = [x for p in pieces for x in (p.base if isinstance(p, Region) else p)]
+    old, new = (
+        [x.encode("utf-8", "surrogateescape") for x in s] for s in (virtual, lines_of(base))
+    )
+    kept: set[int] = set()
+    at = 0
+    for block in changed_blocks(old, new):
+        kept.update(range(at, block.old_start))
+        at = block.old_end
+    return kept | set(range(at, len(old)))
+
+
+def _grow(found: list[Piece], n: int, first: Lines, last: Lines) -> None:
+    before = found[n - 1] if n else None
+    after = found[n + 1] if n + 1 < len(found) else None
+    if first and isinstance(before, Region):
+        found[n - 1] = Region(
+            before.base, before.ours + first, before.theirs + first, head=before.head, tail=first
+        )
+    if last and isinstance(after, Region):
+        found[n + 1] = Region(after.base, last + after.ours, last + after.theirs, head=last)
+
+
+def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
+    """Return the pieces with regions that begin and end with whole statements.
+
+    Where that reaches another region, they become one.
+    """
+    found = list(pieces)
+    at = 1
+    while at < len(found):
+        region = found[at]
+        assert isinstance(region, Region)
+        wide = _widened(found, at, language)
+        if wide is None:
+            if at + 2 < len(found) and not found[at + 1]:
+                wide = 0, 0
+            else:
+                at += 2
+                continue
+        at = _apply(found, at, wide)
+    return tuple(found)
+
+
+def _apply(found: list[Piece], at: int, wide: tuple[int, int]) -> int:
+    """Take lines before and after into a region, or join it with the next one it reaches."""
+    before, region, after = found[at - 1], found[at], found[at + 1]
+    assert isinstance(before, tuple) and isinstance(region, Region) and isinstance(after, tuple)
+    if wide[0] > len(before) and at > 1:
+        return _joined(found, at - 2)
+    if wide[1] > len(after) and at + 2 < len(found):
+        return _joined(found, at)
+    head = before[len(before) - wide[0] :] if wide[0] else ()
+    tail = after[: wide[1]]
+    found[at - 1] = before[: len(before) - len(head)]
+    base, ours, theirs = ((*head, *side, *tail) for side in region.sides)
+    found[at] = Region(base, ours, theirs, len(head), len(tail), region.head, region.tail)
+    found[at + 1] = after[len(tail) :]
+    return at + 2
+
+
+def _joined(found: list[Piece], at: int) -> int:
+    one, between, other = found[at : at + 3]
+    assert isinstance(one, Region) and isinstance(between, tuple) and isinstance(other, Region)
+    base, ours, theirs = ((*a, *between, *b) for a, b in zip(one.sides, other.sides, strict=True))
+    found[at : at + 3] = [Region(base, ours, theirs)]
+    return at
+
+
+def _widened(found: list[Piece], at: int, language: Language) -> tuple[int, int] | None:
+    """Return how many lines before and after a region needs to be whole, None for none."""
+    if language.layout == "lines" and language.family in ("text", "shell"):
+        return None
+    region = found[at]
+    assert isinstance(region, Region)
+    before = [x for p in found[:at] for x in (p.ours if isinstance(p, Region) else p)][-_FARTHEST:]
+    after = [x for p in found[at + 1 :] for x in (p.ours if isinstance(p, Region) else p)][
+        :_FARTHEST
+    ]
+    anchor = _anchor(before, language)
+    context = before[anchor:]
+    first = min(_starts("".join((*context, *s)), len(context), language) for s in region.sides)
+    places = [
+        ("".join((*context[first:], *side, *after)), len(context) - first + len(side))
+        for side in region.sides
+    ]
+    for room in (3, _FARTHEST):
+        ends = [_ends(text, lines, language, room) for text, lines in places]
+        common = ends[0] & ends[1] & ends[2]
+        if common:
+            break
+    last = min(common, default=0)
+    return None if first == len(context) and not last else (len(context) - first, last)
+
+
+_ANCHORS = re.compile(r"\s*(?:async def|def|class|import|from|@)\b|[A-Za-z_#@]")
+
+
+def _anchor(lines: Sequence[str], language: Language) -> int:
+    """Return the last line that surely begins a statement."""
+    starts = _ANCHORS if language is PYTHON else re.compile(r"[A-Za-z_#]")
+    for n in range(len(lines) - 1, -1, -1):
+        if starts.match(lines[n]) and not lines[n].lstrip().startswith("#"):
+            return n
+    return 0
+
+
+def _starts(text: str, lines: int, language: Language) -> int:
+    """Return the line where what is open at the end of the first lines begins."""
+    at, opened = 0, list[int]()
+    for token in lex(text, language):
+        start = at + token.lead.count("\n")
+        at = start + token.text.count("\n")
+        if start >= lines:
+            break
+        if at >= lines and token.kind == "string":
+            return min([start, *opened[:1]])
+        if token.kind == "sign":
+            opened = _opened(opened, token.text, start, language)
+    return opened[0] if opened else lines
+
+
+def _opened(opened: list[int], sign: str, line: int, language: Language) -> list[int]:
+    """Return the lines where brackets are open after a sign; blocks of C are none."""
+    brackets = "([" if language.layout == "signs" and language.family == "c" else "([{"
+    closing = ")]" if len(brackets) == 2 else ")]}"
+    if sign in brackets:
+        return [*opened, line]
+    return opened[:-1] if sign in closing else opened
+
+
+def _ends(text: str, lines: int, language: Language, room: int) -> set[int]:
+    """Return after how many more lines nothing is open, behind the first lines of a text."""
+    found: set[int] = set()
+    at, is_line, opened = 0, True, list[int]()
+    for token in lex(text, language):
+        end = at + token.lead.count("\n")
+        if not opened:
+            found.update(range(max(at + (not is_line), lines), end + 1))
+        at, is_line = end + token.text.count("\n"), token.text == "\n"
+        if token.kind == "sign":
+            opened = _opened(opened, token.text, 0, language)
+        if at > lines + room:
+            break
+    return {n - lines for n in found}

@@ -1,0 +1,450 @@
+"""Read any language by its tokens: brackets, separators and lines, by one table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
+
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_WORD = r"[^\W\d]\w*|\.?\d(?:[eE][+-]|'?[\w.])*"
+_STRING = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
+_TRIPLE = r'[rRbBuUfF]{0,2}(?:"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\')'
+_PREFIXED = rf"[rRbBuUfF]{{0,2}}(?:{_STRING})"
+_RAW = r'(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+_HASH = r"\#[^\r\n]*"
+_DIRECTIVE = (
+    r"(?:(?<=\n)|(?<![^\s]))\#[ \t]*[a-z_]+\b(?:\\\r?\n|/\*.*?\*/|(?!//)[^\\\n]|\\(?!\r?\n))*"
+)
+_C_COMMENT = r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/"
+_SIGN = r"\*\*=?|//=?|::|->|:=|<<=?|>>=?|&&|\|\||\+\+|--|[<>=!+\-*/%&|^@~]=|\.\.\.|\S"
+
+
+class Language(Struct, frozen=True):
+    """What the reader has to know of a language.
+
+    `layout` says what makes a statement: lines and their indentation (`indent`), lines (`lines`),
+    or signs (`signs`), where white space is free.
+    """
+
+    family: str
+    layout: str
+    comment: str = r"(?!)"
+    string: str = _STRING
+    directive: str = r"(?!)"
+    word: str = _WORD
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Return what finds the next token, with the white space before it."""
+        return re.compile(
+            rf"""(?P<gap> (?:[^\S\n]|\\\r?\n)* )
+            (?: (?P<directive>{self.directive}) | (?P<comment>{self.comment})
+              | (?P<string>{self.string}) | (?P<word>{self.word}) | (?P<eol>\n)
+              | (?P<sign>{_SIGN}) | \Z )""",
+            re.VERBOSE | re.DOTALL,
+        )
+
+
+PYTHON = Language("python", "indent", _HASH, rf"{_TRIPLE}|{_PREFIXED}")
+C = Language("c", "signs", _C_COMMENT, rf"{_RAW}|(?:u8|[uUL])?(?:{_STRING})", _DIRECTIVE)
+YAML = Language("yaml", "indent", rf"(?:(?<=\s)|(?<![^\n])){_HASH}", word=r"\w+(?:[.\-/+]\w+)*")
+SHELL = replace(YAML, family="shell", layout="lines")
+TOML = replace(SHELL, family="toml")
+CMAKE = Language("cmake", "lines", _HASH)
+JSON = Language("json", "signs")
+TEXT = Language("text", "lines", string=r"(?!)", word=r"\w+(?:[.\-/+]\w+)*")
+
+_LANGUAGES = {
+    PYTHON: ".py .pyi .pyx .bzl",
+    C: ".c .cc .cpp .cxx .h .hh .hpp .cu .cuh .inl .metal .mlir .td .java .js .ts .rs .go .m .mm",
+    YAML: ".yaml .yml",
+    SHELL: ".sh .bash Dockerfile .dockerfile .gitignore .mk Makefile .cfg .ini",
+    TOML: ".toml",
+    CMAKE: ".cmake CMakeLists.txt",
+    JSON: ".json",
+}
+_BY_ENDING = {end: language for language, ends in _LANGUAGES.items() for end in ends.split()}
+_PATTERNS = {language: language.pattern for language in (*_LANGUAGES, TEXT)}
+
+
+def language_of(path: str) -> Language:
+    """Return the language of the file at a path, by its name."""
+    name = PurePosixPath(path).name
+    return _BY_ENDING.get(name) or _BY_ENDING.get(PurePosixPath(path).suffix.lower(), TEXT)
+
+
+class Token(Struct, frozen=True):
+    """A token, the white space before it, and how many brackets are open behind it."""
+
+    kind: str
+    text: str
+    lead: str
+    depth: int
+
+
+def lex(text: str, language: Language) -> Iterator[Token]:
+    """Split a text; leads and texts in their order give it again.
+
+    A line feed is a token of its own, `eol`, where no bracket is open; the last token is empty.
+    """
+    pattern, at, lead, depth = _PATTERNS[language], 0, "", 0
+    while at < len(text):
+        match = pattern.match(text, at)
+        assert match is not None
+        at, kind = match.end(), match.lastgroup or "gap"
+        kind = "string" if kind == "mark" else kind
+        lead += match["gap"]
+        if kind == "gap":
+            continue
+        body = match[kind]
+        if kind == "eol" and (depth or language.layout == "signs"):
+            lead += body
+            continue
+        if kind == "sign":
+            depth = max(0, depth + (body in _CLOSERS) - (body in ")]}"))
+        yield Token(kind, body, lead, depth)
+        lead = ""
+    yield Token("end", "", lead, 0)
+
+
+def framed(lines: Sequence[str], language: Language) -> str:
+    """Join lines; where white space is free, line feeds stand before them and not behind."""
+    text = "".join(lines)
+    if language.layout != "signs" or not text:
+        return text
+    return "\n" + text.removesuffix("\n")
+
+
+def unframed(text: str, language: Language) -> str:
+    """Return a framed text as it was."""
+    return text if language.layout != "signs" or not text else text[1:] + "\n"
+
+
+def read(text: str, language: Language) -> Node:
+    """Read a text as the statements that it is."""
+    tokens = list(lex(text, language))
+    if language.layout == "signs":
+        return _Signs(tokens).block()
+    return _nested(_lines(tokens), language)
+
+
+# ---- lines and indentation
+
+
+class _Line(Struct, frozen=True):
+    """A logical line: the comments and blank lines before it, its indentation, its tokens."""
+
+    lead: str
+    indent: int
+    tokens: tuple[Token, ...]
+
+
+def _lines(tokens: Sequence[Token]) -> list[_Line]:
+    lines: list[_Line] = []
+    lead, mine = "", list[Token]()
+    for token in tokens:
+        is_last = token.kind in ("eol", "end")
+        mine.append(token)
+        if not is_last:
+            continue
+        said = [t for t in mine if t.kind not in ("comment", "eol", "end")]
+        if said or (token.kind == "end" and (lead or token.lead)):
+            indent = len(mine[0].lead.expandtabs(8)) if said else 0
+            lines.append(_Line(lead, indent, tuple(mine)))
+            lead = ""
+        else:
+            lead += "".join(t.lead + t.text for t in mine)
+        mine = []
+    if lead:
+        lines.append(_Line(lead, 0, ()))
+    return lines
+
+
+def _nested(lines: Sequence[_Line], language: Language) -> Node:
+    """Make statements of lines, those further in being the block of the line before."""
+    if language.layout == "lines":
+        return tree("block", [_simple(line, language) for line in lines])
+    statements: list[Node] = []
+    at = 0
+    while at < len(lines):
+        end = at + 1
+        while end < len(lines) and (lines[end].indent > lines[at].indent and lines[end].tokens):
+            end += 1
+        head = _simple(lines[at], language)
+        body = _nested(lines[at + 1 : end], language) if end > at + 1 else None
+        _add(statements, head, body, language)
+        at = end
+    return tree("block", statements)
+
+
+_CLAUSES = frozenset({"else", "elif", "except", "finally", "case"})
+
+
+def _add(statements: list[Node], head: Node, body: Node | None, language: Language) -> None:
+    """Add a line with its block: as a clause of the statement before, or as a new statement."""
+    last = statements[-1] if statements else None
+    parts = (*head.parts, *(() if body is None else (body,)))
+    if language is not PYTHON:
+        statements.append(tree(head.kind, parts, key=head.key, lead=head.lead))
+    elif last is not None and last.kind == "decorated":
+        joined = tree(head.kind, (*last.parts, *parts), key=head.key)
+        statements[-1] = replace(joined, lead=last.lead)
+    elif last is not None and head.kind in _CLAUSES and last.kind == "compound":
+        clause = tree("clause", parts, lead=head.lead, key=_clause_key(head))
+        statements[-1] = tree("compound", (*last.parts, clause), key=last.key, lead=last.lead)
+    elif head.kind == "compound":
+        first = tree("clause", parts)
+        statements.append(tree("compound", (first,), key=head.key, lead=head.lead))
+    else:
+        statements.append(tree(head.kind, parts, key=head.key, lead=head.lead))
+
+
+def _clause_key(head: Node) -> str:
+    return head.kind if head.kind in ("else", "finally") else head.said
+
+
+_COMPOUND = frozenset({"if", "for", "while", "with", "try", "match", *_CLAUSES})
+
+
+def _simple(line: _Line, language: Language) -> Node:
+    """Read one logical line."""
+    nodes = _grouped(line.tokens)
+    words = [t.text for t in line.tokens if t.kind not in ("comment", "eol", "end")]
+    kind, key = _what(words, line.tokens, language)
+    code = tree("code", nodes, key="logical")
+    return tree(kind, (code,), key=key, lead=line.lead)
+
+
+def _what(words: Sequence[str], tokens: Sequence[Token], language: Language) -> tuple[str, str]:
+    """Return the kind of a statement, and what tells it from others."""
+    if not words:
+        return "blank", ""
+    if language is not PYTHON:
+        return _what_line(words, language)
+    first = words[1] if words[0] == "async" and words[1:] else words[0]
+    if first in ("def", "class"):
+        at = words.index(first) + 1
+        return first, f"{first} {''.join(words[at : at + 1])}"
+    if first in ("import", "from"):
+        return "import", " ".join(
+            words[: words.index("import") + 1] if first == "from" and "import" in words else words
+        )
+    if first == "@":
+        return "decorated", ""
+    if first in _COMPOUND and ":" in words:
+        return (first if first in _CLAUSES else "compound"), ""
+    if len(tokens) and tokens[0].kind == "string" and len(words) == 1:
+        return "docstring", "docstring"
+    target = _assigned(tokens)
+    return ("assignment", target) if target else ("statement", "")
+
+
+def _assigned(tokens: Sequence[Token]) -> str:
+    """Return the target of an assignment, nothing for another statement."""
+    target = ""
+    for n, token in enumerate(tokens):
+        if (
+            token.kind == "sign"
+            and token.depth == 0
+            and (
+                token.text in ("=", ":")
+                or (token.text.endswith("=") and token.text not in ("==", "!=", "<=", ">="))
+            )
+        ):
+            return target if n else ""
+        if token.kind in ("comment", "eol", "end") or (
+            token.kind == "sign" and token.text not in ".,[]()*"
+        ):
+            return ""
+        target += token.text
+    return ""
+
+
+_KEYED_LINE = re.compile(r"\s*(?:-\s+)?([\w.\-/\"'\[\]]+)\s*[:=]")
+
+
+def _what_line(words: Sequence[str], language: Language) -> tuple[str, str]:
+    text = "".join(words)
+    found = _KEYED_LINE.match(text) if language.family in ("yaml", "toml", "shell") else None
+    if found is not None:
+        return "entry", found[1]
+    if language.family == "text":
+        name = re.match(r"([A-Za-z][\w.\-]*)(?=[<>=!~@;\[]|$)", text)
+        return ("entry", name[1].lower()) if name else ("line", "")
+    return "line", ""
+
+
+# ---- brackets
+
+
+def _grouped(tokens: Sequence[Token]) -> list[Node]:
+    """Return the tokens with what brackets hold as lists."""
+    nodes, at = list[Node](), 0
+    while at < len(tokens):
+        token = tokens[at]
+        nodes.append(leaf(token.kind, token.text, lead=token.lead))
+        at += 1
+        if token.kind == "sign" and token.text in _CLOSERS:
+            end = _closing(tokens, at)
+            if end is not None:
+                nodes.append(_listed(_grouped(tokens[at:end]), token.text))
+                at = end
+    return with_comments(nodes)
+
+
+def _closing(tokens: Sequence[Token], at: int) -> int | None:
+    """Return where the bracket that opens before a place is closed."""
+    depth = 1
+    for n in range(at, len(tokens)):
+        if tokens[n].kind == "sign":
+            depth += (tokens[n].text in _CLOSERS) - (tokens[n].text in ")]}")
+        if not depth:
+            return n
+    return None
+
+
+def _listed(nodes: Sequence[Node], bracket: str) -> Node:
+    """Read what a bracket holds: items with a comma behind each."""
+    items: list[Node] = []
+    mine: list[Node] = []
+    for node in nodes:
+        if node.kind == "sign" and node.text == "," and mine:
+            items.append(_item(mine, node.whole))
+            mine = []
+            continue
+        mine.append(node)
+    if mine:
+        items.append(_item(mine, ""))
+    return tree("list", items, key=bracket)
+
+
+def _item(nodes: Sequence[Node], tail: str) -> Node:
+    """Make an item: comments before it are its lead, those behind it its tail."""
+    first = 0
+    while first < len(nodes) - 1 and nodes[first].kind == "comment":
+        first += 1
+    last = len(nodes)
+    while last > first + 1 and nodes[last - 1].kind == "comment":
+        last -= 1
+    lead = "".join(n.whole for n in nodes[:first]) + nodes[first].lead
+    core = [replace(nodes[first], lead=""), *nodes[first + 1 : last]]
+    tail = core[-1].tail + "".join(n.whole for n in nodes[last:]) + tail
+    core[-1] = replace(core[-1], tail="")
+    return tree("code", core, lead=lead, tail=tail, key=item_key(core))
+
+
+def item_key(nodes: Sequence[Node]) -> str:
+    """Return what tells an item from the others: its keyword, its name, its key."""
+    words = [node.text for node in nodes[:3] if node.kind in ("word", "string", "sign", "list")]
+    if len(words) > 1 and words[1] in ("=", ":"):
+        return words[0]
+    if len(words) == 1 or words[:1] in (["*"], ["**"]):
+        return "".join(words)
+    return ""
+
+
+# ---- signs: statements end with a semicolon or a block
+
+_JOINING = frozenset({"else", "catch", "while"})
+
+
+class _Signs:
+    """Reads code whose white space is free."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = tokens
+        self.at = 0
+
+    def block(self) -> Node:
+        """Read to the end; closing brackets that nothing opens are tokens."""
+        return _statements(self._nodes(""))
+
+    def _nodes(self, closer: str) -> list[Node]:
+        nodes: list[Node] = []
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            if token.kind == "sign" and token.text == closer:
+                return nodes
+            self.at += 1
+            nodes.append(leaf(token.kind, token.text, lead=token.lead))
+            opens = token.kind == "sign" and token.text in _CLOSERS
+            if opens and _closing(self.tokens, self.at) is not None:
+                inner = self._nodes(_CLOSERS[token.text])
+                is_block = token.text == "{" and _is_code(inner)
+                nodes.append(_statements(inner) if is_block else _listed(inner, token.text))
+                token = self.tokens[self.at]
+                nodes.append(leaf(token.kind, token.text, lead=token.lead))
+                self.at += 1
+        return nodes
+
+
+def _is_code(nodes: Sequence[Node]) -> bool:
+    return any(
+        n.text == ";" or n.kind in ("directive", "block") for n in nodes if n.kind != "list"
+    ) or not any(n.text == "," for n in nodes)
+
+
+def _statements(nodes: Sequence[Node]) -> Node:
+    """Split at semicolons, directives and blocks; comments lead what follows."""
+    statements: list[Node] = []
+    mine: list[Node] = []
+
+    def end() -> None:
+        if mine:
+            statements.append(_statement(mine))
+            mine.clear()
+
+    for n, node in enumerate(nodes):
+        is_same_line = "\n" not in node.lead
+        if node.kind == "comment" and is_same_line and not mine and statements:
+            statements[-1] = replace(statements[-1], tail=statements[-1].tail + node.whole)
+            continue
+        if node.kind in ("directive", "end"):
+            end()
+        mine.append(node)
+        if node.kind == "directive" or (node.kind == "sign" and node.text == ";"):
+            end()
+        elif node.text == "}" and n and nodes[n - 1].kind == "block":
+            after = nodes[n + 1] if n + 1 < len(nodes) else None
+            if after is None or not (
+                after.text in _JOINING or after.text in ";,)=" or after.kind == "list"
+            ):
+                end()
+    end()
+    return tree("block", statements, key="{")
+
+
+def _statement(nodes: Sequence[Node]) -> Node:
+    first = 0
+    while first < len(nodes) - 1 and nodes[first].kind == "comment":
+        first += 1
+    lead = "".join(n.whole for n in nodes[:first]) + nodes[first].lead
+    core = [replace(nodes[first], lead=""), *nodes[first + 1 :]]
+    kind, key = _what_signs(core)
+    return tree(kind, core, key=key, lead=lead)
+
+
+def _what_signs(nodes: Sequence[Node]) -> tuple[str, str]:
+    words = [n.text for n in nodes]
+    if nodes[0].kind == "end":
+        return "blank", ""
+    if nodes[0].kind == "directive":
+        text = nodes[0].said
+        return ("import", text) if "include" in text else ("directive", "")
+    if words[0] in ("if", "for", "while", "switch", "do", "return", "case", "else"):
+        return "compound" if words[0] != "return" else "statement", ""
+    if "(" in words:
+        at = words.index("(")
+        has_block = any(n.kind == "block" for n in nodes)
+        return ("def", f"def {words[at - 1]}") if has_block and at else ("statement", "")
+    if words[0] in ("class", "struct", "enum", "namespace", "union") and len(words) > 1:
+        return "class", f"class {words[1]}"
+    if "=" in words[1:]:
+        return "assignment", words[words.index("=") - 1]
+    return "statement", ""

@@ -1,0 +1,118 @@
+"""The lossless tree that files are read into: joining the parts of a node gives its text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+SEQUENCES = frozenset({"block", "clauses", "code", "list", "lines", "tokens"})
+"""Kinds of nodes whose parts may come and go."""
+
+
+class Node(Struct, frozen=True, eq=False):
+    """A piece of a text: what it is, what tells it from its siblings, and its exact source.
+
+    `lead` is the white space and the comments before it, `tail` the separator behind it with the
+    comment on its line; `text` is the rest, and that of the parts joined. `said` is its content
+    without layout.
+    """
+
+    kind: str
+    text: str
+    said: str
+    parts: tuple[Node, ...] = ()
+    key: str = ""
+    lead: str = ""
+    tail: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The node as it is in the file."""
+        return self.lead + self.text + self.tail
+
+
+def leaf(kind: str, text: str, *, lead: str = "", tail: str = "", key: str = "") -> Node:
+    """Make a node without parts."""
+    return Node(kind, text, said_of(text), (), key, lead, tail)
+
+
+def tree(
+    kind: str, parts: Sequence[Node], *, key: str = "", lead: str = "", tail: str = ""
+) -> Node:
+    """Make a node of its parts."""
+    between = " , " if kind == "list" else " "
+    said = between.join(filter(None, (_said_whole(part) for part in parts)))
+    if kind == "block":
+        said = f"\x02 {said} \x03"  # what is within and what is behind is not the same
+    return Node(kind, "".join(part.whole for part in parts), said, tuple(parts), key, lead, tail)
+
+
+def _said_whole(part: Node) -> str:
+    """Return what a part says with the comments around it."""
+    words = [part.said]
+    if part.lead and not part.lead.isspace():
+        words.insert(0, said_of(part.lead))
+    if len(part.tail) > 1:
+        words.append(said_of(part.tail.lstrip(", \t")))
+    return " ".join(filter(None, words))
+
+
+def with_comments(nodes: Iterable[Node]) -> list[Node]:
+    """Return nodes with each comment that ends a line as the tail of the node before it."""
+    done: list[Node] = []
+    for node in nodes:
+        if node.kind == "comment" and done and "\n" not in node.lead:
+            done[-1] = replace(done[-1], tail=done[-1].tail + node.whole)
+        else:
+            done.append(node)
+    return done
+
+
+@lru_cache(maxsize=1 << 15)
+def said_of(text: str) -> str:
+    """Return the words and signs of a text, without layout and with one kind of quote."""
+    return " ".join(_WORD.findall(text.replace("'", '"')))
+
+
+@lru_cache(maxsize=1 << 12)
+def words_of(said: str) -> tuple[str, ...]:
+    """Return the words and signs of what a node says."""
+    return tuple(said.split())
+
+
+@lru_cache(maxsize=1 << 13)
+def _counted(said: str) -> Counter[str]:
+    return Counter(words_of(said))
+
+
+def likeness(one: str, other: str) -> float:
+    """Return how much of two contents is common: from 0 to 1."""
+    if one == other:
+        return 1.0
+    a, b = _counted(one), _counted(other)
+    size = a.total() + b.total()
+    return 2 * (a & b).total() / size if size else 1.0
+
+
+def text_of(nodes: Iterable[Node]) -> str:
+    """Join nodes to the text that they are."""
+    return "".join(node.whole for node in nodes)
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """Split a text at its line feeds only, endings kept."""
+    lines = text.split("\n")
+    last = lines.pop()
+    return (*(f"{line}\n" for line in lines), *((last,) if last else ()))
+
+
+@lru_cache(maxsize=256)
+def lines_node(text: str) -> Node:
+    """Read a text as nothing but lines."""
+    return tree("lines", [leaf("line", line) for line in lines_of(text)])

@@ -1,0 +1,98 @@
+"""What a patch changes, told in words: each edit with the symbol that it is in."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.merge.edits import edits_of
+
+PYTHON = '''\
+import os
+from a import b, c
+
+KINDS = {A, B}
+
+
+def select(x, y=1):
+    if x:
+        return call(x, key=1)
+    return [1, 2]
+
+
+class Choice:
+    """A choice."""
+
+    first = 1
+
+    def ask(self):
+        return self.first
+'''
+CUDA = """\
+#include <a.h>
+int f(int a, int b) {
+  if (a) { return g(a, b); }
+  return 1;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        pytest.param("b, c", "b, c, d", ["add `d` to the import from a"], id="imported-name"),
+        pytest.param("import os\n", "", ["remove `import os`"], id="import"),
+        pytest.param("A, B", "A, B, C", ["add `C` to the set KINDS"], id="element"),
+        pytest.param("A, B", "A", ["remove `B` from the set KINDS"], id="element-removed"),
+        pytest.param("y=1):", "y=2):", ["replace `1` by `2` in select in select"], id="default"),
+        pytest.param("y=1):", "y=1, z=2):", ["add the parameter `z=2` in select"], id="parameter"),
+        pytest.param(
+            "key=1)", "key=1, more=2)", ["add the argument `more=2` of the call of call in select"],
+            id="argument",
+        ),
+        pytest.param("if x:", "if x and y:", ["add `and y` in `if x and y:` in select"], id="test"),
+        pytest.param(
+            "        return self.first\n", "        log()\n        return self.first\n",
+            ["add `log()` in Choice.ask"], id="statement-of-a-method",
+        ),
+        pytest.param(
+            "    def ask(self):\n", "    def tell(self):\n        pass\n\n    def ask(self):\n",
+            ["add the method tell in Choice"], id="method",
+        ),
+        pytest.param("first = 1", "first = 1\n    second = 2",
+                     ["add the assignment to second in Choice"], id="field"),
+        pytest.param("[1, 2]", "[1,\n        2]", ["lay out `return [1,` anew in select"],
+                     id="layout"),
+        pytest.param("A choice.", "A choice.", [], id="nothing"),
+    ],
+)  # fmt: skip
+def test_a_change_of_python_is_told_in_words(old: str, new: str, words: list[str]) -> None:
+    assert PYTHON.count(old) == 1 or old == "A choice."
+    told = edits_of(PYTHON, PYTHON.replace(old, new), "a.py")
+    assert [str(edit) for edit in told] == words
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        pytest.param("#include <a.h>\n", "#include <a.h>\n#include <b.h>\n",
+                     ["add `#include <b.h>`"], id="include"),
+        pytest.param("g(a, b)", "g(a, b, c)", ["add the argument `c` of g in f"], id="argument"),
+        pytest.param("int b)", "int b, int c)", ["add the argument `int c` of f in f"],
+                     id="parameter"),
+        pytest.param("  return 1;", "  log();\n  return 1;", ["add `log();` in f"],
+                     id="statement"),
+    ],
+)  # fmt: skip
+def test_a_change_of_cuda_is_told_in_words(old: str, new: str, words: list[str]) -> None:
+    assert [str(edit) for edit in edits_of(CUDA, CUDA.replace(old, new), "a.cu")] == words
+
+
+def test_a_long_statement_is_shown_from_where_it_changes() -> None:
+    start = "value = " + " + ".join(f"part_{n}" for n in range(20))
+    (edit,) = edits_of(f"{start} + (a or b)\n", f"{start} + [c and\n d, e]\n", "a.py")
+    assert "(a or b)" in edit.words
+    assert "…" in edit.words
+
+
+def test_the_first_text_may_be_empty() -> None:
+    assert [edit.words for edit in edits_of("", "x = 1\n", "a.py")] == ["add the assignment to x"]

@@ -1,0 +1,61 @@
+"""Markers are read as git writes them, and regions hold whole statements."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.merge.region import Region, grown, pieces_of, widened
+from patchmgr.engines.merge.tokens import language_of
+from tests.engines.merge.marked import marked
+
+
+def _only(text: str, base: str, path: str) -> Region:
+    pieces = pieces_of(text)
+    assert pieces is not None
+    found = [p for p in widened(grown(pieces, base), language_of(path)) if isinstance(p, Region)]
+    assert len(found) == 1
+    return found[0]
+
+
+def test_the_pieces_are_the_clean_lines_and_the_regions() -> None:
+    *_, text = marked("b\n", "o\n", "t\n", before="1\n", after="2\n")
+    assert pieces_of(text) == (("1\n",), Region(("b\n",), ("o\n",), ("t\n",)), ("2\n",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n", "<<<<<<< ours\na\n||||||| base\n"],
+    ids=["without base", "without end"],
+)
+def test_markers_that_do_not_match_are_not_read(text: str) -> None:
+    assert pieces_of(text) is None
+
+
+def test_a_line_of_equal_signs_in_a_text_is_no_marker() -> None:
+    assert pieces_of("Title\n=======\ntext\n") == (("Title\n", "=======\n", "text\n"),)
+
+
+def test_a_region_within_a_call_is_widened_to_the_statement() -> None:
+    base, _, _, text = marked("  a=1,\n", "  a=2,\n", "  a=3,\n", before="x\nf(\n", after=")\ny\n")
+    region = _only(text, base, "a.py")
+    assert region.ours == ("f(\n", "  a=2,\n", ")\n")
+    assert (region.before, region.after) == (1, 1)
+
+
+def test_a_region_of_whole_statements_stays_as_it_is() -> None:
+    base, _, _, text = marked("a = 1\n", "a = 2\n", "a = 3\n", before="x\n", after="y\n")
+    assert (_only(text, base, "a.py").before, _only(text, base, "a.py").after) == (0, 0)
+
+
+def test_two_regions_of_one_statement_become_one() -> None:
+    region = "<<<<<<< ours\n{}\n||||||| base\n{}\n=======\n{}\n>>>>>>> theirs\n"
+    text = f"f(\n{region.format('a,', 'b,', 'c,')}  m,\n{region.format('x,', 'y,', 'z,')})\n"
+    found = _only(text, "f(\nb,\n  m,\ny,\n)\n", "a.py")
+    assert found.theirs == ("f(\n", "c,\n", "  m,\n", "z,\n", ")\n")
+
+
+def test_lines_that_git_took_out_of_a_region_are_in_it_again() -> None:
+    _, _, _, text = marked("", "def f():\n", "def g():\n", after="    return 1\n\nend\n")
+    region = _only(text, "end\n", "a.py")
+    assert region.ours == ("def f():\n", "    return 1\n", "\n")
+    assert region.tail == ("    return 1\n", "\n")

@@ -1,0 +1,100 @@
+"""Reading loses nothing, whatever the language."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.merge.python import refined
+from patchmgr.engines.merge.tokens import language_of, read
+from patchmgr.engines.merge.tree import Node
+
+PYTHON = '''\
+"""Docstring."""
+from a import (  # why
+    x,  # one
+    y
+)
+
+
+@decorated(
+    1,
+)
+async def f(a, *, b: int = 3, **rest) -> dict[str, int]:
+    # first
+    if a:  # head
+        return {"k": [1, 2], **rest}
+    elif b: pass
+    else:
+        x = """a
+b"""
+    # last
+    try:
+        call()()
+    except (A, B) as error:
+        raise
+    match a:
+        case [1, *_]:
+            pass
+
+class C: x: int
+'''
+TEXTS = {
+    "a.py": PYTHON,
+    "torn.py": ")\n    else:\n  x = [1,\n",
+    "a.cu": "#include <x.h>\n\n/* c */ int f(int a) { return g(a, {1, 2}); } // t\n",
+    "macro.h": "#define X \\\n 1\n#if Y // why\nint a;\n#endif\n",
+    "torn.cpp": "  } else {\n    f(1,\n#ifdef A\n",
+    "a.yaml": "on:\n  push: [a, b]\njobs:\n  # c\n  x:\n    - run: |\n        echo\n",
+    "a.toml": '[tool]\nx = [\n  "a",\n]\n',
+    "CMakeLists.txt": "set(X\n  a.cc\n  b.cc)\n",
+    "a.json": '{"a": [1, 2], "b": {}}\n',
+    "a.md": "# Title\n\n- one\n- two",
+    "Dockerfile": "FROM a\nRUN x && \\\n    y\n",
+    "empty.py": "",
+}
+
+
+@pytest.mark.parametrize("path", TEXTS)
+def test_reading_loses_nothing(path: str) -> None:
+    assert read(TEXTS[path], language_of(path)).whole == TEXTS[path]
+
+
+def _logical(node: Node) -> list[Node]:
+    if node.key == "logical":
+        return [node]
+    return [found for part in node.parts for found in _logical(part)]
+
+
+def test_a_logical_line_of_python_is_the_same_as_libcst_sees_it() -> None:
+    lines = _logical(read(PYTHON, language_of("a.py")))
+    assert len(lines) > 15
+    assert [refined(line).whole for line in lines] == [line.whole for line in lines]
+
+
+def test_the_joined_parts_of_a_node_are_its_text() -> None:
+    def check(node: Node) -> None:
+        assert not node.parts or "".join(part.whole for part in node.parts) == node.text
+        for part in node.parts:
+            check(part)
+
+    for path, text in TEXTS.items():
+        check(read(text, language_of(path)))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("f(a,\n  b,\n)\n", "f(a, b)\n"),
+        ("x = 'a'\n", 'x = "a"\n'),
+        ("from m import (a,\n    b)\n", "from m import (a, b)\n"),
+    ],
+)
+def test_what_is_laid_out_anew_says_the_same(one: str, other: str) -> None:
+    language = language_of("a.py")
+    assert read(one, language).said == read(other, language).said
+
+
+def test_what_is_moved_into_a_block_does_not_say_the_same() -> None:
+    language = language_of("a.py")
+    one, other = "if a:\n    b\nc\n", "if a:\n    b\n    c\n"
+    assert read(one, language).said != read(other, language).said
