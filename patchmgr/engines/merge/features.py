@@ -1,0 +1,231 @@
+"""What a careful person would look at in a region and in a candidate, as small categories."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from patchmgr.engines.merge.align import aligned
+from patchmgr.engines.merge.region import Region
+from patchmgr.engines.merge.replay import Place
+from patchmgr.engines.merge.tokens import Language
+from patchmgr.engines.merge.tree import Node, likeness, said_of, words_of
+
+_LINES = ((1, 3, 8, 20), ("0-1", "2-3", "4-8", "9-20", "21+"))
+_SHARES = ((0.001, 0.3, 0.999), ("none", "some", "most", "all"))
+_SIZES = ((0, 3, 10, 40), ("0", "1-3", "4-10", "11-40", "41+"))
+_GAPS = ((-1, 0, 3, 12), ("meet", "touch", "1-3", "4-12", "13+"))
+_LIKE = ((0.2, 0.5, 0.8, 0.999), ("0-0.2", "0.2-0.5", "0.5-0.8", "0.8-1", "1"))
+COUNTS = ((0, 1, 2), ("0", "1", "2", "3+"))
+REGIONS = ((1, 2, 5), ("1", "2", "3-5", "6+"))
+_WEIGHT = ("delete", "delete, replace", "kind", "edit", "replace", "same key", "insert")
+
+Words = Counter[str]
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
+    """Return the name of the bucket that a number falls into."""
+    limits, names = buckets
+    return names[bisect_left(limits, value)]
+
+
+class Subject(Struct, frozen=True):
+    """A region as its candidates are looked at: the words of its sides, what is known of it."""
+
+    base: Words
+    ours: Words
+    theirs: Words
+    features: dict[str, str]
+
+
+def subject_of(
+    region: Region, language: Language, sides: Sequence[Node], flat: Sequence[Node]
+) -> Subject:
+    """Return what is known of a region whose sides were read, as a tree and as tokens."""
+    base, ours, theirs = (Counter(words_of(said_of("".join(lines)))) for lines in region.sides)
+    features = {
+        "language": language.family,
+        "what": _what(sides),
+        "edits": _edits(region),
+        "lines": bucket(_most_lines(region), _LINES),
+        "alike": bucket(likeness(sides[1].said, sides[2].said), _LIKE),
+        "within": _within(base, ours, theirs),
+        "layout": _layout(sides),
+        "widened": "yes" if region.before or region.after else "no",
+        **_geometry(flat),
+        "revives": _revives(base, ours, theirs),
+        "both add": _shared(ours - base, theirs - base),
+    }
+    return Subject(base, ours, theirs, features)
+
+
+def _what(sides: Sequence[Node]) -> str:
+    """Return the kind of the statements that a side changes."""
+    known = {part.said for part in sides[0].parts}
+    changed = [p for side in sides[1:] for p in side.parts if p.said not in known]
+    changed += [p for p in sides[0].parts if all(p.said not in _said(s) for s in sides[1:])]
+    kinds = {part.kind for part in changed} - {"blank"}
+    if not kinds:
+        return "comment"
+    return kinds.pop() if len(kinds) == 1 else "mixed"
+
+
+def _geometry(flat: Sequence[Node]) -> dict[str, str]:
+    """Say what kind of edit each side makes, of how many tokens, and how far apart they are."""
+    changes = [edits_of(flat[0], side) for side in flat[1:]]
+    sizes = [sum(max(e[1] - e[0], e[3] - e[2]) for e in edits) for edits in changes]
+    return {
+        "ours does": _does(changes[0]),
+        "theirs does": _does(changes[1]),
+        "ours changes": bucket(sizes[0], _SIZES),
+        "theirs changes": bucket(sizes[1], _SIZES),
+        "apart": bucket(_distance(*changes), _GAPS),
+    }
+
+
+_Edit = tuple[int, int, int, int]
+
+
+def edits_of(base: Node, side: Node) -> list[_Edit]:
+    """Return what changes between two nodes of tokens: places in base, and in the side."""
+    edits: list[_Edit] = []
+    start = first = 0
+    pairs = aligned("code", base.parts, side.parts)
+    for at, to in (*pairs, (len(base.parts), len(side.parts))):
+        if at > start or to > first:
+            edits.append((start, at, first, to))
+        start, first = at + 1, to + 1
+    return edits
+
+
+def _does(edits: Sequence[_Edit]) -> str:
+    kinds = {"insert" if e[0] == e[1] else "delete" if e[2] == e[3] else "replace" for e in edits}
+    return kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "nothing"
+
+
+def _distance(ours: Sequence[_Edit], theirs: Sequence[_Edit]) -> int:
+    """Return how many tokens are between the nearest edits of both sides, -1 where they meet."""
+    gaps = [max(a[0] - b[1], b[0] - a[1]) for a in ours for b in theirs]
+    return max(-1, min(gaps, default=1000))
+
+
+def _revives(base: Words, ours: Words, theirs: Words) -> str:
+    """Say whether one side adds names that the other one takes away."""
+    back = [(base - mine) & (other - base) for mine, other in ((ours, theirs), (theirs, ours))]
+    names = [any(word.isidentifier() for word in words) for words in back]
+    return {(0, 0): "no", (1, 0): "theirs", (0, 1): "ours"}.get((names[0], names[1]), "both")
+
+
+class FileWords(Struct, frozen=True):
+    """How often each name is in the three texts of a file."""
+
+    base: Words
+    ours: Words
+    theirs: Words
+
+    def stale(self, region: Subject) -> str:
+        """Say whether a side adds names to a region that the other one has fewer of, or none."""
+        added = (
+            (region.theirs - region.base, self.ours),
+            (region.ours - region.base, self.theirs),
+        )
+        names = [
+            other[word] for words, other in added for word in words if other[word] < self.base[word]
+        ]
+        return "no" if not names else "gone" if 0 in names else "fewer"
+
+
+def words_in(base: str, ours: str, theirs: str) -> FileWords:
+    """Count the names in the three texts of a file."""
+    return FileWords(*(Counter(_NAME.findall(text)) for text in (base, ours, theirs)))
+
+
+def _shared(ours: Words, theirs: Words) -> str:
+    """Say how much of what the sides add is the same."""
+    least = min(ours.total(), theirs.total())
+    return "nothing" if not least else bucket((ours & theirs).total() / least, _SHARES)
+
+
+def _said(side: Node) -> set[str]:
+    return {part.said for part in side.parts}
+
+
+def _edits(region: Region) -> str:
+    size = region.before + region.after
+    base, ours, theirs = (len(side) > size for side in region.sides)
+    if not base:
+        return "both insert"
+    if not ours or not theirs:
+        return "ours deletes" if not ours else "theirs deletes"
+    return "both edit"
+
+
+def _most_lines(region: Region) -> int:
+    return max(map(len, region.sides)) - region.before - region.after
+
+
+def _within(base: Words, ours: Words, theirs: Words) -> str:
+    """Say whether all that one side does is part of what the other does."""
+    mine, other = (ours - base, base - ours), (theirs - base, base - theirs)
+    if other[0] and other[0] <= mine[0] and other[1] <= mine[1]:
+        return "theirs in ours"
+    if mine[0] and mine[0] <= other[0] and mine[1] <= other[1]:
+        return "ours in theirs"
+    return "no"
+
+
+def _layout(sides: Sequence[Node]) -> str:
+    if sides[1].said == sides[2].said:
+        return "both"
+    if sides[0].said == sides[1].said:
+        return "ours"
+    return "theirs" if sides[0].said == sides[2].said else "no"
+
+
+def features_of(subject: Subject, text: str, places: Sequence[Place]) -> dict[str, str]:
+    """Return the features of a candidate of a region."""
+    words = Counter(words_of(said_of(text)))
+    base, ours, theirs = subject.base, subject.ours, subject.theirs
+    gone = (base - ours) | (base - theirs)
+    rest = words - (base - gone)
+    most = (ours | theirs) + ((ours - base) & (theirs - base)) if not base else ours + theirs
+    opened = [place for place in places if place.is_open]
+    worst = min(opened, key=lambda place: _rank(place.how), default=None)
+    closed = {place.how for place in places if not place.is_open}
+    return {
+        **subject.features,
+        "open": bucket(len(opened), COUNTS),
+        "open how": worst.how if worst else "none",
+        "open at": worst.kind if worst else "none",
+        "open like": bucket(worst.like, _LIKE) if worst else "none",
+        "sorts": worst.sorts if worst and "insert" in worst.how else "none",
+        "uses": worst.uses if worst else "none",
+        "near": "beside" if "beside" in closed else "no",
+        "meets": _meets(places),
+        "keeps ours": _share(ours - base, rest),
+        "keeps theirs": _share(theirs - base, rest),
+        "returns": bucket(((words & gone) - (most - base)).total(), COUNTS) if gone else "0",
+        "is": "ours" if words == ours else "theirs" if words == theirs else "neither",
+    }
+
+
+def _meets(places: Sequence[Place]) -> str:
+    """Say in what the changes of both sides meet last."""
+    kinds = {place.kind for place in places if place.how == "meets"}
+    return "several" if len(kinds) > 1 else kinds.pop() if kinds else "nothing"
+
+
+def _rank(how: str) -> int:
+    return _WEIGHT.index(how) if how in _WEIGHT else len(_WEIGHT)
+
+
+def _share(needed: Words, words: Words) -> str:
+    """Say how much of some words is among others."""
+    if not needed:
+        return "nothing"
+    return bucket((needed & words).total() / needed.total(), _SHARES)

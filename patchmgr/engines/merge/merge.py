@@ -1,0 +1,175 @@
+"""Merge a file that git leaves in conflict: several candidates for each region."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.merge.by_rules import with_solution
+from patchmgr.engines.merge.candidate import Candidate, FileCandidates, RegionCandidates
+from patchmgr.engines.merge.features import (
+    REGIONS,
+    FileWords,
+    bucket,
+    features_of,
+    subject_of,
+    words_in,
+)
+from patchmgr.engines.merge.python import refined
+from patchmgr.engines.merge.region import Region, grown, pieces_of, widened
+from patchmgr.engines.merge.replay import Place, Policy, Replay
+from patchmgr.engines.merge.tokens import PYTHON, Language, framed, language_of, lex, read, unframed
+from patchmgr.engines.merge.tree import Node, leaf, tree
+from patchmgr.engines.merge.verify import Surroundings, fails, surroundings
+from patchmgr.engines.structure.sides import Solution, Texts
+
+LARGEST = 2 << 20
+"""Characters of a text, beyond which nothing is merged by structure."""
+
+_POLICIES = {
+    Policy("ours, theirs", "ours"): "ours first",
+    Policy("theirs, ours", "theirs"): "theirs first",
+    Policy("ours", "ours"): "ours alone",
+    Policy("theirs", "theirs"): "theirs alone",
+    Policy("ours, theirs", "theirs"): "ours first, theirs kept",
+    Policy("theirs, ours", "ours"): "theirs first, ours kept",
+    Policy("ours, theirs", "both"): "both, ours first",
+    Policy("theirs, ours", "both"): "both, theirs first",
+}
+
+
+def candidates_of(
+    texts: Texts, path: str, marked: str, solution: Solution | None
+) -> FileCandidates | None:
+    """Return what each region of git's zdiff3 text could become, upstream's side first.
+
+    `solution` is what the merge by rules makes of the file, None where it refuses.
+
+    None for what is too large, or where the markers cannot be told from the text.
+    """
+    base, ours, theirs = texts.sides()
+    if max(map(len, texts.sides())) > LARGEST:
+        return None
+    pieces = pieces_of(marked)
+    if pieces is None:
+        return None
+    language = language_of(path)
+    pieces = widened(grown(pieces, base), language)
+    found: list[str | RegionCandidates] = []
+    known = _Known(
+        words_in(base, ours, theirs),
+        {
+            "regions": bucket(len(pieces) // 2, REGIONS),
+            "file": "test" if "test" in path else "other",
+        },
+    )
+    for n, piece in enumerate(pieces):
+        if isinstance(piece, Region):
+            found.append(_of_region(piece, surroundings(pieces, n, language), known))
+        else:
+            found.append("".join(piece))
+    return with_solution(FileCandidates(tuple(found)), solution)
+
+
+def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCandidates:
+    sides = [read(framed(lines, around.language), around.language) for lines in region.sides]
+    flat = [_flat(lines, around.language) for lines in region.sides]
+    made: dict[str, _Made] = {}
+    also: dict[str, list[str]] = {}
+    for each in (*_replayed(sides, flat, around.language), *_plain(region)):
+        made.setdefault(each.text, each)
+        also.setdefault(each.text, []).append(each.rule)
+    subject = subject_of(region, around.language, sides, flat)
+    stale = known.words.stale(subject)
+    found: list[Candidate] = []
+    for text, each in made.items():
+        features = features_of(subject, text, each.places)
+        features |= known.features
+        features["stale"] = stale
+        features["also"] = _also(each.rule, also[text])
+        features["fails"] = fails(text, around)
+        found.append(Candidate(text, each.rule, features))
+    return RegionCandidates(tuple(found))
+
+
+def _also(rule: str, rules: Sequence[str]) -> str:
+    """Say which other makers gave the same text."""
+    others = [other for other in rules if other.partition(",")[0] != rule.partition(",")[0]]
+    return others[0] if others else "none"
+
+
+class _Known(Struct, frozen=True):
+    """What is known of the whole file."""
+
+    words: FileWords
+    features: dict[str, str]
+
+
+class _Made(Struct, frozen=True):
+    """A text, what made it, and where the sides met."""
+
+    rule: str
+    text: str
+    places: tuple[Place, ...] = ()
+
+
+def _plain(region: Region) -> Iterator[_Made]:
+    """Yield either side and both, one after the other, by lines."""
+    inner = slice(region.before, None), region.after
+    base, ours, theirs = (
+        side[inner[0]][: len(side) - region.before - inner[1]] for side in region.sides
+    )
+    head = region.ours[: region.before]
+    tail = region.ours[len(region.ours) - region.after :]
+
+    def whole(*lines: str) -> str:
+        return "".join((*head, *lines, *tail))
+
+    yield _Made("ours", whole(*ours))
+    yield _Made("theirs", whole(*theirs))
+    trimmed = (len(region.head), len(region.tail))
+    mine, other = (_cut(side, trimmed) for side in (ours, theirs))
+    if mine and other:
+        for rule, lines in (
+            ("ours, theirs", (*region.head, *mine, *other, *region.tail)),
+            ("theirs, ours", (*region.head, *other, *mine, *region.tail)),
+        ):
+            yield _Made(rule, whole(*lines))
+        if any(trimmed):
+            yield _Made("ours, theirs whole", whole(*ours, *theirs))
+            yield _Made("theirs, ours whole", whole(*theirs, *ours))
+    if base not in (ours, theirs):
+        yield _Made("base", whole(*base))
+
+
+def _cut(lines: Sequence[str], trimmed: tuple[int, int]) -> Sequence[str]:
+    return lines[trimmed[0] : len(lines) - trimmed[1]]
+
+
+def _replayed(sides: Sequence[Node], flat: Sequence[Node], language: Language) -> Iterator[_Made]:
+    """Yield the replays of theirs on ours: by statements and their parts, and by tokens."""
+    for each in (
+        *_under_policies("replay", sides, refined if language is PYTHON else None),
+        *_under_policies("tokens", flat),
+    ):
+        yield replace(each, text=unframed(each.text, language))
+
+
+def _under_policies(
+    rule: str, sides: Sequence[Node], refine: Callable[[Node], Node] | None = None
+) -> Iterator[_Made]:
+    """Yield one replay where there is only one answer, else one under each policy."""
+    for policy, name in _POLICIES.items():
+        replay = Replay(policy, refine)
+        text = replay.node(sides[0], sides[1], sides[2]).whole
+        is_open = any(place.is_open for place in replay.places)
+        yield _Made(f"{rule}, {name}" if is_open else rule, text, tuple(replay.places))
+        if not is_open:
+            return
+
+
+def _flat(lines: Sequence[str], language: Language) -> Node:
+    tokens = lex(framed(lines, language), language)
+    return tree("code", [leaf(t.kind, t.text, lead=t.lead) for t in tokens])

@@ -1,0 +1,170 @@
+"""What speaks against a candidate once it stands in its file."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+
+from patchmgr.engines.audit.names import faults_of
+from patchmgr.engines.merge.region import Piece, Region
+from patchmgr.engines.merge.tokens import JSON, PYTHON, C, Language, lex
+
+_FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
+_CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
+_IMPORTS = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(\([^)]*\)|(?:[^\n\\]|\\\n)*)", re.M)
+_BINDINGS = re.compile(r"^[ \t]*(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
+_NAME = re.compile(r"[^\W\d]\w*")
+_FARTHEST = 300  # lines that are read around a region
+
+
+class Surroundings(Struct, frozen=True):
+    """The lines around a region that a candidate is read with; other regions are as in ours."""
+
+    before: str
+    after: str
+    sides: tuple[str, str]
+    elsewhere: frozenset[str]
+    language: Language
+
+    def text(self, candidate: str) -> str:
+        """Return a candidate with the lines around it."""
+        return f"{self.before}{candidate}{self.after}"
+
+
+def surroundings(pieces: Sequence[Piece], at: int, language: Language) -> Surroundings:
+    """Return the function or class around a region of Python, the whole file of anything else."""
+    region = pieces[at]
+    assert isinstance(region, Region)
+    before = [x for p in pieces[:at] for x in (p.ours if isinstance(p, Region) else p)]
+    after = [x for p in pieces[at + 1 :] for x in (p.ours if isinstance(p, Region) else p)]
+    others = [p for n, p in enumerate(pieces) if n != at]
+    elsewhere: frozenset[str] = frozenset()
+    if language is PYTHON:
+        rest = "".join(
+            x for p in others for x in ((*p.ours, *p.theirs) if isinstance(p, Region) else p)
+        )
+        elsewhere = bound_in(rest)
+        before, after = _within(before, region, after)
+    sides = "".join(region.ours), "".join(region.theirs)
+    return Surroundings("".join(before), "".join(after), sides, elsewhere, language)
+
+
+def _within(before: list[str], region: Region, after: list[str]) -> tuple[list[str], list[str]]:
+    """Cut to the function that has the whole region, else to the statements that it touches."""
+    lines = [x for side in region.sides for x in side if x.strip()]
+    least = min(map(_indent, lines), default=0)
+    start = len(before)
+    column = least
+    for n in range(len(before) - 1, max(-1, len(before) - _FARTHEST), -1):
+        indent = _indent(before[n])
+        if not before[n].strip() or _CLAUSE.match(before[n]):
+            continue
+        if indent <= least and start == len(before) and _is_torn(region, least):
+            start = n
+        if indent < column:
+            column = indent
+            if _FUNCTION.match(before[n]):
+                return _framed(before[n:], after, column)
+    return _framed(before[start:], after, least)
+
+
+def _is_torn(region: Region, least: int) -> bool:
+    """Say whether a side begins within a statement that stands before it."""
+    firsts = (next((x for x in side if x.strip()), "") for side in region.sides)
+    return any(_indent(x) > least or _CLAUSE.match(x) for x in firsts)
+
+
+def _framed(before: list[str], after: list[str], column: int) -> tuple[list[str], list[str]]:
+    """Put statements of one column into a frame that they can be read in."""
+    end = next(
+        (
+            n
+            for n, x in enumerate(after)
+            if x.strip() and _indent(x) <= column and not _CLAUSE.match(x)
+        ),
+        len(after),
+    )
+    frame = "async def f():\n" if any("await" in x for x in before) else "def f():\n"
+    return [*([frame] if column else []), *before], after[:end]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+@lru_cache(maxsize=64)
+def bound_in(text: str) -> frozenset[str]:
+    """Return the names that imports, definitions and assignments of a module bind."""
+    names: set[str] = set()
+    for match in _IMPORTS.finditer(text):
+        names.update(_NAME.findall(match[1]))
+    for match in _BINDINGS.finditer(text):
+        names.add(match[1] or match[2])
+    return frozenset(names)
+
+
+def fails(candidate: str, around: Surroundings) -> str:
+    """Return what is wrong with a candidate and with no side, `no` where nothing is."""
+    language = around.language
+    if language is PYTHON:
+        return _fails_python(candidate, around)
+    texts = [around.text(text) for text in (candidate, *around.sides)]
+    if language is JSON:
+        return "no" if _loads(texts[0]) or not _loads(texts[1]) else "syntax"
+    if language is C:
+        merged, *sides = (_balance(text, language) for text in (candidate, *around.sides))
+        return "no" if merged in sides else "syntax"
+    return "no"
+
+
+def _loads(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=64)
+def _balance(text: str, language: Language) -> tuple[int, ...]:
+    """Count what is open behind a text: brackets, and conditions of the preprocessor."""
+    tokens = list(lex(text, language))
+    signs = [t.text for t in tokens if t.kind == "sign"]
+    words = [t.text.lstrip("# \t") for t in tokens if t.kind == "directive"]
+    opened = sum(w.startswith("if") for w in words) - sum(w.startswith("endif") for w in words)
+    return (*(signs.count(a) - signs.count(b) for a, b in ("()", "[]", "{}")), opened)
+
+
+def _fails_python(candidate: str, around: Surroundings) -> str:
+    texts = [around.text(text) for text in (candidate, *around.sides)]
+    if not compiles(texts[1]) or not compiles(texts[2]):
+        return "no" if compiles(texts[0]) else "not read"
+    if not compiles(texts[0]):
+        return "syntax"
+    merged, *sides = (faults_of(t.encode("utf-8", "surrogateescape")) for t in texts)
+    known = {(f.kind, f.name) for side in sides for f in side}
+    found = {(f.kind, f.name) for f in merged}
+    for kind in ("undefined-name", "defined-twice", "key-twice"):
+        if any(k == kind and (k, n) not in known and n not in around.elsewhere for k, n in found):
+            return kind
+    bound = around.elsewhere | bound_in(candidate)
+    lost = (bound_in(around.sides[0]) | bound_in(around.sides[1])) - bound
+    used = set(_NAME.findall(around.after)) if lost else set()
+    return "lost name" if lost & used else "no"
+
+
+@lru_cache(maxsize=64)
+def compiles(text: str) -> bool:
+    """Say whether a text is a Python module."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text.encode("utf-8", "surrogateescape"), "merged.py", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True

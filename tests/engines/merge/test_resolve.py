@@ -1,0 +1,82 @@
+"""A file in conflict is resolved where that is sure, and comes with what it could become."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.merge.by_rules import BY_RULES, with_solution
+from patchmgr.engines.merge.candidate import Candidate, FileCandidates, RegionCandidates
+from patchmgr.engines.merge.resolve import resolve
+from patchmgr.engines.structure.sides import Solution, Texts
+
+BASE = "import a\nimport z\n"
+OURS = "import a\nimport b\nimport z\n"
+THEIRS = "import a\nimport c\nimport z\n"
+UNITED = "import a\nimport b\nimport c\nimport z\n"
+MARKED = (
+    "import a\n<<<<<<< ours\nimport b\n||||||| base\n=======\nimport c\n>>>>>>> theirs\nimport z\n"
+)
+NEVER = 1.01  # more than every candidate is right
+
+
+def test_what_is_not_sure_comes_with_what_it_could_become_the_likeliest_first() -> None:
+    found = resolve(Texts(BASE, OURS, THEIRS), "a.py", MARKED.encode(), NEVER, True)
+    assert found is not None
+    assert (found.text, found.reliability) == (None, ())
+    (region,) = found.suggestions
+    texts = [one.text for one in region]
+    assert len(texts) == len({*texts})
+    assert b"import b\nimport c\n" in texts[:3]
+    assert {b"import b\n", b"import c\n"} <= {*texts}
+
+
+def test_what_is_sure_says_how_often_such_a_merge_was_right() -> None:
+    found = resolve(Texts(BASE, OURS, THEIRS), "a.py", MARKED.encode(), 0.5)
+    assert found is not None
+    assert found.text == UNITED
+    (known,) = found.reliability
+    assert known.right is not None
+    assert known.of is not None
+    assert 0 < known.right <= known.of
+
+
+@pytest.mark.parametrize("least", [0.5, NEVER])
+def test_line_ends_are_kept(least: float) -> None:
+    texts = Texts(*(text.replace("\n", "\r\n") for text in (BASE, OURS, THEIRS)))
+    found = resolve(texts, "a.py", MARKED.replace("\n", "\r\n").encode(), least, True)
+    assert found is not None
+    made = [found.text.encode()] if found.text else [one.text for one in found.suggestions[0]]
+    assert made
+    assert all(text.count(b"\n") == text.count(b"\r\n") for text in made)
+
+
+def test_a_line_that_looks_like_a_marker_is_left_to_a_person() -> None:
+    title = "Title!!\n=======\n"
+    texts = Texts(f"{title}a\n", f"{title}b\n", f"{title}c\n")
+    marked = f"<<<<<<< ours\n{title}b\n||||||| base\n{title}a\n=======\n{title}c\n>>>>>>> theirs\n"
+    assert resolve(texts, "a.rst", marked.encode(), 0.0, True) is None
+
+
+def candidates(*texts: str) -> FileCandidates:
+    region = RegionCandidates(tuple(Candidate(text, "replay", {"is": "x"}) for text in texts))
+    return FileCandidates(("head\n", region, "tail\n"))
+
+
+@pytest.mark.parametrize(
+    ("solution", "words"),
+    [
+        pytest.param(None, ["none", "none"], id="refused"),
+        pytest.param("head\nb\ntail\n", ["other", "imports"], id="the-same-as-one"),
+        pytest.param("head\nc\ntail\n", ["imports", "other", "other"], id="another-text"),
+        pytest.param("other\nb\ntail\n", ["none", "none"], id="clean-text-is-not-its"),
+        pytest.param("head\nb\ntail\nmore\n", ["none", "none"], id="more-than-there-is"),
+    ],
+)
+def test_what_the_rules_make_of_a_file_is_a_feature_of_each_candidate(
+    solution: str | None, words: list[str]
+) -> None:
+    solved = None if solution is None else Solution(solution, ("imports",))
+    (region,) = with_solution(candidates("a\n", "b\n"), solved).regions
+    assert [one.features["rules"] for one in region.candidates] == words
+    assert [one.rule for one in region.candidates].count(BY_RULES) == len(words) - 2
+    assert all(one.features["is"] == "x" for one in region.candidates)
