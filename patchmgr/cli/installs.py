@@ -85,7 +85,7 @@ def apply_installed(
 
     session = open_session(wants_json=json)
     named = only_series(session, [name] if name else [])
-    wishes = Wishes(frozenset(select), names_symbols=json)
+    wishes = Wishes(frozenset(select), wants_detail=json)
     done = apply_to_package(
         session, named, where, wishes=wishes, warns_at_start=warns, is_dry_run=is_dry_run
     )
@@ -180,7 +180,7 @@ def overlay(
     where = the_place(python, site, package)
     session = open_session(wants_json=json)
     named = only_series(session, [name] if name else [])
-    wishes = Wishes(frozenset(select), names_symbols=json)
+    wishes = Wishes(frozenset(select), wants_detail=json)
     made = make_overlay(session, named, where, out.absolute(), wishes=wishes, is_dry_run=dry_run)
     if json:
         show(overlay_document(made, is_dry_run=dry_run))
@@ -218,7 +218,7 @@ def wheel(
     view = view_of(verbose=verbose, quiet=quiet)
     session = open_session(wants_json=json)
     named = only_series(session, [name] if name else [])
-    wishes = Wishes(frozenset(select), names_symbols=json)
+    wishes = Wishes(frozenset(select), wants_detail=json)
     made = make_wheel(
         session, named, source.absolute(), out.absolute(), wishes=wishes, is_dry_run=dry_run
     )

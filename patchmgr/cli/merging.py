@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Given, Json, open_session, say, show
+from patchmgr.cli.root import Confidence, DryRun, Given, Json, open_session, say, show
 from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def merge_file(
         Path | None, typer.Option("-o", metavar="OUT", help="Write here, not to stdout.")
     ] = None,
     upstream: Upstream = "ours",
+    confidence: Confidence = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -50,7 +51,14 @@ def merge_file(
     Given.wants_json = json
     if json and output is None:
         raise PatchmgrError("usage", "--json needs -o OUT: stdout is for one of the two")
-    merged = merge((base, ours, theirs), path, upstream=upstream, workspace=_workspace())
+    merged = merge(
+        (base, ours, theirs),
+        path,
+        upstream=upstream,
+        workspace=_workspace(),
+        confidence=confidence,
+        suggests=json,
+    )
     for line in merged_lines(merged):
         say(line)
     if json:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from patchmgr.cli.root import (
+    Confidence,
     DryRun,
     Json,
     Names,
@@ -58,6 +59,7 @@ def rebase(
     format_: Annotated[
         str, typer.Option("--format", metavar="terminal|markdown", help="The form of a table.")
     ] = "terminal",
+    confidence: Confidence = None,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -76,7 +78,7 @@ def rebase(
     from patchmgr.commands.rebase import abort_rebase, continue_rebase, skip_patch
     from patchmgr.commands.rebase import rebase as run
 
-    view = view_of(verbose=verbose, quiet=quiet)
+    view, detail = view_of(verbose=verbose, quiet=quiet), json or show_conflicts
     session = open_session(wants_json=json)
     if sum((bool(onto), continue_, skip, abort)) != 1:
         raise PatchmgrError("usage", "give one of --onto REF, --continue, --skip and --abort")
@@ -86,17 +88,21 @@ def rebase(
         return
     has_table_options = every is not None or format_ != "terminal"
     if has_table_options or len(onto) > 1 or ".." in "".join(onto):
-        wishes = Wishes(frozenset(select), stop_at_conflict, names_symbols=json)
+        wishes = Wishes(
+            frozenset(select), stop_at_conflict, wants_detail=detail, confidence=confidence
+        )
         _rebase_table(session, names or [], onto, every, wishes, dry_run, json, format_, view)
         return
     if accept and not continue_:
         raise PatchmgrError("usage", "--accept goes with --continue")
     if continue_:
-        result = continue_rebase(session, is_dry_run=dry_run, names_symbols=json, accepted=accept)
+        result = continue_rebase(session, is_dry_run=dry_run, wants_detail=detail, accepted=accept)
     elif skip:
-        result = skip_patch(session, is_dry_run=dry_run, names_symbols=json)
+        result = skip_patch(session, is_dry_run=dry_run, wants_detail=detail)
     else:
-        wishes = Wishes(frozenset(select), stop_at_conflict, names_symbols=json)
+        wishes = Wishes(
+            frozenset(select), stop_at_conflict, wants_detail=detail, confidence=confidence
+        )
         result = run(session, names or (), onto=onto[0], wishes=wishes, is_dry_run=dry_run)
     _show_rebase(result, view, wants_json=json, shows_conflicts=show_conflicts)
 

@@ -23,6 +23,12 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Do all but the writing.
 Select = Annotated[
     list[str], typer.Option("--select", metavar="SYM", help="Select a guard symbol; repeatable.")
 ]
+Confidence = Annotated[
+    int | None,
+    typer.Option(
+        metavar="PERCENT", min=50, max=100, help="How often right a merge must be to be taken."
+    ),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="List what is unchanged, too.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line.")]
 Names = Annotated[list[str] | None, typer.Argument(metavar="[SERIES]...")]

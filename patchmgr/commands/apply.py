@@ -11,6 +11,7 @@ from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import Session, nobody, require_pin
+from patchmgr.commands.settings import with_confidence
 from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.targets import only_series as only_series
 from patchmgr.commands.targets import (
@@ -190,7 +191,7 @@ def _apply(found: _Target, wish: _Wish) -> Application:
             old,
             onto,
             author=nobody(side, record.pin),
-            wishes=wish.wishes,
+            wishes=with_confidence(session, record.name, wish.wishes),
             progress=session.progress,
             views=outlook.views(
                 record.upstream,

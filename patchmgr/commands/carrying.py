@@ -54,18 +54,21 @@ class Wishes(Struct, frozen=True):
     """What a person asked of one run; `solved` is by series, then by patch and path.
 
     `solved_on` has, alike, upstream's side of what was solved, as the person saw it.
-    `names_symbols` asks for the symbol around each hunk, which takes time to find. `left_out`
+    `wants_detail` asks for the symbol around each hunk, and for what each region in conflict
+    could become, which take time to find. `left_out`
     tells, by series and then by patch, why a patch is skipped. `accepted` has by id the findings
-    that a person accepted, each with the reason.
+    that a person accepted, each with the reason. `confidence` is the percentage of right results
+    that a merge by structure must have to be taken, None for any.
     """
 
     selected: frozenset[str] = frozenset()
     stops_at_conflict: bool = False
     solved: Mapping[str, Mapping[tuple[str, str], bytes | None]] = field(default_factory=dict)
     solved_on: Mapping[str, Mapping[tuple[str, str], bytes]] = field(default_factory=dict)
-    names_symbols: bool = False
+    wants_detail: bool = False
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     accepted: Mapping[str, str] = field(default_factory=dict)
+    confidence: int | None = None
 
 
 class Carried(Struct, frozen=True):
@@ -145,7 +148,9 @@ def carry(
     kept = Answers()
     text = GitTextMerge(bench, kept=kept)
     symbols = _Symbols()
-    structure = StructureApart(answers=kept)
+    structure = StructureApart(
+        answers=kept, confidence=wishes.confidence, suggests=wishes.wants_detail
+    )
     elsewhere = ChangedFiles(
         lambda language: readable_files(
             bench, base.id, onto.id, is_wanted=is_of(language), bring=bring
@@ -160,7 +165,7 @@ def carry(
     tools = Tools(
         blobs=bench,
         text=text,
-        symbol_at=symbols.at if wishes.names_symbols else lambda path, content, line: None,
+        symbol_at=symbols.at if wishes.wants_detail else lambda path, content, line: None,
         nobody=author,
         solved=wishes.solved.get(name, {}),
         solved_on=wishes.solved_on.get(name, {}),

@@ -12,6 +12,7 @@ from msgspec import Struct
 from patchmgr.commands.memory import Memory
 from patchmgr.engines.solving import Solved, Unsolved, solve_text
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.outcome import Reliability, Suggestion
 from patchmgr.plumbing.answers import Answers
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, work_tree_reader
@@ -54,9 +55,14 @@ class MergedFile(Struct, frozen=True):
         return self.result.used
 
     @property
-    def rules(self) -> tuple[str, ...]:
-        """Return the rules of a structural merge."""
-        return self.result.rules if isinstance(self.result, Solved) else ()
+    def reliability(self) -> tuple[Reliability, ...]:
+        """Return how sure a structural merge is, region by region."""
+        return self.result.reliability if isinstance(self.result, Solved) else ()
+
+    @property
+    def suggestions(self) -> tuple[tuple[Suggestion, ...], ...]:
+        """Return what each region that is left could become, the likeliest first."""
+        return self.result.suggestions if isinstance(self.result, Unsolved) else ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -75,12 +81,19 @@ def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
 
 
 def merge_file(
-    sides: Sequence[Path], path: str, *, upstream: str, workspace: Workspace | None
+    sides: Sequence[Path],
+    path: str,
+    *,
+    upstream: str,
+    workspace: Workspace | None,
+    confidence: int | None = None,
+    suggests: bool = False,
 ) -> MergedFile:
     """Merge the files base, ours and theirs; nothing is written.
 
     Settings of formatters are those of the git work tree around the current folder.
-    A binary conflict keeps ours, as git does.
+    A binary conflict keeps ours, as git does. `confidence` is the percentage of right results that
+    a merge by structure must have to be taken; `suggests` asks what the rest could become.
     """
     if upstream not in ("ours", "theirs"):
         raise PatchmgrError("usage", f"--upstream is ours or theirs, not {upstream}")
@@ -88,7 +101,7 @@ def merge_file(
     is_upstream_ours = upstream == "ours"
     new, fork = (ours, theirs) if is_upstream_ours else (theirs, ours)
     recall = None if workspace is None else Memory(workspace)
-    structure = StructureApart(answers=Answers())
+    structure = StructureApart(answers=Answers(), confidence=confidence, suggests=suggests)
     read = work_tree_reader(Path.cwd())
     bench = Workbench((), folder=Path(tempfile.gettempdir()))
     with closing(structure), bench, Toolbox() as formatters:

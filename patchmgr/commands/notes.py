@@ -134,7 +134,7 @@ def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
     with Workbench([ready.side.store]) as bench, Toolbox() as tools:
         outcome = carry_onto(
             session, ready, target, bench, outlook,
-            wishes=Wishes(names_symbols=True), memory=memory, formatters=tools,
+            wishes=Wishes(wants_detail=True), memory=memory, formatters=tools,
         )  # fmt: skip
     known = memory.used()
     return keep_syncs(session.workspace, [outcome], is_dry_run=True, old_heads={}, known=known)[0]

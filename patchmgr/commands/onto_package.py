@@ -14,6 +14,7 @@ from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.package_ends import NOBODY, Ends, find_ends
 from patchmgr.commands.package_files import InRepository, installed_tree
 from patchmgr.commands.session import Session, bringer, nobody
+from patchmgr.commands.settings import with_confidence
 from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.touched import needed_blobs, touched_paths
 from patchmgr.engines.installed_paths import InstalledPaths
@@ -214,7 +215,7 @@ class _Run:
             self.base,
             self.onto,
             author=nobody(side, self.record.pin) if self.ends.base is not None else NOBODY,
-            wishes=self.wishes,
+            wishes=with_confidence(self.session, name, self.wishes),
             progress=self.session.progress,
             history=self.ends.history,
             bring=bring,

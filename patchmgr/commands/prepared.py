@@ -21,6 +21,7 @@ from patchmgr.commands.session import (
     pin_of,
     require_pin,
 )
+from patchmgr.commands.settings import with_confidence
 from patchmgr.commands.stacks import require_one_pin
 from patchmgr.commands.touched import needed_blobs, touched_paths
 from patchmgr.commands.written import Writing
@@ -131,7 +132,10 @@ def carry_onto(
             bench.tree(start),
             bench.tree(footing.commit),
             author=nobody(side, onto),
-            wishes=replace(wishes, accepted=reasons_to_accept(session.workspace)),
+            wishes=replace(
+                with_confidence(session, record.name, wishes),
+                accepted=reasons_to_accept(session.workspace),
+            ),
             progress=session.progress,
             history=history,
             bring=bring,

@@ -89,7 +89,8 @@ def rebase(
                 ),
             )
         chosen = whole_stacks(session, names)
-        asked = Unfinished(chosen, onto, tuple(sorted(wishes.selected)))
+        selected, confidence = tuple(sorted(wishes.selected)), wishes.confidence
+        asked = Unfinished(chosen, onto, selected, confidence=confidence)
         return _rebase_all(session, Asked(asked, wishes, is_dry_run))
 
 
@@ -97,7 +98,7 @@ def continue_rebase(
     session: Session,
     *,
     is_dry_run: bool,
-    names_symbols: bool = False,
+    wants_detail: bool = False,
     accepted: Sequence[str] = (),
 ) -> RebaseResult:
     """Finish a rebase with what was solved in the work area.
@@ -108,10 +109,10 @@ def continue_rebase(
     with session.writing():
         unfinished = require_unfinished(session)
         require_taken(session.workspace, unfinished, accepted)
-        return _go_on(session, unfinished, is_dry_run, names_symbols)
+        return _go_on(session, unfinished, is_dry_run, wants_detail)
 
 
-def skip_patch(session: Session, *, is_dry_run: bool, names_symbols: bool = False) -> RebaseResult:
+def skip_patch(session: Session, *, is_dry_run: bool, wants_detail: bool = False) -> RebaseResult:
     """Leave out the first patch that waits with a conflict, and go on with the rebase.
 
     Its file stays as it is, and its line in the series file becomes a comment.
@@ -128,7 +129,7 @@ def skip_patch(session: Session, *, is_dry_run: bool, names_symbols: bool = Fals
             hint = "patchmgr rebase --continue"
             raise PatchmgrError("usage", "every patch in conflict is resolved", (hint,))
         unfinished = replace(unfinished, skipped=(*unfinished.skipped, first))
-        return _go_on(session, unfinished, is_dry_run, names_symbols)
+        return _go_on(session, unfinished, is_dry_run, wants_detail)
 
 
 def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
@@ -152,7 +153,7 @@ def require_unfinished(session: Session) -> Unfinished:
 
 
 def _go_on(
-    session: Session, unfinished: Unfinished, is_dry_run: bool, names_symbols: bool
+    session: Session, unfinished: Unfinished, is_dry_run: bool, wants_detail: bool
 ) -> RebaseResult:
     left_out: dict[str, dict[str, str]] = {}
     for series, patch in unfinished.skipped:
@@ -161,8 +162,9 @@ def _go_on(
         selected=frozenset(unfinished.selected),
         solved=solved_conflicts(session.workspace, unfinished),
         solved_on=solved_on(session.workspace, unfinished),
-        names_symbols=names_symbols,
+        wants_detail=wants_detail,
         left_out=left_out,
+        confidence=unfinished.confidence,
     )
     return _rebase_all(session, Asked(unfinished, wishes, is_dry_run))
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
+from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.session import Session
 from patchmgr.engines.picking import SUFFIX, pick
 from patchmgr.model.settings import SeriesSettings
 from patchmgr.store import Workspace
@@ -42,3 +46,10 @@ def left_out(
         elif only and name not in wanted:
             found[name] = "left out by --only"
     return found
+
+
+def with_confidence(session: Session, series: str, wishes: Wishes) -> Wishes:
+    """Return wishes with the confidence that the series' settings ask for, if none was given."""
+    if wishes.confidence is not None:
+        return wishes
+    return replace(wishes, confidence=read_settings(session.workspace, series).confidence)

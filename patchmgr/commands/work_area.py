@@ -50,7 +50,8 @@ class Unfinished(Struct, frozen=True):
     """A rebase with conflicts left: what was asked, and which files wait where.
 
     `stuck` are the patches in conflict, and `skipped` those that are to be left out, each as
-    series and patch. `opened` are the conflicts that it put on record.
+    series and patch. `opened` are the conflicts that it put on record, `confidence` what was asked
+    of merges by structure.
     """
 
     series: tuple[str, ...]
@@ -60,6 +61,7 @@ class Unfinished(Struct, frozen=True):
     stuck: tuple[tuple[str, str], ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
     opened: tuple[str, ...] = ()
+    confidence: int | None = None
 
 
 def read_unfinished(workspace: Workspace) -> Unfinished | None:
@@ -74,7 +76,9 @@ def read_unfinished(workspace: Workspace) -> Unfinished | None:
         stuck, skipped = (_pairs(document.get(key, [])) for key in ("stuck", "skipped"))
         opened = tuple(str(name) for name in document.get("opened", []))
         onto = str(document["onto"])
-        return Unfinished(series, onto, selected, waiting, stuck, skipped, opened)
+        sure = document.get("confidence")
+        confidence = sure if isinstance(sure, int) else None
+        return Unfinished(series, onto, selected, waiting, stuck, skipped, opened, confidence)
     except (PatchmgrError, OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
         if isinstance(fault, PatchmgrError) and fault.kind == "newer-state":
             raise
@@ -155,6 +159,7 @@ def _state(unfinished: Unfinished) -> bytes:
         "stuck": unfinished.stuck,
         "skipped": unfinished.skipped,
         "opened": sorted(unfinished.opened),
+        "confidence": unfinished.confidence,
     }
     return json.dumps(document, indent=1).encode()
 

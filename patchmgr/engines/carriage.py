@@ -32,6 +32,7 @@ from patchmgr.engines.ladder import (
 from patchmgr.engines.placement import places_of, split_lines
 from patchmgr.engines.symbols import SymbolIndex
 from patchmgr.engines.work import FileResult, NewSide, Tools, Work
+from patchmgr.model.outcome import Reliability
 from patchmgr.model.patch import FilePatch, Hunk
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import FILE_MODES
@@ -139,7 +140,7 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     if reason is not None:
         collided = Collided(reason, None, _each(change, CONFLICT))
         return collision(work, step, sides, collided, home=home, target=home)
-    merged, proposals, rules = _merge_change(work, step, sides, home)
+    merged, proposals, reliability = _merge_change(work, step, sides, home)
     if isinstance(merged, Collided) and not proposals and home == target:
         followed = _follow(work, step, sides, merged, home)
         if isinstance(followed, FileResult):
@@ -152,7 +153,7 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     untouched = ours == step.base and home == source and not is_moved
     changes = {home: None, target: merged.entry}
     return FileResult(
-        step, target, answers, changes, is_untouched=untouched, rules=rules,
+        step, target, answers, changes, is_untouched=untouched, reliability=reliability,
         proposals=tuple(p for p in proposals if merged.answers[p.hunk] == ABSORBED_REWORDED),
     )  # fmt: skip
 
@@ -197,25 +198,25 @@ def _follow(
 
 def _merge_change(
     work: Work, step: FileStep, sides: Sides, home: str
-) -> tuple[Merged | Collided, tuple[Proposal, ...], tuple[str, ...]]:
-    """Merge a changed file by all rungs, and name the rules of a structural merge.
+) -> tuple[Merged | Collided, tuple[Proposal, ...], tuple[Reliability, ...]]:
+    """Merge a changed file by all rungs, and say how sure a structural merge is.
 
     What is dropped is held against the proofs that it may not be. The imports that its lines need
     come along.
     """
-    merged, proposals, rules = _merge_by_rungs(work, step, sides, home)
+    merged, proposals, reliability = _merge_by_rungs(work, step, sides, home)
     path, tools = step.change.path, work.tools
     if (work.patch, path) not in tools.solved:
         own = tools.own.get(path, NOTHING)
         merged = checked(sides, merged, blobs=tools.blobs, text=tools.text, own=own)
         if isinstance(merged, Merged):
             merged = with_imports(step, sides, merged, home, tools.blobs)
-    return merged, proposals, rules
+    return merged, proposals, reliability
 
 
 def _merge_by_rungs(
     work: Work, step: FileStep, sides: Sides, home: str
-) -> tuple[Merged | Collided, tuple[Proposal, ...], tuple[str, ...]]:
+) -> tuple[Merged | Collided, tuple[Proposal, ...], tuple[Reliability, ...]]:
     """Merge a changed file.
 
     What a person has solved in this rebase is theirs. What was solved before needs no asking;
@@ -240,7 +241,7 @@ def _merge_by_rungs(
         return merged, proposals, ()
     from patchmgr.engines.rungs import further
 
-    merged, rules = further(
+    merged, reliability = further(
         sides,
         merged,
         home,
@@ -250,7 +251,7 @@ def _merge_by_rungs(
         formatter=tools.formatter,
         structure=tools.structure,
     )
-    return merged, proposals, rules
+    return merged, proposals, reliability
 
 
 def _unless_guessed(path: str, sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Collided:

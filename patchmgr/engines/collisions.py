@@ -32,7 +32,7 @@ def collision(
     )
     known = _known(work, step, collided, (base, ours, theirs))
     if isinstance(known, Conflicted):
-        collided = replace(collided, reason=CHANGED_SINCE, marked=known.marked)
+        collided = replace(collided, reason=CHANGED_SINCE, marked=known.marked, suggestions=())
     elif known is not None:
         solution = _solution(work, step, sides, collided, known, home=home, target=target)
         if solution is not None:
@@ -46,6 +46,7 @@ def collision(
         ours=ours,
         theirs=theirs,
         marked=collided.marked,
+        suggestions=collided.suggestions,
     )
     return FileResult(step, target, collided.answers, conflict=conflict)
 

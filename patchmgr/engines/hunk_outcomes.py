@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import dropwhile, takewhile
 
 from patchmgr.engines.fold import FileStep
 from patchmgr.engines.relocation_units import leaf_of
 from patchmgr.engines.solutions import shown_content
 from patchmgr.engines.work import FileResult, Tools
-from patchmgr.model.outcome import HunkOutcome, Verdict
+from patchmgr.model.outcome import How, HunkOutcome, Reliability, Verdict
 
 
 def hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
@@ -29,8 +30,14 @@ def hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
             symbol = place.symbol
         elif symbol is not None and _may_be_renamed(result, verdict):
             symbol = _symbol_there(result, number, symbol, tools)
-        found.append(HunkOutcome(change.path, path, line, symbol, verdict, how))
+        sure = _least(result.reliability) if how in (How.STRUCTURAL, How.FORMAT) else None
+        found.append(HunkOutcome(change.path, path, line, symbol, verdict, how, reliability=sure))
     return tuple(found)
+
+
+def _least(found: Sequence[Reliability]) -> Reliability | None:
+    """Return the least sure of some merges: those that were right in the smallest share."""
+    return min(found, key=lambda one: (one.right or 0) / (one.of or 1), default=None)
 
 
 def _may_be_renamed(result: FileResult, verdict: Verdict) -> bool:

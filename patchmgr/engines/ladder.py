@@ -14,7 +14,7 @@ from msgspec import Struct
 from patchmgr.engines.absorption.order import has_members, is_superset, may_have_members
 from patchmgr.engines.placement import apply_one, leads_to, take_in
 from patchmgr.model.merge import Clean, Conflicted, Merge
-from patchmgr.model.outcome import How, Verdict
+from patchmgr.model.outcome import How, Suggestion, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
@@ -68,13 +68,14 @@ class Collided(Struct, frozen=True):
     """No rung answered: the reason, the marked text where there is one, an answer a hunk.
 
     `texts` are base, ours and theirs of a marked text, where the base has what was left out of
-    the merge because upstream has it.
+    the merge because upstream has it. `suggestions` are what each region could become.
     """
 
     reason: str
     marked: bytes | None
     answers: tuple[Answer, ...]
     texts: tuple[bytes, bytes, bytes] | None = None
+    suggestions: tuple[tuple[Suggestion, ...], ...] = ()
 
 
 def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:

@@ -19,8 +19,7 @@ from patchmgr.engines.ladder import (
 from patchmgr.engines.memory import Replayed, Resolutions
 from patchmgr.engines.solving import Structure, Three, Unsolved, solve_marked
 from patchmgr.engines.structure.guards_text import compiles
-from patchmgr.engines.structure.sides import IMPORTED
-from patchmgr.model.outcome import How
+from patchmgr.model.outcome import How, Reliability
 from patchmgr.model.ports import Blobs, Formatter, TextMerge
 from patchmgr.model.snapshot import Entry
 
@@ -41,8 +40,8 @@ def further(
     recall: Resolutions | None,
     formatter: Formatter | None = None,
     structure: Structure | None = None,
-) -> tuple[Merged | Collided, tuple[str, ...]]:
-    """Solve a collision of texts, and name the rules of the structural merge.
+) -> tuple[Merged | Collided, tuple[Reliability, ...]]:
+    """Solve a collision of texts, and say how sure a structural merge is.
 
     A solution that is upstream's own text stays a conflict: no merge says that a patch is not
     needed. Only of imports it does: upstream has the same names, written in another way. What is
@@ -56,10 +55,11 @@ def further(
     )
     if isinstance(solved, Unsolved):
         if solved.marked is None or not solved.used:
-            return collided, ()
+            return replace(collided, suggestions=solved.suggestions), ()
         # What is known is alike on all sides from here on: the next rung sees what is left.
         left = Replayed(solved.marked, solved.used, is_clean=False).sides()
-        return replace(collided, marked=solved.marked, texts=left), ()
+        suggested = replace(collided, suggestions=solved.suggestions)
+        return replace(suggested, marked=solved.marked, texts=left), ()
     assert sides.base is not None
     assert sides.ours is not None
     assert sides.theirs is not None
@@ -70,11 +70,23 @@ def further(
     if solved.content == three.upstream:
         if is_recorded:
             return Merged(sides.ours, (DECIDED,) * len(collided.answers)), ()
-        if solved.rules == (IMPORTED,) and mode == sides.ours.mode:
+        if _is_imported(three) and mode == sides.ours.mode:
             return Merged(sides.ours, _answered(collided, ABSORBED_SYNTAX)), ()
         return collided, ()
     entry = Entry(mode, blobs.add(solved.content))
-    return Merged(entry, _answered(collided, _ANSWERS[solved.how])), solved.rules
+    return Merged(entry, _answered(collided, _ANSWERS[solved.how])), solved.reliability
+
+
+def _is_imported(three: Three) -> bool:
+    """Say whether the patch only imports names that upstream imports, too."""
+    from patchmgr.engines.structure.python_imports import has_imports_of
+
+    if not three.path.endswith((".py", ".pyi")):
+        return False
+    base, ours, theirs = (
+        side.decode("utf-8", "surrogateescape") for side in (three.base, three.upstream, three.fork)
+    )
+    return has_imports_of(base, ours, theirs)
 
 
 def _answered(collided: Collided, answer: Answer) -> tuple[Answer, ...]:

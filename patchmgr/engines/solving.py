@@ -9,43 +9,43 @@ from msgspec import Struct
 from patchmgr.engines.audit.syntax import new_fault
 from patchmgr.engines.formatting import merge_formatted
 from patchmgr.engines.memory import Replayed, Resolutions, replay
+from patchmgr.engines.merge.candidate import Resolved
 from patchmgr.engines.structure.guards_lines import growths, outdated_lines
-from patchmgr.engines.structure.sides import Solution, Texts
+from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.merge import Clean
-from patchmgr.model.outcome import How
+from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.model.ports import Formatter, TextMerge
 
 Suspect = Callable[[Texts, str, str], tuple[str, ...]]
 """Return what is suspicious in the merge of three texts of the file at a path."""
-Structure = Callable[[Texts, str, bytes], "Solution | None"]
+Structure = Callable[[Texts, str, bytes], "Resolved | None"]
 """Merge three texts by the structure of the file at a path, given the marked text, or not."""
-
-LAYOUT = "layout"
-"""The rule of a structural merge where one side changed the format alone."""
 
 
 class Solved(Struct, frozen=True):
     """The merged text and the rung that answered.
 
-    `used` are the ids of the resolutions in it, `rules` those of the structural merge, and
-    `warnings` say what is suspicious in it: one line each.
+    `used` are the ids of the resolutions in it, `reliability` says how sure a structural merge
+    is, and `warnings` what is suspicious in it: one line each.
     """
 
     content: bytes
     how: How
     used: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
+    reliability: tuple[Reliability, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 class Unsolved(Struct, frozen=True):
     """What is left for a person: the text with markers where it is, None for binaries.
 
-    `used` are the ids of the resolutions that are in it already.
+    `used` are the ids of the resolutions that are in it already, `suggestions` what each region
+    could become, the likeliest first.
     """
 
     marked: bytes | None
     used: tuple[str, ...] = ()
+    suggestions: tuple[tuple[Suggestion, ...], ...] = ()
 
 
 class Three(Struct, frozen=True):
@@ -135,13 +135,15 @@ def solve_marked(
         content = merge_formatted(*sides, path=three.path, formatter=formatter, text=text)
         if content is not None:
             return Solved(content, How.FORMAT, replayed.used)
-    if structure is not None:
-        solution = structure(left, three.path, _upstream_first(replayed.marked, three, left, text))
-        if solution is not None:
-            content = solution.text.encode("utf-8", "surrogateescape")
-            how = How.FORMAT if set(solution.rules) == {LAYOUT} else How.STRUCTURAL
-            return Solved(content, how, replayed.used, solution.rules)
-    return Unsolved(replayed.marked, replayed.used)
+    if structure is None:
+        return Unsolved(replayed.marked, replayed.used)
+    found = structure(left, three.path, _upstream_first(replayed.marked, three, left, text))
+    if found is None or found.text is None:
+        suggestions = () if found is None else found.suggestions
+        return Unsolved(replayed.marked, replayed.used, suggestions)
+    content = found.text.encode("utf-8", "surrogateescape")
+    how = How.FORMAT if found.is_layout else How.STRUCTURAL
+    return Solved(content, how, replayed.used, found.reliability)
 
 
 def _encoded(texts: Texts) -> tuple[bytes, bytes, bytes]:

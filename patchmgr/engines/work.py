@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.relocation import Place
     from patchmgr.engines.relocation_files import ChangedFiles
     from patchmgr.engines.solving import Structure
-    from patchmgr.model.outcome import FileConflict
+    from patchmgr.model.outcome import FileConflict, Reliability
     from patchmgr.model.patch import Author
     from patchmgr.model.ports import Blobs, Formatter, TextMerge
     from patchmgr.model.snapshot import Entry
@@ -56,7 +56,7 @@ class FileResult(Struct, frozen=True):
 
     There is one answer a hunk, or one for a change without hunks. One more answers for a mode
     or a move whose fate is not that of the hunks. `proposals` tells of hunks in conflict that
-    upstream seems to have, `rules` by which rules of a structural merge the file was merged.
+    upstream seems to have, `reliability` how sure a merge by structure is, region by region.
     `places` are the hunks, by number, that upstream moved elsewhere.
     """
 
@@ -67,7 +67,7 @@ class FileResult(Struct, frozen=True):
     conflict: FileConflict | None = None
     is_untouched: bool = False
     proposals: tuple[Proposal, ...] = ()
-    rules: tuple[str, ...] = ()
+    reliability: tuple[Reliability, ...] = ()
     places: Mapping[int, Place] = field(default_factory=dict)
 
 

@@ -52,6 +52,7 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
         left_out=_left_out(reader, check),
         commands=_commands(reader, check),
         claims=_claims(reader, top),
+        confidence=reader.percentage(top, "confidence"),
     )
 
 
@@ -106,6 +107,12 @@ class _Reader:
         if not isinstance(found, bool):
             raise self.fault(key, "must be true or false")
         return found
+
+    def percentage(self, values: Mapping[str, Any], key: str) -> int | None:
+        found = values.get(key)
+        if found is None or (type(found) is int and 50 <= found <= 100):
+            return found
+        raise self.fault(key, "must be a whole number from 50 to 100")
 
     def texts(self, values: Mapping[str, Any], key: str) -> tuple[str, ...]:
         found = values.get(key, [])

@@ -56,12 +56,20 @@ class Reliability(Struct, frozen=True):
     of: int | None = None
 
 
+class Suggestion(Struct, frozen=True):
+    """What a region in conflict could become, and how reliable such a text was."""
+
+    text: bytes
+    reliability: Reliability
+
+
 class HunkOutcome(Struct, frozen=True):
     """The fate of one hunk; `how` is None for a conflict.
 
     `path` is the path in the patch, `new_path` the one on the new side. `line` counts from 1
     and is where the hunk starts in the patch's new side. A change without hunks (mode, binary,
     rename, empty file) has one outcome with line 0. `evidence` is a commit id.
+    `reliability` tells of a merge by structure how often such ones were right, at the least.
     """
 
     path: str
@@ -71,6 +79,7 @@ class HunkOutcome(Struct, frozen=True):
     verdict: Verdict
     how: How | None
     evidence: str | None = None
+    reliability: Reliability | None = None
 
 
 class Sighting(Struct, frozen=True):
@@ -131,7 +140,8 @@ class FileConflict(Struct, frozen=True):
     Contents are None where the side has no such file. `marked` is the text with git's
     markers, None for what has none (binaries, deletions). `reason` says what collided.
     `proposal` is a ruling that a person may well give, where `resemblances` speak for it, or the
-    patch's header does. `shown` are the upstream commits that wrote what is shown of `ours`, one a
+    patch's header does. `suggestions` are, for each region, what it could become, the likeliest
+    first. `shown` are the upstream commits that wrote what is shown of `ours`, one a
     region (or one for a whole file), None where that is not known.
     """
 
@@ -146,6 +156,7 @@ class FileConflict(Struct, frozen=True):
     proposal: str | None = None
     resemblances: tuple[Resemblance, ...] = ()
     shown: tuple[Sighting | None, ...] = ()
+    suggestions: tuple[tuple[Suggestion, ...], ...] = ()
 
 
 class PatchOutcome(Struct, frozen=True):

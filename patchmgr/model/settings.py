@@ -43,7 +43,8 @@ class SeriesSettings(Struct, frozen=True):
     `subsystems` maps a name to globs, `labels` a gate's kind to further expressions, `groups` a
     name to patches. `python` are the versions that files must compile for, none for those that
     upstream states. `left_out` names built-in gates that are not wanted. Patches of the groups
-    that are `off` are kept out unless these are selected.
+    that are `off` are kept out unless these are selected. `confidence` is the percentage of right
+    results that a merge by structure must have to be taken, None for any.
     """
 
     subsystems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class SeriesSettings(Struct, frozen=True):
     left_out: frozenset[str] = frozenset()
     commands: tuple[CheckCommand, ...] = ()
     claims: tuple[Claim, ...] = ()
+    confidence: int | None = None
 
     def off_groups(self, patch: str) -> tuple[str, ...]:
         """Return the groups of a patch that are off unless they are selected, sorted."""

@@ -15,7 +15,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import IO
 
-from patchmgr.engines.structure.sides import Solution, Texts
+import msgspec
+
+from patchmgr.engines.merge.candidate import Resolved
+from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.ahead import Ahead
 from patchmgr.plumbing.answers import Answers
@@ -37,26 +40,33 @@ class StructureApart:
     from a run before is not asked again.
     """
 
-    def __init__(self, patience: float = PATIENCE, answers: Answers | None = None) -> None:
+    def __init__(
+        self,
+        patience: float = PATIENCE,
+        answers: Answers | None = None,
+        confidence: int | None = None,
+        *,
+        suggests: bool = False,
+    ) -> None:
         self._patience = patience
+        self._least = (confidence or 0) / 100
+        self._suggests = suggests
         self._answers = answers
         self._process: subprocess.Popen[bytes] | None = None
         self._has_answered = False
 
-    def __call__(self, texts: Texts, path: str, marked: bytes) -> Solution | None:
+    def __call__(self, texts: Texts, path: str, marked: bytes) -> Resolved | None:
         """Merge a file by its structure, None where that is not sure."""
-        question = ("merge", *texts.sides(), path, marked)
+        wishes = (self._least, self._suggests)
+        question = ("merge", *texts.sides(), path, marked, str(wishes))
         known = None if self._answers is None else self._answers.get(question)
         if known is not None:
-            return None if known[0] is None else Solution(known[0][0], tuple(known[0][1]))
-        found = self._ask(path, "merge", texts, path, marked)
-        if found is None:
-            return None
-        solution = found[0] if isinstance(found[0], Solution) else None
-        if self._answers is not None:
-            kept = None if solution is None else [solution.text, solution.rules]
-            self._answers.put(question, kept)
-        return solution
+            return msgspec.convert(known[0], Resolved | None)
+        found = self._ask(path, "merge", texts, path, marked, *wishes)
+        resolved = found[0] if found is not None and isinstance(found[0], Resolved) else None
+        if self._answers is not None and found is not None:
+            self._answers.put(question, msgspec.to_builtins(resolved))
+        return resolved
 
     def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
         """Return what is suspicious in a merge."""
@@ -170,11 +180,12 @@ def answer_all(is_early: bool) -> None:
 
     One that `is_early` has time to get ready before it is asked.
     """
-    from patchmgr.engines.structure.solvers import merge_structure, suspect
+    from patchmgr.engines.merge.resolve import resolve
+    from patchmgr.engines.structure.solvers import suspect
 
     if is_early:
         importlib.import_module("libcst")  # most questions need it
-    asked: dict[str, Callable[..., object]] = {"merge": merge_structure, "suspect": suspect}
+    asked: dict[str, Callable[..., object]] = {"merge": resolve, "suspect": suspect}
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while True:

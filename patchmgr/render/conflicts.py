@@ -11,10 +11,12 @@ from patchmgr.model.outcome import (
     Sighting,
     Verdict,
 )
-from patchmgr.render.clean import clean
+from patchmgr.render.clean import clean, counted, reliability_text
 from patchmgr.render.terminal import bare_subject
 
 CONTEXT = 3
+MOST_SUGGESTIONS = 3  # of a region
+MOST_LINES = 12  # of a suggestion
 
 
 def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
@@ -67,6 +69,18 @@ def _raw(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def _suggestions(conflict: FileConflict) -> Iterator[str]:
+    """Yield what each region could become, the likeliest first, and how often such a text was."""
+    for number, region in enumerate(conflict.suggestions, 1):
+        for place, one in enumerate(region[:MOST_SUGGESTIONS], 1):
+            sure = reliability_text(one.reliability)
+            yield f"@@ region {number} could become ({place}): {sure} @@"
+            lines = one.text.decode("utf-8", "surrogateescape").splitlines()
+            yield from (clean(line, keep="\t") for line in lines[:MOST_LINES])
+            if len(lines) > MOST_LINES:
+                yield f"… {counted(len(lines) - MOST_LINES, 'more line')}"
+
+
 def conflicts_text(outcome: SeriesOutcome) -> str:
     """Return every conflict region of a series with a few lines around it.
 
@@ -88,6 +102,7 @@ def conflicts_text(outcome: SeriesOutcome) -> str:
                     clean(line.decode("utf-8", "surrogateescape"), keep="\t")
                     for line in lines[start:end]
                 ]
+            shown += _suggestions(conflict)
     return "".join(f"{line}\n" for line in shown)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import to_builtins
@@ -17,6 +17,7 @@ from patchmgr.model.outcome import (
     PatchOutcome,
     SeriesOutcome,
     Sighting,
+    Suggestion,
     TargetOutcome,
     Verdict,
 )
@@ -176,7 +177,23 @@ def _conflict(conflict: FileConflict) -> dict[str, Any]:
         "reason": conflict.reason,
         "proposal": conflict.proposal,
         "shown": [None if one is None else one.commit for one in conflict.shown],
+        "candidates": suggestions_value(conflict.suggestions),
     }
+
+
+def suggestions_value(regions: Sequence[Sequence[Suggestion]]) -> list[list[dict[str, Any]]]:
+    """Return by region what it could become, the likeliest first."""
+    return [
+        [
+            {
+                "text": _text(one.text),
+                "rule": one.reliability.rule,
+                "reliability": to_builtins(one.reliability),
+            }
+            for one in region
+        ]
+        for region in regions
+    ]
 
 
 def _without_text(finding: AuditFinding) -> dict[str, Any]:
@@ -199,4 +216,6 @@ def _hunk(hunk: HunkOutcome) -> dict[str, Any]:
         "verdict": hunk.verdict.value,
         "how": hunk.how.value if hunk.how else None,
         "evidence": hunk.evidence,
+        "rule": hunk.reliability.rule if hunk.reliability else None,
+        "reliability": to_builtins(hunk.reliability),
     }

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from msgspec import to_builtins
+
 from patchmgr.model.outcome import How
-from patchmgr.render.clean import clean
-from patchmgr.render.machine import document
+from patchmgr.render.clean import clean, reliability_text
+from patchmgr.render.machine import document, suggestions_value
 
 if TYPE_CHECKING:
     from patchmgr.commands.merge_driver import DriverChange
@@ -22,8 +24,8 @@ def merged_lines(merged: MergedFile) -> Iterator[str]:
         yield f"{path}: recorded: {', '.join(merged.used)}"
     if merged.how == How.FORMAT.value:
         yield f"{path}: format"
-    elif merged.rules:
-        yield f"{path}: structural: {clean(', '.join(merged.rules))}"
+    elif merged.reliability:
+        yield f"{path}: structural: {clean('; '.join(map(reliability_text, merged.reliability)))}"
     for warning in merged.warnings:
         yield f"warning: {path}: {clean(warning)}"
     if not merged.is_solved:
@@ -41,8 +43,10 @@ def merged_document(merged: MergedFile, *, is_dry_run: bool) -> str:
         solved=merged.is_solved,
         how=merged.how,
         recorded=list(merged.used),
-        rules=list(merged.rules),
+        rules=[known.rule for known in merged.reliability],
+        reliability=to_builtins(merged.reliability),
         warnings=list(merged.warnings),
+        candidates=suggestions_value(merged.suggestions),
     )
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from patchmgr.engines.formatting import STABLE, merge_formatted, stability
-from patchmgr.engines.solving import LAYOUT, Solved, Unsolved, solve_text
-from patchmgr.engines.structure.sides import Solution, Texts
+from patchmgr.engines.merge.candidate import Resolved
+from patchmgr.engines.solving import Solved, Unsolved, solve_text
+from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.merge import Clean, Merge
-from patchmgr.model.outcome import How
+from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.model.ports import Style
 from tests.engines.ports import PlainMerge
 
@@ -175,10 +176,15 @@ def test_stability_is_the_share_of_lines_left_alone(
 # On the ladder
 
 
-def solve(formatter: Fake | None, rules: tuple[str, ...] = (), *, ours: bool = True) -> object:
-    def structure(texts: Texts, path: str, marked: bytes) -> Solution | None:
+SURE = (Reliability("replay", 95, 100),)
+
+
+def solve(
+    formatter: Fake | None, resolved: Resolved | None = None, *, ours: bool = True
+) -> Solved | Unsolved:
+    def structure(texts: Texts, path: str, marked: bytes) -> Resolved | None:
         assert marked.index(b"b = 2\n") < marked.index(b"b=20\n"), "upstream's side is first"
-        return Solution("structured\n", rules) if rules else None
+        return resolved
 
     return solve_text(
         BASE, NEW, FORK, "a.py",
@@ -189,25 +195,29 @@ def solve(formatter: Fake | None, rules: tuple[str, ...] = (), *, ours: bool = T
 
 @pytest.mark.parametrize("ours", [True, False])
 def test_format_comes_before_structure(ours: bool) -> None:
-    assert solve(Fake(tight), ("lists",), ours=ours) == Solved(MERGED, How.FORMAT)
-    assert solve(Fake(None), ("lists",), ours=ours) == Solved(
-        b"structured\n", How.STRUCTURAL, rules=("lists",)
+    resolved = Resolved("merged\n", SURE)
+    assert solve(Fake(tight), resolved, ours=ours) == Solved(MERGED, How.FORMAT)
+    assert solve(Fake(None), resolved, ours=ours) == Solved(
+        b"merged\n", How.STRUCTURAL, reliability=SURE
     )
     assert isinstance(solve(None, ours=ours), Unsolved)
 
 
 @pytest.mark.parametrize(
-    ("rules", "how"),
-    [
-        ((LAYOUT,), How.FORMAT),
-        (("imports", LAYOUT), How.STRUCTURAL),
-        (("same",), How.STRUCTURAL),
-    ],
+    ("is_layout", "how"), [(True, How.FORMAT), (False, How.STRUCTURAL)], ids=["layout", "more"]
 )
-def test_a_structural_merge_of_layout_alone_is_one_of_format(
-    rules: tuple[str, ...], how: How
+def test_a_merge_where_one_side_changes_layout_alone_is_one_of_format(
+    is_layout: bool, how: How
 ) -> None:
-    assert solve(None, rules) == Solved(b"structured\n", how, rules=rules)
+    resolved = Resolved("merged\n", SURE, is_layout=is_layout)
+    assert solve(None, resolved) == Solved(b"merged\n", how, reliability=SURE)
+
+
+def test_what_a_region_could_become_is_told() -> None:
+    suggestions = ((Suggestion(b"b = 20\n", SURE[0]),),)
+    left = solve(None, Resolved(None, suggestions=suggestions))
+    assert isinstance(left, Unsolved)
+    assert left.suggestions == suggestions
 
 
 class Saying(PlainMerge):

@@ -6,21 +6,29 @@ import pytest
 
 from patchmgr.engines.ladder import CONFLICT, STRUCTURAL, Collided, Merged, Sides
 from patchmgr.engines.memory import Resolutions
+from patchmgr.engines.merge.candidate import Resolved
 from patchmgr.engines.rungs import further
-from patchmgr.engines.structure.sides import Solution, Texts
-from patchmgr.engines.structure.solvers import merge_structure
+from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.merge import Conflicted
+from patchmgr.model.outcome import Reliability, Suggestion
 from patchmgr.model.snapshot import REGULAR, Entry
 from tests.engines.ports import MemoryBlobs, PlainMerge
 from tests.engines.test_memory import KNOWN, Known
 
-# The first region is on record, the second one is solved by what imports are.
+# The first region is on record, the second one is merged by what imports are.
 GAP = "".join(f"\nvalue_{n} = {n}\n" for n in range(6)) + "\n"
 SIDES = [
     f"h\n{one}\n{GAP}import a\n{two}import z\n"
     for one, two in (("b", ""), ("o", "import b\n"), ("t", "import c\n"))
 ]
+IMPORTS = Reliability("replay", 9, 10)
 SOLVED = f"h\nboth\n{GAP}import a\nimport b\nimport c\nimport z\n"
+
+
+def united(texts: Texts, path: str, marked: bytes) -> Resolved | None:
+    """Merge a file whose first region is no conflict any more."""
+    is_left = texts.upstream.startswith("h\nboth\n")
+    return Resolved(SOLVED, (IMPORTS,)) if is_left else None
 
 
 def sides_of(blobs: MemoryBlobs) -> tuple[Sides, tuple[bytes, bytes, bytes]]:
@@ -31,15 +39,16 @@ def sides_of(blobs: MemoryBlobs) -> tuple[Sides, tuple[bytes, bytes, bytes]]:
 
 def climb(blobs: MemoryBlobs, sides: Sides, collided: Collided, recall: Resolutions | None,
           *, has_structure: bool) -> Merged | Collided:  # fmt: skip
-    merged, _ = further(
+    merged, reliability = further(
         sides,
         collided,
         "a.py",
         blobs=blobs,
         text=PlainMerge(),
         recall=recall,
-        structure=merge_structure if has_structure else None,
+        structure=united if has_structure else None,
     )
+    assert reliability == ((IMPORTS,) if has_structure else ())
     return merged
 
 
@@ -65,7 +74,7 @@ def test_texts_are_alike_where_something_was_replayed() -> None:
     assert isinstance(merge, Conflicted)
     seen: list[Texts] = []
 
-    def look(texts: Texts, path: str, marked: bytes) -> Solution | None:
+    def look(texts: Texts, path: str, marked: bytes) -> Resolved | None:
         seen.append(texts)
         return None
 
@@ -83,13 +92,31 @@ def test_what_upstream_has_already_is_a_persons_to_say() -> None:
     assert isinstance(merge, Conflicted)
     collided = Collided("why", merge.marked, (CONFLICT,), texts)
 
-    def yields(texts: Texts, path: str, marked: bytes) -> Solution | None:
-        return Solution(texts.upstream, ("layout",))
+    def yields(texts: Texts, path: str, marked: bytes) -> Resolved | None:
+        return Resolved(texts.upstream, (IMPORTS,))
 
-    found, rules = further(
+    found, reliability = further(
         sides, collided, "a.py", blobs=blobs, text=PlainMerge(), recall=None, structure=yields
     )
-    assert (found, rules) == (collided, ())
+    assert (found, reliability) == (collided, ())
+
+
+def test_what_a_region_could_become_is_handed_on() -> None:
+    blobs = MemoryBlobs()
+    sides, texts = sides_of(blobs)
+    merge = PlainMerge().merge(*texts)
+    assert isinstance(merge, Conflicted)
+    collided = Collided("why", merge.marked, (CONFLICT,), texts)
+    suggestions = ((Suggestion(b"both\n", IMPORTS),),)
+
+    def asks(texts: Texts, path: str, marked: bytes) -> Resolved | None:
+        return Resolved(None, suggestions=suggestions)
+
+    found, reliability = further(
+        sides, collided, "a.py", blobs=blobs, text=PlainMerge(), recall=None, structure=asks
+    )
+    assert isinstance(found, Collided)
+    assert (found.suggestions, reliability) == (suggestions, ())
 
 
 @pytest.mark.parametrize(

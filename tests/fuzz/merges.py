@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from patchmgr.engines.ladder import ABSORBED_SUPERSET, Merged, Sides, merge_file
 from patchmgr.engines.memory import Replayed, learn, replay
+from patchmgr.engines.merge.resolve import resolve
 from patchmgr.engines.placement import Applied, apply_hunks
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.solvers import merge_structure, suspect
+from patchmgr.engines.structure.solvers import suspect
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
@@ -93,8 +94,8 @@ def structure(raw: bytes) -> None:
     if isinstance(merge, Clean):
         assert isinstance(suspect(texts, merge.content.decode(), path), tuple)
     elif merge.marked is not None:
-        solution = merge_structure(texts, path, merge.marked)
-        assert solution is None or (solution.rules and isinstance(solution.text, str))
+        found = resolve(texts, path, merge.marked)
+        assert found is None or (found.reliability if found.text is not None else found.suggestions)
 
 
 class _Recorded:

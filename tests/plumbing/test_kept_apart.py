@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.engines.structure.sides import Solution, Texts
-from patchmgr.engines.structure.solvers import merge_structure
+from patchmgr.engines.merge.candidate import Resolved
+from patchmgr.engines.merge.resolve import resolve
+from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import kept_apart
 from patchmgr.plumbing.answers import Answers
@@ -27,6 +28,7 @@ import c
 >>>>>>> theirs
 import z
 """
+TORN = b"<<<<<<< ours\ny\n"
 TEXTS = Texts(BASE, UPSTREAM, FORK)
 
 
@@ -38,12 +40,10 @@ def apart() -> Iterator[StructureApart]:
 
 
 def test_it_answers_what_the_merge_answers(apart: StructureApart) -> None:
-    expected = merge_structure(TEXTS, "a.py", MARKED)
+    expected = resolve(TEXTS, "a.py", MARKED)
     assert expected is not None
     assert apart(TEXTS, "a.py", MARKED) == expected
-    same = Texts("x\n", "y\n", "z\n")
-    marked = b"<<<<<<< ours\ny\n||||||| base\nx\n=======\nz\n>>>>>>> theirs\n"
-    assert apart(same, "a.py", marked) is None
+    assert apart(TEXTS, "a.py", TORN) is None
     assert apart(TEXTS, "a.py", MARKED) == expected
 
 
@@ -62,17 +62,17 @@ def test_a_file_that_a_process_fails_on_has_no_solution(
         patched.setattr(kept_apart, "_PROGRAM", program)
         assert apart(TEXTS, "a.py", MARKED) is None
         assert apart.suspect(TEXTS, "x\n", "a.py") == ()
-    assert isinstance(apart(TEXTS, "a.py", MARKED), Solution)
+    assert isinstance(apart(TEXTS, "a.py", MARKED), Resolved)
 
 
 def test_a_file_that_a_process_fails_on_is_asked_again_of_a_fresh_one(
     apart: StructureApart,
 ) -> None:
-    assert isinstance(apart(TEXTS, "a.py", MARKED), Solution)
+    assert isinstance(apart(TEXTS, "a.py", MARKED), Resolved)
     assert apart._process is not None
     apart._process.send_signal(signal.SIGSEGV)
     apart._process.wait()
-    assert isinstance(apart(TEXTS, "a.py", MARKED), Solution)
+    assert isinstance(apart(TEXTS, "a.py", MARKED), Resolved)
 
 
 @pytest.mark.parametrize(
@@ -112,16 +112,14 @@ def test_a_process_that_takes_its_time_gives_the_same_answer(
 def test_what_a_run_before_was_told_is_not_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kinds = Texts("x\n", "y\n", "z\n")
-    marked = b"<<<<<<< ours\ny\n||||||| base\nx\n=======\nz\n>>>>>>> theirs\n"
     merged = BASE + "def f(): ...\ndef f(): ...\n"
     first = StructureApart(answers=Answers(tmp_path))
-    found = [first(TEXTS, "a.py", MARKED), first(kinds, "a.py", marked)]
+    found = [first(TEXTS, "a.py", MARKED), first(TEXTS, "a.py", TORN)]
     told = first.suspect(TEXTS, merged, "a.py")
     first.close()
     monkeypatch.setattr(kept_apart, "_PROGRAM", "import os; os._exit(1)")  # would be an error
     second = StructureApart(answers=Answers(tmp_path))
-    assert [second(TEXTS, "a.py", MARKED), second(kinds, "a.py", marked)] == found
+    assert [second(TEXTS, "a.py", MARKED), second(TEXTS, "a.py", TORN)] == found
     assert found[0] is not None
     assert found[1] is None
     assert second.suspect(TEXTS, merged, "a.py") == told
@@ -137,5 +135,5 @@ def test_a_process_that_fails_leaves_no_answer(
         assert failing(TEXTS, "a.py", MARKED) is None
         assert failing.suspect(TEXTS, BASE, "a.py") == ()
     whole = StructureApart(answers=Answers(tmp_path))
-    assert whole(TEXTS, "a.py", MARKED) == merge_structure(TEXTS, "a.py", MARKED)
+    assert whole(TEXTS, "a.py", MARKED) == resolve(TEXTS, "a.py", MARKED)
     whole.close()

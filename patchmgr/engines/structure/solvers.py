@@ -9,6 +9,7 @@ from patchmgr.engines.structure.guards import suspicions
 from patchmgr.engines.structure.guards_lines import growths
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.python import merge_python
+from patchmgr.engines.structure.reliability import CXX_SUFFIXES, PYTHON_SUFFIXES
 from patchmgr.engines.structure.sides import Solution, Texts
 
 LARGEST = 2 << 20
@@ -17,8 +18,6 @@ LARGEST = 2 << 20
 What is merged so is decided by its size and never by the time that it takes: a Python file of a
 sixth of this takes six seconds, and more on a busy machine.
 """
-_PYTHON = (".py", ".pyi")
-_CXX = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh", ".inl", ".metal")
 
 
 def merge_structure(texts: Texts, path: str, marked: bytes) -> Solution | None:
@@ -26,9 +25,9 @@ def merge_structure(texts: Texts, path: str, marked: bytes) -> Solution | None:
     if max(map(len, texts.sides())) > LARGEST:
         return None
     shown = marked.decode("utf-8", "surrogateescape")
-    if path.endswith(_PYTHON):
+    if path.endswith(PYTHON_SUFFIXES):
         return merge_python(texts, path, marked=shown)
-    if path.endswith(_CXX):
+    if path.endswith(CXX_SUFFIXES):
         return merge_cxx(texts, path, marked=shown)
     return merge_data(texts, path, marked=shown)
 
@@ -38,7 +37,7 @@ def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[s
 
     Without `names` nothing is said of names that nothing binds.
     """
-    if not path.endswith(_PYTHON) or len(merged) > LARGEST:
+    if not path.endswith(PYTHON_SUFFIXES) or len(merged) > LARGEST:
         return ()
     found = name_warnings(merged, texts.upstream, texts.fork) if names else ()
     if not is_worth_a_look(texts, growths(texts, merged)):
