@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from patchmgr.engines.solving import Solved, solve_text
 from patchmgr.engines.merge.resolve import resolve
+from patchmgr.engines.solving import Solved, solve_text
 from patchmgr.model.outcome import How
 from patchmgr.plumbing.formatter_tools import Toolbox
 from tests.commands.conftest import Run, Scene

@@ -14,6 +14,7 @@ from patchmgr.model.settings import CheckCommand, Claim
 def test_every_setting_is_read() -> None:
     raw = b"""
         off = ["trial"]
+        confidence = 95
         [gates]
         capability = ["is_new", "is_old"]
         option = ["with_.*"]
@@ -36,6 +37,7 @@ def test_every_setting_is_read() -> None:
     assert found.labels == {"capability": ("is_new", "is_old"), "option": ("with_.*",)}
     assert found.groups == {"trial": ("one.patch",)}
     assert found.off == {"trial"}
+    assert found.confidence == 95
     assert found.subsystems == {"core": ("src/**",)}
     assert (found.python, found.needs_sign_off) == (((3, 9), (3, 12)), True)
     assert found.left_out == {"links"}
@@ -50,6 +52,9 @@ def test_every_setting_is_read() -> None:
         pytest.param("x =", "is not TOML", id="no TOML"),
         pytest.param("groups = 1", "groups must be a table", id="no table"),
         pytest.param("off = 1", "off must be a list of texts", id="no list"),
+        pytest.param("confidence = 40", "must be a whole number from 50", id="too little"),
+        pytest.param("confidence = 0.9", "must be a whole number from 50", id="a share"),
+        pytest.param("confidence = true", "must be a whole number from 50", id="a flag"),
         pytest.param('off = [""]', "off must be a list of texts", id="an empty text"),
         pytest.param('off = ["a\\u0000"]', "off must be a list of texts", id="a zero byte"),
         pytest.param("check.sign-off = 1", "sign-off must be true or false", id="no flag"),

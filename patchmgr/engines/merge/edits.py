@@ -9,7 +9,7 @@ from msgspec import Struct
 from patchmgr.engines.merge.align import aligned
 from patchmgr.engines.merge.python import refined
 from patchmgr.engines.merge.tokens import PYTHON, Language, framed, language_of, read
-from patchmgr.engines.merge.tree import Node, lines_of, text_of
+from patchmgr.engines.merge.tree import Node, lines_of
 
 _SHOWN = 60  # characters of a statement that are quoted
 _MOST = 2  # edits of the tokens of a statement that are told one by one
@@ -98,8 +98,8 @@ class _Lift:
             if not is_code:
                 found += _came_and_went(base, old, new, symbol, within)
             elif any(node.said for node in (*old, *new)):
-                tokens.append(text_of(old or new))
-                found.append(Edit(symbol, _replaced(text_of(old), text_of(new), within)))
+                tokens.append(_text(old or new))
+                found.append(Edit(symbol, _replaced(_text(old), _text(new), within)))
             if at < len(base.parts):
                 owner = _owner(base.parts[:at]) or owner
                 about = owner if base.parts[at].kind == "list" and owner else within
@@ -149,6 +149,10 @@ def _replaced(old: str, new: str, within: str) -> str:
 
 def _said(nodes: Sequence[Node]) -> str:
     return "".join(node.said for node in nodes)
+
+
+def _text(nodes: Sequence[Node]) -> str:
+    return "".join(node.whole for node in nodes)
 
 
 def _owner(before: Sequence[Node]) -> str:

@@ -22,6 +22,7 @@ _GAPS = ((-1, 0, 3, 12), ("meet", "touch", "1-3", "4-12", "13+"))
 _LIKE = ((0.2, 0.5, 0.8, 0.999), ("0-0.2", "0.2-0.5", "0.5-0.8", "0.8-1", "1"))
 COUNTS = ((0, 1, 2), ("0", "1", "2", "3+"))
 REGIONS = ((1, 2, 5), ("1", "2", "3-5", "6+"))
+_NEAR = ("doubled", "moved", "condition", "set", "beside")
 _WEIGHT = ("delete", "delete, replace", "kind", "edit", "replace", "same key", "insert")
 
 Words = Counter[str]
@@ -205,7 +206,7 @@ def features_of(subject: Subject, text: str, places: Sequence[Place]) -> dict[st
         "open like": bucket(worst.like, _LIKE) if worst else "none",
         "sorts": worst.sorts if worst and "insert" in worst.how else "none",
         "uses": worst.uses if worst else "none",
-        "near": "beside" if "beside" in closed else "no",
+        "near": next((how for how in _NEAR if how in closed), "no"),
         "meets": _meets(places),
         "keeps ours": _share(ours - base, rest),
         "keeps theirs": _share(theirs - base, rest),

@@ -45,9 +45,8 @@ def candidates_of(
 ) -> FileCandidates | None:
     """Return what each region of git's zdiff3 text could become, upstream's side first.
 
-    `solution` is what the merge by rules makes of the file, None where it refuses.
-
-    None for what is too large, or where the markers cannot be told from the text.
+    `solution` is what the merge by rules makes of the file, None where it refuses. None is returned
+    for what is too large, or where the markers cannot be told from the text.
     """
     base, ours, theirs = texts.sides()
     if max(map(len, texts.sides())) > LARGEST:
@@ -67,7 +66,8 @@ def candidates_of(
     )
     for n, piece in enumerate(pieces):
         if isinstance(piece, Region):
-            found.append(_of_region(piece, surroundings(pieces, n, language), known))
+            around = surroundings(pieces, n, language, (ours, theirs))
+            found.append(_of_region(piece, around, known))
         else:
             found.append("".join(piece))
     return with_solution(FileCandidates(tuple(found)), solution)
@@ -163,7 +163,10 @@ def _under_policies(
     """Yield one replay where there is only one answer, else one under each policy."""
     for policy, name in _POLICIES.items():
         replay = Replay(policy, refine)
-        text = replay.node(sides[0], sides[1], sides[2]).whole
+        try:
+            text = replay.node(sides[0], sides[1], sides[2]).whole
+        except RecursionError:  # nested too deep: the sides are offered as they are
+            return
         is_open = any(place.is_open for place in replay.places)
         yield _Made(f"{rule}, {name}" if is_open else rule, text, tuple(replay.places))
         if not is_open:

@@ -118,13 +118,8 @@ class _Reader:
         nodes: list[Node] = []
         for item, (first, last), after in zip(items, spans, [*spans[1:], None], strict=True):
             stop = self._behind(last, end) if after is None else after[0]
-            tail, behind = _cut_tail(self._text[last:stop])
-            if after is None:
-                tail, behind, stop = (
-                    tail + behind if tail else "",
-                    "",
-                    last + len(tail + behind) if tail else last,
-                )
+            between = self._text[last:stop]
+            tail, behind = (between, "") if after is None else _cut_tail(between)
             nodes.append(
                 tree("code", self.parts(item, first, last), lead=lead, tail=tail, key=_key(item))
             )
@@ -172,8 +167,6 @@ def _lists(node: Any) -> list[tuple[str, Sequence[Any]]]:
             found += [*(_lists(child.func) if kind == "call" else ()), (kind, items)]
             if kind == "subscript":
                 found[-1:-1] = _lists(child.value)
-            elif kind == "import" and hasattr(child, "relative"):
-                pass
         else:
             found += _lists(child)
     return found

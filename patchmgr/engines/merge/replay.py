@@ -7,6 +7,7 @@ open: a policy says what is taken there, and the place is noted.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -81,13 +82,17 @@ class Replay:
             edited = theirs if base.said == ours.said else ours
             self.places.append(Place(ours.kind, "layout", is_open=False))
             return _laid_out(base, ours, theirs, edited) or edited
+        if base.kind == "clause" and _is_under_new_condition(base, ours, theirs):
+            self.places.append(Place("clause", "condition", is_open=False))
         if base.key == ours.key == theirs.key == "logical" and self.refine is not None:
             base, ours, theirs = (self.refine(node) for node in (base, ours, theirs))
         if not ours.kind == base.kind == theirs.kind:
             return self._pick(ours, theirs, ours.kind, "kind")
         if base.kind in SEQUENCES or (base.parts and ours.parts and theirs.parts):
             parts = self.sequence(base.kind, base.parts, ours.parts, theirs.parts)
-            parts = _spaced(base.kind, parts, ours.parts, theirs.parts)
+            if base.kind == "list" and base.key == "import":
+                parts = list({p.said: p for p in parts[::-1]}.values())[::-1]
+            parts = _spaced(parts, base, ours, theirs)
             if any(p.kind == "list" and p.key == "import" and not p.parts for p in parts):
                 parts = []  # each side removed what the other one kept
             return tree(ours.kind, parts, key=ours.key or theirs.key)
@@ -149,9 +154,21 @@ class Replay:
                 merged += self._chunk(chunk)
             if b1 < len(base):
                 merged.append(self.node(base[b1], ours[o1], theirs[t1]))
+        self._note_doubled(kind, merged, ours, theirs)
         if len([place for place in self.places if place.how != "beside"]) == known:
             self.places.append(Place(kind, "meets", is_open=False))
         return merged
+
+    def _note_doubled(self, kind: str, merged: Nodes, ours: Nodes, theirs: Nodes) -> None:
+        """Note what is there more often than on either side."""
+        if kind not in ("list", "block"):
+            return
+        counts = [Counter(p.said for p in side if p.said) for side in (merged, ours, theirs)]
+        doubled = {
+            said for said, n in counts[0].items() if n > max(counts[1][said], counts[2][said])
+        }
+        if doubled:
+            self.places.append(Place(kind, "doubled", is_open=False))
 
     def _note_near(self, kind: str, chunk: _Chunk, beside: tuple[bool, bool]) -> None:
         """Note a change right behind one of the other side."""
@@ -167,6 +184,9 @@ class Replay:
             return chunk.ours
         if said[0] == said[1]:
             return chunk.theirs
+        imports = self._imports(chunk)
+        if imports is not None:
+            return imports
         if not chunk.base:
             return self.join(chunk, chunk.ours, chunk.theirs)
         edits = (
@@ -181,6 +201,56 @@ class Replay:
             last = (bool(ones), bool(twos), end)
             merged += self._cluster(chunk, (ones, twos), start, end)
         return merged
+
+    def _imports(self, chunk: _Chunk) -> Nodes | None:
+        """Merge imports as the set of names of each module, None for other statements."""
+        sides = (chunk.base, chunk.ours, chunk.theirs)
+        if not all(p.kind == "import" for side in sides for p in side):
+            return None
+        base, ours, theirs = ({p.key: p for p in side} for side in sides)
+        is_plain = not chunk.base and not ours.keys() & theirs.keys()
+        if is_plain or any(
+            len(keys) < len(side) for keys, side in zip((base, ours, theirs), sides, strict=True)
+        ):
+            return None
+        is_moved = any(_moves_names(chunk.base, side) for side in (chunk.ours, chunk.theirs))
+        self.places.append(Place("import", "moved" if is_moved else "set", is_open=False))
+        merged = [self._import(base.get(p.key), p, theirs.get(p.key)) for p in chunk.ours]
+        done = [p for p in merged if p is not None]
+        for n, part in enumerate(chunk.theirs):
+            if part.key in ours:
+                continue
+            new = part if part.key not in base else self._named(part, base[part.key])
+            before = {p.key for p in chunk.theirs[:n]}
+            at = max((k + 1 for k, p in enumerate(done) if p.key in before), default=0)
+            done[at:at] = [] if new is None else [new]
+        return done
+
+    def _import(self, base: Node | None, ours: Node, theirs: Node | None) -> Node | None:
+        """Merge the imports of one module that ours has."""
+        if theirs is None:
+            return ours if base is None else self._named(ours, base)
+        nothing = self._named(theirs, theirs, has_names=True)
+        merged = self.node(base or nothing or ours, ours, theirs)
+        return merged if merged.text else None
+
+    def _named(self, side: Node, without: Node, has_names: bool = False) -> Node | None:
+        """Return an import without the names of another one, None where it has no more."""
+        if self.refine is None or (side.said == without.said and not has_names):
+            return None
+        code, other = self.refine(side.parts[0]), self.refine(without.parts[0])
+        known = {p.said for part in other.parts if part.kind == "list" for p in part.parts}
+        at = next((n for n, part in enumerate(code.parts) if part.kind == "list"), None)
+        if at is None:
+            return None
+        items = code.parts[at].parts
+        rest = [p for p in items if p.said not in known]
+        if not rest and not has_names:
+            return None
+        names = tree("list", _separated(rest, items), key=code.parts[at].key)
+        names = replace(names, tail=code.parts[at].tail)
+        parts = (*code.parts[:at], names, *code.parts[at + 1 :])
+        return tree("import", (tree("code", parts, key="logical"),), key=side.key, lead=side.lead)
 
     def _cluster(
         self, chunk: _Chunk, edits: tuple[list[_Edit], list[_Edit]], start: int, end: int
@@ -208,7 +278,8 @@ class Replay:
             gone = {p.said for p in base}
             mine, other = ([p for p in s if p.said not in gone] for s in (ours, theirs))
             if chunk.kind != "code" and self.policy.pick == "both":
-                return _in_order(self.policy.join, mine, other)
+                runs = (mine, other) if self.policy.join == "ours, theirs" else (other, mine)
+                return _one_after_the_other(*runs)
         return ours if self.policy.pick != "theirs" else theirs
 
     def join(self, chunk: _Chunk, ours: Nodes, theirs: Nodes) -> Nodes:
@@ -219,10 +290,11 @@ class Replay:
         known, keys = {p.said for p in ours}, {p.key: p for p in ours if p.key}
         rest = list(theirs)
         if chunk.kind != "code":
-            rest = [p for p in theirs if p.said not in known]
-            if not rest or {p.said for p in theirs} >= known:
+            rest = [p for p in theirs if p.kind == "blank" or p.said not in known]
+            is_new = any(p.kind != "blank" for p in rest)
+            if not is_new or {p.said for p in theirs} >= known:
                 self.places.append(Place(kind, "within", is_open=False))
-                return theirs if rest else ours
+                return theirs if is_new else ours
         same = {p.key: p for p in rest if p.key in keys and keys[p.key].kind == p.kind}
         by = _order_of(chunk, ours, theirs)
         how = "same key" if same else "insert" if by is None else "insert sorted"
@@ -235,11 +307,10 @@ class Replay:
         if self.policy.pick == "theirs":
             ours = [same.get(p.key, p) for p in ours]
         rest = [p for p in rest if p.key not in same]
-        return (
-            _in_order(self.policy.join, ours, rest)
-            if by is None
-            else sorted([*ours, *rest], key=by)
-        )
+        if by is not None:
+            return sorted([*ours, *rest], key=by)
+        first, second = (rest, ours) if self.policy.join == "theirs, ours" else (ours, rest)
+        return _one_after_the_other(first, second)
 
 
 def _order_of(chunk: _Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], Any] | None:
@@ -276,6 +347,29 @@ _ORDERS: tuple[Callable[[Node], Any], ...] = (
 )
 
 
+def _moves_names(base: Nodes, side: Nodes) -> bool:
+    """Say whether a side imports names of base from other modules."""
+    old, new = (
+        {(p.key, word) for p in run for word in words_of(p.said)[1:] if word.isidentifier()}
+        for run in (base, side)
+    )
+    gone, come = (
+        {word for key, word in names if word not in key} for names in (old - new, new - old)
+    )
+    return bool(gone & come)
+
+
+def _is_under_new_condition(base: Node, ours: Node, theirs: Node) -> bool:
+    """Say whether one side changes the head of a clause, and the other one what is under it."""
+    heads, bodies = (
+        [[p.said for p in node.parts[cut]] for node in (base, ours, theirs)]
+        for cut in (slice(0, 1), slice(1, None))
+    )
+    return (heads[0] != heads[1] and bodies[0] != bodies[2]) or (
+        heads[0] != heads[2] and bodies[0] != bodies[1]
+    )
+
+
 def _uses(earlier: Nodes, later: Nodes) -> str:
     """Say which of two runs of statements has names that the other one binds."""
     bound = [{word for p in run for word in p.key.split()[-1:]} for run in (earlier, later)]
@@ -285,10 +379,16 @@ def _uses(earlier: Nodes, later: Nodes) -> str:
     return "earlier" if bound[1] & words[0] else "no"
 
 
-def _in_order(join: str, ours: Nodes, theirs: Nodes) -> Nodes:
-    both = [*ours, *theirs] if join == "ours, theirs" else [*theirs, *ours]
-    main = [p for p in both if p.said.startswith("\x02 if __name__") or _is_main(p)]
-    return [*(p for p in both if p not in main), *main] if main else both
+def _one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
+    """Join two runs, blank lines between them as behind them; what runs a script comes last."""
+    if any(map(_is_main, first)) and not any(map(_is_main, second)):
+        first, second = second, first
+    ends = [run[-1] for run in (first, second) if run and run[-1].kind == "blank"]
+    rest = list(second)
+    if ends and rest and rest[0].kind != "blank" and not ends[0].whole.strip():
+        gap = "" if rest[0].lead.startswith(ends[0].whole + "\n") else ends[0].whole
+        rest[0] = replace(rest[0], lead=gap + rest[0].lead)
+    return [*(p for p in first if p.kind != "blank" or not rest), *rest]
 
 
 def _is_main(node: Node) -> bool:
@@ -318,7 +418,7 @@ def _laid_out(base: Node, ours: Node, theirs: Node, edited: Node) -> Node | None
         return None
     trial = Replay(Policy("ours", "ours"))
     parts = trial.sequence(base.kind, base.parts, ours.parts, theirs.parts)
-    parts = _spaced(base.kind, parts, ours.parts, theirs.parts)
+    parts = _spaced(parts, base, ours, theirs)
     node = tree(ours.kind, parts, key=ours.key)
     return node if node.said == edited.said else None
 
@@ -328,11 +428,13 @@ def _words_node(text: str) -> Node:
     return tree("tokens", [leaf("word", word) for word in _WORD.findall(text)])
 
 
-def _spaced(kind: str, parts: list[Node], ours: Nodes, theirs: Nodes) -> list[Node]:
+def _spaced(parts: list[Node], base: Node, ours: Node, theirs: Node) -> list[Node]:
     """Give merged parts the commas and the white space that their places ask for."""
-    if kind == "list":
-        return _separated(parts, ours, theirs)
-    for n in range(1, len(parts) if kind == "code" else 0):
+    if base.kind == "list":
+        is_long = [any("\n" in p.lead for p in node.parts) for node in (base, ours, theirs)]
+        is_theirs = is_long[2] != is_long[0] == is_long[1] or not ours.parts
+        return _separated(parts, (theirs if is_theirs else ours).parts)
+    for n in range(1, len(parts) if base.kind == "code" else 0):
         if _runs_together(parts[n - 1].text, parts[n].whole):
             parts[n] = replace(parts[n], lead=" ")
     return parts
@@ -342,9 +444,8 @@ def _runs_together(before: str, after: str) -> bool:
     return before[-1:].isidentifier() and (after[:1].isalnum() or after[:1] == "_")
 
 
-def _separated(parts: Nodes, ours: Nodes, theirs: Nodes) -> list[Node]:
-    """Give the items of a list the commas and the white space that their places ask for."""
-    host = ours or theirs
+def _separated(parts: Nodes, host: Nodes) -> list[Node]:
+    """Give the items of a list the commas and the white space of a list of a side."""
     if not host:
         return list(parts)
     done: list[Node] = []

@@ -22,6 +22,7 @@ _DIRECTIVE = (
     r"(?:(?<=\n)|(?<![^\s]))\#[ \t]*[a-z_]+\b(?:\\\r?\n|/\*.*?\*/|(?!//)[^\\\n]|\\(?!\r?\n))*"
 )
 _C_COMMENT = r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/"
+_C_SIGN = r"<<<|<<=|::|->|&&|\|\||\+\+|--|[<>=!+\-*/%&|^]=|\.\.\.|\#\#|\S"
 _SIGN = r"\*\*=?|//=?|::|->|:=|<<=?|>>=?|&&|\|\||\+\+|--|[<>=!+\-*/%&|^@~]=|\.\.\.|\S"
 
 
@@ -38,6 +39,7 @@ class Language(Struct, frozen=True):
     string: str = _STRING
     directive: str = r"(?!)"
     word: str = _WORD
+    sign: str = _SIGN
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -46,13 +48,15 @@ class Language(Struct, frozen=True):
             rf"""(?P<gap> (?:[^\S\n]|\\\r?\n)* )
             (?: (?P<directive>{self.directive}) | (?P<comment>{self.comment})
               | (?P<string>{self.string}) | (?P<word>{self.word}) | (?P<eol>\n)
-              | (?P<sign>{_SIGN}) | \Z )""",
+              | (?P<sign>{self.sign}) | \Z )""",
             re.VERBOSE | re.DOTALL,
         )
 
 
 PYTHON = Language("python", "indent", _HASH, rf"{_TRIPLE}|{_PREFIXED}")
-C = Language("c", "signs", _C_COMMENT, rf"{_RAW}|(?:u8|[uUL])?(?:{_STRING})", _DIRECTIVE)
+C = Language(
+    "c", "signs", _C_COMMENT, rf"{_RAW}|(?:u8|[uUL])?(?:{_STRING})", _DIRECTIVE, sign=_C_SIGN
+)
 YAML = Language("yaml", "indent", rf"(?:(?<=\s)|(?<![^\n])){_HASH}", word=r"\w+(?:[.\-/+]\w+)*")
 SHELL = replace(YAML, family="shell", layout="lines")
 TOML = replace(SHELL, family="toml")
@@ -118,20 +122,28 @@ def framed(lines: Sequence[str], language: Language) -> str:
     text = "".join(lines)
     if language.layout != "signs" or not text:
         return text
-    return "\n" + text.removesuffix("\n")
+    end = "\r\n" if text.endswith("\r\n") else "\n"
+    return end + text.removesuffix(end)
 
 
 def unframed(text: str, language: Language) -> str:
     """Return a framed text as it was."""
-    return text if language.layout != "signs" or not text else text[1:] + "\n"
+    if language.layout != "signs" or not text:
+        return text
+    end = "\r\n" if text.startswith("\r\n") else "\n"
+    return text.removeprefix(end) + end
 
 
 def read(text: str, language: Language) -> Node:
-    """Read a text as the statements that it is."""
-    tokens = list(lex(text, language))
-    if language.layout == "signs":
-        return _Signs(tokens).block()
-    return _nested(_lines(tokens), language)
+    """Read a text as the statements that it is, as one where its brackets nest too deep."""
+    tokens = list(lex(text, language)) if text else []
+    try:
+        if language.layout == "signs":
+            return _Signs(tokens).block()
+        return _nested(_lines(tokens), language)
+    except RecursionError:
+        flat = [leaf(token.kind, token.text, lead=token.lead) for token in tokens]
+        return tree("block", [tree("statement", flat)])
 
 
 # ---- lines and indentation

@@ -100,11 +100,6 @@ def likeness(one: str, other: str) -> float:
     return 2 * (a & b).total() / size if size else 1.0
 
 
-def text_of(nodes: Iterable[Node]) -> str:
-    """Join nodes to the text that they are."""
-    return "".join(node.whole for node in nodes)
-
-
 def lines_of(text: str) -> tuple[str, ...]:
     """Split a text at its line feeds only, endings kept."""
     lines = text.split("\n")

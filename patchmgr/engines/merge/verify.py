@@ -23,12 +23,18 @@ _FARTHEST = 300  # lines that are read around a region
 
 
 class Surroundings(Struct, frozen=True):
-    """The lines around a region that a candidate is read with; other regions are as in ours."""
+    """The lines around a region that a candidate is read with; other regions are as in ours.
+
+    `in_sides` are the names that a side binds anywhere, `elsewhere` those that are bound outside
+    of the region, `certain` those that are so whatever becomes of the other regions.
+    """
 
     before: str
     after: str
     sides: tuple[str, str]
     elsewhere: frozenset[str]
+    certain: frozenset[str]
+    in_sides: frozenset[str]
     language: Language
 
     def text(self, candidate: str) -> str:
@@ -36,22 +42,28 @@ class Surroundings(Struct, frozen=True):
         return f"{self.before}{candidate}{self.after}"
 
 
-def surroundings(pieces: Sequence[Piece], at: int, language: Language) -> Surroundings:
+def surroundings(
+    pieces: Sequence[Piece], at: int, language: Language, sides: tuple[str, str]
+) -> Surroundings:
     """Return the function or class around a region of Python, the whole file of anything else."""
     region = pieces[at]
     assert isinstance(region, Region)
     before = [x for p in pieces[:at] for x in (p.ours if isinstance(p, Region) else p)]
     after = [x for p in pieces[at + 1 :] for x in (p.ours if isinstance(p, Region) else p)]
     others = [p for n, p in enumerate(pieces) if n != at]
-    elsewhere: frozenset[str] = frozenset()
+    elsewhere = certain = in_sides = frozenset[str]()
     if language is PYTHON:
-        rest = "".join(
-            x for p in others for x in ((*p.ours, *p.theirs) if isinstance(p, Region) else p)
+        certain = bound_in("".join(x for p in others if isinstance(p, tuple) for x in p))
+        regions = [p for p in others if isinstance(p, Region)]
+        elsewhere = certain.union(
+            *(bound_in("".join(side)) for p in regions for side in (p.ours, p.theirs))
         )
-        elsewhere = bound_in(rest)
+        in_sides = bound_in(sides[0]) | bound_in(sides[1])
         before, after = _within(before, region, after)
-    sides = "".join(region.ours), "".join(region.theirs)
-    return Surroundings("".join(before), "".join(after), sides, elsewhere, language)
+    own = "".join(region.ours), "".join(region.theirs)
+    return Surroundings(
+        "".join(before), "".join(after), own, elsewhere, certain, in_sides, language
+    )
 
 
 def _within(before: list[str], region: Region, after: list[str]) -> tuple[list[str], list[str]]:
@@ -125,7 +137,7 @@ def fails(candidate: str, around: Surroundings) -> str:
 def _loads(text: str) -> bool:
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 
@@ -152,7 +164,13 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
     for kind in ("undefined-name", "defined-twice", "key-twice"):
         if any(k == kind and (k, n) not in known and n not in around.elsewhere for k, n in found):
             return kind
-    bound = around.elsewhere | bound_in(candidate)
+    here = bound_in(candidate)
+    needed = {n for k, n in found if k == "undefined-name"} & around.in_sides - here
+    if needed - around.elsewhere:
+        return "undefined-name"
+    if needed - around.certain:
+        return "depends"
+    bound = around.elsewhere | here
     lost = (bound_in(around.sides[0]) | bound_in(around.sides[1])) - bound
     used = set(_NAME.findall(around.after)) if lost else set()
     return "lost name" if lost & used else "no"

@@ -1,0 +1,71 @@
+"""Each region of a file gets candidates, and with them the pieces are the file."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.merge.merge import LARGEST, candidates_of
+from patchmgr.engines.structure.sides import Texts
+from tests.engines.merge.marked import marked
+
+BEFORE, AFTER = "import os\n\n\ndef f(a):\n", "    return b\n"
+
+
+def test_the_pieces_are_the_file_again() -> None:
+    sides = marked("    b = 1\n", "    b = 2\n", "    b = 3\n", before=BEFORE, after=AFTER)
+    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3], None)
+    assert found is not None
+    texts = {found.joined((candidate.text,)) for candidate in found.regions[0].candidates}
+    assert set(sides[:3]) <= texts
+
+
+def test_no_two_candidates_of_a_region_have_the_same_text() -> None:
+    sides = marked("", "    b = 2\n", "    c = 3\n", before=BEFORE, after=AFTER)
+    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3], None)
+    assert found is not None
+    texts = [candidate.text for candidate in found.regions[0].candidates]
+    assert len(set(texts)) == len(texts)
+
+
+def test_each_candidate_has_the_same_features() -> None:
+    sides = marked("", "    b = 2\n", "    c = 3\n", before=BEFORE, after=AFTER)
+    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3], None)
+    assert found is not None
+    names = [set(candidate.features) for candidate in found.regions[0].candidates]
+    assert all(each == names[0] for each in names)
+
+
+def test_a_text_that_is_too_large_has_no_candidates() -> None:
+    assert candidates_of(Texts("", "a" * (LARGEST + 1), ""), "a.py", "", None) is None
+
+
+def test_markers_that_cannot_be_read_give_no_candidates() -> None:
+    assert candidates_of(Texts("a\n", "b\n", "c\n"), "a.py", "<<<<<<< ours\nb\n", None) is None
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_line_endings_stay_as_they_are(ending: str) -> None:
+    texts = ["a = 1\nb = 1\n", "a = 2\nb = 1\n", "a = 1\nb = 2\n", "a = 2\nb = 2\n"]
+    base, ours, theirs, expected = (text.replace("\n", ending) for text in texts)
+    sides = marked(base, ours, theirs)
+    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3], None)
+    assert found is not None
+    assert found.regions[0].candidates[0].text == expected
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_two_insertions_have_the_line_endings_of_the_file(ending: str) -> None:
+    ours, theirs = f"f();{ending}", f"g();{ending}"
+    sides = marked("", ours, theirs, before=f"a();{ending}", after=f"b();{ending}")
+    found = candidates_of(Texts(*sides[:3]), "a.cc", sides[3], None)
+    assert found is not None
+    assert found.regions[0].candidates[0].text == ours + theirs
+
+
+@pytest.mark.parametrize("path", ["a.py", "a.json"])
+def test_brackets_that_nest_too_deep_leave_the_sides(path: str) -> None:
+    base, ours, theirs = ("[" * 3000 + text + "]" * 3000 + "\n" for text in "123")
+    sides = marked(base, ours, theirs)
+    found = candidates_of(Texts(*sides[:3]), path, sides[3], None)
+    assert found is not None
+    assert {ours, theirs} <= {candidate.text for candidate in found.regions[0].candidates}

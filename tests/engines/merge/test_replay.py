@@ -1,0 +1,190 @@
+"""What theirs changed is replayed on ours: tables of what has one answer, and what stays open."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.merge.candidate import Candidate
+from patchmgr.engines.merge.merge import candidates_of
+from patchmgr.engines.structure.sides import Texts
+from tests.engines.merge.marked import marked
+
+ONE_ANSWER = {
+    "edits of two statements": (
+        "a.py",
+        "a = 1\nb = 1\n",
+        "a = 2\nb = 1\n",
+        "a = 1\nb = 2\n",
+        "a = 2\nb = 2\n",
+    ),
+    "an argument and another one": (
+        "a.py",
+        "f(a, b=1)\n",
+        "f(a, b=2)\n",
+        "f(c, b=1)\n",
+        "f(c, b=2)\n",
+    ),
+    "one side only reformats": (
+        "a.py",
+        "f(a, b)\n",
+        "f(\n    a,\n    b,\n)\n",
+        "f(a, c)\n",
+        "f(\n    a,\n    c,\n)\n",
+    ),
+    "names of one import": (
+        "a.py",
+        "from m import b\n",
+        "from m import a, b\n",
+        "from m import (\n    b,\n    c,\n)\n",
+        "from m import (\n    a,\n    b,\n    c,\n)\n",
+    ),
+    "each side removes what the other one keeps": (
+        "a.py",
+        "from m import a, b\nx\n",
+        "from m import a\nx\n",
+        "from m import b\nx\n",
+        "x\n",
+    ),
+    "imports are the names of each module": (
+        "a.py",
+        "from left import a\nfrom right import b, c\n",
+        "from left import a, d\nfrom stock import e\n",
+        "from right import b, f\n",
+        "from right import f\nfrom left import d\nfrom stock import e\n",
+    ),
+    "a wrapped list stays as it is wrapped": (
+        "a.py",
+        "from m import (a, b,\n    c)\n",
+        "from m import (a, b,\n    c, d)\n",
+        "from m import (a, B,\n    c)\n",
+        "from m import (a, B,\n    c, d)\n",
+    ),
+    "lines of a docstring": (
+        "a.py",
+        '"""One.\n\nTwo words.\n"""\n',
+        '"""One!\n\nTwo words.\n"""\n',
+        '"""One.\n\nTwo other words.\n"""\n',
+        '"""One!\n\nTwo other words.\n"""\n',
+    ),
+    "a comment and the statement under it": (
+        "a.py",
+        "# one\na = 1\n",
+        "# two\na = 1\n",
+        "# one\na = 2\n",
+        "# two\na = 2\n",
+    ),
+    "elements of an enumeration in c": (
+        "a.h",
+        "enum X { A, B };\n",
+        "enum X { A, C, B };\n",
+        "enum X { A, B, D };\n",
+        "enum X { A, C, B, D };\n",
+    ),
+    "one side only wraps c anew": (
+        "a.cu",
+        "f(a, b);\n",
+        "f(a,\n  b);\n",
+        "f(a, c);\n",
+        "f(a,\n  c);\n",
+    ),
+    "keys of yaml": (
+        "a.yaml",
+        "a: 1\nb: 1\n",
+        "a: 2\nb: 1\n",
+        "a: 1\nb: 2\n",
+        "a: 2\nb: 2\n",
+    ),
+    "members of json": (
+        "a.json",
+        '{"a": 1, "b": 1}\n',
+        '{"a": 2, "b": 1}\n',
+        '{"a": 1, "b": 2}\n',
+        '{"a": 2, "b": 2}\n',
+    ),
+}
+
+OPEN = {
+    "two values for one": ("a.py", "a = 1\n", "a = 2\n", "a = 3\n"),
+    "two statements at one place": ("a.py", "", "a = 1\n", "b = 2\n"),
+    "two functions at one place": ("a.py", "", "def f(): pass\n", "def g(): pass\n"),
+    "two functions of one name": ("a.py", "", "def f(): a\n", "def f(): b\n"),
+    "a deletion against a change": ("a.py", "a = f(1)\n", "", "a = f(2)\n"),
+    "two arguments at one place": ("a.py", "f(a)\n", "f(a, b=1)\n", "f(a, c=1)\n"),
+    "two lines of text at one place": ("a.md", "", "one\n", "two\n"),
+    "two statements of c at one place": ("a.cc", "", "f();\n", "g();\n"),
+}
+
+
+def _candidates(path: str, base: str, ours: str, theirs: str) -> tuple[Candidate, ...]:
+    sides = marked(base, ours, theirs)
+    found = candidates_of(Texts(*sides[:3]), path, sides[3], None)
+    assert found is not None
+    assert len(found.regions) == 1
+    return found.regions[0].candidates
+
+
+@pytest.mark.parametrize("name", ONE_ANSWER)
+def test_what_the_sides_do_in_different_places_has_one_answer(name: str) -> None:
+    path, base, ours, theirs, expected = ONE_ANSWER[name]
+    first = _candidates(path, base, ours, theirs)[0]
+    assert (first.text, first.rule) == (expected, "replay")
+    assert first.features["open"] == "0"
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_what_both_sides_do_in_one_place_is_open(name: str) -> None:
+    path, base, ours, theirs = OPEN[name]
+    candidates = _candidates(path, base, ours, theirs)
+    assert candidates[0].features["open"] != "0"
+    assert {ours, theirs} <= {candidate.text for candidate in candidates}
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in OPEN if name.startswith("two") and not OPEN[name][1]]
+)
+def test_two_insertions_are_offered_in_each_order(name: str) -> None:
+    path, base, ours, theirs = OPEN[name]
+    texts = {candidate.text for candidate in _candidates(path, base, ours, theirs)}
+    assert {ours + theirs, theirs + ours} <= texts
+
+
+def test_sorted_insertions_have_one_order() -> None:
+    sides = "x = [\n    1,\n    9,\n]\n", "x = [\n    1,\n    7,\n    9,\n]\n"
+    candidates = _candidates("a.py", *sides, "x = [\n    1,\n    5,\n    9,\n]\n")
+    assert candidates[0].text == "x = [\n    1,\n    5,\n    7,\n    9,\n]\n"
+    assert candidates[0].features["open how"] == "insert sorted"
+
+
+def test_what_runs_a_script_stays_last() -> None:
+    main = 'if __name__ == "__main__":\n    run()\n'
+    texts = [c.text for c in _candidates("a.py", "", main, "def f():\n    pass\n\n\n")]
+    assert texts[0].endswith(main)
+
+
+def test_an_insertion_that_is_part_of_the_other_one_is_there_once() -> None:
+    candidates = _candidates("a.py", "", "a = 1\nb = 2\n", "a = 1\n")
+    assert candidates[0].text == "a = 1\nb = 2\n"
+    assert candidates[0].features["within"] == "theirs in ours"
+
+
+@pytest.mark.parametrize(
+    ("path", "ours", "theirs"),
+    [
+        ("a.py", "def f():\n    pass\n\n\n", "def g():\n    pass\n\n\n"),
+        ("a.cc", "int f() {\n  a();\n}\n\n", "int g() {\n  b();\n}\n\n"),
+    ],
+)
+def test_two_functions_keep_the_blank_lines_between_them(path: str, ours: str, theirs: str) -> None:
+    candidates = _candidates(path, "", ours, theirs)
+    assert [candidate.text for candidate in candidates[:2]] == [ours + theirs, theirs + ours]
+
+
+def test_the_brackets_of_templates_are_signs_of_their_own() -> None:
+    sides = "a<b<c>> x;\n", "a<b<d>> x;\n", "e<b<c>> x;\n"
+    assert _candidates("a.cc", *sides)[0].text == "e<b<d>> x;\n"
+
+
+def test_a_name_that_is_imported_from_another_module_is_noted() -> None:
+    base = "from a import f\nfrom b import g\n"
+    first = _candidates("a.py", base, "from a import f\n", "from c import f\nfrom d import g\n")[0]
+    assert first.features["near"] == "moved"

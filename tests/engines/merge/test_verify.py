@@ -1,0 +1,76 @@
+"""A candidate is read within its file: what is wrong with it, and with no side, is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.merge.candidate import Candidate
+from patchmgr.engines.merge.merge import candidates_of
+from patchmgr.engines.structure.sides import Texts
+from tests.engines.merge.marked import marked
+
+
+def _by_text(
+    path: str, base: str, ours: str, theirs: str, *, before: str = "", after: str = ""
+) -> dict[str, Candidate]:
+    texts = marked(base, ours, theirs, before=before, after=after)
+    found = candidates_of(Texts(*texts[:3]), path, texts[3], None)
+    assert found is not None
+    return {candidate.text: candidate for candidate in found.regions[0].candidates}
+
+
+@pytest.mark.parametrize("text", ["    x = 1\n", "    x = 1\n    return x\n"])
+def test_a_candidate_that_is_as_good_as_a_side_has_no_fault(text: str) -> None:
+    sides = ("", "    x = 1\n", "    return x\n")
+    assert _by_text("a.py", *sides, before="def f(x):\n")[text].features["fails"] == "no"
+
+
+def test_two_definitions_of_one_name_are_a_fault() -> None:
+    ours, theirs = "def f():\n    return 1\n", "def f():\n    return 2\n"
+    found = _by_text("a.py", "", ours, theirs)
+    assert found[ours].features["fails"] == "no"
+    assert found[ours + theirs].features["fails"] == "defined-twice"
+
+
+def test_a_keyword_that_is_there_twice_is_a_fault() -> None:
+    found = _by_text("a.py", "f(a)\n", "f(b=1, a=2)\n", "f(a=1, b=2)\n")
+    twice = [c for text, c in found.items() if text.count("b=") > 1 and text.count("f(") == 1]
+    assert all(candidate.features["fails"] == "syntax" for candidate in twice)
+
+
+def test_a_name_that_nothing_binds_any_more_is_a_fault() -> None:
+    sides = ("    x = g()\n", "    x = g()\n    y = 1\n", "    z = g()\n")
+    found = _by_text("a.py", *sides, before="def f():\n", after="    return x\n")
+    faults = {text: candidate.features["fails"] for text, candidate in found.items()}
+    assert faults[sides[1]] == "no"
+    assert faults["    z = g()\n    y = 1\n"] == "no"  # theirs has that fault, too
+
+
+def test_code_that_is_not_closed_is_a_fault_in_c() -> None:
+    found = _by_text(
+        "a.cc", "", "if (a) {\n  f();\n}\n", "if (b) {\n  g();\n}\n", before="{\n", after="}\n"
+    )
+    assert {c.features["fails"] for text, c in found.items() if text.count("{") == 1} == {"no"}
+
+
+def test_a_document_of_json_that_does_not_parse_is_a_fault() -> None:
+    sides = ('  "a": 1\n', '  "a": 2\n', '  "a": 3\n')
+    found = _by_text("a.json", *sides, before="{\n", after="}\n")
+    assert found[sides[1]].features["fails"] == "no" if sides[1] in found else True
+    joined = [c for text, c in found.items() if text.count('"a"') == 2]
+    assert joined
+    assert all(candidate.features["fails"] == "syntax" for candidate in joined)
+
+
+def test_a_name_whose_import_the_other_side_removed_is_a_fault() -> None:
+    base = "from m import cart\n\n\ndef f():\n    use(1, 1)\n"
+    ours = "\n\ndef f():\n    use(2, 1)\n"
+    theirs = "from m import cart\n\n\ndef f():\n    use(1, cart)\n"
+    shown = (
+        "\n\ndef f():\n<<<<<<< ours\n    use(2, 1)\n||||||| base\n    use(1, 1)\n=======\n"
+        "    use(1, cart)\n>>>>>>> theirs\n"
+    )
+    found = candidates_of(Texts(base, ours, theirs), "a.py", shown, None)
+    assert found is not None
+    first = found.regions[0].candidates[0]
+    assert (first.text, first.features["fails"]) == ("    use(2, cart)\n", "undefined-name")
