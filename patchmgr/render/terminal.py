@@ -95,6 +95,9 @@ def _about(patch: PatchOutcome) -> Iterator[str]:
     yield from _history_lines(patch)
     for old, new in _moves(patch):
         yield f"{clean(old)} -> {clean(new)}"
+    for known in dict.fromkeys(hunk.reliability for hunk in patch.hunks):
+        if known is not None:
+            yield f"merged by structure: {reliability_text(known)}"
     for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
         yield f"{clean(conflict.new_path)}: {conflict.reason}  (conflict {conflict.id})"
     yield from _likely_lines(patch)
