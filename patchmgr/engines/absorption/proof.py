@@ -42,7 +42,6 @@ MOST_LEFT = 0.3  # of the lines that a run deletes
 
 _NUMBER = re.compile(rb"(?<!\w)\d+(?!\w)")
 _COUNT = re.compile(rb"(?<![\w.])\d+(?![\w.])")
-_PIECE = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\w+|[^\w\s]")
 
 
 class Own(Struct, frozen=True):

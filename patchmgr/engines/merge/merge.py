@@ -24,9 +24,7 @@ from patchmgr.engines.merge.tokens import PYTHON, Language, framed, language_of,
 from patchmgr.engines.merge.tree import Node, leaf, tree
 from patchmgr.engines.merge.verify import Surroundings, fails, surroundings
 from patchmgr.engines.structure.sides import Solution, Texts
-
-LARGEST = 2 << 20
-"""Characters of a text, beyond which nothing is merged by structure."""
+from patchmgr.engines.structure.solvers import LARGEST
 
 _POLICIES = {
     Policy("ours, theirs", "ours"): "ours first",

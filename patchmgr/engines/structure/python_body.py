@@ -10,6 +10,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.structure.python_comments import merge_lead, merge_lines
 from patchmgr.engines.structure.python_import_names import aliases_of, is_sorted
 from patchmgr.engines.structure.python_imports import (
@@ -29,7 +30,6 @@ from patchmgr.engines.structure.python_likeness import (
     statement_likeness,
 )
 from patchmgr.engines.structure.python_nodes import merge_code
-from patchmgr.engines.structure.python_regions import lines_of
 from patchmgr.engines.structure.python_sequence import (
     How,
     merge_sequences,

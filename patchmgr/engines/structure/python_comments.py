@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from patchmgr.engines.structure.python_regions import lines_of
+from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.structure.python_sequence import EQUAL, How, merge_sequences, refuse_deletion
 from patchmgr.engines.structure.python_tokens import are_alike, is_part_of, likeness
 from patchmgr.engines.structure.python_tree import Unsure

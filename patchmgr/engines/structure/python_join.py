@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.structure.python_imports import join_imports
 from patchmgr.engines.structure.python_names import acted_on, bound_names, used_names
-from patchmgr.engines.structure.python_regions import lines_of
 from patchmgr.engines.structure.python_tokens import are_alike, is_part_of, likeness, tokens_of
 from patchmgr.engines.structure.python_tree import Statement, Unsure
 

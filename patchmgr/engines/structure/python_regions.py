@@ -7,6 +7,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from patchmgr.engines.differences import changed_blocks
+from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.structure.sides import Texts
 
 _OPEN, _BASE, _MIDDLE, _CLOSE = "<<<<<<< ", "||||||| ", "=======", ">>>>>>> "
@@ -22,13 +23,6 @@ class Region(Struct, frozen=True):
 
 Part = tuple[str, ...] | Region
 """Lines without conflict, or a conflict."""
-
-
-def lines_of(text: str) -> tuple[str, ...]:
-    """Return the lines with their ends; only a line feed ends a line."""
-    lines = text.split("\n")
-    last = lines.pop()
-    return (*(f"{line}\n" for line in lines), *((last,) if last else ()))
 
 
 def parts_of_marked(marked: str) -> tuple[Part, ...] | None:

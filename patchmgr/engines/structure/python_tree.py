@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from patchmgr.engines.structure.python_regions import lines_of
+from patchmgr.engines.merge.tree import lines_of
 
 _SURROGATE = re.compile("[\udc80-\udcff]")
 _PARSED = 16  # texts: several checks read one

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.structure.sides import Texts
 
 _MARKER = re.compile(r"(?:(<{7}|\|{7}|>{7})(?: [^\n]*)?|(={7}))\r?\n?\Z")
 _DUE = {"": "<", "<": "|", "|": "=", "=": ">"}
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 class Clean(Struct, frozen=True):
@@ -34,11 +34,6 @@ class Region(Struct, frozen=True):
 
 
 Piece = Clean | Region
-
-
-def lines_of(text: str) -> tuple[str, ...]:
-    """Split a text at its line feeds only, endings kept."""
-    return tuple(_LINE.findall(text))
 
 
 def pieces_of(marked: str, texts: Texts) -> tuple[Piece, ...] | None:

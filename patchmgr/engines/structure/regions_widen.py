@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from patchmgr.engines.structure.regions import Clean, Piece, Region, contains, lines_of
+from patchmgr.engines.merge.tree import lines_of
+from patchmgr.engines.structure.regions import (
+    Clean,
+    Piece,
+    Region,
+    contains,
+)
 from patchmgr.engines.structure.sides import Texts
 
 _DEPTHS = ((3, 3), (3, 1), (1, 3), (1, 1))  # lines of the base that must agree before and after

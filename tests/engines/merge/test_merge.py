@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.merge.merge import LARGEST, candidates_of
+from patchmgr.engines.merge.merge import candidates_of
 from patchmgr.engines.structure.sides import Texts
+from patchmgr.engines.structure.solvers import LARGEST
 from tests.engines.merge.marked import marked
 
 BEFORE, AFTER = "import os\n\n\ndef f(a):\n", "    return b\n"

@@ -1,5 +1,6 @@
 import pytest
 
+from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.structure.python_comments import merge_lead, merge_lines
 from patchmgr.engines.structure.python_join import join_statements
 from patchmgr.engines.structure.python_names import bound_names, used_names
@@ -7,7 +8,6 @@ from patchmgr.engines.structure.python_nodes import merge_code
 from patchmgr.engines.structure.python_regions import (
     Region,
     has_clean_parts,
-    lines_of,
     parts_of_marked,
     virtual_texts,
     with_true_base,

@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from patchmgr.engines.structure.regions import Region, lines_of
+from patchmgr.engines.merge.tree import lines_of
+from patchmgr.engines.structure.regions import Region
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.structure.text_contains import contains_edits
 from patchmgr.engines.structure.text_counts import is_possible
