@@ -390,9 +390,9 @@ class _Signs:
                 inner = self._nodes(_CLOSERS[token.text])
                 is_block = token.text == "{" and _is_code(inner)
                 nodes.append(_statements(inner) if is_block else _listed(inner, token.text))
-                token = self.tokens[self.at]
-                nodes.append(leaf(token.kind, token.text, lead=token.lead))
-                self.at += 1
+                for token in self.tokens[self.at : self.at + 1]:  # none where brackets cross
+                    nodes.append(leaf(token.kind, token.text, lead=token.lead))
+                    self.at += 1
         return nodes
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from patchmgr.engines.merge.python import refined
 from patchmgr.engines.merge.tokens import language_of, read
@@ -43,6 +45,7 @@ TEXTS = {
     "torn.py": ")\n    else:\n  x = [1,\n",
     "a.cu": "#include <x.h>\n\n/* c */ int f(int a) { return g(a, {1, 2}); } // t\n",
     "macro.h": "#define X \\\n 1\n#if Y // why\nint a;\n#endif\n",
+    "crossed.cpp": "f({)}\n",
     "torn.cpp": "  } else {\n    f(1,\n#ifdef A\n",
     "a.yaml": "on:\n  push: [a, b]\njobs:\n  # c\n  x:\n    - run: |\n        echo\n",
     "a.toml": '[tool]\nx = [\n  "a",\n]\n',
@@ -57,6 +60,12 @@ TEXTS = {
 @pytest.mark.parametrize("path", TEXTS)
 def test_reading_loses_nothing(path: str) -> None:
     assert read(TEXTS[path], language_of(path)).whole == TEXTS[path]
+
+
+@settings(max_examples=150, deadline=None)
+@given(path=st.sampled_from(sorted(TEXTS)), text=st.text("([{<>}]);,:=#'\"\\/*ab \n", max_size=30))
+def test_reading_loses_nothing_of_what_is_no_code(path: str, text: str) -> None:
+    assert read(text, language_of(path)).whole == text
 
 
 def _logical(node: Node) -> list[Node]:
