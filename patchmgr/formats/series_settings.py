@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats import toml_text
 from patchmgr.formats.paths import check_path
+from patchmgr.formats.regexes import RegexError, compile_regex
 from patchmgr.formats.shown import shown
 from patchmgr.model.settings import (
     DEFAULT_TIMEOUT,
@@ -133,8 +134,8 @@ def _labels(reader: _Reader, top: Mapping[str, Any]) -> dict[str, tuple[str, ...
             raise reader.fault(f"gates.{kind}", f"is no kind; there are {', '.join(KINDS)}")
         for expression in expressions:
             try:
-                re.compile(expression)
-            except re.error as fault:
+                compile_regex(expression)
+            except RegexError as fault:
                 raise reader.fault(f"gates.{kind}", f"is no expression: {fault}") from fault
     return labels
 

@@ -62,6 +62,7 @@ def test_every_setting_is_read() -> None:
         pytest.param('check.without = ["x"]', "names x; gates:", id="no gate"),
         pytest.param('gates.x = ["a"]', "gates.x is no kind", id="no kind"),
         pytest.param('gates.model = ["("]', "gates.model is no expression", id="no expression"),
+        pytest.param('gates.model = ["(?=a)"]', "gates.model is no expression", id="not RE2's"),
         pytest.param('check.commands."../x".run = ["a"]', "is no good name", id="no name"),
         pytest.param("check.commands.x = {}", "x.run is missing", id="no command"),
         pytest.param(
