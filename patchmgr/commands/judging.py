@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from patchmgr.engines import gating
-from patchmgr.engines.gating import Texts
-from patchmgr.engines.kept_sites import sites_of_value, sites_value
+from msgspec import ValidationError, convert, to_builtins
+
+from patchmgr.engines import review
+from patchmgr.engines.gating.sites import Texts
+from patchmgr.engines.gating.words import Words
 from patchmgr.engines.review import Judge
 from patchmgr.model.gating import ChangedSite
 from patchmgr.plumbing.in_parallel import in_parallel
 from patchmgr.plumbing.shelf import Shelf, key_of, program_key
 
 Sites = tuple[ChangedSite, ...]
+_GENERAL = "general"
+
+
+def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
+    """Return what names tell of gates: those of every project, of an upstream, and of a series.
+
+    For an upstream without a list of its own, those of all lists count.
+    """
+    pages = (page for page in files("patchmgr").joinpath("gates").iterdir())
+    lists = {p.name.removesuffix(".toml"): p for p in pages if p.name.endswith(".toml")}
+    names = [_GENERAL, upstream] if upstream in lists else sorted(lists)
+    return Words.of((lists[name].read_bytes() for name in names), own)
 
 
 @contextmanager
@@ -22,11 +38,11 @@ def judging(
     judge: Judge, texts: Sequence[Texts], shelf: Shelf
 ) -> Iterator[Callable[[], list[Sites]]]:
     """Start to judge what is not on the shelf; what is given returns the sites of every file."""
-    engine = program_key(Path(gating.__file__).parent, "**/*.py")
-    own = [(kind, pattern.pattern) for kind, pattern in judge.kinds.own]
-    rules = key_of((engine, own, sorted(judge.defaults.items(), key=repr)))
+    engine = program_key(Path(review.__file__).parent, "**/*.py")
+    words = to_builtins(judge.words)
+    rules = key_of((engine, words, sorted(judge.defaults.items(), key=repr)))
     keys = [key_of((rules, t.path, t.old, t.new, t.hunks)) for t in texts]
-    known = [sites_of_value(t.path, shelf.get(key)) for t, key in zip(texts, keys, strict=True)]
+    known = [_sites(shelf.get(key)) for key in keys]
     open_ = [t for t, sites in zip(texts, known, strict=True) if sites is None]
     with in_parallel(judge, open_) as judged:
 
@@ -34,7 +50,15 @@ def judging(
             found = iter(judged())
             results = [next(found) if sites is None else sites for sites in known]
             for key, sites in zip(keys, results, strict=True):
-                shelf.keep(key, sites_value(sites))
+                shelf.keep(key, to_builtins(sites))
             return results
 
         yield answer
+
+
+def _sites(value: Any) -> Sites | None:
+    """Return sites that were kept as plain values, None where the value is nothing of the kind."""
+    try:
+        return convert(value, Sites)
+    except ValidationError:
+        return None

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.judging import judging
+from patchmgr.commands.judging import judging, words_of
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import carry_in_place, floor, prepare
 from patchmgr.commands.review import review
 from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
 from patchmgr.engines.footprint import footprint
-from patchmgr.engines.gating_names import Kinds
 from patchmgr.engines.review import judge_of, texts_of, with_owners
 from patchmgr.model.footprint import FileChange, Footprint
 from patchmgr.model.outcome import Verdict
@@ -39,9 +38,10 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
         renames = renamed_paths(bench.git_dir, base, head)
         changes = _changes(bench, tree, carried.changes, renames)
         texts = texts_of(changes, changed_lines(bench.git_dir, base, head))
-        kinds = Kinds.of(read_settings(session.workspace, name).labels)
+        own = read_settings(session.workspace, name).labels
+        words = words_of(ready.record.upstream, own)
         shelf = Shelf("reports", f"{session.workspace.root} {name}")
-        with judging(judge_of(changes, kinds), texts, shelf) as judged:
+        with judging(judge_of(changes, words), texts, shelf) as judged:
             out = [o for o in carried.outcomes if o.verdict is Verdict.SKIPPED]
             skipped = {o.name: o.reason or "" for o in out}
             kept = [patch for patch in patches if patch.name not in skipped]

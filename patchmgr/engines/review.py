@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.gating import Texts, gated_sites
-from patchmgr.engines.gating_cxx import cxx_sites
-from patchmgr.engines.gating_defaults import settings_defaults
-from patchmgr.engines.gating_names import Kinds
-from patchmgr.engines.gating_pieces import Lines
+from patchmgr.engines.gating.conditions import Conditions
+from patchmgr.engines.gating.cxx import cxx_sides
+from patchmgr.engines.gating.defaults import Defaults, settings_defaults
+from patchmgr.engines.gating.python import python_sides
+from patchmgr.engines.gating.sites import Lines, Texts, compared
+from patchmgr.engines.gating.words import Words
 from patchmgr.engines.languages.names import is_test, is_third_party, language
 from patchmgr.engines.subsystems import Subsystems
 from patchmgr.model.footprint import (
@@ -28,7 +29,6 @@ from patchmgr.model.review import Part
 from patchmgr.model.snapshot import FILE_MODES
 
 _JUDGED = frozenset({"Python", "C", "C++", "C++ header", "CUDA", "HIP"})
-_SETTINGS = ("envs.py", "env.py", "environ.py", "environment.py", "env_vars.py")
 
 
 def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ...]:
@@ -79,22 +79,30 @@ def parts_of_patches(
 
 
 class Judge(Struct, frozen=True):
-    """Judges the changed sites of one file; all that it needs goes along to another process."""
+    """Judges the changed sites of one file; all that it needs goes along to another process.
 
-    kinds: Kinds
-    defaults: Mapping[str, object]
+    `defaults` are those of the project's settings.
+    """
+
+    words: Words
+    defaults: Mapping[str, object] = {}
 
     def __call__(self, texts: Texts) -> tuple[ChangedSite, ...]:
         """Return the changed sites."""
+        if texts.old == texts.new:
+            return ()
         if language(texts.path, texts.new) == "Python":
-            return gated_sites(texts, self.kinds, self.defaults)
-        return cxx_sites(texts, self.kinds)
+            defaults = Defaults(self.defaults, self.words.settings)
+            sides = python_sides(texts, Conditions(self.words, defaults))
+        else:
+            sides = cxx_sides(texts, Conditions(self.words.of_cxx(), Defaults(), is_cxx=True))
+        return compared(texts, *sides)
 
 
-def judge_of(changes: Sequence[FileChange], kinds: Kinds) -> Judge:
+def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
     """Return the judge for a series, who knows the defaults of the project's settings."""
-    settings = [c.after for c in changes if c.path.rpartition("/")[2] in _SETTINGS]
-    return Judge(kinds, settings_defaults(content for content in settings if content is not None))
+    settings = (c for c in changes if c.path.rpartition("/")[2] in words.settings_files)
+    return Judge(words, settings_defaults(c.after for c in settings if c.after is not None))
 
 
 def texts_of(

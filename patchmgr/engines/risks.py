@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from patchmgr.engines.gating_defaults import variables_in
+from patchmgr.engines.gating.defaults import variables_in
 from patchmgr.formats import toml_text
 from patchmgr.model.footprint import FileChange, FileFootprint
 from patchmgr.model.review import Risk, RiskKind

@@ -6,21 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.engines.gating import Texts, gated_sites
-from patchmgr.engines.gating_defaults import settings_defaults, variables_in
-from patchmgr.engines.gating_names import Kinds
+from patchmgr.commands.judging import words_of
+from patchmgr.engines.gating.defaults import settings_defaults, variables_in
+from patchmgr.engines.gating.sites import Texts
+from patchmgr.engines.review import Judge
 from patchmgr.model.gating import ChangedSite, Reach
 from tests.engines.gating_cases import CASES, Case
 from tests.engines.gating_found import site_at
 
 FIGURES = Path(__file__).parent / "gating_figures.txt"
-KINDS = Kinds.of({})
+JUDGE = Judge(words_of("", {}))
 
 
 def found(case: Case) -> ChangedSite:
     """Return the site that a case is about."""
     texts = Texts("pkg/a.py", case.before.encode(), case.after.encode())
-    return site_at(case, gated_sites(texts, KINDS, {}))
+    return site_at(case, JUDGE(texts))
 
 
 def test_there_are_sixty_of_them_with_names_of_their_own() -> None:
@@ -71,26 +72,26 @@ def test_defaults_of_settings_decide_what_is_off() -> None:
     before = "def f(x):\n    return g(x)\n"
     for name, reach in (("ON", Reach.SHARED), ("OFF", Reach.INERT)):
         after = f"def f(x):\n    if envs.{name}:\n        x = n(x)\n    return g(x)\n"
-        sites = gated_sites(Texts("a.py", before.encode(), after.encode()), KINDS, defaults)
+        sites = Judge(JUDGE.words, defaults)(Texts("a.py", before.encode(), after.encode()))
         assert [s.reach for s in sites if "n(x)" in s.text or "envs" in s.text][-1] is reach
 
 
 def test_a_series_own_patterns_are_gates() -> None:
-    kinds = Kinds.of({"option": ["b12_active"]})
+    judge = Judge(words_of("", {"option": ["b12_active"]}))
     before, after = (
         b"def f(x):\n    g(x)\n",
         b"def f(x):\n    if b12_active():\n        n(x)\n    g(x)\n",
     )
-    (site,) = gated_sites(Texts("a.py", before, after), kinds, {})
+    (site,) = judge(Texts("a.py", before, after))
     assert (site.reach, site.gates[0].kind) == (Reach.INERT, "option")
-    (site,) = gated_sites(Texts("a.py", before, after), KINDS, {})
+    (site,) = JUDGE(Texts("a.py", before, after))
     assert site.reach is Reach.SHARED
 
 
 def test_what_does_not_parse_is_shared() -> None:
-    (site,) = gated_sites(Texts("a.py", b"x = 1\n", b"x = (\n"), KINDS, {})
+    (site,) = JUDGE(Texts("a.py", b"x = 1\n", b"x = (\n"))
     assert site.reach is Reach.SHARED
-    assert gated_sites(Texts("a.py", b"x", b"x"), KINDS, {}) == ()
+    assert JUDGE(Texts("a.py", b"x", b"x")) == ()
 
 
 def test_variables_are_found_where_they_are_read() -> None:

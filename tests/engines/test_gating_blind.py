@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.engines.gating import Texts, gated_sites
-from patchmgr.engines.gating_cxx import cxx_sites
-from patchmgr.engines.gating_names import Kinds
+from patchmgr.commands.judging import words_of
+from patchmgr.engines.gating.sites import Texts
+from patchmgr.engines.review import Judge
 from patchmgr.model.gating import ChangedSite, Reach
 from tests.engines.gating_blind import CXX, PYTHON
 from tests.engines.gating_cases import Case
 from tests.engines.gating_found import site_at
 
-KINDS = Kinds.of({})
+JUDGE = Judge(words_of("", {}))
 FIGURES = Path(__file__).with_name("gating_blind_figures.txt")
 BEHIND = ("inert", "gated")
 PLAIN = ("layout", "layout of a call", "a comment")
@@ -23,9 +23,9 @@ PLAIN = ("layout", "layout of a call", "a comment")
 def found(case: Case) -> ChangedSite:
     if case in CXX:
         texts = Texts("a.cu", case.before.encode(), case.after.encode())
-        return site_at(case, cxx_sites(texts, KINDS))
+        return site_at(case, JUDGE(texts))
     texts = Texts("a.py", case.before.encode(), case.after.encode())
-    return site_at(case, gated_sites(texts, KINDS, {}))
+    return site_at(case, JUDGE(texts))
 
 
 @pytest.mark.parametrize("case", [*PYTHON, *CXX], ids=lambda case: case.name)

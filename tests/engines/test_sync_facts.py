@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from patchmgr.engines.gating import Texts
-from patchmgr.engines.gating_names import Kinds
+from patchmgr.commands.judging import words_of
+from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.hotspots import hotspots
 from patchmgr.engines.review import Judge
 from patchmgr.engines.sync_facts import carried_of, dropped_of, solved_of
@@ -150,5 +150,5 @@ def test_a_file_is_judged_in_its_language(path: str, gate: str) -> None:
         "a.py": (b"def f():\n    g()\n", b"def f():\n    if is_sm120():\n        n()\n    g()\n"),
         "a.cu": (b"void f() {\ng();\n}\n", b"void f() {\nif (is_sm120()) n();\ng();\n}\n"),
     }
-    (site,) = Judge(Kinds.of({}), {})(Texts(path, *texts[path]))
+    (site,) = Judge(words_of("", {}))(Texts(path, *texts[path]))
     assert [found.text for found in site.gates] == [gate]

@@ -1,0 +1,352 @@
+"""C++ and CUDA as those compile and run it whom no gate lets in, and the gates before its lines.
+
+Words are looked at, not types. Where brackets do not match, nothing is left out, and no gate known.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from patchmgr.engines.gating.conditions import Conditions, Guards
+from patchmgr.engines.gating.sites import Piece, Side, Texts
+from patchmgr.engines.languages.cxx_symbols import cxx_symbols
+from patchmgr.engines.languages.cxx_tokens import UnclearSource
+from patchmgr.engines.languages.cxx_words import Source, Word, branch_of, read_source
+from patchmgr.engines.structure.tokens import Grammar, Kind, tokens_of
+from patchmgr.model.gating import Gate
+
+_LONGEST = 60_000  # words; what is longer is generated
+_JOINTS = frozenset({"{", "}", "else"})
+_JUMPS = ("return", "throw", "continue", "break")
+_LABELS = frozenset({"case", "default", "goto"})
+_ALIKE = {"and": "&&", "or": "||", "not": "!", "not_eq": "!="}
+_PYTHON = {
+    "->": ".",
+    "::": ".",
+    "nullptr": "None",
+    "NULL": "None",
+    "true": "True",
+    "false": "False",
+}
+_SIGNS: tuple[tuple[str, ast.boolop], ...] = (("||", ast.Or()), ("&&", ast.And()))
+_SUFFIX = re.compile(r"(\d)[uUlL]+$")
+_DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+
+
+def cxx_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
+    """Read two versions of a file."""
+    return _side(texts.old, conditions), _side(texts.new, conditions)
+
+
+def _side(content: bytes, conditions: Conditions) -> Side:
+    lines = content.decode("utf-8", "replace").split("\n")
+    symbols = cxx_symbols(content)
+
+    def unit(line: int) -> str | None:
+        return symbols[line - 1] if line <= len(symbols) else None
+
+    def names(own: Sequence[int]) -> frozenset[str] | None:
+        """Take what ends like a declaration, and stands outside of all, for names."""
+        text = "".join(lines[line - 1].strip() for line in own)
+        is_declared = all(unit(line) is None for line in own) and text.endswith(
+            (";", '"', ">", "}")
+        )
+        return frozenset({text} if text else ()) if is_declared or not own else None
+
+    known = frozenset(symbols) | {None}
+    try:
+        source = read_source(content)
+        if len(source.words) > _LONGEST:
+            raise UnclearSource
+        reader = Reader(source, conditions)
+        kept = reader.block(0, len(source.words), ())
+    except (UnclearSource, RecursionError):
+        return Side(lines, unit, names, symbols=known, is_read=False)
+    return Side(
+        lines,
+        unit,
+        names,
+        said=_rows(source.words),
+        kept={None: _statements(kept)},
+        rows=_rows([word for word in kept if word.text not in _JOINTS]),
+        gates={line: tuple(gates) for line, gates in reader.gates.items()},
+        ends=reader.ends,
+        symbols=known,
+    )
+
+
+def _rows(words: Sequence[Word]) -> list[Piece]:
+    """Return the words of each line; of what goes on over lines, the text stands in the first."""
+    texts: dict[int, list[str]] = {}
+    for word in words:
+        texts.setdefault(word.line, []).append(word.text)
+        for line in range(word.line + 1, word.last + 1):
+            texts.setdefault(line, [])
+    return [Piece(" ".join(own), line, line, line) for line, own in texts.items()]
+
+
+def _statements(words: Sequence[Word]) -> list[Piece]:
+    """Cut words behind each statement, brace and directive."""
+    found: list[list[Word]] = [[]]
+    for word in words:
+        if word.text.startswith("#") and found[-1]:
+            found.append([])
+        found[-1].append(word)
+        if word.text in (";", "{", "}") or word.text.startswith("#"):
+            found.append([])
+    return [_piece(own) for own in found if own]
+
+
+def _piece(words: Sequence[Word]) -> Piece:
+    last = words[-1].last
+    return Piece(" ".join(word.text for word in words), words[0].line, last, last)
+
+
+class Reader:
+    """Leaves out what gates keep out, and notes the gates in front of each line.
+
+    A branch is only left out where its condition is surely false and does nothing but look.
+    """
+
+    def __init__(self, source: Source, conditions: Conditions) -> None:
+        self._words, self._closing = source.words, source.closing
+        self._branches = source.branches
+        self._conditions = conditions
+        self.gates: dict[int, dict[Gate, None]] = {}
+        self.ends: dict[int, int] = {}
+        self._front: dict[Guards, list[Gate]] = {}
+
+    def block(self, start: int, stop: int, guards: Guards) -> list[Word]:
+        """Return what is left of some words; raise UnclearSource where statements are not clear."""
+        out: list[Word] = []
+        at, is_done = start, False
+        while at < stop:
+            word, leaves = self._words[at], False
+            if at in self._branches:
+                left, at = self._directives(at, guards), self._branches[at].end + 1
+            elif word.text == "if" and self._head(at) is not None:
+                left, at, guards, leaves = self._if(at, stop, guards)
+                if not left and out and out[-1].text in (")", "else", "do"):
+                    left = [Word(";", word.line, word.line)]
+            elif word.text == "{" and at in self._closing:
+                end = self._closing[at]
+                left = [word, *self.block(at + 1, end, guards), self._words[end]]
+                self._note(at, guards)
+                self._note(end, guards)
+                at = end + 1
+            else:
+                self._note(at, guards)
+                left, at = [word], at + 1
+            out += () if is_done else left
+            is_done = is_done or (leaves and self._is_plain(at, stop))
+        return out
+
+    def _part(self, at: tuple[int, int], guards: Guards, *, is_dead: bool) -> list[Word]:
+        """Return what is left of a branch; in one that goes statements need not be clear."""
+        try:
+            return self.block(*at, guards)
+        except UnclearSource:
+            if not is_dead:
+                raise
+            self._note(at[0], guards, at[1] - 1)
+            return []
+
+    def _note(self, at: int, guards: Guards, last: int = 0, test: ast.expr | None = None) -> None:
+        """Note the gates in front of a word, of all up to another one, and those of a condition."""
+        if guards not in self._front:
+            self._front[guards] = self._conditions.in_front(guards)
+        gates = [*self._front[guards], *(() if test is None else self._conditions.gates(test))]
+        if gates:
+            for line in range(self._words[at].line, self._words[max(at, last)].last + 1):
+                self.gates.setdefault(line, {}).update(dict.fromkeys(gates))
+
+    def _decides(self, at: int, end: int) -> None:
+        """Note that the line of a word decides about all up to another one."""
+        line, last = self._words[at].line, self._words[min(end, len(self._words) - 1)].last
+        self.ends[line] = max(last, self.ends.get(line, line))
+
+    def _directives(self, at: int, guards: Guards) -> list[Word]:
+        """Return what is left of an `#if`; parts whose conditions are surely false are gone."""
+        branches = self._branches[at]
+        outer, is_chosen, is_open = guards, False, False
+        out: list[Word] = []
+        tests: list[ast.expr] = []
+        for number, (kind, condition, start, stop) in enumerate(branches.parts):
+            test = parsed(words_of(condition or "true"))
+            test = ast.UnaryOp(ast.Not(), test) if kind == "ifndef" else test
+            truth = self._conditions.truth(test)
+            self._decides(start - 1, branches.end)
+            tests += [test]
+            for own in tests if kind == "else" else [test]:
+                self._note(start - 1, outer, test=own)
+            self._note(branches.end, outer, test=test)
+            head, is_dead = self._words[start - 1], truth is False or is_chosen
+            inner = self._part((start, stop), (*guards, (test, True)), is_dead=is_dead)
+            guards = (*guards, (test, False))
+            if is_dead:
+                continue
+            is_chosen = truth is True
+            if is_chosen and not out:
+                out = inner
+                continue
+            text = f"#if {condition}" if not out and number and kind == "elif" else head.text
+            out += [Word(text, head.line, head.last), *inner]
+            is_open = True
+        return [*out, self._words[branches.end]] if is_open else out
+
+    def _head(self, at: int) -> tuple[int, int] | None:
+        """Return where the condition of an `if` begins and ends, None where it is not clear."""
+        start = at + 1
+        if start < len(self._words) and self._words[start].text == "constexpr":
+            start += 1
+        end = self._closing.get(start)
+        return None if end is None or self._words[start].text != "(" else (start + 1, end)
+
+    def _parts(self, at: int) -> tuple[tuple[int, int], tuple[int, int] | None]:
+        """Return where the body of an `if` is, and its `else`, without that word."""
+        head = self._head(at)
+        if head is None:
+            raise UnclearSource
+        start = head[1] + 1
+        stop = self._end_of_statement(start)
+        if stop < len(self._words) and self._words[stop].text == "else":
+            return (start, stop), (stop + 1, self._end_of_statement(stop + 1))
+        return (start, stop), None
+
+    def _end_of_statement(self, at: int) -> int:
+        """Return where a statement ends."""
+        text = self._words[at].text if at < len(self._words) else ""
+        if text == "{":
+            return self._after(at)
+        if text == "if":
+            body, other = self._parts(at)
+            return body[1] if other is None else other[1]
+        if text in ("for", "while", "switch"):
+            return self._end_of_statement(self._after(at + 1))
+        while at < len(self._words):
+            text = self._words[at].text
+            if branch_of(self._words[at]) is not None or text in (")", "]", "}", "do", "try"):
+                break
+            if text == ";":
+                return at + 1
+            at = self._after(at) if text in ("(", "[", "{") else at + 1
+        raise UnclearSource
+
+    def _after(self, at: int) -> int:
+        if at not in self._closing:
+            raise UnclearSource
+        return self._closing[at] + 1
+
+    def _if(self, at: int, stop: int, guards: Guards) -> tuple[list[Word], int, Guards, bool]:
+        """Return what is left of an `if`, its end, what is guarded there, and whether it leaves."""
+        head = self._head(at)
+        assert head is not None
+        words = self._words[slice(*head)]
+        test = parsed(words)
+        truth = self._conditions.truth(test)
+        self._note(at, guards, head[1], test)
+        body, other = self._parts(at)
+        end = body[1] if other is None else other[1]
+        self._note(body[1] if other else at, guards)
+        inner = self._part(body, (*guards, (test, True)), is_dead=truth is False)
+        rest = self._part(other or (end, end), (*guards, (test, False)), is_dead=truth is True)
+        is_leaving = _jumps(self._words[slice(*body)])
+        self._decides(at, max(end - 1, stop if is_leaving else 0))
+        if is_leaving and other is None:
+            guards = (*guards, (test, False))
+        if truth is not None:
+            left = _unwrapped(inner if truth else rest)
+            return left, end, guards, _jumps(left)
+        left = [*self._words[at : head[0]], *self._live(words), *self._words[head[1] : body[0]]]
+        otherwise = [self._words[body[1]], *rest] if rest else []
+        return [*left, *inner, *otherwise], end, guards, False
+
+    def _live(self, test: Sequence[Word]) -> list[Word]:
+        """Return a condition without the operands of its outermost sign that change nothing."""
+        for sign, op in _SIGNS:
+            parts = _split(test, sign)
+            if len(parts) > 1:
+                dead = isinstance(op, ast.And)
+                live = [p for p in parts if self._conditions.truth(parsed(p)) is not dead]
+                joint = Word(sign, test[0].line, test[0].line)
+                return [word for part in live for word in (joint, *part)][1:]
+        return list(test)
+
+    def _is_plain(self, start: int, stop: int) -> bool:
+        """Say whether nothing jumps into the rest of a block."""
+        rest = self._words[start:stop]
+        return all(w.text not in _LABELS and branch_of(w) is None for w in rest)
+
+
+def _unwrapped(words: list[Word]) -> list[Word]:
+    """Take the braces off a block whose end nobody notices: one statement, or it leaves."""
+    if len(words) < 2 or words[0].text != "{" or words[-1].text != "}":
+        return words
+    inner = words[1:-1]
+    ends = sum(word.text == ";" for word in inner)
+    is_nested = any(word.text in ("{", "}") for word in inner)
+    return inner if (ends <= 1 and not is_nested) or _jumps(inner) else words
+
+
+def _jumps(words: Sequence[Word]) -> bool:
+    """Say whether the last statement of a block leaves it."""
+    own = words[1:-1] if words and words[-1].text == "}" and words[0].text == "{" else words
+    starts = [0, *(i + 1 for i, w in enumerate(own[:-1]) if w.text in (";", "{", "}"))]
+    return bool(own) and own[-1].text == ";" and own[starts[-1]].text in _JUMPS
+
+
+def words_of(text: str) -> list[Word]:
+    """Split a condition of the preprocessor into words."""
+    found = tokens_of(text, Grammar.C)
+    kinds = (Kind.COMMENT, Kind.EOL, Kind.END)
+    return [Word(t.text, 0, 0) for t in found if t.text and t.kind not in kinds]
+
+
+def parsed(words: Sequence[Word]) -> ast.expr:
+    """Return a condition as one of Python; what Python has no form for is a name with blanks."""
+    for sign, op in _SIGNS:
+        parts = _split(words, sign)
+        if len(parts) > 1:
+            return ast.BoolOp(op, list(map(parsed, parts)))
+    texts = [_ALIKE.get(word.text, word.text) for word in words]
+    if texts[:1] == ["!"]:
+        return ast.UnaryOp(ast.Not(), parsed(words[1:]))
+    if texts[:1] == ["("] and _end(texts) == len(texts) - 1:
+        return parsed(words[1:-1])
+    asked = [text for text in texts[1:] if text not in "()"] if texts[:1] == ["defined"] else texts
+    text = "".join(_SUFFIX.sub(r"\1", _PYTHON.get(text, text)) for text in asked)
+    try:
+        found: ast.expr = ast.parse(text.lstrip("."), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        found = ast.Name(" ".join(asked), ast.Load())
+    vars(found)["text"] = _shown(texts)
+    return found
+
+
+def _end(texts: Sequence[str]) -> int:
+    """Return where the bracket ends that a text begins with."""
+    depth = 0
+    for index, text in enumerate(texts):
+        depth += _DEPTH.get(text, 0)
+        if depth == 0:
+            return index
+    return len(texts)
+
+
+def _split(words: Sequence[Word], sign: str) -> list[Sequence[Word]]:
+    """Split at a sign outside of brackets."""
+    ends, depth = [-1], 0
+    for index, word in enumerate(words):
+        depth += _DEPTH.get(word.text, 0)
+        if depth == 0 and _ALIKE.get(word.text, word.text) == sign:
+            ends.append(index)
+    return [words[a + 1 : b] for a, b in zip(ends, [*ends[1:], len(words)], strict=True)]
+
+
+def _shown(texts: Sequence[str]) -> str:
+    text = " ".join(texts)
+    for spaced, tight in ((" ( ", "("), (" )", ")"), (" :: ", "::"), (" -> ", "->"), (" . ", ".")):
+        text = text.replace(spaced, tight)
+    return text.replace("( ", "(").replace(" ()", "()")

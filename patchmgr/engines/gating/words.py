@@ -1,0 +1,96 @@
+"""What names say of a condition: the word lists of projects, and what a series adds to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from msgspec import Struct, convert
+from msgspec.structs import replace
+
+from patchmgr.formats import toml_text
+from patchmgr.formats.regexes import compile_regex
+from patchmgr.formats.series_settings import KINDS
+
+CAPABILITY, PLATFORM, ENVIRONMENT = "capability", "platform", "environment"
+QUANTISATION, PROBE, BUILD = "quantisation", "probe", "build flag"
+BROAD = (PLATFORM, BUILD)
+"""Gates that prove nothing: nearly everybody is in, or nobody can say who is."""
+
+Names = tuple[str, ...]
+
+
+class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
+    """The words of one project; `docs/reports.md` says what each list is for.
+
+    Names are RE2 expressions of whole names. `own` are those that a series itself calls a gate.
+    """
+
+    gates: dict[str, Names] = {}
+    flags: Names = ()
+    bounds: Names = ()
+    installed: Names = ()
+    states: Names = ()
+    askers: Names = ()
+    usual: Names = ()
+    whole: Names = ()
+    everywhere: Names = ()
+    through: Names = ()
+    settings: Names = ()
+    settings_files: Names = ()
+    cxx_gates: dict[str, Names] = {}
+    cxx_flags: Names = ()
+    own: dict[str, Names] = {}
+
+    @classmethod
+    def of(cls, lists: Iterable[bytes], own: Mapping[str, Sequence[str]]) -> Words:
+        """Return the words of some lists, written in TOML, with those of a series."""
+        found: dict[str, Any] = {"own": {kind: tuple(names) for kind, names in own.items()}}
+        for raw in lists:
+            for key, more in toml_text.loads(raw.decode()).items():
+                if isinstance(more, dict):
+                    table = found.setdefault(key, {})
+                    for kind, names in more.items():
+                        table[kind] = [*table.get(kind, ()), *names]
+                else:
+                    found[key] = [*found.get(key, ()), *more]
+        gates = found.get("gates", {})
+        found["gates"] = {kind: gates[kind] for kind in KINDS if kind in gates}
+        return convert(found, cls)
+
+    def of_cxx(self) -> Words:
+        """Return the words for C++ and CUDA, which has some of its own, and no probes."""
+        gates = dict(self.cxx_gates)
+        for kind, names in self.gates.items():
+            gates[kind] = (*gates.get(kind, ()), *names)
+        flags = (*self.cxx_flags, *self.flags)
+        return replace(self, gates=gates, flags=flags, installed=())
+
+    def kind(self, name: str) -> str | None:
+        """Return what a name is about, None where it is about nothing known."""
+        every = (*self.own.items(), *self.gates.items())
+        return next((kind for kind, names in every if has(names, name)), None)
+
+    def is_flag(self, name: str) -> bool:
+        """Say whether a name is one of something that is true or false, and no lower bound."""
+        return has(self.flags, name) and not has(self.bounds, name)
+
+    def is_own(self, name: str) -> bool:
+        """Say whether the series itself calls a name a gate."""
+        return any(has(names, name) for names in self.own.values())
+
+    def is_installed(self, name: str) -> bool:
+        """Say whether a name asks what is installed, and not how a run stands."""
+        return has(self.installed, name) and not has(self.states, name)
+
+
+@lru_cache(maxsize=100_000)
+def has(names: Names, name: str) -> bool:
+    """Say whether a whole name is one of some names."""
+    return any(_compiled(expression).fullmatch(name) for expression in names)
+
+
+@cache
+def _compiled(expression: str) -> Any:
+    return compile_regex(expression)
