@@ -52,7 +52,7 @@ class FileChange(Struct, frozen=True):
     after: bytes | None
 
 
-class FileFootprint(Struct, frozen=True):
+class FileFootprint(Struct, frozen=True, rename={"is_binary": "binary"}):
     """The net change of one file, and the names of the patches that make it, in order.
 
     Counts are 0 where `is_binary`.
@@ -70,7 +70,7 @@ class FileFootprint(Struct, frozen=True):
     patches: tuple[str, ...]
 
 
-class Touch(Struct, frozen=True):
+class Touch(Struct, frozen=True, rename={"is_new": "new", "is_upstream": "upstream"}):
     """What a patch changes within one symbol.
 
     `symbol` is None outside of symbols and where none is known. `is_new` says that the patch
@@ -84,7 +84,7 @@ class Touch(Struct, frozen=True):
     removed: int
 
 
-class PatchFile(Struct, frozen=True):
+class PatchFile(Struct, frozen=True, rename={"is_binary": "binary", "is_upstream": "upstream"}):
     """What one patch does to one file, counted from its hunks.
 
     `is_upstream` says that the pin has the file. Only edits have `touches`: a file that the

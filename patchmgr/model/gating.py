@@ -23,7 +23,7 @@ class Gate(Struct, frozen=True):
     text: str
 
 
-class ChangedSite(Struct, frozen=True):
+class ChangedSite(Struct, frozen=True, rename={"is_removal": "removal"}):
     """Changed lines of existing code that one statement, or a few in a row, make up.
 
     `line` and `last` count from 1 in the new file, or in the old one where `is_removal`.

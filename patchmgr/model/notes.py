@@ -28,7 +28,7 @@ class Arrival(Struct, frozen=True):
     paths: tuple[str, ...] = ()
 
 
-class Solved(Struct, frozen=True):
+class Solved(Struct, frozen=True, rename={"is_open": "open"}):
     """A file of a patch that took more than git's text merge, and how it was solved.
 
     `collided` are the upstream commits that it collided with. `reliability` tells how often such a
@@ -45,7 +45,7 @@ class Solved(Struct, frozen=True):
     reliability: Reliability | None = None
 
 
-class Dropped(Struct, frozen=True):
+class Dropped(Struct, frozen=True, rename={"is_whole": "whole"}):
     """A patch, or a part of it, that upstream has now, and the commits that brought it.
 
     `reliability` tells of the ways in `how`, as far as it is known, how often they were right.
@@ -59,7 +59,7 @@ class Dropped(Struct, frozen=True):
     reliability: tuple[Reliability, ...] = ()
 
 
-class Brought(Struct, frozen=True):
+class Brought(Struct, frozen=True, rename={"arrivals": "commits"}):
     """What upstream changed in the files of a subsystem that the series touches."""
 
     subsystem: str
@@ -75,7 +75,15 @@ class GateLine(Struct, frozen=True):
     note: str
 
 
-class SyncNote(Struct, frozen=True):
+_KEYS = {
+    "series": "name",
+    "is_dry_run": "dry_run",
+    "is_complete": "complete",
+    "solved": "conflicts",
+}
+
+
+class SyncNote(Struct, frozen=True, rename=_KEYS):
     """All that a maintainer writes down about a sync.
 
     `upstream_commits` counts what came in, `commits_back` what went out, `unit` names it.

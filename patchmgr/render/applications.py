@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from patchmgr.model.outcome import Verdict
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document, patch_value
+from patchmgr.render.machine import document, fields, patch_value
 from patchmgr.render.recorded import replayed_text, replayed_value
 from patchmgr.render.terminal import listed
 from patchmgr.render.view import View
@@ -51,14 +51,12 @@ def application_document(done: Application, *, is_dry_run: bool) -> str:
     return document(
         "apply",
         dry_run=is_dry_run,
-        series=done.series,
         target=str(done.target),
         applied=not (done.has_conflicts or is_dry_run),
         changed=done.is_new,
-        head=done.head,
-        paths=list(done.paths),
         patches=[patch_value(*pair) for pair in zip(done.patches, done.commits, strict=True)],
         replayed=[replayed_value(one) for one in done.replayed],
+        **fields(done, "series", "head", "paths"),
     )
 
 
@@ -120,13 +118,6 @@ def built_document(built: Built, *, is_dry_run: bool) -> str:
     return document(
         "branch",
         dry_run=is_dry_run,
-        series=built.series,
         repository=str(built.repository),
-        branch=built.branch,
-        tag=built.tag,
-        head=built.head,
-        base=built.base,
-        commits=built.commits,
-        fallback=built.fallback,
-        remote=built.remote,
+        **fields(built, "series", "branch", "tag", "head", "base", "commits", "fallback", "remote"),
     )

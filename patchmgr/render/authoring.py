@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.patch import Patch
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document
+from patchmgr.render.machine import document, fields
 
 if TYPE_CHECKING:
     from patchmgr.commands.arranging import Arranged
@@ -47,14 +47,12 @@ def pushed_document(done: Pushed, command: str, *, is_dry_run: bool) -> str:
     return document(
         command,
         dry_run=is_dry_run,
-        series=done.series,
         target=str(done.target),
-        pushed=list(done.came),
-        popped=list(done.went),
-        top=done.top,
-        rejects=list(done.rejects),
+        pushed=done.came,
+        popped=done.went,
         hidden=[{"name": name, "reason": why} for name, why in done.hidden],
         failure=done.failure.message if done.failure is not None else None,
+        **fields(done, "series", "top", "rejects"),
     )
 
 
@@ -82,13 +80,10 @@ def refreshed_document(done: Refreshed, *, is_dry_run: bool) -> str:
     return document(
         "refresh",
         dry_run=is_dry_run,
-        series=done.series,
-        patch=done.patch,
-        change=done.sameness.value,
-        paths=list(done.paths),
+        change=done.sameness,
         others=[{"name": name, "change": same.value} for name, same in done.others],
-        untracked=list(done.untracked),
         rewritten=done.is_rewritten,
+        **fields(done, "series", "patch", "paths", "untracked"),
     )
 
 
@@ -111,11 +106,9 @@ def arranged_document(done: Arranged, command: str, *, is_dry_run: bool) -> str:
     return document(
         command,
         dry_run=is_dry_run,
-        series=done.series,
-        patches=list(done.order),
-        pushed=list(done.pushed),
-        rewritten=list(done.rewritten),
-        dropped=list(done.gone),
+        patches=done.order,
+        dropped=done.gone,
+        **fields(done, "series", "pushed", "rewritten"),
     )
 
 
@@ -127,9 +120,7 @@ def crossed_text(done: Crossed, *, is_dry_run: bool) -> str:
 
 def crossed_document(done: Crossed, *, is_dry_run: bool) -> str:
     """Return which patch went where as JSON."""
-    return document(
-        "move", dry_run=is_dry_run, patch=done.patch, source=done.source, target=done.target
-    )
+    return document("move", dry_run=is_dry_run, **fields(done, "patch", "source", "target"))
 
 
 def headed_text(done: Headed, *, is_dry_run: bool) -> str:
@@ -148,11 +139,9 @@ def headed_document(done: Headed, command: str, *, is_dry_run: bool) -> str:
     return document(
         command,
         dry_run=is_dry_run,
-        series=done.series,
         patch=done.name,
-        old_name=done.old_name,
-        subject=done.subject,
         changed=done.is_changed,
+        **fields(done, "series", "old_name", "subject"),
     )
 
 
@@ -173,14 +162,7 @@ def listing_document(found: Listing, command: str) -> str:
         series=found.series,
         target=None if found.target is None else str(found.target),
         patches=[
-            {
-                "name": row.name,
-                "number": row.number,
-                "mark": row.mark.value,
-                "subject": row.subject,
-                "guards": row.guards.split(),
-                "reason": row.reason,
-            }
+            fields(row, "name", "number", "mark", "subject", "reason", guards=row.guards.split())
             for row in found.rows
         ],
     )
@@ -240,7 +222,7 @@ def guards_document(found: Guarded, *, is_dry_run: bool) -> str:
             {
                 "name": line.name,
                 "guards": [str(guard).removeprefix("#") for guard in line.guards],
-                "off": list(line.off),
+                "off": line.off,
             }
             for line in found.lines
         ],

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from patchmgr.model.check import Checked, Gate, Problem, Standing
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document, finding_value
+from patchmgr.render.machine import document, fields, finding_value
 from patchmgr.render.terminal import painted
 from patchmgr.render.view import View
 
@@ -105,24 +105,22 @@ def checked_value(checked: Checked) -> dict[str, Any]:
         "name": checked.series,
         "head": checked.head,
         "sound": checked.is_sound,
-        "patches": list(checked.patches),
+        "patches": checked.patches,
         "gates": [_gate(gate) for gate in checked.gates],
     }
 
 
 def _gate(gate: Gate) -> dict[str, Any]:
-    return {
-        "name": gate.name,
-        "standing": gate.standing.value,
-        "looked_at": gate.looked_at,
-        "note": gate.note,
-        "log": gate.log,
-        "seconds": None if gate.seconds is None else round(gate.seconds, 3),
-        "problems": [
-            {"sentence": p.sentence, "patch": p.patch, "path": p.path, "line": p.line}
-            for p in gate.problems
-        ],
-    }
+    return fields(
+        gate,
+        "name",
+        "standing",
+        "looked_at",
+        "note",
+        "log",
+        seconds=None if gate.seconds is None else round(gate.seconds, 3),
+        problems=[fields(p, "sentence", "patch", "path", "line") for p in gate.problems],
+    )
 
 
 def junit(results: Sequence[Checked]) -> str:

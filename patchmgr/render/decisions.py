@@ -7,7 +7,7 @@ from typing import Any
 
 from patchmgr.model.decision import Decision
 from patchmgr.render.clean import clean
-from patchmgr.render.machine import document
+from patchmgr.render.machine import document, fields
 
 
 def decisions_text(decisions: Sequence[Decision]) -> str:
@@ -49,13 +49,14 @@ def decided_document(
 
 
 def _value(decision: Decision) -> dict[str, Any]:
-    return {
-        "series": decision.series,
-        "patch": decision.patch,
-        "verdict": decision.ruling.value,
-        "by": decision.by or None,
-        "commit": decision.commit,
-        "subject": decision.subject or None,
-        "pull": decision.pull,
-        "paths": sorted({passage.path for passage in decision.passages}),
-    }
+    return fields(
+        decision,
+        "series",
+        "patch",
+        "commit",
+        "pull",
+        verdict=decision.ruling,
+        by=decision.by or None,
+        subject=decision.subject or None,
+        paths=sorted({passage.path for passage in decision.passages}),
+    )

@@ -36,7 +36,7 @@ def doctor_document(found: Sequence[Found], *, is_sound: bool, is_dry_run: bool)
         {
             "area": one.area,
             "what": clean(one.what),
-            "health": one.health.value,
+            "health": one.health,
             "text": clean(one.text),
             "hints": [clean(hint) for hint in one.hints],
         }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.operation import Operation, OperationKind
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document
+from patchmgr.render.machine import document, fields
 
 if TYPE_CHECKING:
     from patchmgr.commands.history import Logged, Turn
@@ -49,15 +49,16 @@ def log_document(found: Logged) -> str:
 
 
 def _value(operation: Operation, is_undone: bool) -> dict[str, Any]:
-    return {
-        "number": operation.number,
-        "at": operation.at,
-        "command": operation.command,
-        "kind": operation.kind.value,
-        "of": list(operation.of),
-        "undone": is_undone,
-        "files": [{"path": f.path, "change": _sign(f.before, f.after)} for f in operation.files],
-        "targets": [
+    return fields(
+        operation,
+        "number",
+        "at",
+        "command",
+        "kind",
+        "of",
+        undone=is_undone,
+        files=[{"path": f.path, "change": _sign(f.before, f.after)} for f in operation.files],
+        targets=[
             {
                 "root": target.root,
                 "files": [
@@ -66,7 +67,7 @@ def _value(operation: Operation, is_undone: bool) -> dict[str, Any]:
             }
             for target in operation.targets
         ],
-    }
+    )
 
 
 def turn_text(done: Turn, *, is_dry_run: bool) -> str:
@@ -86,6 +87,6 @@ def turn_document(done: Turn, command: str, *, is_dry_run: bool) -> str:
         command,
         dry_run=is_dry_run,
         operations=[operation.number for operation in done.operations],
-        files=list(done.files),
+        files=done.files,
         targets=[{"root": root, "files": count} for root, count in done.targets],
     )

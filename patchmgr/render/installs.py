@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.outcome import Verdict
 from patchmgr.render.clean import clean, counted
+from patchmgr.render.machine import document, fields, patch_value
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:
@@ -72,11 +73,10 @@ def _what(found: PackageApplication | InstalledState) -> str:
 
 def package_document(done: PackageApplication, *, is_dry_run: bool) -> str:
     """Return what `apply` did as JSON."""
-    return _document("apply", **_application_value(done, is_dry_run=is_dry_run))
+    return document("apply", **_application_value(done, is_dry_run=is_dry_run))
 
 
 def _application_value(done: PackageApplication, *, is_dry_run: bool) -> dict[str, Any]:
-    from patchmgr.render.machine import patch_value
     from patchmgr.render.recorded import replayed_value
 
     patches = done.outcome.patches if done.outcome is not None else ()
@@ -88,10 +88,10 @@ def _application_value(done: PackageApplication, *, is_dry_run: bool) -> dict[st
         "applied": not (done.has_conflicts or is_dry_run),
         "changed": done.is_new,
         "head": None,
-        "paths": list(done.paths),
+        "paths": done.paths,
         "patches": [patch_value(patch, None) for patch in patches],
         "out_of_reach": [{"patch": name or None, "path": path} for name, path in done.unreachable],
-        "notes": list(done.notes),
+        "notes": done.notes,
         "replayed": [replayed_value(one) for one in done.replayed],
     }
 
@@ -118,17 +118,15 @@ def state_text(found: InstalledState, view: View) -> str:
 
 def state_document(found: InstalledState) -> str:
     """Return what `verify` found as JSON."""
-    return _document(
+    return document(
         "verify",
-        series=found.series,
         target=str(found.distribution.site),
-        **_package(found),
-        state=found.state,
         applied=found.is_applied,
-        applied_to=found.applied_to,
         current=found.is_current,
         sound=found.is_sound,
         files=[{"path": path, "state": state.value} for path, state in found.files],
+        **fields(found, "series", "state", "applied_to"),
+        **_package(found),
     )
 
 
@@ -145,7 +143,7 @@ def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:
 def overlay_document(made: Overlaid, *, is_dry_run: bool) -> str:
     """Return what `overlay` made as JSON."""
     value = _application_value(made.application, is_dry_run=is_dry_run)
-    return _document("overlay", **value, out=str(made.place), left=list(made.left))
+    return document("overlay", **value, out=str(made.place), left=made.left)
 
 
 def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> str:
@@ -170,24 +168,15 @@ def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> str:
 
 def wheel_document(made: PatchedWheel, *, is_dry_run: bool) -> str:
     """Return what `wheel` made as JSON."""
-    from patchmgr.render.machine import patch_value
 
     carried = made.carried
-    return _document(
+    return document(
         "wheel",
         dry_run=is_dry_run,
-        series=made.series,
         source=str(made.source),
         wheel=None if made.place is None else str(made.place),
-        version=made.version,
-        paths=list(made.paths),
         patches=[patch_value(patch, None) for patch in carried.outcome.patches],
         out_of_reach=[{"patch": n or None, "path": path} for n, path in carried.unreachable],
-        notes=list(carried.notes),
+        notes=carried.notes,
+        **fields(made, "series", "version", "paths"),
     )
-
-
-def _document(command: str, **value: Any) -> str:
-    from patchmgr.render.machine import document
-
-    return document(command, **value)

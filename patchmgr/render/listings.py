@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from patchmgr.model.patch import Patch
 from patchmgr.model.upstream import Lock, Upstream
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document, pin_value
+from patchmgr.render.machine import document, fields, pin_value
 from patchmgr.render.terminal import short_ref
 from patchmgr.render.view import View
 
@@ -49,7 +49,7 @@ def _upstream_row(upstream: Upstream) -> tuple[str, ...]:
 def upstreams_document(lock: Lock) -> str:
     """Return the upstreams as JSON."""
     values = [
-        {"name": u.name, "track": u.track, "git": u.git, "package": u.package, "branch": u.branch}
+        fields(u, "name", "track", "git", "package", "branch")
         for _, u in sorted(lock.upstreams.items())
     ]
     return document("upstream list", upstreams=values)
@@ -86,13 +86,14 @@ def series_list_document(views: Sequence[SeriesView]) -> str:
 
 def _series_value(view: SeriesView) -> dict[str, Any]:
     record = view.record
-    return {
-        "name": record.name,
-        "upstream": record.upstream,
-        "on": record.on,
-        "base": pin_value(record.pin),
-        "patches": [_patch_value(patch) for patch in view.patches],
-    }
+    return fields(
+        record,
+        "name",
+        "upstream",
+        "on",
+        base=pin_value(record.pin),
+        patches=[_patch_value(patch) for patch in view.patches],
+    )
 
 
 def _patch_value(patch: Patch) -> dict[str, Any]:
@@ -207,26 +208,24 @@ def imported_document(done: Import, series: str, is_dry_run: bool) -> str:
 
 def _imported_value(done: Import, series: str) -> dict[str, Any]:
     patches = [
-        {**_patch_value(i.patch), "risks": list(i.risks), "merge": i.is_rest} for i in done.patches
+        {**_patch_value(i.patch), "risks": i.risks, "merge": i.is_rest} for i in done.patches
     ]
     fork = None if done.fork is None else _fork_value(done.fork)
     return {"series": series, "patches": patches, "fork": fork}
 
 
 def _fork_value(fork: Fork) -> dict[str, Any]:
-    return {
-        "base": fork.base,
-        "head": fork.head,
-        "tree": fork.tree,
-        "commits": fork.commits,
-        "merges": fork.merges,
-        "dropped": list(fork.dropped),
-        "learned": fork.learned,
-        "conflicts": [
-            {"commit": r.commit, "path": r.path, "merge": r.merge, "how": r.how}
-            for r in fork.remarks
-        ],
-    }
+    return fields(
+        fork,
+        "base",
+        "head",
+        "tree",
+        "commits",
+        "merges",
+        "dropped",
+        "learned",
+        conflicts=[fields(r, "commit", "path", "merge", "how") for r in fork.remarks],
+    )
 
 
 def status_text(status: Status, view: View) -> str:
@@ -304,21 +303,22 @@ def _status_row(row: SeriesStatus) -> tuple[str, ...]:
 def status_document(status: Status) -> str:
     """Return the status as JSON."""
     series = [
-        {
-            "name": row.name,
-            "upstream": row.upstream,
-            "base": pin_value(row.pin),
-            "patches": row.patches,
-            "behind": row.distance.count,
-            "unit": row.distance.unit,
-            "tip": row.distance.tip,
-        }
+        fields(
+            row,
+            "name",
+            "upstream",
+            "patches",
+            base=pin_value(row.pin),
+            behind=row.distance.count,
+            unit=row.distance.unit,
+            tip=row.distance.tip,
+        )
         for row in status.series
     ]
     unfinished = {
         "about": status.unfinished,
-        "waiting": list(status.waiting),
-        "resolved": list(status.resolved),
+        "waiting": status.waiting,
+        "resolved": status.resolved,
     }
     return document(
         "status",

@@ -26,10 +26,7 @@ def files_document(found: Files) -> str:
         "files",
         series=found.series,
         patch=found.patch,
-        files=[
-            {"path": row.path, "sign": row.sign.value, "edited": row.is_edited}
-            for row in found.rows
-        ],
+        files=[{"path": row.path, "sign": row.sign, "edited": row.is_edited} for row in found.rows],
     )
 
 

@@ -6,17 +6,15 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding, Ledger
 from patchmgr.model.outcome import (
     FileConflict,
-    HunkOutcome,
-    Likely,
     PatchOutcome,
+    Reliability,
     SeriesOutcome,
-    Sighting,
     Suggestion,
     TargetOutcome,
     Verdict,
@@ -29,20 +27,24 @@ FORMAT = 1
 
 def document(command: str, **content: Any) -> str:
     """Return one JSON document with sorted keys, ended by a line feed."""
-    whole = {"format": FORMAT, "command": command, **content}
-    return _written(whole)
+    return _written({"format": FORMAT, "command": command, **content})
 
 
 def error_document(error: PatchmgrError) -> str:
     """Return the document for an error."""
-    body = {"kind": error.kind, "message": error.message, "hints": list(error.hints)}
-    whole = {"format": FORMAT, "error": body}
-    return _written(whole)
+    body = {"kind": error.kind, "message": error.message, "hints": error.hints}
+    return _written({"format": FORMAT, "error": body})
 
 
 def _written(whole: dict[str, Any]) -> str:
-    text = json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False, default=str)
+    plain = to_builtins(whole, enc_hook=str)
+    text = json.dumps(plain, indent=1, sort_keys=True, ensure_ascii=False)
     return escaped_json(text) + "\n"
+
+
+def fields(value: Struct, *names: str, **more: Any) -> dict[str, Any]:
+    """Return some fields of a value by their names, and further keys."""
+    return {**{name: getattr(value, name) for name in names}, **more}
 
 
 def rebase_document(outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool, **more: Any) -> str:
@@ -69,127 +71,78 @@ def pin_value(pin: Pin) -> dict[str, Any]:
 
 
 def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
-    """Return what became of one series."""
+    """Return what became of one series, in plain values."""
     pairs = zip(outcome.patches, outcome.commits, strict=True)
-    return {
-        "name": outcome.name,
-        "upstream": outcome.upstream,
-        "base": pin_value(outcome.base),
-        "onto": pin_value(outcome.onto),
-        "upstream_commits": outcome.upstream_commits,
-        "commits_back": outcome.commits_back,
-        "head": outcome.head,
-        "tree": outcome.tree,
-        "summary": {verdict.value: outcome.count(verdict) for verdict in Verdict},
-        "patches": [patch_value(patch, commit) for patch, commit in pairs],
-        "ledger": None if outcome.ledger is None else ledger_value(outcome.ledger),
-    }
+    value = fields(
+        outcome,
+        *("name", "upstream", "upstream_commits", "commits_back", "head", "tree"),
+        base=pin_value(outcome.base),
+        onto=pin_value(outcome.onto),
+        summary={verdict: outcome.count(verdict) for verdict in Verdict},
+        patches=[patch_value(patch, commit) for patch, commit in pairs],
+        ledger=None if outcome.ledger is None else ledger_value(outcome.ledger),
+    )
+    plain: dict[str, Any] = to_builtins(value)
+    return plain
 
 
 def ledger_value(ledger: Ledger) -> dict[str, Any]:
     """Return the sums of a ledger."""
-    sides = {"added": to_builtins(ledger.added), "removed": to_builtins(ledger.removed)}
-    return {**sides, "balanced": ledger.is_balanced}
+    return fields(ledger, "added", "removed", balanced=ledger.is_balanced)
 
 
 def finding_value(finding: AuditFinding) -> dict[str, Any]:
     """Return one finding of the audit."""
-    return {
-        "kind": finding.kind,
-        "certain": finding.is_certain,
-        "path": finding.path,
-        "line": finding.line,
-        "symbol": finding.symbol,
-        "text": finding.text,
-        "commit": finding.commit,
-        "proposal": finding.proposal,
-        "id": finding.id or None,
-        "accepted": finding.accepted,
-    }
+    names = ("kind", "path", "line", "symbol", "text", "commit", "proposal", "accepted")
+    return fields(finding, *names, certain=finding.is_certain, id=finding.id or None)
+
+
+_SIGHTING = ("commit", "subject", "pull", "paths")
 
 
 def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
     """Return one patch's outcome."""
-    return {
-        "name": patch.name,
-        "subject": patch.subject,
-        "verdict": patch.verdict.value,
-        "commit": commit,
-        "evidence": [
-            {
-                **_sighting(s),
-                "how": s.how.value if s.how else None,
-                "reliability": to_builtins(s.reliability),
-            }
-            for s in patch.evidence
-        ],
-        "cause": [{**_sighting(s), "author": s.author} for s in patch.cause],
-        "conflicts": [
-            *(_conflict(conflict) for conflict in patch.conflicts),
-            *(_without_text(finding) for finding in patch.open_findings),
-        ],
-        "likely": [_likely(likely) for likely in patch.likely],
-        "history": [{"commit": commit, "event": event} for commit, event in patch.history],
-        "now_in": patch.now_in,
-        "superseded": [
+    open_findings = [_without_text(finding) for finding in patch.open_findings]
+    return fields(
+        patch,
+        *("name", "subject", "verdict", "likely", "now_in", "warnings", "reason"),
+        *("description", "drop_when"),
+        commit=commit,
+        evidence=[fields(s, *_SIGHTING, "how", "reliability") for s in patch.evidence],
+        cause=[fields(s, *_SIGHTING, "author") for s in patch.cause],
+        conflicts=[*map(_conflict, patch.conflicts), *open_findings],
+        history=[{"commit": commit, "event": event} for commit, event in patch.history],
+        superseded=[
             {"path": w.path, "upstream": _text(w.upstream), "patch": _text(w.patch)}
             for w in patch.superseded
         ],
-        "warnings": list(patch.warnings),
-        "findings": [finding_value(finding) for finding in patch.findings],
-        "reason": patch.reason,
-        "description": patch.description,
-        "drop_when": patch.drop_when,
-        "hunks": [_hunk(hunk) for hunk in patch.hunks],
-    }
-
-
-def _sighting(sighting: Sighting) -> dict[str, Any]:
-    return {
-        "commit": sighting.commit,
-        "subject": sighting.subject,
-        "pull": sighting.pull,
-        "paths": list(sighting.paths),
-    }
+        findings=list(map(finding_value, patch.findings)),
+        hunks=[{**to_builtins(hunk), "rule": _rule(hunk.reliability)} for hunk in patch.hunks],
+    )
 
 
 def _text(content: bytes) -> str:
     return content.decode("utf-8", "backslashreplace")
 
 
-def _likely(likely: Likely) -> dict[str, Any]:
-    return {
-        "commit": likely.commit,
-        "subject": likely.subject,
-        "pull": likely.pull,
-        "confidence": likely.confidence,
-        "named_by": likely.named_by,
-        "paths": list(likely.paths),
-        "reliability": to_builtins(likely.reliability),
-    }
+def _rule(known: Reliability | None) -> str | None:
+    return None if known is None else known.rule
 
 
 def _conflict(conflict: FileConflict) -> dict[str, Any]:
-    return {
-        "id": conflict.id,
-        "path": conflict.path,
-        "new_path": conflict.new_path,
-        "reason": conflict.reason,
-        "proposal": conflict.proposal,
-        "shown": [None if one is None else one.commit for one in conflict.shown],
-        "candidates": suggestions_value(conflict.suggestions),
-    }
+    return fields(
+        conflict,
+        *("id", "path", "new_path", "reason", "proposal"),
+        shown=[None if one is None else one.commit for one in conflict.shown],
+        candidates=suggestions_value(conflict.suggestions),
+    )
 
 
 def suggestions_value(regions: Sequence[Sequence[Suggestion]]) -> list[list[dict[str, Any]]]:
     """Return by region what it could become, the likeliest first."""
     return [
         [
-            {
-                "text": _text(one.text),
-                "rule": one.reliability.rule,
-                "reliability": to_builtins(one.reliability),
-            }
+            fields(one, "reliability", text=_text(one.text), rule=one.reliability.rule)
             for one in region
         ]
         for region in regions
@@ -198,24 +151,5 @@ def suggestions_value(regions: Sequence[Sequence[Suggestion]]) -> list[list[dict
 
 def _without_text(finding: AuditFinding) -> dict[str, Any]:
     """Return a conflict that has no text: a finding that waits for a person."""
-    return {
-        "id": finding.id,
-        "path": finding.path or None,
-        "new_path": finding.path or None,
-        "reason": finding.text,
-        "proposal": finding.proposal,
-    }
-
-
-def _hunk(hunk: HunkOutcome) -> dict[str, Any]:
-    return {
-        "path": hunk.path,
-        "new_path": hunk.new_path,
-        "line": hunk.line,
-        "symbol": hunk.symbol,
-        "verdict": hunk.verdict.value,
-        "how": hunk.how.value if hunk.how else None,
-        "evidence": hunk.evidence,
-        "rule": hunk.reliability.rule if hunk.reliability else None,
-        "reliability": to_builtins(hunk.reliability),
-    }
+    path = finding.path or None
+    return fields(finding, "id", "proposal", path=path, new_path=path, reason=finding.text)

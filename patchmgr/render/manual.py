@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from patchmgr.model.manual import Block, CommandPage, Entry, Kind, Topic
 from patchmgr.render.listings import table
-from patchmgr.render.machine import document
+from patchmgr.render.machine import document, fields
 
 _ESCAPES = {
     "\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti", '"': r"\(dq",
@@ -37,7 +37,7 @@ def topic_text(topic: Topic) -> str:
 
 def topic_document(topic: Topic) -> str:
     """Return a page as JSON."""
-    return document("help", topic={"name": topic.name, "about": topic.about, "text": topic.text})
+    return document("help", topic=fields(topic, "name", "about", "text"))
 
 
 class Manual:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from msgspec import to_builtins
-
 from patchmgr.model.outcome import How
 from patchmgr.render.clean import clean, reliability_text
-from patchmgr.render.machine import document, suggestions_value
+from patchmgr.render.machine import document, fields, suggestions_value
 
 if TYPE_CHECKING:
     from patchmgr.commands.merge_driver import DriverChange
@@ -39,14 +37,12 @@ def merged_document(merged: MergedFile, *, is_dry_run: bool) -> str:
     return document(
         "merge-file",
         dry_run=is_dry_run,
-        path=merged.path,
         solved=merged.is_solved,
-        how=merged.how,
-        recorded=list(merged.used),
+        recorded=merged.used,
         rules=[known.rule for known in merged.reliability],
-        reliability=to_builtins(merged.reliability),
-        warnings=list(merged.warnings),
+        reliability=merged.reliability,
         candidates=suggestions_value(merged.suggestions),
+        **fields(merged, "path", "how", "warnings"),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from patchmgr.model.comparison import ComparedSeries, Sameness
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.diffs import painted_line
-from patchmgr.render.machine import document
+from patchmgr.render.machine import document, fields
 from patchmgr.render.terminal import painted
 from patchmgr.render.view import View
 
@@ -58,23 +58,14 @@ def compared_document(found: ComparedSeries, *, is_dry_run: bool) -> str:
     return document(
         "diff",
         dry_run=is_dry_run,
-        series=found.series,
         start={"name": found.start[0], "head": found.start[1]},
         end={"name": found.end[0], "head": found.end[1]},
         patches=[
-            {
-                "subject": patch.subject,
-                "sameness": patch.sameness.value,
-                "before": patch.before,
-                "after": patch.after,
-                "paths": list(patch.paths),
-                "diff": list(patch.diff),
-            }
+            fields(patch, "subject", "sameness", "before", "after", "paths", "diff")
             for patch in found.patches
         ],
-        identical=list(found.identical),
-        different=list(found.different),
         claims=[{"place": place, "digest": digest} for place, digest in found.claims],
+        **fields(found, "series", "identical", "different"),
     )
 
 
@@ -91,14 +82,7 @@ def origin_text(origin: Origin) -> str:
 def origin_document(origin: Origin) -> str:
     """Return the document of `why --json`."""
     return document(
-        "why",
-        path=origin.path,
-        line=origin.line,
-        text=origin.text,
-        symbol=origin.symbol,
-        patch=origin.patch,
-        subject=origin.subject,
-        reason=origin.reason,
+        "why", **fields(origin, "path", "line", "text", "symbol", "patch", "subject", "reason")
     )
 
 
@@ -129,15 +113,16 @@ def recognised_document(found: Recognised) -> str:
     """Return the document of `status --of --json`."""
     return document(
         "status",
-        of={
-            "commit": found.commit,
-            "series": found.series,
-            "base": {"ref": found.ref, "commit": found.base},
-            "current": found.is_current,
-            "position": found.position,
-            "patches": list(found.patches),
-            "tags": list(found.tags),
-            "version": found.version,
-            "digest": found.digest,
-        },
+        of=fields(
+            found,
+            "commit",
+            "series",
+            "position",
+            "patches",
+            "tags",
+            "version",
+            "digest",
+            base={"ref": found.ref, "commit": found.base},
+            current=found.is_current,
+        ),
     )

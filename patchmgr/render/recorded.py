@@ -6,11 +6,9 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from msgspec import to_builtins
-
 from patchmgr.model.recorded import Kind, Recalled, Recorded
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document
+from patchmgr.render.machine import document, fields
 from patchmgr.render.terminal import header_lines
 from patchmgr.render.view import View
 
@@ -58,8 +56,7 @@ def accepted_text(accepted: Sequence[Accepted], *, is_dry_run: bool) -> str:
 
 def accepted_document(accepted: Sequence[Accepted], *, is_dry_run: bool) -> str:
     """Return the document of `conflicts accept --because --json`."""
-    values = [to_builtins(one) for one in accepted]
-    return document("conflicts accept", dry_run=is_dry_run, accepted=values)
+    return document("conflicts accept", dry_run=is_dry_run, accepted=accepted)
 
 
 def _line(listed: Listed) -> str:
@@ -204,7 +201,7 @@ def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
 
 def replayed_value(recalled: Recalled) -> dict[str, Any]:
     """Return a resolution that a run replayed, and in which patches."""
-    return {**recorded_value(recalled.recorded), "patches": list(recalled.places)}
+    return {**recorded_value(recalled.recorded), "patches": recalled.places}
 
 
 def list_document(listed: Sequence[Listed], findings: Sequence[ListedFinding]) -> str:
@@ -215,9 +212,7 @@ def list_document(listed: Sequence[Listed], findings: Sequence[ListedFinding]) -
         else {"id": one.id, "state": "broken", "fault": one.fault}
         for one in listed
     ]
-    return document(
-        "conflicts list", conflicts=values, findings=[to_builtins(one) for one in findings]
-    )
+    return document("conflicts list", conflicts=values, findings=findings)
 
 
 def show_document(recorded: Sequence[Recorded], patches: Sequence[Patch] = ()) -> str:
@@ -238,18 +233,13 @@ def solved_document(command: str, solved: Sequence[Recorded], *, is_dry_run: boo
 
 def forgotten_document(names: Sequence[str], *, is_dry_run: bool) -> str:
     """Return the document of `conflicts forget --json`."""
-    return document("conflicts forget", dry_run=is_dry_run, forgotten=list(names))
+    return document("conflicts forget", dry_run=is_dry_run, forgotten=names)
 
 
 def learned_document(learned: Learned, *, is_dry_run: bool) -> str:
     """Return the document of `conflicts learn --json`."""
     files = [
-        {
-            "commit": file.commit,
-            "path": file.path,
-            "learned": [one.id for one in file.learned],
-            "missed": list(file.missed),
-        }
+        fields(file, "commit", "path", "missed", learned=[one.id for one in file.learned])
         for file in learned.files
     ]
     return document("conflicts learn", dry_run=is_dry_run, merges=learned.merges, files=files)
@@ -258,21 +248,22 @@ def learned_document(learned: Learned, *, is_dry_run: bool) -> str:
 def recorded_value(recorded: Recorded) -> dict[str, Any]:
     """Return a conflict without its texts."""
     solved = recorded.resolution
-    return {
-        "id": recorded.id,
-        "kind": recorded.kind.value,
-        "state": state_of(recorded),
-        "path": recorded.path or None,
-        "seen": recorded.seen or None,
-        "parts": list(recorded.parts),
-        "origin": None if solved is None else solved.origin.value,
-        "source": None if solved is None else solved.source or None,
-    }
+    return fields(
+        recorded,
+        "id",
+        "kind",
+        "parts",
+        state=state_of(recorded),
+        path=recorded.path or None,
+        seen=recorded.seen or None,
+        origin=None if solved is None else solved.origin.value,
+        source=None if solved is None else solved.source or None,
+    )
 
 
 def _texts(recorded: Recorded) -> dict[str, str | None]:
     solved = None if recorded.resolution is None else recorded.resolution.content
-    sides = {"base": recorded.base, "ours": recorded.ours, "theirs": recorded.theirs}
+    sides = fields(recorded, "base", "ours", "theirs")
     return {
         name: None if content is None else content.decode("utf-8", "surrogateescape")
         for name, content in {**sides, "resolution": solved}.items()

@@ -1,20 +1,18 @@
-"""The footprint as JSON, format 1 of the contract."""
+"""The footprint as JSON, format 1 of the contract, with what a reviewer asks for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from patchmgr.model.footprint import (
-    FileFootprint,
-    Footprint,
-    PatchFile,
-    PatchFootprint,
-    Tally,
-    Touch,
-)
-from patchmgr.render.machine import document, pin_value
-from patchmgr.render.review_machine import review_value
+from msgspec import to_builtins
+
+from patchmgr.model.footprint import FileFootprint, Footprint, PatchFile, PatchFootprint
+from patchmgr.model.gating import Reach
+from patchmgr.model.review import Moment, Part, Review
+from patchmgr.render.machine import document, fields, pin_value
+
+_COUNTS = ("files", "added", "removed")
 
 
 def report_json(footprints: Sequence[Footprint]) -> str:
@@ -24,75 +22,53 @@ def report_json(footprints: Sequence[Footprint]) -> str:
 
 def footprint_value(footprint: Footprint) -> dict[str, Any]:
     """Return the footprint of one series; lines of a binary are null."""
-    return {
-        "name": footprint.series,
-        "base": pin_value(footprint.pin),
-        "total": _tally(footprint.total),
-        "by_patch": {"added": footprint.patch_added, "removed": footprint.patch_removed},
-        "kinds": _tallies(footprint.kinds),
-        "areas": _tallies(footprint.areas),
-        "builds": _tallies(footprint.builds),
-        "languages": _tallies(footprint.languages),
-        "folders": _tallies(footprint.folders),
-        "files": [_file(file) for file in footprint.files],
-        "patches": [_patch(patch) for patch in footprint.patches],
-        "passing": list(footprint.passing),
-        "skipped": [{"name": name, "reason": reason} for name, reason in footprint.skipped],
+    return fields(
+        footprint,
+        *("kinds", "areas", "builds", "languages", "folders", "passing"),
+        name=footprint.series,
+        base=pin_value(footprint.pin),
+        total=fields(footprint.total, *_COUNTS, "binaries"),
+        by_patch={"added": footprint.patch_added, "removed": footprint.patch_removed},
+        files=[_file(file) for file in footprint.files],
+        patches=[_patch(patch) for patch in footprint.patches],
+        skipped=[{"name": name, "reason": reason} for name, reason in footprint.skipped],
         **({} if footprint.review is None else review_value(footprint.review)),
-    }
+    )
 
 
-def _tally(tally: Tally) -> dict[str, int]:
-    return {
-        "files": tally.files,
-        "binaries": tally.binaries,
-        "added": tally.added,
-        "removed": tally.removed,
-    }
-
-
-def _tallies(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
-    return [{"name": tally.name, **_tally(tally)} for tally in tallies]
-
-
-def _common(file: FileFootprint | PatchFile) -> dict[str, Any]:
-    return {
-        "path": file.path,
-        "renamed_from": file.renamed_from,
-        "kind": file.kind.value,
-        "binary": file.is_binary,
-        "language": file.language,
-        "area": file.area.value,
-        "added": None if file.is_binary else file.added,
-        "removed": None if file.is_binary else file.removed,
-    }
-
-
-def _file(file: FileFootprint) -> dict[str, Any]:
-    return {**_common(file), "build": file.build.value, "patches": list(file.patches)}
+def _file(file: FileFootprint | PatchFile) -> dict[str, Any]:
+    value: dict[str, Any] = to_builtins(file)
+    return {**value, "added": None, "removed": None} if file.is_binary else value
 
 
 def _patch(patch: PatchFootprint) -> dict[str, Any]:
+    files = [_file(file) for file in patch.files]
+    return fields(patch, "name", "subject", "added", "removed", "languages", files=files)
+
+
+def review_value(review: Review) -> dict[str, Any]:
+    """Return the keys that a review adds to the report on a series."""
+    summary = {reach.value: review.count(reach) for reach in Reach}
     return {
-        "name": patch.name,
-        "subject": patch.subject,
-        "added": patch.added,
-        "removed": patch.removed,
-        "languages": list(patch.languages),
-        "files": [_patch_file(file) for file in patch.files],
+        "subsystems_by": review.parts_by,
+        "subsystems": [_part(part) for part in review.parts],
+        "gates": {"summary": summary, "sites": review.sites},
+        "hotspots": fields(review, "window", "step", symbols=review.hotspots),
+        "risks": review.risks,
+        "timeline": [_moment(moment) for moment in review.moments],
     }
 
 
-def _patch_file(file: PatchFile) -> dict[str, Any]:
-    touches = [_touch(touch) for touch in file.touches]
-    return {**_common(file), "upstream": file.is_upstream, "touches": touches}
+def _part(part: Part) -> dict[str, Any]:
+    tests = {name: getattr(part, f"test_{name}") for name in _COUNTS}
+    return fields(part, "name", *_COUNTS, "rebuilt", "languages", tests=tests)
 
 
-def _touch(touch: Touch) -> dict[str, Any]:
-    return {
-        "symbol": touch.symbol,
-        "new": touch.is_new,
-        "upstream": touch.is_upstream,
-        "added": touch.added,
-        "removed": touch.removed,
-    }
+def _moment(moment: Moment) -> dict[str, Any]:
+    return fields(
+        moment,
+        *("ref", "commits"),
+        dry_run=moment.is_dry_run,
+        verdicts=dict(moment.verdicts),
+        reliability=dict(moment.reliability),
+    )

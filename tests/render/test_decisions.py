@@ -6,6 +6,7 @@ import json
 
 import pytest
 from msgspec import to_builtins
+from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from patchmgr.model.decision import Decision, Passage, Ruling
@@ -116,7 +117,7 @@ def test_a_nearer_text_is_said_to_be_of_its_commit() -> None:
 
 
 def test_likely_commits_are_in_the_document() -> None:
-    assert patch_value(outcome(pull=None), None)["likely"] == [
+    assert decode(encode(patch_value(outcome(pull=None), None)))["likely"] == [
         {
             "commit": "1" * 40,
             "subject": "Fix it",
@@ -144,5 +145,5 @@ def test_a_proposal_says_how_often_such_a_one_was_right(
     patch = replace(outcome(), likely=(likely,))
     lines = [line.strip() for line in patch_lines(patch, View())]
     assert lines[2] == f"likely absorbed by {'1' * 12} Fix it  {told}"
-    (value,) = patch_value(patch, None)["likely"]
+    (value,) = to_builtins(patch_value(patch, None))["likely"]
     assert value["reliability"] == (None if reliability is None else to_builtins(reliability))

@@ -169,6 +169,6 @@ def test_the_document_says_how_sure_it_is() -> None:
     solved = Solved("a.patch", "a.py", "a.py", (), "open", True, (), Reliability("likely"))
     dropped = Dropped("b.patch", "Do b", True, ("history",), (CAME,), (known,))
     value = note_value(replace(NOTE, solved=(solved,), dropped=(dropped,)))
-    assert value["dropped"][0]["reliability"] == [{"rule": "history", "right": 9, "of": 10}]
+    assert value["dropped"][0]["reliability"] == ({"rule": "history", "right": 9, "of": 10},)
     unknown = {"rule": "likely", "right": None, "of": None}
     assert value["conflicts"][0]["reliability"] == unknown

@@ -8,15 +8,16 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from patchmgr.model.gating import ChangedSite, Gate, Reach
 from patchmgr.model.outcome import Reliability
 from patchmgr.model.review import Hotspot, Moment, Part, Review, Risk, RiskKind
 from patchmgr.render.report_html import report_html
+from patchmgr.render.report_machine import review_value
 from patchmgr.render.report_markdown import LIMIT, report_markdown
 from patchmgr.render.report_terminal import report_terminal
-from patchmgr.render.review_machine import review_value
 from patchmgr.render.treemap import Box, squarified
 from tests.render.test_report import empty, one, small
 
@@ -79,7 +80,7 @@ def test_the_page_is_well_formed_and_loads_nothing() -> None:
 
 def test_a_rebase_on_record_says_how_often_such_verdicts_were_right() -> None:
     assert "b.patch on v2: absorbed (history, right in 90.0 % of 10)<" in page()[0]
-    (moment,) = review_value(REVIEW)["timeline"]
+    (moment,) = decode(encode(review_value(REVIEW)))["timeline"]
     assert moment["reliability"] == {"b.patch": [{"rule": "history", "right": 9, "of": 10}]}
 
 

@@ -109,7 +109,7 @@ def test_evidence_says_how_often_such_a_verdict_was_right(
     patch = replace(PATCH, evidence=(sighting,))
     _, line = patch_lines(patch, View())
     assert line.strip() == f"in #7 111111111111 Do it{told}"
-    (value,) = patch_value(patch, None)["evidence"]
+    (value,) = to_builtins(patch_value(patch, None))["evidence"]
     assert value["reliability"] == (None if reliability is None else to_builtins(reliability))
 
 
