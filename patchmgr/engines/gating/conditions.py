@@ -40,15 +40,13 @@ _BOOLEAN = ("is_", "has_", "isinstance", "hasattr", "issubclass", "bool", "suppo
 class Conditions(Struct, frozen=True):
     """Reads the conditions of one function.
 
-    `facts` say what its names stand for; `steady` are the attributes that it reads anyway. C++ has
-    neither: a condition there may look at any member.
+    `facts` say what its names stand for. C++ has none; a condition there may look at any member.
     """
 
     words: Words
     defaults: Defaults
     is_cxx: bool = False
     facts: Facts = {}
-    steady: frozenset[str] = frozenset()
 
     def gates(self, node: ast.expr) -> tuple[Gate, ...]:
         """Return every gate in a condition."""
@@ -225,8 +223,7 @@ class Conditions(Struct, frozen=True):
             return self.is_harmless(node.operand)
         is_gate = self.gate(node) is not None
         if isinstance(node, ast.Attribute):
-            is_member = self.is_cxx and self.is_harmless(node.value)
-            return is_gate or is_member or dotted(node) in self.steady
+            return is_gate or (self.is_cxx and self.is_harmless(node.value))
         if isinstance(node, ast.Compare):
             is_plain = all(isinstance(s, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) for s in node.ops)
             return (is_plain or is_gate or self.is_cxx) and all(

@@ -51,8 +51,7 @@ def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
     touched = {old.owner(n) for n in old_lines} | {new.owner(n) for n in new_lines}
     try:
         if all(file.is_read for file in files):
-            steady = {key: _attributes(old.units[key].body) for key in touched if key in old.units}
-            return old.side(touched, old_lines, steady), new.side(touched, new_lines, steady)
+            return old.side(touched, old_lines), new.side(touched, new_lines)
     except RecursionError:
         pass  # nested too deep to say anything of it
     return old.unread(), new.unread()
@@ -106,12 +105,7 @@ class _File:
             self.lines, lambda _: None, lambda _: None, symbols=frozenset({None}), is_read=False
         )
 
-    def side(
-        self,
-        touched: set[str | None],
-        changed: Container[int],
-        steady: Mapping[str | None, frozenset[str]],
-    ) -> Side:
+    def side(self, touched: set[str | None], changed: Container[int]) -> Side:
         """Return what is known of some units."""
         held = _Held(self.units, self._conditions)
         own = {key: unit for key, unit in self.units.items() if key in touched}
@@ -122,8 +116,7 @@ class _File:
             asked[key] = asking.every(unit.body)
         kept = {}
         for key, unit in own.items():  # last: it changes the statements
-            conditions = replace(self._conditions, steady=steady.get(key, frozenset()))
-            kept[key] = [piece for piece, _, _ in _pieces(_off(unit, conditions))]
+            kept[key] = [piece for piece, _, _ in _pieces(_off(unit, self._conditions))]
         return Side(
             self.lines,
             self.owner,
@@ -345,10 +338,6 @@ def _nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
             elif isinstance(value, ast.AST) and value._fields:
                 found.append(value)
     return found
-
-
-def _attributes(body: Sequence[ast.AST]) -> frozenset[str]:
-    return frozenset(dotted(n) for n in _nodes(body) if isinstance(n, ast.Attribute)) - {""}
 
 
 def _answers(body: Sequence[ast.stmt]) -> list[ast.expr]:
