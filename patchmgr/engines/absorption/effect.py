@@ -12,7 +12,7 @@ from patchmgr.engines.absorption.rules import ALL_ON
 from patchmgr.engines.absorption.weave import Change, HunkId, Run, Weave
 from patchmgr.engines.differences import matched_lines
 from patchmgr.engines.placement import split_lines
-from patchmgr.engines.telling import bare, is_telling
+from patchmgr.engines.telling import bare
 
 
 class Fate(IntEnum):
@@ -215,18 +215,5 @@ def _without_replaced(
 
 
 def _counts(weave: Weave, fates: Mapping[Change, Fate]) -> dict[HunkId, Count]:
-    sides: dict[HunkId, dict[bool, tuple[Counter[Fate], Counter[Fate]]]] = {}
-    for (at, number), fate in fates.items():
-        node = weave.nodes[at]
-        if node.key:
-            hunk = sides.setdefault(node.events[number], {})
-            side = hunk.setdefault(node.puts_in(number), (Counter(), Counter()))
-            side[is_telling(node.key)][fate] += 1
-    return {
-        hunk: sum((_count(telling or all_) for all_, telling in both.values()), Count())
-        for hunk, both in sides.items()
-    }
-
-
-def _count(fates: Counter[Fate]) -> Count:
-    return Count(*(fates[fate] for fate in Fate))
+    counted = {h: Counter(fates[c] for c in changes) for h, changes in weave.telling.items()}
+    return {hunk: Count(*(fate[kind] for kind in Fate)) for hunk, fate in counted.items()}

@@ -12,7 +12,7 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from patchmgr.engines.placement import split_lines
-from patchmgr.engines.telling import bare
+from patchmgr.engines.telling import bare, is_telling
 from patchmgr.model.patch import Hunk
 
 HunkId = tuple[int, int]
@@ -34,7 +34,10 @@ class Node(Struct):
 
     def is_alive(self, patch: int) -> bool:
         """Say whether the line is there after a patch (-1: in the base)."""
-        return self.is_base ^ (sum(by <= patch for by, _ in self.events) % 2 == 1)
+        is_there = self.is_base
+        for by, _ in self.events:
+            is_there ^= by <= patch
+        return is_there
 
     def puts_in(self, number: int) -> bool:
         """Say whether an event, by its number, puts the line in (or takes it out)."""
@@ -61,58 +64,33 @@ class Weave:
         self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]
     ) -> None:
         """Take in what a patch does; `first` is the number of its first hunk here."""
-        old = [(node, node.is_alive(patch - 1)) for node in self.nodes]
-        rest = iter(hunks)
-        starts = iter((*positions, -1))
-        self.nodes, start, alive, at = [], next(starts), 0, 0
-        number = first - 1
-        while at < len(old) or start == alive:
-            if start == alive:
-                number += 1
-                at, moved = self._apply_hunk(old, at, next(rest), (patch, number))
-                alive, start = alive + moved, next(starts)
-                continue
-            self.nodes.append(old[at][0])
-            alive += old[at][1]
-            at += 1
+        alive = [-1, *(n for n, node in enumerate(self.nodes) if node.is_alive(patch - 1))]
+        for number, (hunk, position) in reversed([*enumerate(zip(hunks, positions, strict=True))]):
+            self._apply_hunk(alive[position] + 1, hunk, (patch, first + number))
         self.last = patch
 
-    def _apply_hunk(
-        self, old: Sequence[tuple[Node, bool]], at: int, hunk: Hunk, by: HunkId
-    ) -> tuple[int, int]:
-        """Apply one hunk at a node; return the node behind it, and how many lines it has passed."""
-        nodes = self.nodes
-        floor, moved = len(nodes), 0
+    def _apply_hunk(self, at: int, hunk: Hunk, by: HunkId) -> None:
+        """Apply a hunk behind a line; what it puts back where it was taken out is no new line."""
+        nodes, floor = self.nodes, at
         for line in hunk.lines:
-            if line[:1] == b"+":
-                ahead = at
-                while ahead < len(old) and not old[ahead][1] and old[ahead][0].text != line[1:]:
-                    ahead += 1
-                if ahead < len(old) and not old[ahead][1]:
-                    nodes += [node for node, _ in old[at : ahead + 1]]
-                    at = ahead + 1
-                floor = self._put_in(floor, line[1:], by) + 1
+            numbers = range(at, len(nodes))
+            following = next((n for n in numbers if nodes[n].is_alive(by[0] - 1)), len(nodes))
+            if line[:1] != b"+":
+                at = following + 1
+                if line[:1] == b"-":
+                    nodes[following].events.append(by)
+                else:
+                    floor = at
                 continue
-            while not old[at][1]:
-                nodes.append(old[at][0])
-                at += 1
-            nodes.append(old[at][0])
-            at, moved = at + 1, moved + 1
-            if line[:1] == b"-":
-                nodes[-1].events.append(by)
-            else:
-                floor = len(nodes)
-        return at, moved
-
-    def _put_in(self, floor: int, text: bytes, by: HunkId) -> int:
-        """Put a line in behind the floor, or one back that was taken out there; return where."""
-        for place in range(floor, len(self.nodes)):
-            node = self.nodes[place]
-            if node.text == text and not node.is_alive(by[0]) and node.events[-1] != by:
-                node.events.append(by)
-                return place
-        self.nodes.append(Node(text, bare(text), is_base=False, events=[by]))
-        return len(self.nodes) - 1
+            dead = (n for n in range(floor, following) if nodes[n].text == line[1:])
+            back = (n for n in dead if not nodes[n].is_alive(by[0]) and nodes[n].events[-1] != by)
+            place = next(back, None)
+            if place is None:
+                nodes.insert(at, Node(line[1:], bare(line[1:]), is_base=False))
+                place = at
+            nodes[place].events.append(by)
+            floor = place + 1
+            at = max(at, floor)
 
     def carry_in(self, patch: int, content: bytes) -> None:
         """Take in that a patch moves or copies a file to this path: its lines are no news."""
@@ -155,6 +133,21 @@ class Weave:
         for at, node in enumerate(self.nodes):
             for number, by in enumerate(node.events):
                 found.setdefault(by, []).append((at, number))
+        return found
+
+    @cached_property
+    def telling(self) -> Mapping[HunkId, Sequence[Change]]:
+        """By hunk: its changes that say whether it is there, once the whole series is in.
+
+        They are the telling lines that it puts in and that it takes out; of a side without any,
+        all that are not empty.
+        """
+        found: dict[HunkId, list[Change]] = {}
+        for hunk, changes in self.changes.items():
+            for side in (True, False):
+                own = [c for c in changes if self.nodes[c[0]].puts_in(c[1]) is side]
+                said = [c for c in own if is_telling(self.nodes[c[0]].key)]
+                found.setdefault(hunk, []).extend(said or [c for c in own if self.nodes[c[0]].key])
         return found
 
     def state(self, run: Run, patch: int) -> list[bytes]:
