@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import IntEnum
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -111,23 +113,16 @@ def _is_same(one: bytes, other: bytes) -> bool:
 def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
     """Pair nodes with lines: those of the base or of the series' end first, whichever is nearer."""
     nodes = weave.nodes
-    ends = [[at for at, n in enumerate(nodes) if n.is_alive(p)] for p in (weave.last, -1)]
-    found = [matched_lines([nodes[at].key for at in end], keys) for end in ends]
+    states = [[at for at, n in enumerate(nodes) if n.is_alive(p)] for p in (weave.last, -1)]
+    found = [matched_lines([nodes[at].key for at in state], keys) for state in states]
     nearer = int(not weave.is_made and len(found[1]) >= len(found[0]))
-    pairs = {ends[nearer][i]: j for i, j in found[nearer]}
-    rest = iter(sorted(set(range(len(nodes))).difference(ends[nearer])))
-    waiting = next(rest, None)
-    line = -1
-    for end in (*sorted(pairs), len(nodes)):
-        stop = pairs.get(end, len(keys))
-        some: list[int] = []
-        while waiting is not None and waiting < end:
-            some.append(waiting)
-            waiting = next(rest, None)
-        if some and stop > line + 1:
-            more = matched_lines([nodes[at].key for at in some], keys[line + 1 : stop])
+    pairs = {states[nearer][i]: j for i, j in found[nearer]}
+    rest = sorted(set(range(len(nodes))).difference(states[nearer]))
+    for (at, line), (stop, end) in pairwise([(-1, -1), *pairs.items(), (len(nodes), len(keys))]):
+        some = rest[bisect(rest, at) : bisect(rest, stop)]
+        if some and end > line + 1:
+            more = matched_lines([nodes[n].key for n in some], keys[line + 1 : end])
             pairs |= {some[i]: line + 1 + j for i, j in more}
-        line = stop
     return pairs
 
 
