@@ -23,7 +23,7 @@ class Fate(IntEnum):
     FOUND = 0
     OPEN = 1  # the place is as the series finds it: the hunk would still change it
     TAKEN = 2  # the place has other words
-    REPLACED = 3  # a later patch undoes it, and nothing speaks against that; or the base has it
+    REPLACED = 3  # another patch undoes it, and nothing speaks against that
 
 
 class Count(Struct, frozen=True):
@@ -65,13 +65,8 @@ class Effect(Struct, frozen=True):
     wider: Set[HunkId]
 
 
-def effect(
-    weave: Weave, ours: bytes | None, *, known: Set[Change] = frozenset(), off: Set[str] = ALL_ON
-) -> Effect:
-    """Compare a version with all that a series makes of a file; `ours` is None where it is gone.
-
-    `known` are the changes that the base has already: they say nothing.
-    """
+def effect(weave: Weave, ours: bytes | None, *, off: Set[str] = ALL_ON) -> Effect:
+    """Compare a version with all that a series makes of a file; `ours` is None where it is gone."""
     lines = split_lines(ours or b"")
     keys = [bare(line) for line in lines]
     pairs = _paired(weave, keys)
@@ -94,8 +89,6 @@ def effect(
             if ours is None or "news" in off:
                 news = len(weave.nodes)
             fates.update(_fates_in_other_words(weave, run, pairs, news))
-        fates.update(_without_replaced(weave, run, fates))
-    fates.update(dict.fromkeys(known, Fate.REPLACED))
     spaced = {
         weave.nodes[at].events[number]
         for (at, number), fate in fates.items()
@@ -195,18 +188,6 @@ def _missing_beside(weave: Weave, run: Run, pairs: Mapping[int, int]) -> int:
     behind = range(run.end, len(weave.nodes))
     after = next((n - run.end for n in behind if n in pairs), len(behind))
     return before + after
-
-
-def _without_replaced(
-    weave: Weave, run: Run, fates: Mapping[Change, Fate]
-) -> Iterator[tuple[Change, Fate]]:
-    """Yield what a patch takes out of a run in which later ones replaced all that it puts in."""
-    here = [(at, n) for at in range(run.start, run.end) for n in range(len(weave.nodes[at].events))]
-    for patch in run.patches:
-        own = [change for change in here if weave.nodes[change[0]].events[change[1]][0] == patch]
-        put_in = [change for change in own if weave.nodes[change[0]].puts_in(change[1])]
-        if put_in and all(fates[change] is Fate.REPLACED for change in put_in):
-            yield from ((c, Fate.REPLACED) for c in own if fates[c] is Fate.FOUND)
 
 
 def _counts(weave: Weave, fates: Mapping[Change, Fate]) -> dict[HunkId, Count]:

@@ -6,7 +6,7 @@ What became of it on the way to the target is read from the later steps.
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from msgspec.structs import replace
@@ -34,43 +34,31 @@ Landings = Mapping[int, Sequence[int]]
 
 def find_absorbed(series: Series) -> dict[int, Absorption]:
     """Return by patch number what upstream has of it; patches it has nothing of are left out."""
-    came, gone = _traffic(series)
-    landings = _landings(series, came)
+    landings = _landings(series)
+    own = own_lines(item.patch for item in series.folded)
     found: dict[int, Absorption] = {}
     for patch in range(len(series.folded)):
-        if patch in landings:
-            absorption = _landed(series, gone, patch, landings)
-        else:
-            absorption = _in_target(series, patch)
-        if absorption is not None:
-            found[patch] = absorption
-    return _with_undone(series, _without_refuted(series, found))
+        is_landed = patch in landings
+        one = _landed(series, patch, landings) if is_landed else _in_target(series, patch)
+        wrong = _refuted(series, own, patch, one) if one is not None else frozenset()
+        if one is not None and (one.hunks - wrong or not one.hunks):
+            is_whole = one.is_whole and not wrong
+            found[patch] = replace(one, hunks=one.hunks - wrong, is_whole=is_whole)
+    return _with_undone(series, found)
 
 
-def _without_refuted(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
-    """Return what is found, less the hunks of which a proof says that they are needed.
+def _refuted(series: Series, own: Mapping[str, Own], patch: int, one: Absorption) -> frozenset[int]:
+    """Return the hunks that a proof refutes; none where the others are enough, large ones first.
 
     Where the rest of a patch is enough to know its own landing by, such a hunk is a part of it in
     other words.
     """
-    own = own_lines(item.patch for item in series.folded)
-    kept: dict[int, Absorption] = {}
-    for patch, one in found.items():
-        wrong = _refuted(series, own, patch, one)
-        if one.hunks - wrong or not one.hunks:
-            is_whole = one.is_whole and not wrong
-            kept[patch] = replace(one, hunks=one.hunks - wrong, is_whole=is_whole)
-    return kept
-
-
-def _refuted(series: Series, own: Mapping[str, Own], patch: int, one: Absorption) -> frozenset[int]:
-    """Return the hunks that a proof refutes; none where the others are enough, large ones first."""
     landed = series.way.steps.index(one.step)
     found = {number: series.count((patch, number), landed).found for number in one.hunks}
-    enough = _enough(series.count_patch(patch, landed))
+    enough = max(MOST * series.count_patch(patch, landed).total, FEWEST_LINES)
     wrong, rest = set[int](), 0
     for number in sorted(found, key=lambda number: (-found[number], number)):
-        if _is_refuted(series, own, patch, one, number):
+        if _is_refuted(series, own, (patch, number), one):
             wrong.add(number)
         else:
             rest += found[number]
@@ -79,38 +67,31 @@ def _refuted(series: Series, own: Mapping[str, Own], patch: int, one: Absorption
     return frozenset(wrong)
 
 
-def _is_refuted(
-    series: Series, own: Mapping[str, Own], patch: int, one: Absorption, number: int
-) -> bool:
+def _is_refuted(series: Series, own: Mapping[str, Own], hunk: HunkId, one: Absorption) -> bool:
     """Say whether a proof speaks against a drop both where the patch landed and at the target.
 
     A patch that only deletes has no landing to know it by: for it, the target must do.
     """
-    first, step = next(
-        (first, step)
-        for first, step in reversed([*series.folded[patch].numbered()])
-        if first <= number
-    )
+    step, number = series.steps[hunk]
     base, path, hunks = series.text(step.base), step.change.path, step.change.hunks
     landed = series.way.steps.index(one.step)
-    adds = any(hunk.added() for hunk in series.folded[patch].hunks())
-    if base is None or step.theirs is None or (patch, number) in series.plain:
-        return False
-    count = series.count((patch, number), landed)
-    if not count.total:
+    adds = any(h.added() for each in series.folded[hunk[0]].steps for h in each.change.hunks)
+    count = series.count(hunk, landed)
+    if base is None or step.theirs is None or hunk in series.wholes or not count.total:
         return False
     for at in (series.way.end, *([landed] if adds else [])):
         entry = series.version(path, at)
         ours = series.text(entry)
         if ours is None or entry == step.theirs:
             return False
+        first = hunk[1] - number
         drop = Drop(
-            path, base, ours, hunks[number - first], step.positions[number - first],
+            path, base, ours, hunks[number], step.positions[number],
             own=own[path],
-            beside=tuple(hunk for n, hunk in enumerate(hunks, first) if n not in one.hunks),
+            beside=tuple(h for n, h in enumerate(hunks, first) if n not in one.hunks),
             is_verbatim=not count.open and not count.taken,
         )  # fmt: skip
-        if why_needed(drop, off=series.off | _spared(series, drop, (patch, number), at)) is None:
+        if why_needed(drop, off=series.off | _spared(series, drop, hunk, at)) is None:
             return False
     return True
 
@@ -123,30 +104,12 @@ def _spared(series: Series, drop: Drop, hunk: HunkId, number: int) -> Set[str]:
     return {"order", "white space", *(["deletion"] if drop.hunk.added() else [])}
 
 
-def _traffic(series: Series) -> tuple[list[Counter[int]], list[Counter[int]]]:
-    """Count by patch and step how many of its lines took effect, and how many lost it."""
-    came = [Counter[int]() for _ in series.folded]
-    gone = [Counter[int]() for _ in series.folded]
-    for number, path, is_there, line in series.traffic():
-        for puts_in, owners in series.wanted[path].items():
-            for patch in owners.get(line, ()):
-                (came if is_there == puts_in else gone)[patch][number] += 1
-    return came, gone
-
-
-def _landings(series: Series, came: Sequence[Counter[int]]) -> Landings:
-    sizes = Counter(
-        patch
-        for sides in series.wanted.values()
-        for lines in sides.values()
-        for owners in lines.values()
-        for patch in owners
-    )
+def _landings(series: Series) -> Landings:
     candidates = {
         number
-        for patch, steps in enumerate(came)
+        for patch, steps in enumerate(series.traffic[0])
         for number, count in steps.items()
-        if count >= FEWEST_CAME * sizes[patch]
+        if count >= FEWEST_CAME * series.sizes[patch]
     }
     related = _related(series)
     found: dict[int, list[int]] = {}
@@ -202,67 +165,59 @@ def _along(counts: Sequence[Count], landed: Set[int], related: Mapping[int, set[
     return found
 
 
-def _last_landing(
-    series: Series, gone: Sequence[Counter[int]], patch: int, landings: Landings
-) -> tuple[int, int | None]:
+def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, int | None]:
     """Return the landing of a patch that lasts, or the last one with the step that took it back."""
-    most = max(series.count_patch(patch, number).found for number in landings[patch])
+    found = {number: series.count_patch(patch, number).found for number in landings[patch]}
+    fewest = FEWEST_ELSEWHERE * max(found.values())
     landed, back = landings[patch][0], None
-    for number in landings[patch]:
-        is_best = series.count_patch(patch, number).found >= FEWEST_ELSEWHERE * most
-        if not is_best or (back is not None and number <= back):
+    for number in (n for n in found if found[n] >= fewest):
+        if back is not None and number <= back:
             continue
         together = [other for other, numbers in landings.items() if number in numbers]
-        is_mute = not series.count_patch(patch, number).found
-        landed = number
-        back = reversal(series, gone, together if is_mute else [patch], number)
+        is_mute = not found[number] or patch not in series.sizes
+        landed, back = number, reversal(series, together if is_mute else [patch], number)
         if back is None or "landed again" in series.off:
             break
     return landed, back
 
 
-def _landed(
-    series: Series, gone: Sequence[Counter[int]], patch: int, landings: Landings
-) -> Absorption | None:
+def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None:
     """Follow a patch from its first landing to the last one that was not taken back."""
     steps = series.way.steps
-    landed, back = _last_landing(series, gone, patch, landings)
+    landed, back = _last_landing(series, patch, landings)
     if back is not None:
         none = frozenset[int]()
         return Absorption(none, steps[landed], Event.REVERTED, is_whole=False, since=steps[back])
-    end = series.way.end
-    hunks = frozenset(
-        h[1] for h in series.hunks(patch) if _is_in(series, h, landed) or _is_done(series, h, end)
-    )
-    hunks -= restored(series, patch, landed)
+    hunks = {h for h in series.hunks(patch) if _is_in(series, h, landed)}
+    hunks |= _all_there(series, patch, series.way.end)
+    hunks -= restored(series, hunks, landed)
     if not hunks:
         return None
     event = event_at_target(series, patch, landed)
     homes = _now_in(series, patch, landed) if event is Event.GONE else ()
-    event = Event.EVOLVED if homes else event
-    later = {n: count for n, count in gone[patch].items() if n > landed}
+    later = {n: count for n, count in series.traffic[1][patch].items() if n > landed}
     changer = max(later, key=lambda n: (later[n], -n), default=None)
-    wordings = tuple(_wordings(series, patch, hunks, landed))
     return Absorption(
-        hunks,
+        frozenset(number for _, number in hunks),
         steps[landed],
-        event,
+        Event.EVOLVED if homes else event,
         is_whole=len(hunks) == len(series.hunks(patch)),
         since=None if event is Event.LANDED or changer is None else steps[changer],
-        how=_how(series, patch, hunks, landed, is_there=event is Event.LANDED),
-        wordings=wordings,
+        how=_how(series, hunks, landed, event),
+        wordings=tuple(w for hunk in sorted(hunks) for w in _wordings(series, hunk, landed)),
         now_in=homes[0] if len(homes) == 1 else None,
     )
 
 
 def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
     """Return the other files that have what landed of a hunk, and a line that stood beside it."""
-    for number, hunk in enumerate(series.folded[patch].hunks()):
-        path = series.paths[patch, number]
-        count = series.count((patch, number), landed)
-        sides = ((bare(x[1:]) for x in hunk.lines if x[:1] == kind) for kind in (b"+", b" "))
+    for hunk in series.hunks(patch):
+        step, number = series.steps[hunk]
+        lines = step.change.hunks[number].lines if step.change.hunks else ()
+        sides = ((bare(x[1:]) for x in lines if x[:1] == kind) for kind in (b"+", b" "))
         new, beside = (frozenset(filter(is_telling, side)) for side in sides)
-        there = series.elsewhere(path, new, beside) if count.found and new and beside else ()
+        is_asked = series.count(hunk, landed).found and new and beside
+        there = series.elsewhere(step.change.path, new, beside) if is_asked else ()
         if there:
             return there
     return ()
@@ -270,116 +225,70 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
 
 def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     """Say whether a hunk of a landed patch is in with it: there, in other words, or left out."""
-    if _is_there(series, hunk, landed):
+    if not series.count(hunk, landed).open:
         return True
-    whole, path = series.count_patch(hunk[0], landed), series.paths[hunk]
-    if hunk in series.deletions and whole.found - series.count(hunk, landed).found < _enough(whole):
-        return False
+    whole, path = series.count_patch(hunk[0], landed), series.path(hunk)
     is_small = whole.open <= MOST_OPEN * whole.total and "left out" not in series.off
     is_touched = series.version(path, landed) != series.version(path, landed - 1)
-    has_mode = series.has_mode(hunk, landed)
-    return is_touched and is_small and has_mode and series.is_own(landed)
+    return is_touched and is_small and series.is_own(landed)
 
 
-def _enough(patch: Count) -> float:
-    """Return how many lines of a patch are enough to know its own landing by."""
-    return max(MOST * patch.total, FEWEST_LINES)
+def _all_there(series: Series, patch: int, number: int) -> set[HunkId]:
+    """Return the hunks of which a version has every line."""
+    counts = {hunk: series.count(hunk, number) for hunk in series.hunks(patch)}
+    return {hunk for hunk, count in counts.items() if count.found == count.total > 0}
 
 
-def _is_there(series: Series, hunk: HunkId, landed: int) -> bool:
-    path = series.paths[hunk]
-    if hunk in series.plain or not series.has_mode(hunk, landed):
-        return hunk in series.plain and series.has_plain(hunk, landed)
-    if hunk in series.deletions and series.weaves[path].is_deleted:
-        return series.version(path, landed) is None
-    return not series.count(hunk, landed).open
-
-
-def _wordings(series: Series, patch: int, hunks: Collection[int], landed: int) -> Iterator[Wording]:
+def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
     """Yield both texts of each place that a landing has in other words, or does without."""
-    for hunk in series.hunks(patch):
-        path = series.paths[hunk]
-        count = series.count(hunk, landed)
-        if hunk[1] not in hunks or not (count.open or count.taken):
-            continue
-        weave, seen = series.weaves[path], series.effect_at(path, landed)
-        lines = (series.text(series.version(path, landed)) or b"").splitlines(keepends=True)
-        words = {node.key for node in weave.nodes}
-        lacking = [
-            change
-            for change in weave.changes.get(hunk, ())
-            if seen.fates[change] in (Fate.OPEN, Fate.TAKEN)
-        ]
-        for run, place in seen.places.items():
-            here = [change for change in lacking if run.start <= change[0] < run.end]
-            new = (weave.nodes[at].text for at, event in here if weave.nodes[at].puts_in(event))
-            ours = (line for line in lines[slice(*place)] if bare(line) not in words)
-            if here:
-                yield Wording(path, b"".join(ours), b"".join(new))
+    count, path = series.count(hunk, landed), series.path(hunk)
+    if hunk in series.wholes or not (count.open or count.taken):
+        return
+    nodes, seen = series.weaves[path].nodes, series.effect_at(path, landed)
+    lines = (series.text(series.version(path, landed)) or b"").splitlines(keepends=True)
+    words = {node.key for node in nodes}
+    fates = series.fates(hunk, landed).items()
+    lacking = [change for change, fate in fates if fate in (Fate.OPEN, Fate.TAKEN)]
+    for run, place in seen.places.items():
+        here = [change for change in lacking if run.start <= change[0] < run.end]
+        new = (nodes[at].text for at, event in here if nodes[at].puts_in(event))
+        ours = (line for line in lines[slice(*place)] if bare(line) not in words)
+        if here:
+            yield Wording(path, b"".join(ours), b"".join(new))
 
 
-def _how(series: Series, patch: int, hunks: Collection[int], landed: int, *, is_there: bool) -> How:
+def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -> How:
     """Say how hunks are known to be in: by their bytes, with others, or by their history."""
-    counts = [series.count((patch, number), landed) for number in hunks]
-    if any(_is_replaced(series, (patch, number), landed) for number in hunks):
+    counts = [series.count(hunk, landed) for hunk in hunks]
+    if any(count.replaced for count in counts):
         return How.RANGE
-    is_all = all(_is_there(series, (patch, number), landed) for number in hunks)
-    if not (is_there and is_all) or any(count.found < count.total for count in counts):
+    if event is not Event.LANDED or any(count.found < count.total for count in counts):
         return How.HISTORY
-    here = {(patch, number) for number in hunks} - series.plain.keys()
-    seen = [series.effect_at(series.paths[hunk], series.way.end) for hunk in here]
-    if any(not here.isdisjoint(effect.wider) for effect in seen):
+    paths = {series.path(hunk) for hunk in hunks if hunk not in series.wholes}
+    seen = [series.effect_at(path, series.way.end) for path in paths]
+    if any(not effect.wider.isdisjoint(hunks) for effect in seen):
         return How.SUPERSET
-    spaced = any(not here.isdisjoint(effect.spaced) for effect in seen)
-    return How.WHITESPACE if spaced else How.EXACT
-
-
-def _is_replaced(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Say whether another patch undoes a line of a hunk, or the hunk one of another's."""
-    if hunk in series.plain:
-        return False
-    path = series.paths[hunk]
-    weave, fates = series.weaves[path], series.effect_at(path, landed).fates
-    return any(
-        fates[at, event] is Fate.REPLACED and len(weave.nodes[at].events) > 1
-        for at, event in weave.changes.get(hunk, ())
-    )
+    is_spaced = any(not effect.spaced.isdisjoint(hunks) for effect in seen)
+    return How.WHITESPACE if is_spaced else How.EXACT
 
 
 def _in_target(series: Series, patch: int) -> Absorption | None:
     """Judge a patch that no step landed by the hunks that the target has every line of."""
     if "target" in series.off:
         return None
+    here, touching = _all_there(series, patch, series.way.end), series.touching(patch)
 
-    def there(number: int) -> frozenset[int]:
-        return frozenset(hunk[1] for hunk in series.hunks(patch) if _is_done(series, hunk, number))
+    def is_there(number: int) -> bool:
+        return here <= _all_there(series, patch, number)
 
-    here, touching = there(series.way.end), series.touching(patch)
-    if not here or here <= there(BASE) or not (touching and here <= there(touching[-1])):
+    if not here or is_there(BASE) or not (touching and is_there(touching[-1])):
         return None
-    low, high = 0, len(touching) - 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if here <= there(touching[middle]) else (middle + 1, high)
-    step, is_whole = series.way.steps[touching[low]], len(here) == len(series.hunks(patch))
-    if not is_whole and not _says_something(series, patch):
+    step = series.way.steps[touching[bisect_left(touching, True, key=is_there)]]
+    is_whole = len(here) == len(series.hunks(patch))
+    hunks = frozenset(number for _, number in here)
+    if not is_whole and patch not in series.sizes:
         return None
-    return Absorption(here, step, Event.LANDED, is_whole=is_whole, how=How.EXACT)
-
-
-def _says_something(series: Series, patch: int) -> bool:
-    """Say whether a patch puts a telling line in."""
-    sides = (sides[True] for sides in series.wanted.values())
-    return any(patch in owners for lines in sides for owners in lines.values())
-
-
-def _is_done(series: Series, hunk: HunkId, number: int) -> bool:
-    if hunk in series.plain or not series.has_mode(hunk, number):
-        return hunk in series.plain and series.has_plain(hunk, number)
-    if hunk in series.deletions and series.weaves[series.paths[hunk]].is_deleted:
-        return series.version(series.paths[hunk], number) is None
-    count = series.count(hunk, number)
-    return count.found == count.total > 0
+    return Absorption(hunks, step, Event.LANDED, is_whole=is_whole, how=How.EXACT)
 
 
 def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property
 
@@ -13,7 +14,7 @@ from patchmgr.engines.absorption.thresholds import MOST
 from patchmgr.engines.absorption.weave import CARRIED, Change, HunkId, Weave
 from patchmgr.engines.fold import FileStep
 from patchmgr.engines.telling import is_telling, normal_lines
-from patchmgr.model.patch import Hunk, Patch
+from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, Step
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
@@ -21,7 +22,6 @@ Versions = Mapping[str, "Entry | None"]
 Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
 """Other files of a path's language with lines that they had not in the base, and lines beside."""
 
-NO_HUNK = Hunk(0, 0, 0, 0, b"", ())
 BASE = -1  # stands for the base where a step is asked for by its number
 
 
@@ -37,11 +37,6 @@ class Folded(Struct, frozen=True):
         for step in self.steps:
             yield first, step
             first += max(1, len(step.change.hunks))
-
-    def hunks(self) -> Iterator[Hunk]:
-        """Yield the hunks; a change without any has one without lines."""
-        for step in self.steps:
-            yield from step.change.hunks or (NO_HUNK,)
 
 
 class Way(Struct, frozen=True):
@@ -86,17 +81,17 @@ class Series:
         self.folded, self.way, self.blobs, self.off = tuple(folded), way, blobs, off
         self.elsewhere = elsewhere
         self.weaves: dict[str, Weave] = {}
-        self.paths: dict[HunkId, str] = {}
-        self.plain: dict[HunkId, Entry | None] = {}  # what a change without lines makes
-        self.modes: dict[HunkId, str] = {}  # what the mode is to be, of a file whose mode changes
-        self.deletions: set[HunkId] = set()  # hunks that take a file away
+        self.steps: dict[HunkId, tuple[FileStep, int]] = {}  # with the hunk's number in the file
+        self.wholes: set[HunkId] = set()  # changes without lines, and of files that go for good
         for patch, item in enumerate(self.folded):
             for number, step in item.numbered():
                 self._leave(patch, number, step)
             for number, step in item.numbered():
                 self._arrive(patch, number, step)
+        for hunk, (step, _) in self.steps.items():
+            if step.theirs is None and self.weaves[step.change.path].is_deleted:
+                self.wholes.add(hunk)
         self._versions = {path: dict(way.versions(path)) for path in way.start}
-        self.known = cache(self._known)
         self.effect = cache(self._effect)
         self.count_patch = cache(self._count_patch)
         self.count = cache(self._count)
@@ -112,19 +107,15 @@ class Series:
     def _arrive(self, patch: int, number: int, step: FileStep) -> None:
         change, path = step.change, step.change.path
         numbers = range(number, number + max(1, len(change.hunks)))
-        self.paths |= {(patch, n): path for n in numbers}
+        self.steps |= {(patch, n): (step, n - number) for n in numbers}
         is_text = self._has_text(step.base) and self._has_text(step.theirs)
-        if step.base and step.theirs and step.base.mode != step.theirs.mode:
-            self.modes |= {(patch, n): step.theirs.mode for n in numbers}
         if change.new_path is not None and is_text:
             weave = self._weave(path)
             if step.base is not None and change.new_path != change.old_path and weave.is_deleted:
                 weave.carry_in(patch, self.blobs.read(step.base.blob))
             weave.apply(patch, number, change.hunks, step.positions)
-        if change.new_path is None and is_text:
-            self.deletions |= {(patch, n) for n in numbers}
-        elif not (is_text and change.hunks):
-            self.plain |= {(patch, n): step.theirs for n in numbers}
+        if not is_text or not (change.hunks or change.new_path is None):
+            self.wholes |= {(patch, n) for n in numbers}
 
     def _has_text(self, entry: Entry | None) -> bool:
         content = b"" if entry is None else self.text(entry)
@@ -145,6 +136,10 @@ class Series:
         steps = self.folded[patch].steps
         return [(patch, n) for n in range(sum(max(1, len(s.change.hunks)) for s in steps))]
 
+    def path(self, hunk: HunkId) -> str:
+        """Return the file that a hunk changes."""
+        return self.steps[hunk][0].change.path
+
     def version(self, path: str, number: int) -> Entry | None:
         """Return the file after a step."""
         if number == self.way.end:
@@ -158,83 +153,100 @@ class Series:
 
     def touching(self, patch: int) -> list[int]:
         """Return the steps that touch a path of a patch, in order."""
-        paths = {self.paths[hunk] for hunk in self.hunks(patch)}
+        paths = {self.path(hunk) for hunk in self.hunks(patch)}
         return sorted({number for path in paths for number in self._versions[path]})
 
-    def _known(self, path: str) -> frozenset[Change]:
-        """Return the changes that the base has already."""
-        if "base" in self.off:
-            return frozenset()
-        base = effect(self.weaves[path], self.text(self.way.start.get(path)), off=self.off)
-        return frozenset(change for change, fate in base.fates.items() if fate is Fate.FOUND)
-
     def _effect(self, path: str, entry: Entry | None) -> Effect:
-        known = self.known(path)
-        return effect(self.weaves[path], self.text(entry), known=known, off=self.off)
+        return effect(self.weaves[path], self.text(entry), off=self.off)
 
     def effect_at(self, path: str, number: int) -> Effect:
         """Return what a path has of the series after a step."""
         return self.effect(path, self.version(path, number))
 
     def _count(self, hunk: HunkId, number: int) -> Count:
-        if hunk in self.plain:
-            return Count()
-        return self.effect_at(self.paths[hunk], number).counts.get(hunk, Count())
+        """Count the fates of a hunk's lines; a change as a whole, and a mode, are one line each."""
+        step, path = self.steps[hunk][0], self.path(hunk)
+        entry = self.version(path, number)
+        if hunk in self.wholes:
+            return self._count_whole(hunk, entry)
+        count = self.effect_at(path, number).counts.get(hunk, Count())
+        changes_mode = step.base and step.theirs and step.base.mode != step.theirs.mode
+        if changes_mode and step.theirs and (entry is None or entry.mode != step.theirs.mode):
+            return count + Count(open=1)
+        return count
+
+    def _count_whole(self, hunk: HunkId, entry: Entry | None) -> Count:
+        """Count a change as a whole; what is a state of another patch, too, says nothing."""
+        step, path = self.steps[hunk][0], self.path(hunk)
+        others = [(by, s.theirs) for by, (s, _) in self.steps.items() if s.change.path == path]
+        before = {self.way.start.get(path), *(theirs for by, theirs in others if by[0] < hunk[0])}
+        if entry == step.theirs not in before:
+            return Count(found=1)
+        is_replaced = entry == step.theirs or entry in (t for by, t in others if by[0] > hunk[0])
+        return Count(replaced=1) if is_replaced else Count(open=1)
 
     def _count_patch(self, patch: int, number: int) -> Count:
         """Count the fates of a patch's lines after a step."""
         return sum((self.count(hunk, number) for hunk in self.hunks(patch)), Count())
 
-    def has_mode(self, hunk: HunkId, number: int) -> bool:
-        """Say whether a version has the mode that the patch gives to the file, if it does."""
-        entry = self.version(self.paths[hunk], number)
-        return hunk not in self.modes or (entry is not None and entry.mode == self.modes[hunk])
-
-    def has_plain(self, hunk: HunkId, number: int) -> bool:
-        """Say whether a version is what a change without lines makes of it."""
-        return self.version(self.paths[hunk], number) == self.plain[hunk]
+    def fates(self, hunk: HunkId, number: int) -> Mapping[Change, Fate]:
+        """Return the fate of each line of a hunk after a step."""
+        path = self.path(hunk)
+        changes = self.weaves[path].changes.get(hunk, ()) if path in self.weaves else ()
+        fates = self.effect_at(path, number).fates if changes else {}
+        return {change: fates[change] for change in changes}
 
     @cached_property
-    def wanted(self) -> Mapping[str, Mapping[bool, Mapping[bytes, set[int]]]]:
-        """By path, and by whether they are put in: the telling lines, with their patches."""
-        found: dict[str, dict[bool, dict[bytes, set[int]]]] = {}
+    def wanted(self) -> Mapping[tuple[str, bool], Mapping[bytes, set[int]]]:
+        """By path, and whether they are put in: the telling lines, with their patches."""
+        found = defaultdict[tuple[str, bool], dict[bytes, set[int]]](dict)
         for path, weave in self.weaves.items():
-            sides = found[path] = {True: {}, False: {}}
             for node in weave.nodes:
                 for number, (patch, hunk) in enumerate(node.events):
                     if hunk != CARRIED and is_telling(node.key):
-                        sides[node.puts_in(number)].setdefault(node.key, set()).add(patch)
+                        found[path, node.puts_in(number)].setdefault(node.key, set()).add(patch)
         return found
 
-    def traffic(self) -> Iterator[tuple[int, str, bool, bytes]]:
-        """Yield each wanted line that comes or goes: step, path, which of both, and the line."""
-        for path, wanted in self.wanted.items():
-            interesting = wanted[True].keys() | wanted[False].keys()
-            before = self._lines(self.way.start.get(path)) & interesting
+    @cached_property
+    def sizes(self) -> Counter[int]:
+        """How many wanted lines each patch has."""
+        return Counter(n for lines in self.wanted.values() for all_ in lines.values() for n in all_)
+
+    @cached_property
+    def _all_news(self) -> Mapping[int, Sequence[tuple[str, bool, frozenset[bytes]]]]:
+        """By step: the telling lines that it adds (True) and removes, by path."""
+        found = defaultdict[int, list[tuple[str, bool, frozenset[bytes]]]](list)
+        for path in self.weaves:
+            before = self._lines(self.way.start.get(path))
             for number, entry in self._versions[path].items():
-                after = self._lines(entry) & interesting
-                yield from ((number, path, True, line) for line in after - before)
-                yield from ((number, path, False, line) for line in before - after)
+                after = self._lines(entry)
+                for adds, lines in ((True, after - before), (False, before - after)):
+                    found[number].append((path, adds, frozenset(filter(is_telling, lines))))
                 before = after
+        return found
 
     def _lines(self, entry: Entry | None) -> frozenset[bytes]:
         return frozenset(normal_lines(self.text(entry) or b""))
 
-    def _news(
-        self, number: int
-    ) -> tuple[frozenset[tuple[str, bytes]], frozenset[tuple[str, bytes]]]:
-        """Return the telling lines, by path, that a step adds to the series' files and removes."""
-        added: set[tuple[str, bytes]] = set()
-        removed: set[tuple[str, bytes]] = set()
-        for path in self.weaves:
-            if number in self._versions[path]:
-                before, after = (self._lines(self.version(path, n)) for n in (number - 1, number))
-                added |= {(path, line) for line in after - before if is_telling(line)}
-                removed |= {(path, line) for line in before - after if is_telling(line)}
-        return frozenset(added), frozenset(removed)
+    def _news(self, number: int, adds: bool) -> frozenset[tuple[str, bytes]]:
+        """Return the telling lines, by path, that a step adds to the series' files, or removes."""
+        news = (each for each in self._all_news.get(number, ()) if each[1] is adds)
+        return frozenset((path, line) for path, _, lines in news for line in lines)
+
+    @cached_property
+    def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
+        """By patch and step: how many of its lines took effect, and how many lost it."""
+        came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
+        for number, news in self._all_news.items():
+            for path, adds, lines in news:
+                for puts_in in (True, False):
+                    owners = self.wanted.get((path, puts_in), {})
+                    for patch in (n for line in owners.keys() & lines for n in owners[line]):
+                        (came if adds is puts_in else gone)[patch][number] += 1
+        return came, gone
 
     def is_own(self, number: int) -> bool:
         """Say whether most of what a step adds to the files of the series is the series'."""
-        added, _ = self.news(number)
-        ours = sum(line in self.wanted[path][True] for path, line in added)
+        added = self.news(number, True)
+        ours = sum(line in self.wanted.get((path, True), ()) for path, line in added)
         return "own landing" not in self.off and ours >= MOST * len(added)

@@ -68,13 +68,6 @@ def test_each_line_of_a_hunk_has_a_fate(
     assert [found[patch, 0] for patch in range(len(counts))] == counts
 
 
-def test_what_the_base_has_says_nothing() -> None:
-    weave = woven([AROUND, ADDED])
-    base = effect(weave, content(ADDED))
-    seen = effect(weave, content(ADDED), known=frozenset(base.fates))
-    assert seen.counts[0, 0] == Count(replaced=1)
-
-
 @pytest.mark.parametrize(("is_made", "fate"), [(True, Count(open=6)), (False, Count(taken=1))])
 def test_a_file_that_is_gone_was_never_made_or_was_taken_away(is_made: bool, fate: Count) -> None:
     states = [[], ADDED] if is_made else [AROUND, ADDED]
