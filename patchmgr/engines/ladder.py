@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from patchmgr.engines.absorption.order import has_members, is_superset, may_have_members
+from patchmgr.engines.absorption.order import is_superset
 from patchmgr.engines.placement import apply_one, leads_to, take_in
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.outcome import How, Suggestion, Verdict
@@ -28,7 +28,6 @@ DRIFTED_TEXT: Answer = (Verdict.MODIFIED, How.TEXT)
 ABSORBED_EXACT: Answer = (Verdict.ABSORBED, How.EXACT)
 ABSORBED_SUPERSET: Answer = (Verdict.ABSORBED, How.SUPERSET)
 ABSORBED_SYNTAX: Answer = (Verdict.ABSORBED, How.SYNTAX)
-ABSORBED_REWORDED: Answer = (Verdict.ABSORBED, How.HISTORY)
 DECIDED: Answer = (Verdict.ABSORBED, How.DECIDED)
 SOLVED: Answer = (Verdict.MODIFIED, How.RECORDED)
 FORMATTED: Answer = (Verdict.MODIFIED, How.FORMAT)
@@ -153,7 +152,7 @@ def _merge_text(
     base, ours, theirs = contents
     merge = text.merge(base, ours, theirs)
     content = merge.content if isinstance(merge, Clean) else None
-    answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text, path=sides.path)
+    answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text)
     there: set[int] = set()
     while new := {n for n, answer in enumerate(answers) if answer == ABSORBED_SUPERSET} - there:
         there |= new
@@ -179,7 +178,7 @@ def _merge_rest(
         return Clean(ours), (ABSORBED_SUPERSET,) * len(there)
     merge = text.merge(base, ours, theirs)
     content = merge.content if isinstance(merge, Clean) else None
-    rest = iter(judge_hunks(base, ours, content, hunks, positions, text, path=sides.path))
+    rest = iter(judge_hunks(base, ours, content, hunks, positions, text))
     numbers = range(len(sides.hunks))
     return merge, tuple(ABSORBED_SUPERSET if n in there else next(rest) for n in numbers)
 
@@ -195,8 +194,6 @@ def judge_hunks(
     hunks: Sequence[Hunk],
     positions: Sequence[int],
     text: TextMerge,
-    *,
-    path: str = "",
 ) -> tuple[Answer, ...]:
     """Judge each hunk of a text merge; `merged` is None where the whole has conflicts.
 
@@ -209,10 +206,10 @@ def judge_hunks(
         return (CONFLICT if merged is None else DRIFTED_TEXT,)
     pairs = tuple(zip(hunks, positions, strict=True))
     if merged is not None and leads_to(ours, hunks, merged):
-        return _judge_doubled(base, ours, pairs, text, path)
+        return (CARRIED_TEXT,) * len(hunks)
     texts = [(base, ours, apply_one(base, hunk, position)) for hunk, position in pairs]
     alone = zip(pairs, text.merge_all(texts), strict=True)
-    answers = tuple(_judge(path, base, ours, *pair, merge) for pair, merge in alone)
+    answers = tuple(_judge(ours, hunk, merge) for (hunk, _), merge in alone)
     if merged is None:
         is_explained = CONFLICT in answers or ABSORBED_SUPERSET in answers
         return answers if is_explained else (CONFLICT,) * len(hunks)
@@ -222,33 +219,16 @@ def judge_hunks(
     return tuple(DRIFTED_TEXT if a == CONFLICT else a for a in answers)
 
 
-def _judge_doubled(
-    base: bytes, ours: bytes, pairs: Sequence[tuple[Hunk, int]], text: TextMerge, path: str
-) -> tuple[Answer, ...]:
-    """Judge hunks that apply as they stand: absorbed are members that upstream has elsewhere."""
-    asked = [n for n, (hunk, _) in enumerate(pairs) if may_have_members(ours, hunk)]
-    merges = text.merge_all([(base, ours, apply_one(base, *pairs[n])) for n in asked])
-    answers = [CARRIED_TEXT] * len(pairs)
-    for number, merge in zip(asked, merges, strict=True):
-        if _judge(path, base, ours, *pairs[number], merge) == ABSORBED_SUPERSET:
-            answers[number] = ABSORBED_SUPERSET
-    return tuple(answers)
-
-
-def judge_hunk(
-    base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge, *, path: str = ""
-) -> Answer:
+def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
     """Judge one hunk by merging it alone."""
     merge = text.merge(base, ours, apply_one(base, hunk, position))
-    return _judge(path, base, ours, hunk, position, merge)
+    return _judge(ours, hunk, merge)
 
 
-def _judge(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int, merge: Merge) -> Answer:
+def _judge(ours: bytes, hunk: Hunk, merge: Merge) -> Answer:
     if isinstance(merge, Conflicted):
         is_in = merge.marked is not None and is_superset(ours, merge.marked, hunk)
         return ABSORBED_SUPERSET if is_in else CONFLICT
     if merge.content == ours:
         return ABSORBED_EXACT
-    if has_members(path, base, position, ours, merge.content, hunk):
-        return ABSORBED_SUPERSET
     return CARRIED_TEXT if leads_to(ours, (hunk,), merge.content) else DRIFTED_TEXT

@@ -20,7 +20,6 @@ from patchmgr.engines.absorption.proposal import Spot, marked_spots
 from patchmgr.engines.absorption.rules import ALL_ON
 from patchmgr.engines.differences import Run, matched_lines, runs_of
 from patchmgr.engines.ladder import (
-    ABSORBED_REWORDED,
     CARRIED_TEXT,
     CONFLICT,
     DECIDED,
@@ -421,6 +420,5 @@ def _drop(
 ) -> Drop:
     pairs = zip(sides.hunks, merged.answers, strict=False)
     beside = tuple(hunk for hunk, (verdict, _) in pairs if verdict is not Verdict.ABSORBED)
-    is_verbatim = merged.answers[number] != ABSORBED_REWORDED
     hunk, position = sides.hunks[number], sides.positions[number]
-    return Drop(sides.path, *texts, hunk, position, own, beside, is_verbatim)
+    return Drop(sides.path, *texts, hunk, position, own, beside)
