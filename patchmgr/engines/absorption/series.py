@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from copy import copy
 from functools import cache, cached_property
 
 from msgspec import Struct
@@ -96,6 +97,12 @@ class Series:
         self.count_patch = cache(self._count_patch)
         self.count = cache(self._count)
         self.news = cache(self._news)
+
+    def without(self, rules: Set[str]) -> Series:
+        """Return the series with some rules switched off; what versions have is not found anew."""
+        other = copy(self)
+        other.off = rules
+        return other
 
     def _leave(self, patch: int, number: int, step: FileStep) -> None:
         change = step.change
