@@ -6,13 +6,10 @@ in order: lines of a block, or members of a set, a list or a call.
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
 from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
-from itertools import accumulate
 
 from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
 from patchmgr.engines.differences import Block, changed_blocks
@@ -179,58 +176,36 @@ def _is_among(part: Sequence[Row], whole: Sequence[Row]) -> bool:
 LITERAL = -1
 """The depth of a line that begins inside a string: its white space is content."""
 
-_NESTED = re.compile(
-    rb"""//[^\n]* | /\*.*?\*/ | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
-    | ^[ \t]*\#[ \t]*(?P<word>if|endif)[a-z]* | (?P<sign>[{}])""",
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
+_STRING = r"""(?P<string>"{3}.*?"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
+_PYTHON = re.compile(rf"{_STRING}|\#[^\n]*|\n|(?P<open>[(\[{{])|(?P<close>[)\]}}])".encode(), re.S)
+_IF, _ENDIF = (rf"^[ \t]*\#[ \t]*{word}" for word in ("if", "endif"))
+_BRACES = re.compile(
+    rf"{_STRING}|//[^\n]*|/\*.*?\*/|\n|(?P<open>{{|{_IF})|(?P<close>}}|{_ENDIF})".encode(),
+    re.S | re.M,
 )
-_LAYOUT = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
 
 
 @lru_cache(maxsize=64)
 def depths(path: str, content: bytes) -> Sequence[int | None]:
     """Return how deep each line stands; None where its white space says nothing."""
-    kind, lines = language(path), content.count(b"\n") + 1
+    kind = language(path)
+    found = [indentation(x) if code_of(x, kind) else None for x in content.split(b"\n")]
+    if kind not in BRACED | {"Python"}:
+        return found if kind == "YAML" else [None] * len(found)
+    opened, number = 0, 0
     if kind in BRACED:
-        return _braced(content, lines)
-    if kind == "YAML":
-        code = ((line, code_of(line, kind)) for line in content.split(b"\n"))
-        return [indentation(line) if text else None for line, text in code]
-    try:
-        return _python(content, lines) if kind == "Python" else [None] * lines
-    except (tokenize.TokenError, SyntaxError, UnicodeError, LookupError):
-        return [None] * lines
-
-
-def _python(content: bytes, lines: int) -> Sequence[int | None]:
-    """Return the depth of each line that begins a statement."""
-    found: list[int | None] = [None] * lines
-    depth, is_start, is_lone = 0, True, True
-    for kind, text, (row, _), (end, _), _ in tokenize.tokenize(io.BytesIO(content).readline):
-        depth += (kind == tokenize.INDENT) - (kind == tokenize.DEDENT)
-        if kind == tokenize.NEWLINE:
-            is_start = True
-        elif kind not in _LAYOUT and text:
-            # The lines of a docstring are moved with its statement.
-            is_lone = is_start and kind == tokenize.STRING
-            if is_start:
-                found[row - 1] = depth
-            if end > row and not is_lone:
-                found[row:end] = [LITERAL] * (end - row)
-            is_start = False
+        found[0] = opened
+    for match in (_BRACES if kind in BRACED else _PYTHON).finditer(content):
+        is_first = not content[content.rfind(b"\n", 0, match.start()) + 1 : match.start()].strip()
+        opened += bool(match["open"]) - bool(match["close"])
+        if kind in BRACED and match["close"] and is_first:
+            found[number] = opened
+        for _ in range(match[0].count(b"\n")):
+            number += 1
+            if match["string"]:  # the lines of a docstring are moved with its statement
+                found[number] = LITERAL if opened or not is_first else None
+            elif kind in BRACED:
+                found[number] = opened
+            elif opened:
+                found[number] = None
     return found
-
-
-def _braced(content: bytes, lines: int) -> Sequence[int]:
-    """Return the depth of each line in braces and conditions of the preprocessor."""
-    change, line, at = [0] * (lines + 1), 0, 0
-    for match in _NESTED.finditer(content):
-        if match["sign"] is None and match["word"] is None:
-            continue
-        line, at = line + content.count(b"\n", at, match.start()), match.start()
-        if match["sign"] == b"{" or match["word"] == b"if":
-            change[line + 1] += 1
-        else:
-            is_first = not content[content.rfind(b"\n", 0, at) + 1 : at].strip()
-            change[line + (not is_first)] -= 1
-    return [*accumulate(change[:-1])]

@@ -221,9 +221,8 @@ e: 2
     [
         pytest.param(
             "a.py", PYTHON,
-            (0, 1, None, None, 1, LITERAL, None, None, 0, 1, None, None), id="python",
+            (0, 4, None, None, 4, LITERAL, None, None, 0, 4, None, None), id="python",
         ),
-        pytest.param("a.py", "if a:\n  (\n", (None,) * 3, id="python-that-does-not-end"),
         pytest.param("a.cpp", CXX, (0, 1, 1, 1, 2, 1, 0, 0), id="cxx"),
         pytest.param("a.cpp", "}\n}\nf\n", (-1, -2, -2, -2), id="cxx-cut"),
         pytest.param("a.yaml", YAML, (0, 4, None, 4, None, 8, 0, None), id="yaml"),
