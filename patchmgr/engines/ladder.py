@@ -52,6 +52,14 @@ class Sides(Struct, frozen=True):
     is_moved: bool = False
     path: str = ""
 
+    def texts(self, blobs: Blobs) -> tuple[bytes, bytes, bytes] | None:
+        """Return the contents of all three, None where one is no file of text."""
+        entries = [e for e in (self.base, self.ours, self.theirs) if e and e.mode in FILE_MODES]
+        texts = [blobs.read(entry.blob) for entry in entries]
+        if len(texts) < 3 or any(b"\0" in text[:8000] for text in texts):
+            return None
+        return texts[0], texts[1], texts[2]
+
 
 class Merged(Struct, frozen=True):
     """The file after the merge (None: deleted), and one answer a hunk (at least one).

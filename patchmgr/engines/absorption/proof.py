@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from functools import cached_property
 
 from msgspec import Struct
@@ -34,7 +34,6 @@ from patchmgr.engines.telling import bare
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Hunk, Patch
 from patchmgr.model.ports import Blobs, TextMerge
-from patchmgr.model.snapshot import FILE_MODES, Entry
 
 ALIKE = 0.6  # of two lines: one is the other, rewritten
 MOST_LEFT = 0.3  # of the lines that a run deletes
@@ -198,38 +197,26 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
     """
     own = drop.own.added | drop.own.shared
     for run, place in zip(drop.runs, drop.places, strict=True):
-        lines = [line for line in run.removed if _key(line) and bare(line) not in own]
+        lines = [n.strip() for n in run.removed if _key(n) and bare(n) not in own]
         if run.added or not lines:
             continue
         mine, there = drop.between(place)
-        gone = [drop.texts[0][n] for n in mine if n not in drop.kept]
-        news = [drop.texts[1][n] for n in there if drop.keys[1][n] not in own]
-        left = [max(found) for line in lines if (found := [*_rewritten(line, news, gone)])]
+        gone = [drop.texts[0][n].strip() for n in mine if n not in drop.kept]
+        news = [drop.texts[1][n].strip() for n in there if drop.keys[1][n] not in own]
+        pairs = [(line, new) for line in lines for new in _closest(line, news)]
+        # What is more like another line that is gone is that one, rewritten.
+        left = [new for line, new in pairs if _closest(new, [line, *gone]) == [line]]
         if len(left) > MOST_LEFT * len(lines) or _is_moved(drop, lines):
-            likeness, line = min(left, default=(1.0, min(lines)))
-            did = "still has" if likeness == 1.0 else "rewrote"
-            return Needed(f"upstream {did} the lines that the patch deletes: {_shown(line)}")
+            rewritten = sorted(set(left).difference(lines))
+            did = "rewrote" if rewritten else "still has"
+            shown = _shown(min(rewritten or lines))
+            return Needed(f"upstream {did} the lines that the patch deletes: {shown}")
     return None
 
 
-def _rewritten(
-    line: bytes, news: Sequence[bytes], gone: Sequence[bytes]
-) -> Iterator[tuple[float, bytes]]:
-    """Yield the new lines that are a line, rewritten, and no other that is gone, and how alike."""
-    for likeness, new in _alike(line, news):
-        if all(other <= likeness for other, _ in _alike(new, gone)):
-            yield likeness, new
-
-
-def _alike(line: bytes, others: Sequence[bytes]) -> Iterator[tuple[float, bytes]]:
-    """Yield the lines that are alike, and how much, from 0 to 1."""
-    matcher = SequenceMatcher(None, b"", line.strip(), autojunk=False)
-    for other in others:
-        matcher.set_seq1(other.strip())
-        if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE:
-            likeness = matcher.ratio()
-            if likeness >= ALIKE:
-                yield likeness, other
+def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
+    """Return the line that is most alike, if one is another, rewritten."""
+    return get_close_matches(line, others, 1, ALIKE)
 
 
 def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
@@ -380,16 +367,18 @@ def checked(
     a hunk deletes says what became of them.
     """
     is_asked = any(verdict in (Verdict.ABSORBED, Verdict.CONFLICT) for verdict, _ in merged.answers)
-    texts = tuple(text_of(entry, blobs) for entry in (sides.base, sides.ours, sides.theirs))
-    if not is_asked or not sides.hunks or sides.ours == sides.theirs or None in texts:
+    texts = sides.texts(blobs)
+    if not is_asked or sides.ours == sides.theirs or texts is None:
         return merged
-    base, ours, theirs = (text or b"" for text in texts)
+    base, ours, theirs = texts
     answers, whys, spots = list(merged.answers), list[str](), list[Spot]()
-    for number, answer in enumerate(answers[: len(sides.hunks)]):
+    for number, (hunk, answer) in enumerate(zip(sides.hunks, merged.answers, strict=False)):
         is_dropped = answer[0] is Verdict.ABSORBED and answer != DECIDED
-        if not is_dropped and (answer != CONFLICT or sides.hunks[number].added()):
+        if not is_dropped and (answer != CONFLICT or hunk.added()):
             continue
-        drop = _drop(sides, merged, number, (base, ours), own)
+        others = zip(sides.hunks, merged.answers, strict=False)
+        beside = tuple(other for other, (verdict, _) in others if verdict is not Verdict.ABSORBED)
+        drop = Drop(sides.path, base, ours, hunk, sides.positions[number], own, beside)
         found = why_needed(drop) if is_dropped else rewritten_deletion(drop)
         if found is None:
             continue
@@ -405,20 +394,3 @@ def checked(
     if isinstance(merged, Collided) and (not spots or merged.marked is None):
         return replace(merged, reason=reason, answers=tuple(answers))
     return Collided(reason, marked_spots(base, ours, theirs, spots, text), tuple(answers))
-
-
-def text_of(entry: Entry | None, blobs: Blobs) -> bytes | None:
-    """Return the content of a file, None where there is none or it is binary."""
-    if entry is None or entry.mode not in FILE_MODES:
-        return None
-    content = blobs.read(entry.blob)
-    return None if b"\0" in content[:8000] else content
-
-
-def _drop(
-    sides: Sides, merged: Merged | Collided, number: int, texts: tuple[bytes, bytes], own: Own
-) -> Drop:
-    pairs = zip(sides.hunks, merged.answers, strict=False)
-    beside = tuple(hunk for hunk, (verdict, _) in pairs if verdict is not Verdict.ABSORBED)
-    hunk, position = sides.hunks[number], sides.positions[number]
-    return Drop(sides.path, *texts, hunk, position, own, beside)

@@ -20,7 +20,6 @@ from patchmgr.engines.placement import split_lines
 from patchmgr.model.merge import MARKER_BASE, MARKER_OURS, MARKER_THEIRS, Clean
 from patchmgr.model.outcome import How, Resemblance, Verdict
 from patchmgr.model.ports import Blobs, TextMerge
-from patchmgr.model.snapshot import FILE_MODES
 
 REASON = "upstream seems to have this in other words"
 
@@ -46,11 +45,11 @@ def with_proposals(
     path: str, sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
     """Return a merge in which hunks that upstream seems to have are conflicts, and those hunks."""
-    entries = [e for e in (sides.base, sides.ours, sides.theirs) if e and e.mode in FILE_MODES]
+    texts = sides.texts(blobs)
     is_binary = isinstance(merged, Collided) and merged.marked is None
-    if len(entries) < 3 or entries[0].blob == entries[1].blob or is_binary:
+    if texts is None or texts[0] == texts[1] or is_binary:
         return merged, ()
-    base, ours, theirs = (blobs.read(entry.blob) for entry in entries)
+    base, ours, theirs = texts
     found = tuple(_proposals(Comparison(path, base, ours), sides, merged.answers))
     clean = {one.hunk: one.likeness for one in found if one.is_clean}
     if not clean:
