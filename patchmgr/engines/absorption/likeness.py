@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from functools import cached_property
+from functools import cache, cached_property
 from math import fsum, log2
 
 from msgspec import Struct
@@ -65,11 +65,8 @@ class Likeness(Struct, frozen=True):
     end: int
 
 
-class Brought(Struct, frozen=True):
-    """A line of upstream (from 0), and the words that upstream brought there."""
-
-    number: int
-    words: tuple[str, ...]
+Brought = tuple[int, str]
+"""A line of upstream (from 0), and a word that upstream brought there."""
 
 
 class Wanted(Struct, frozen=True):
@@ -84,17 +81,15 @@ class Wanted(Struct, frozen=True):
         """Return how much all of it says."""
         return fsum(self.weights[word] for word in self.words)
 
-    def most(self, lines: Sequence[Brought]) -> float:
-        """Return how much of it lines may say, from 0 to 1: `share` in any order."""
-        there = Counter(word for line in lines for word in line.words)
-        found = (Counter(self.words) & there).items()
-        return fsum(self.weights[word] * count for word, count in found) / (self.telling or 1)
+    def most(self, there: Sequence[Brought]) -> float:
+        """Return how much of it some words may say, from 0 to 1: `share` in any order."""
+        found = Counter(self.words) & Counter(word for _, word in there)
+        return fsum(self.weights[word] * n for word, n in found.items()) / (self.telling or 1)
 
-    def share(self, lines: Sequence[Brought]) -> float:
-        """Return how much of it lines say in the same order, from 0 to 1."""
-        there = [word for line in lines for word in line.words]
-        found = _same(self.words, there)
-        return fsum(self.weights[there[at]] for at in found) / (self.telling or 1)
+    def share(self, there: Sequence[Brought]) -> float:
+        """Return how much of it some words say in the same order, from 0 to 1."""
+        found = _same(self.words, [word for _, word in there])
+        return fsum(self.weights[there[at][1]] for at in found) / (self.telling or 1)
 
 
 class _Guard(Struct, frozen=True):
@@ -120,7 +115,7 @@ class Comparison:
         self.base, self.ours = split_lines(base), split_lines(ours)
         self._content = base
         self._symbols = SymbolIndex(path, base), SymbolIndex(path, ours)
-        self._brought: dict[Block, list[Brought]] = {}
+        self._brought_by = cache(self._brought_by_block)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -139,27 +134,22 @@ class Comparison:
         return line + shift
 
     def brought(self, blocks: Iterable[Block]) -> list[Brought]:
-        """Return what upstream brought with some blocks, line by line."""
-        found: list[Brought] = []
-        for block in blocks:
-            if block not in self._brought:
-                old = self.base[block.old_start : block.old_end]
-                new = self.ours[block.new_start : block.new_end]
-                lines = enumerate(self._put(old, new), block.new_start)
-                self._brought[block] = [Brought(n, tuple(words)) for n, words in lines if words]
-            found += self._brought[block]
-        return found
+        """Return what upstream brought with some blocks, in order."""
+        return [word for block in blocks for word in self._brought_by(block)]
 
-    def _put(self, old: Sequence[bytes], new: Sequence[bytes]) -> list[list[str]]:
-        """Return the words of each new line that are not only kept from the old ones."""
+    def _brought_by_block(self, block: Block) -> list[Brought]:
+        old = self.base[block.old_start : block.old_end]
+        put = self._put(old, self.ours[block.new_start : block.new_end])
+        return [(block.new_start + n, word) for n, word in put]
+
+    def _put(self, old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Brought]:
+        """Yield the words of each new line that are not only kept from the old ones."""
         words = [(n, word) for n, line in enumerate(new) for word in self._words(line)]
         kept = _same([w for line in old for w in self._words(line)], [word for _, word in words])
         bound = self._locals(new)
-        lines: list[list[str]] = [[] for _ in new]
         for at, (n, word) in enumerate(words):
             if at not in kept and word not in KEYWORDS and word not in OPERATORS:
-                lines[n].append(LOCAL if word in bound else word)
-        return lines
+                yield n, LOCAL if word in bound else word
 
     def _words(self, line: bytes) -> list[str]:
         is_told = len(line) <= LONGEST_LINE and not is_import(line)
@@ -185,11 +175,11 @@ class Comparison:
 
     def wanted(self, runs: Sequence[Run]) -> Wanted:
         """Return what runs bring that they do not only keep from the lines they replace."""
-        put = [words for run in runs for words in self._put(run.removed, run.added)]
-        counts = Counter(word for words in put for word in words)
+        words = [word for run in runs for _, word in self._put(run.removed, run.added)]
+        counts = Counter(words)
         often = {word: 1 if word == LOCAL else self._count(word) for word in counts}
         weights = {word: 1 / (1 + log2(1 + often[word])) / counts[word] for word in counts}
-        return Wanted(tuple(word for words in put for word in words), weights, len(put))
+        return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
     def brought_to(self, runs: Sequence[Run], *, is_near: bool) -> list[Block]:
         """Return what upstream brought into the symbols of the runs, all of it or what is near."""
@@ -204,12 +194,12 @@ class Comparison:
         there = {ours.at(n + 1) for n in range(block.new_start, block.new_end)}
         return run.gap(block) <= NEAR if symbol is None or there == {None} else symbol in there
 
-    def called(self, lines: Sequence[Brought]) -> list[Brought]:
-        """Return what upstream brought into new functions of the file that the lines name."""
+    def called(self, there: Sequence[Brought]) -> list[Brought]:
+        """Return what upstream brought into new functions of the file that some words name."""
         base, ours = self._symbols
-        said = {word for line in lines for word in line.words}
+        said = {word for _, word in there}
         new = {s for s in ours.names() - base.names() if re.split(r"\.|::", s)[-1] in said}
-        return [b for b in self.brought(self.blocks) if ours.at(b.number + 1) in new] if new else []
+        return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
 
     def guards(self, lines: Sequence[bytes]) -> Iterator[_Guard]:
         """Yield the guards that stand in some lines."""
@@ -223,24 +213,28 @@ class Comparison:
                 frozenset(_CONSTANT.findall(found[1])),
             )  # fmt: skip
 
-    def passage(self, wanted: Wanted, lines: Sequence[Brought], near: int) -> Likeness | None:
+    def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
         """Return the few lines that say most of what is wanted, of several those near a line."""
-        lines = [line for line in lines if not wanted.weights.keys().isdisjoint(line.words)]
+        words: dict[int, list[Brought]] = {}
+        for one in there:
+            words.setdefault(one[0], []).append(one)
+        lines = [n for n in words if any(word in wanted.weights for _, word in words[n])]
         if not lines:
             return None
+
+        def said(some: Sequence[int]) -> list[Brought]:
+            return [one for n in some for one in words[n]]
+
         size = wanted.lines + NEAR
-        windows = (
-            [one for one in lines[at : at + size] if one.number < line.number + size]
-            for at, line in enumerate(lines)
-        )
-        best = max(windows, key=lambda w: (wanted.most(w), -abs(w[0].number - near)))
-        share = wanted.share(best)
-        while shorter := [w for w in (best[:-1], best[1:]) if wanted.share(w) >= share]:
+        windows = ([n for n in lines[at : at + size] if n < m + size] for at, m in enumerate(lines))
+        best = max(windows, key=lambda w: (wanted.most(said(w)), -abs(w[0] - near)))
+        share = wanted.share(said(best))
+        while shorter := [w for w in (best[:-1], best[1:]) if wanted.share(said(w)) >= share]:
             best = shorter[0]
-        start = best[0].number
+        start = best[0]
         while start and self.ours[start - 1].rstrip().endswith((b"(", b"[")):
             start -= 1
-        return Likeness(round(min(share, 0.99), 2), start, best[-1].number + 1)
+        return Likeness(round(min(share, 0.99), 2), start, best[-1] + 1)
 
 
 def find_likeness(
@@ -260,7 +254,7 @@ def find_likeness(
     limit = LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
     if wanted.telling < FEWEST_TELLING and not is_clean:
         lines = comparison.called(lines)
-        has_all = not Counter(wanted.words) - Counter(w for line in lines for w in line.words)
+        has_all = not Counter(wanted.words) - Counter(word for _, word in lines)
         wanted = comparison.wanted([Run(position, (), hunk.new())] if has_all else [])
     found = comparison.passage(wanted, lines, comparison.in_ours(runs[0].start))
     if wanted.telling < FEWEST_TELLING or found is None or found.confidence < limit:
@@ -283,11 +277,11 @@ def _doubled_guard(
     for block in blocks if mine else ():
         for theirs in comparison.guards(comparison.ours[block.new_start : block.new_end]):
             start, end = block.new_start + theirs.start - NEAR, block.new_start + theirs.end
-            lines = [line for line in comparison.brought([block]) if start <= line.number < end]
-            said = {part for line in lines for word in line.words for part in parts_of(word)}
+            lines = [line for line in comparison.brought([block]) if start <= line[0] < end]
+            said = {part for _, word in lines for part in parts_of(word)}
             share = len(parts & said) / (len(parts) or 1)
             if any(map(theirs.is_like, mine)) and share > (best.confidence if best else 0):
-                best = Likeness(round(min(share, 0.99), 2), lines[0].number, end)
+                best = Likeness(round(min(share, 0.99), 2), lines[0][0], end)
     return best
 
 
