@@ -16,6 +16,13 @@ from math import fsum, log2
 
 from msgspec import Struct
 
+from patchmgr.engines.absorption.thresholds import (
+    FEWEST_TELLING,
+    LIKE_IN_CLEAN,
+    LIKE_IN_CONFLICT,
+    LONGEST_LINE,
+    NEAR,
+)
 from patchmgr.engines.differences import Block, Run, changed_blocks, runs_of
 from patchmgr.engines.languages.names import language
 from patchmgr.engines.languages.words import (
@@ -32,15 +39,6 @@ from patchmgr.engines.languages.words import (
 from patchmgr.engines.placement import split_lines
 from patchmgr.engines.symbols import SymbolIndex
 from patchmgr.model.patch import Hunk
-
-# Of the public cases it proposes 27 patches that landed and 7 that did not. With 0.5 that is 27
-# and 9, with 0.6 it is 24 and 6.
-LIKE_IN_CONFLICT = 0.55
-LIKE_IN_CLEAN = 0.7  # what merges may well be needed: 12 and none; with 0.6 it is 12 and 1
-FEWEST_TELLING = 1.35  # what a hunk must say: a name that the file did not have says 1
-NEAR = 6  # lines: git shows what is as near as that in one hunk
-
-LONGEST_LINE = 500  # what is longer is generated, or no code
 
 LOCAL = "§"
 """Stands for every local variable, whose name may be another one."""
@@ -69,22 +67,28 @@ Brought = tuple[int, str]
 """A line of upstream (from 0), and a word that upstream brought there."""
 
 
-class Wanted(Struct, frozen=True):
+class Wanted(Struct, frozen=True, dict=True):
     """Words to look for in as many lines: in order, and how much each says where it stands."""
 
     words: tuple[str, ...]
     weights: dict[str, float]
     lines: int
 
-    @property
+    @cached_property
     def telling(self) -> float:
         """Return how much all of it says."""
         return fsum(self.weights[word] for word in self.words)
 
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each word is wanted."""
+        return Counter(self.words)
+
     def most(self, there: Sequence[Brought]) -> float:
         """Return how much of it some words may say, from 0 to 1: `share` in any order."""
-        found = Counter(self.words) & Counter(word for _, word in there)
-        return fsum(self.weights[word] * n for word, n in found.items()) / (self.telling or 1)
+        found = Counter(word for _, word in there if word in self.weights)
+        said = (self.weights[word] * min(n, self.counts[word]) for word, n in found.items())
+        return fsum(said) / (self.telling or 1)
 
     def share(self, there: Sequence[Brought]) -> float:
         """Return how much of it some words say in the same order, from 0 to 1."""

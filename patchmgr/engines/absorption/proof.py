@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from patchmgr.engines.absorption.order import LITERAL, PIECE, Order, depths, order_at
 from patchmgr.engines.absorption.proposal import Spot, marked_spots
 from patchmgr.engines.absorption.rules import ALL_ON
+from patchmgr.engines.absorption.thresholds import ALIKE, MOST_LEFT
 from patchmgr.engines.differences import Run, matched_lines, runs_of
 from patchmgr.engines.ladder import (
     CARRIED_TEXT,
@@ -34,9 +35,6 @@ from patchmgr.engines.telling import bare
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Hunk, Patch
 from patchmgr.model.ports import Blobs, TextMerge
-
-ALIKE = 0.6  # of two lines: one is the other, rewritten
-MOST_LEFT = 0.3  # of the lines that a run deletes
 
 _NUMBER = re.compile(rb"(?<!\w)\d+(?!\w)")
 _COUNT = re.compile(rb"(?<![\w.])\d+(?![\w.])")
