@@ -74,4 +74,4 @@ def restored(series: Series, hunks: Collection[HunkId], landed: int) -> set[Hunk
         if all(fate is Fate.OPEN for _, fate in now) and not all(puts_in for puts_in, _ in now)
     }
     is_most = sum(len(fates[hunk]) for hunk in back) >= MOST * sum(map(len, fates.values()))
-    return back if is_most else set()
+    return back if is_most and "old text" not in series.off else set()

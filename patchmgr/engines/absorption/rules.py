@@ -20,6 +20,7 @@ RULES = (
     Rule("target", "a patch that no one step landed is in where the target has every line of it"),
     Rule("reverted", "what a later step takes back is needed again"),
     Rule("landed again", "what landed once more after that is in"),
+    Rule("old text", "a hunk whose old text is back at the target is needed again"),
     Rule("news", "a place where upstream wrote nothing has not taken a hunk in other words"),
     Rule("deletion", "a deletion is in where nothing that replaced the lines is left"),
     Rule(
