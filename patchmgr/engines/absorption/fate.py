@@ -47,8 +47,8 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 
     One that only takes away what was added may be a later clean-up: it must do nothing else.
     """
-    added, removed = (series.news(landed, adds) for adds in (True, False))
-    back, away = (series.news(number, adds) for adds in (True, False))
+    added, removed = (series.news(landed, adds=adds) for adds in (True, False))
+    back, away = (series.news(number, adds=adds) for adds in (True, False))
     undone = len(added & away) + len(removed & back)
     other = len(back - removed) + len(away - added)
     fewest = FEWEST_REVERSED if removed & back else 1

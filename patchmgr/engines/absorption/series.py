@@ -23,6 +23,9 @@ Versions = Mapping[str, "Entry | None"]
 Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
 """Other files of a path's language with lines that they had not in the base, and lines beside."""
 
+FileLine = tuple[str, bytes]
+"""A path of the series, and a line without its white space."""
+
 BASE = -1  # stands for the base where a step is asked for by its number
 
 
@@ -96,7 +99,6 @@ class Series:
         self.effect = cache(self._effect)
         self.count_patch = cache(self._count_patch)
         self.count = cache(self._count)
-        self.news = cache(self._news)
 
     def without(self, rules: Set[str]) -> Series:
         """Return the series with some rules switched off; what versions have is not found anew."""
@@ -204,14 +206,15 @@ class Series:
         return {change: fates[change] for change in changes}
 
     @cached_property
-    def wanted(self) -> Mapping[tuple[str, bool], Mapping[bytes, set[int]]]:
-        """By path, and whether they are put in: the telling lines, with their patches."""
-        found = defaultdict[tuple[str, bool], dict[bytes, set[int]]](dict)
+    def wanted(self) -> Mapping[bool, Mapping[FileLine, set[int]]]:
+        """By whether they are put in: the telling lines of the series, with their patches."""
+        found: dict[bool, dict[FileLine, set[int]]] = {True: {}, False: {}}
         for path, weave in self.weaves.items():
             for node in weave.nodes:
                 for number, (patch, hunk) in enumerate(node.events):
                     if hunk != CARRIED and is_telling(node.key):
-                        found[path, node.puts_in(number)].setdefault(node.key, set()).add(patch)
+                        owners = found[node.puts_in(number)]
+                        owners.setdefault((path, node.key), set()).add(patch)
         return found
 
     @cached_property
@@ -220,40 +223,36 @@ class Series:
         return Counter(n for lines in self.wanted.values() for all_ in lines.values() for n in all_)
 
     @cached_property
-    def _all_news(self) -> Mapping[int, Sequence[tuple[str, bool, frozenset[bytes]]]]:
-        """By step: the telling lines that it adds (True) and removes, by path."""
-        found = defaultdict[int, list[tuple[str, bool, frozenset[bytes]]]](list)
+    def _news(self) -> Mapping[tuple[int, bool], set[FileLine]]:
+        found = defaultdict[tuple[int, bool], set[FileLine]](set)
         for path in self.weaves:
             before = self._lines(self.way.start.get(path))
             for number, entry in self._versions[path].items():
                 after = self._lines(entry)
                 for adds, lines in ((True, after - before), (False, before - after)):
-                    found[number].append((path, adds, frozenset(filter(is_telling, lines))))
+                    found[number, adds].update((path, x) for x in lines if is_telling(x))
                 before = after
         return found
 
     def _lines(self, entry: Entry | None) -> frozenset[bytes]:
         return frozenset(normal_lines(self.text(entry) or b""))
 
-    def _news(self, number: int, adds: bool) -> frozenset[tuple[str, bytes]]:
-        """Return the telling lines, by path, that a step adds to the series' files, or removes."""
-        news = (each for each in self._all_news.get(number, ()) if each[1] is adds)
-        return frozenset((path, line) for path, _, lines in news for line in lines)
+    def news(self, number: int, *, adds: bool) -> Set[FileLine]:
+        """Return the telling lines that a step adds to the series' files, or removes."""
+        return self._news.get((number, adds), frozenset())
 
     @cached_property
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
         """By patch and step: how many of its lines took effect, and how many lost it."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
-        for number, news in self._all_news.items():
-            for path, adds, lines in news:
-                for puts_in in (True, False):
-                    owners = self.wanted.get((path, puts_in), {})
-                    for patch in (n for line in owners.keys() & lines for n in owners[line]):
-                        (came if adds is puts_in else gone)[patch][number] += 1
+        for (number, adds), lines in self._news.items():
+            for puts_in, owners in self.wanted.items():
+                for patch in (n for line in owners.keys() & lines for n in owners[line]):
+                    (came if adds is puts_in else gone)[patch][number] += 1
         return came, gone
 
     def is_own(self, number: int) -> bool:
         """Say whether most of what a step adds to the files of the series is the series'."""
-        added = self.news(number, True)
-        ours = sum(line in self.wanted.get((path, True), ()) for path, line in added)
+        added = self.news(number, adds=True)
+        ours = len(self.wanted[True].keys() & added)
         return "own landing" not in self.off and ours >= MOST * len(added)
