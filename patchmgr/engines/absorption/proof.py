@@ -365,8 +365,8 @@ def checked(
     a hunk deletes says what became of them.
     """
     is_asked = any(verdict in (Verdict.ABSORBED, Verdict.CONFLICT) for verdict, _ in merged.answers)
-    texts = sides.texts(blobs)
-    if not is_asked or sides.ours == sides.theirs or texts is None:
+    texts = sides.texts(blobs) if is_asked and sides.ours != sides.theirs else None
+    if texts is None:
         return merged
     base, ours, theirs = texts
     answers, whys, spots = list(merged.answers), list[str](), list[Spot]()

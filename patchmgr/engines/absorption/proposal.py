@@ -45,9 +45,10 @@ def with_proposals(
     path: str, sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
     """Return a merge in which hunks that upstream seems to have are conflicts, and those hunks."""
-    texts = sides.texts(blobs)
     is_binary = isinstance(merged, Collided) and merged.marked is None
-    if texts is None or texts[0] == texts[1] or is_binary:
+    is_asked = not is_binary and sides.base and sides.ours and sides.base.blob != sides.ours.blob
+    texts = sides.texts(blobs) if is_asked else None
+    if texts is None:
         return merged, ()
     base, ours, theirs = texts
     found = tuple(_proposals(Comparison(path, base, ours), sides, merged.answers))
