@@ -437,6 +437,16 @@ NONE = b"\0"
             id="submodule",
         ),
         pytest.param(
+            tale([{"m": None}], ("Module", {"m": None}), base={"m": submodule("1")}),
+            "landed c0 exact",
+            id="submodule-that-goes",
+        ),
+        pytest.param(
+            tale([{"m": None}], ("Module", {"m": submodule("2")}), base={"m": submodule("1")}),
+            "-",
+            id="submodule-that-stays",
+        ),
+        pytest.param(
             tale([patch_of("p", moved("a", "b", BASE, BASE))], ("Move", {"a": None, "b": BASE}),
                  homes={"a": "b"}),
             "landed c0 exact",

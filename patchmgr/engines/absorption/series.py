@@ -93,7 +93,8 @@ class Series:
             for number, step in item.numbered():
                 self._arrive(patch, number, step)
         for hunk, (step, _) in self.steps.items():
-            if step.theirs is None and self.weaves[step.change.path].is_deleted:
+            weave = self.weaves.get(step.change.path)
+            if step.theirs is None and weave is not None and weave.is_deleted:
                 self.wholes.add(hunk)
         self._versions = {path: dict(way.versions(path)) for path in way.start}
         self.effect = cache(self._effect)
