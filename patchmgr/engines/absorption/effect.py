@@ -89,6 +89,7 @@ def effect(weave: Weave, ours: bytes | None, *, off: Set[str] = ALL_ON) -> Effec
             if ours is None or "news" in off:
                 news = len(weave.nodes)
             fates.update(_fates_in_other_words(weave, run, pairs, news))
+        fates.update(_without_replaced(weave, run, fates))
     spaced = {
         weave.nodes[at].events[number]
         for (at, number), fate in fates.items()
@@ -188,6 +189,18 @@ def _missing_beside(weave: Weave, run: Run, pairs: Mapping[int, int]) -> int:
     behind = range(run.end, len(weave.nodes))
     after = next((n - run.end for n in behind if n in pairs), len(behind))
     return before + after
+
+
+def _without_replaced(
+    weave: Weave, run: Run, fates: Mapping[Change, Fate]
+) -> Iterator[tuple[Change, Fate]]:
+    """Yield what a patch takes out of a run in which later ones replaced all that it puts in."""
+    here = [(at, n) for at in range(run.start, run.end) for n in range(len(weave.nodes[at].events))]
+    for patch in run.patches:
+        own = [change for change in here if weave.nodes[change[0]].events[change[1]][0] == patch]
+        put_in = [change for change in own if weave.nodes[change[0]].puts_in(change[1])]
+        if put_in and all(fates[change] is Fate.REPLACED for change in put_in):
+            yield from ((c, Fate.REPLACED) for c in own if fates[c] is Fate.FOUND)
 
 
 def _counts(weave: Weave, fates: Mapping[Change, Fate]) -> dict[HunkId, Count]:

@@ -65,9 +65,10 @@ def event_at_target(series: Series, patch: int, landed: int) -> Event:
     return Event.EVOLVED if Fate.FOUND in put_in else Event.GONE
 
 
-def restored(series: Series, hunks: Collection[HunkId], landed: int) -> set[HunkId]:
+def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
     """Return the hunks whose old text the target has again, where they are most of what landed."""
-    fates = {hunk: [*_fates(series, hunk, landed, series.way.end)] for hunk in hunks}
+    end = series.way.end
+    fates = {hunk: [*_fates(series, hunk, landed, end)] for hunk in series.hunks(patch)}
     back = {
         hunk
         for hunk, now in fates.items()

@@ -190,7 +190,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
         return Absorption(none, steps[landed], Event.REVERTED, is_whole=False, since=steps[back])
     hunks = {h for h in series.hunks(patch) if _is_in(series, h, landed)}
     hunks |= _all_there(series, patch, series.way.end)
-    hunks -= restored(series, hunks, landed)
+    hunks -= restored(series, patch, landed)
     if not hunks:
         return None
     event = event_at_target(series, patch, landed)
