@@ -195,6 +195,7 @@ def _without_replaced(
     weave: Weave, run: Run, fates: Mapping[Change, Fate]
 ) -> Iterator[tuple[Change, Fate]]:
     """Yield what a patch takes out of a run in which later ones replaced all that it puts in."""
+    # Without it B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
     here = [(at, n) for at in range(run.start, run.end) for n in range(len(weave.nodes[at].events))]
     for patch in run.patches:
         own = [change for change in here if weave.nodes[change[0]].events[change[1]][0] == patch]
