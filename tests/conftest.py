@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -27,10 +27,64 @@ settings.load_profile("patient")
 MIRRORS = "PATCHMGR_MIRRORS"
 
 
-@pytest.fixture(autouse=True)
+_MEMORY = Path("/dev/shm")
+_ENOUGH = 2 * 1024 * 1024 * 1024
+_own_folder = pytest.StashKey[Path]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let all that is temporary lie in memory, where the machine has room: tests write much."""
+    found = os.statvfs(_MEMORY) if os.access(_MEMORY, os.W_OK) else None
+    is_worker = hasattr(config, "workerinput")  # it has the folder of who started it
+    if is_worker or found is None or found.f_bavail * found.f_frsize < _ENOUGH:
+        return
+    config.stash[_own_folder] = Path(tempfile.mkdtemp(prefix="patchmgr-tests-", dir=_MEMORY))
+    os.environ["TMPDIR"] = tempfile.tempdir = str(config.stash[_own_folder])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove what is left in memory."""
+    if _own_folder in config.stash:
+        shutil.rmtree(config.stash[_own_folder], ignore_errors=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hermetic_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Point HOME, caches, editor, time zone and git at an empty place that stays empty."""
+    with pytest.MonkeyPatch.context() as patched:
+        home = make_hermetic(tmp_path_factory.mktemp("session") / "home", patched)
+        yield home
+        assert not list(home.iterdir()), "a test that writes there needs the fixture `hermetic`"
+
+
+@pytest.fixture
 def hermetic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Point HOME, caches, editor, time zone and git at an empty place; return it."""
-    return make_hermetic(tmp_path / "home", monkeypatch)
+    """Point HOME and the folders below it at a place of the test's own; return it."""
+    home = tmp_path / "home"
+    home.mkdir()
+    for name, place in _homes(home).items():
+        monkeypatch.setenv(name, place)
+    return home
+
+
+@pytest.fixture(scope="session")
+def _folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tests")
+
+
+@pytest.fixture
+def tmp_path(_folders: Path) -> Iterator[Path]:
+    """Return the folder of one test: pytest's own looks through all of them to make another."""
+    with tempfile.TemporaryDirectory(dir=_folders) as folder:
+        yield Path(folder)
+
+
+def _homes(home: Path) -> dict[str, str]:
+    return {
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / "cache"),
+        "XDG_CONFIG_HOME": str(home / "config"),
+    }
 
 
 def make_hermetic(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -40,9 +94,7 @@ def make_hermetic(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if name.startswith(("GIT_", "PATCHMGR_", "PIP_", "UV_")) and name != MIRRORS:
             monkeypatch.delenv(name)
     fixed = {
-        "HOME": str(home),
-        "XDG_CACHE_HOME": str(home / "cache"),
-        "XDG_CONFIG_HOME": str(home / "config"),
+        **_homes(home),
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_AUTHOR_NAME": "A. Author",

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,26 +22,10 @@ if TYPE_CHECKING:
     from tests.commands.scenes import Stage
 
 
-_MEMORY = Path("/dev/shm")
-_ENOUGH = 512 * 1024 * 1024
-
-
-@contextmanager
-def quick_folder(otherwise: Path) -> Iterator[Path]:
-    """Give a folder in memory where the machine has room for one: these tests write much."""
-    found = os.statvfs(_MEMORY) if os.access(_MEMORY, os.W_OK) else None
-    if found is None or found.f_bavail * found.f_frsize < _ENOUGH:
-        yield otherwise
-        return
-    with tempfile.TemporaryDirectory(prefix="patchmgr-", dir=_MEMORY) as folder:
-        yield Path(folder)
-
-
-@pytest.fixture
-def tmp_path(tmp_path: Path) -> Iterator[Path]:
-    """Return the folder of one test."""
-    with quick_folder(tmp_path) as folder:
-        yield folder
+@pytest.fixture(autouse=True)
+def own_home(hermetic: Path) -> Path:
+    """Give each test a home, and a cache with its stores, of its own."""
+    return hermetic
 
 
 @dataclass(frozen=True)
@@ -128,11 +109,9 @@ def one_process() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an upstream with one commit that every scene copies; nobody writes to it."""
-    folder = tmp_path_factory.mktemp("started")
-    with pytest.MonkeyPatch.context() as patched:
-        make_hermetic(folder / "home", patched)
-        Repository(folder / "upstream").commit({"README": "upstream\n"}, "start")
-    return folder / "upstream"
+    upstream = Repository(tmp_path_factory.mktemp("started") / "upstream")
+    upstream.commit({"README": "upstream\n"}, "start")
+    return upstream.root
 
 
 @pytest.fixture
@@ -150,15 +129,14 @@ def scene(tmp_path: Path, run: Run, started: Path) -> Scene:
 
 
 @pytest.fixture(scope="session")
-def built_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def built_stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     """Return the stage that every test copies; nobody writes to it."""
     from tests.commands.scenes import build
 
-    with quick_folder(tmp_path_factory.mktemp("stage")) as folder:
-        with pytest.MonkeyPatch.context() as patched:
-            make_hermetic(folder / "home", patched)
-            built = build(folder)
-        yield built
+    folder = tmp_path_factory.mktemp("stage")
+    with pytest.MonkeyPatch.context() as patched:
+        make_hermetic(folder / "home", patched)
+        return build(folder)
 
 
 @pytest.fixture

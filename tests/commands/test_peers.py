@@ -10,35 +10,32 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Answer, Run, Scene, quick_folder
+from tests.commands.conftest import Answer, Run, Scene
 from tests.commands.scenes import picture, plant, text, work_tree
-from tests.conftest import Repository, make_hermetic
+from tests.conftest import Repository
 
 Told = tuple[Scene, str]
 
 
 @pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Repository, str]]:
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, str]:
     """Return an upstream with five commits on its base that every tool can hold."""
-    with quick_folder(tmp_path_factory.mktemp("peers")) as folder:
-        with pytest.MonkeyPatch.context() as patched:
-            make_hermetic(folder / "home", patched)
-            repository = Repository(folder / "upstream")
-            files = {"a.txt": text(), "b.txt": text(), "crlf.txt": "1\r\n2\r\n", "end": "no feed"}
-            base = plant(repository, files, "start")
-            plant(repository, {"a.txt": text(l3="three\n")}, "area: one\n\nWhy it is so.\n\nBug: 7")
-            plant(repository, {"b.txt": None, "sub/c.txt": text()}, "move")
-            plant(repository, {"crlf.txt": "1\r\n2\r\n3\r\n"}, "CR LF")
-            plant(repository, {"end": "no feed!"}, "end")
-            repository.commit(
-                {"\u00fc.txt": "\u00fc\n"}, "\u00fcnicode", author="J\u00f6rg <j@example.org>"
-            )
-        yield repository, base
+    repository = Repository(tmp_path_factory.mktemp("peers") / "upstream")
+    files = {"a.txt": text(), "b.txt": text(), "crlf.txt": "1\r\n2\r\n", "end": "no feed"}
+    base = plant(repository, files, "start")
+    plant(repository, {"a.txt": text(l3="three\n")}, "area: one\n\nWhy it is so.\n\nBug: 7")
+    plant(repository, {"b.txt": None, "sub/c.txt": text()}, "move")
+    plant(repository, {"crlf.txt": "1\r\n2\r\n3\r\n"}, "CR LF")
+    plant(repository, {"end": "no feed!"}, "end")
+    repository.commit(
+        {"\u00fc.txt": "\u00fc\n"}, "\u00fcnicode", author="J\u00f6rg <j@example.org>"
+    )
+    return repository, base
 
 
 @pytest.fixture

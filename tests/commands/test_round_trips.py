@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Run, Scene, quick_folder
+from tests.commands.conftest import Run, Scene
 from tests.commands.scenes import Picture, picture
-from tests.conftest import Repository, make_hermetic
+from tests.conftest import Repository
 
 HUGE = b"x" * 1_000_000
 Files = Mapping[str, bytes | None]
@@ -91,14 +91,10 @@ def tell(repository: Repository) -> str:
 
 
 @pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Repository, str]]:
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, str]:
     """Return an upstream with all kinds of changes on top of a commit; nobody writes to it."""
-    with quick_folder(tmp_path_factory.mktemp("kinds")) as folder:
-        with pytest.MonkeyPatch.context() as patched:
-            make_hermetic(folder / "home", patched)
-            repository = Repository(folder / "upstream")
-            base = tell(repository)
-        yield repository, base
+    repository = Repository(tmp_path_factory.mktemp("kinds") / "upstream")
+    return repository, tell(repository)
 
 
 @pytest.fixture
