@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -74,9 +74,28 @@ def _folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tmp_path(_folders: Path) -> Iterator[Path]:
-    """Return the folder of one test: pytest's own looks through all of them to make another."""
-    with tempfile.TemporaryDirectory(dir=_folders) as folder:
-        yield Path(folder)
+    """Return the folder of one test; it has the same path in each, so `once` can copy states."""
+    folder = _folders / "test"
+    folder.mkdir()
+    yield folder
+    with tempfile.TemporaryDirectory(dir=_folders) as trash:
+        folder.rename(Path(trash, "test"))
+
+
+_states: dict[str, tempfile.TemporaryDirectory[str]] = {}
+
+
+def once(key: str, folder: Path, names: Collection[str], make: Callable[[], object]) -> None:
+    """Make folders in the one of a test; each test after it gets copies of them."""
+    if key not in _states:
+        make()
+        _states[key] = tempfile.TemporaryDirectory(prefix="patchmgr-state-")
+        for name in filter(lambda name: (folder / name).exists(), names):
+            shutil.copytree(folder / name, Path(_states[key].name, name), symlinks=True)
+        return
+    for kept in Path(_states[key].name).iterdir():
+        shutil.rmtree(folder / kept.name, ignore_errors=True)
+        shutil.copytree(kept, folder / kept.name, symlinks=True)
 
 
 def _homes(home: Path) -> dict[str, str]:

@@ -15,8 +15,8 @@ import pytest
 
 from patchmgr import cli
 from tests.commands.constructed import FORMS, Story
-from tests.commands.shared_process import shared_process
-from tests.conftest import Repository, make_hermetic
+from tests.commands.shared_process import shared_process, shared_readers
+from tests.conftest import Repository, make_hermetic, once
 
 if TYPE_CHECKING:
     from tests.commands.scenes import Stage
@@ -106,6 +106,12 @@ def one_process() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def one_reader() -> Iterator[None]:
+    with shared_readers():
+        yield
+
+
 @pytest.fixture(scope="session")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an upstream with one commit that every scene copies; nobody writes to it."""
@@ -117,15 +123,16 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def scene(tmp_path: Path, run: Run, started: Path) -> Scene:
     """Return an empty upstream that a workspace follows by borrowing its objects."""
-    shutil.copytree(started, tmp_path / "upstream")
-    upstream = Repository(tmp_path / "upstream")
-    root = tmp_path / "workspace"
-    run("init", root)
-    run(
-        "-C", root, "upstream", "add", "up",
-        "--git", upstream.root, "--reference", upstream.root,
-    )  # fmt: skip
-    return Scene(upstream, root, run)
+    root, upstream = tmp_path / "workspace", tmp_path / "upstream"
+
+    def make() -> None:
+        shutil.copytree(started, upstream)
+        run("init", root)
+        at = ("--git", upstream, "--reference", upstream)
+        run("-C", root, "upstream", "add", "up", *at)
+
+    once("scene", tmp_path, ("home", "upstream", "workspace"), make)
+    return Scene(Repository(upstream), root, run)
 
 
 @pytest.fixture(scope="session")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.commands.conftest import Answer, invoke
-from tests.commands.scenes import Picture, Stage, picture
-from tests.conftest import Repository
+from tests.commands.scenes import PARTS, Picture, Stage, picture
+from tests.conftest import Repository, once
 
 
 @dataclass(frozen=True)
@@ -80,22 +81,15 @@ class Hands:
         return files, picture(self.root)
 
 
-_MADE: dict[str, dict[str, bytes]] = {}
-
-
 def made(stage: Stage, key: str, make: Callable[[Hands], None]) -> Hands:
-    """Return a desk with a series that is made once in a session, and pushed in each test."""
-    if key not in _MADE:
-        desk = hands(stage, name="w")
-        make(desk)
-        _MADE[key] = {path.name: path.read_bytes() for path in desk.folder.iterdir()}
-        return desk
-    stage.run("series", "new", "w", "--upstream", "up", "--base", stage.base)
-    desk = Hands(stage, stage.clone(), "w")
-    for name, raw in _MADE[key].items():
-        (desk.folder / name).write_bytes(raw)
-    desk.run("push", "-a", "--series", "w")
-    return desk
+    """Return a desk with pushed patches that is made once in a session, and copied in each test."""
+
+    def begin() -> None:
+        make(hands(stage, name="w"))
+        shutil.rmtree(stage.root / ".patchmgr/log")  # every test begins with an empty one
+
+    once(key, stage.folder, PARTS, begin)
+    return Hands(stage, Repository(stage.folder / "checkout", is_there=True), "w")
 
 
 def hands(stage: Stage, *, name: str = "s") -> Hands:

@@ -16,8 +16,8 @@ from typer.core import TyperGroup
 
 from patchmgr import cli
 from tests.commands.conftest import Answer, invoke
-from tests.commands.scenes import Stage, plant, text
-from tests.conftest import Repository
+from tests.commands.scenes import PARTS, Stage, plant, text
+from tests.conftest import Repository, once
 
 
 @dataclass(frozen=True)
@@ -218,10 +218,14 @@ def command_names() -> Iterator[str]:
 
 def make_place(stage: Stage, state: str) -> Place:
     """Return a place in a state."""
-    place = Place(stage, stage.clone())
-    place.out.mkdir()
-    STATES[state](place)
-    return place
+
+    def make() -> None:
+        place = Place(stage, stage.clone())
+        place.out.mkdir()
+        STATES[state](place)
+
+    once(f"place {state}", stage.folder, PARTS, make)
+    return Place(stage, Repository(stage.folder / "checkout", is_there=True))
 
 
 def restorer(*places: Path) -> Callable[[], None]:

@@ -19,6 +19,7 @@ from tests.commands.conftest import Answer, invoke
 from tests.conftest import Repository
 
 LINES = [f"line {n}\n" for n in range(60)]
+PARTS = ("cache", "workspace", "checkout", "out")  # what tests of commands write to
 Picture = dict[str, tuple[str, int, bytes]]
 
 
@@ -194,6 +195,7 @@ def build(folder: Path) -> Stage:
         plant(upstream, {"pkg/a.py": new, f"{name}.txt": "x\n"}, f"upstream: {name}")
     plant(upstream, {"new/deep/file.txt": "new\n"}, "upstream: has a half")
     upstream.git("checkout", "--quiet", "main")
+    upstream.git("repack", "-a", "-d", "--quiet")  # two files for each copy, and not a hundred
     root = folder / "workspace"
     stage = Stage(folder, upstream, root, base, fork)
     invoke("init", root)

@@ -1,14 +1,18 @@
-"""One process for the work on syntax trees of all commands that a test run makes."""
+"""Processes that a command leaves to the next one: for syntax trees, and for what a store has."""
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from patchmgr.plumbing.kept_apart import StructureApart
+from patchmgr.plumbing.objects import ObjectReader
 
 
 @contextmanager
@@ -52,3 +56,47 @@ def shared_process() -> Iterator[None]:
             for process in idle:
                 with process:
                     process.kill()
+
+
+@contextmanager
+def shared_readers() -> Iterator[None]:
+    """Let each command leave the reader of a repository to the next one of the same test.
+
+    A reader with a question open and the one of a bench, which is deleted, end as they always do.
+    """
+    idle: dict[tuple[int, Path], subprocess.Popen[bytes]] = {}
+    asking = set[int]()
+    ask, answers, close = ObjectReader._ask, ObjectReader._answers, ObjectReader.close
+
+    def ask_or_take(self: ObjectReader, verb: str, names: Sequence[str]) -> subprocess.Popen[bytes]:
+        place = (os.getpid(), self.git_dir)
+        if self._asker == place[0] and not self._processes and place in idle:
+            self._processes["--batch-command"] = idle.pop(place)
+        return ask(self, verb, names)
+
+    def answers_noted(self: ObjectReader, verb: str, names: Sequence[str]) -> Any:
+        asking.add(id(self))
+        yield from answers(self, verb, names)
+        asking.discard(id(self))
+
+    def leave(self: ObjectReader) -> None:
+        place = (os.getpid(), self.git_dir)
+        is_kept = self._asker == place[0] and id(self) not in asking and not self._is_split
+        if is_kept and place not in idle and not self.git_dir.name.startswith("bench-"):
+            process = self._processes.pop("--batch-command", None)
+            if process is not None:
+                idle[place] = process
+        asking.discard(id(self))
+        close(self)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ObjectReader, "_ask", ask_or_take)
+        patched.setattr(ObjectReader, "_answers", answers_noted)
+        patched.setattr(ObjectReader, "close", leave)
+        try:
+            yield
+        finally:
+            for (_, folder), process in idle.items():
+                last = ObjectReader(folder)
+                last._processes["--batch-command"] = process
+                close(last)
