@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from msgspec import Struct
@@ -244,7 +244,9 @@ def _repository(folder: Path) -> tuple[Path, Path, Path | None]:
     return git_dir, private, top
 
 
-def _ask_paths(folder: Path, *questions: str) -> list[str]:
+@cache
+def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
+    """Ask git about a folder, once in a run: a command asks again and again where its clone is."""
     arguments = ["rev-parse", "--path-format=absolute", *questions]
     try:
         # The network's environment is the one that has the user's configuration in it.
@@ -259,4 +261,4 @@ def _ask_paths(folder: Path, *questions: str) -> list[str]:
     lines = door.text(printed).removesuffix("\n").split("\n")
     if len(lines) != len(questions):
         raise PatchmgrError("usage", f"{folder} has a line break in its path")
-    return lines
+    return tuple(lines)

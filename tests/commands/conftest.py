@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from patchmgr import cli
+from patchmgr.plumbing import clones
 from tests.commands.constructed import FORMS, Story
 from tests.commands.shared_process import shared_process, shared_readers
 from tests.conftest import Repository, make_hermetic, once
+from tests.long import LONG
 
 if TYPE_CHECKING:
     from tests.commands.scenes import Stage
@@ -59,6 +62,7 @@ Run = Callable[..., Answer]
 def invoke(*arguments: str | Path) -> Answer:
     """Run `patchmgr ARGUMENTS…` in this process."""
     out, err = _Stream(), _Stream()
+    clones._ask_paths.cache_clear()  # a process is one command
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "argv", ["patchmgr", *map(str, arguments)])
         patched.setattr(sys, "stdout", out)
@@ -164,7 +168,16 @@ def empty(stage: Stage) -> Stage:
     return stage
 
 
-@pytest.fixture(params=FORMS, ids=[form.name for form in FORMS])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Play a story in one of the forms, and where there is time or the form matters in all."""
+    if "story" in metafunc.fixturenames:
+        is_each = LONG or metafunc.definition.get_closest_marker("each_form")
+        at = zlib.crc32(metafunc.function.__name__.encode()) % len(FORMS)
+        forms = FORMS if is_each else FORMS[at : at + 1]
+        metafunc.parametrize("story", forms, ids=[form.name for form in forms], indirect=True)
+
+
+@pytest.fixture
 def story(request: Any, scene: Scene) -> Story:
-    """Return a story without patches, in each form."""
+    """Return a story without patches, in a form."""
     return Story(scene, request.param)

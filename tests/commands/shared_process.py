@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from patchmgr.plumbing import answers
 from patchmgr.plumbing.kept_apart import StructureApart
 from patchmgr.plumbing.objects import ObjectReader
 
@@ -25,6 +26,7 @@ def shared_process() -> Iterator[None]:
     idle: list[subprocess.Popen[bytes]] = []
     asking = set[int]()
     start, ask, close = StructureApart._start, StructureApart._ask, StructureApart.close
+    program = list(answers._program())  # nobody edits it meanwhile
 
     def start_or_take(self: StructureApart, *, is_early: bool = False) -> subprocess.Popen[bytes]:
         if not idle:
@@ -48,6 +50,7 @@ def shared_process() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(StructureApart, "_start", start_or_take)
+        patched.setattr(answers, "_program", lambda: program)
         patched.setattr(StructureApart, "_ask", ask_noted)
         patched.setattr(StructureApart, "close", leave)
         try:
@@ -66,7 +69,7 @@ def shared_readers() -> Iterator[None]:
     """
     idle: dict[tuple[int, Path], subprocess.Popen[bytes]] = {}
     asking = set[int]()
-    ask, answers, close = ObjectReader._ask, ObjectReader._answers, ObjectReader.close
+    ask, replies, close = ObjectReader._ask, ObjectReader._answers, ObjectReader.close
 
     def ask_or_take(self: ObjectReader, verb: str, names: Sequence[str]) -> subprocess.Popen[bytes]:
         place = (os.getpid(), self.git_dir)
@@ -74,9 +77,9 @@ def shared_readers() -> Iterator[None]:
             self._processes["--batch-command"] = idle.pop(place)
         return ask(self, verb, names)
 
-    def answers_noted(self: ObjectReader, verb: str, names: Sequence[str]) -> Any:
+    def replies_noted(self: ObjectReader, verb: str, names: Sequence[str]) -> Any:
         asking.add(id(self))
-        yield from answers(self, verb, names)
+        yield from replies(self, verb, names)
         asking.discard(id(self))
 
     def leave(self: ObjectReader) -> None:
@@ -91,7 +94,7 @@ def shared_readers() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ObjectReader, "_ask", ask_or_take)
-        patched.setattr(ObjectReader, "_answers", answers_noted)
+        patched.setattr(ObjectReader, "_answers", replies_noted)
         patched.setattr(ObjectReader, "close", leave)
         try:
             yield

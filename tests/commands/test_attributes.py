@@ -13,7 +13,7 @@ import pytest
 
 from tests.commands.conftest import Answer, Scene, invoke
 from tests.commands.scenes import one_line, picture
-from tests.conftest import Repository
+from tests.conftest import Repository, once
 
 TEXT = "".join(f"line {number} ü\n" for number in range(9))
 
@@ -111,7 +111,10 @@ def clone_of(scene: Scene, case: Case, name: str = "checkout") -> Repository:
 @pytest.fixture(params=CASES)
 def place(request: Any, scene: Scene) -> Place:
     """Return a place for each case."""
-    return begin(scene, CASES[request.param])
+    case = CASES[request.param]
+    names = ("home", "upstream", "workspace", "checkout")
+    once(f"attributes {request.param}", scene.root.parent, names, lambda: begin(scene, case))
+    return Place(scene, case, Repository(scene.root.parent / "checkout", is_there=True))
 
 
 def test_a_patch_says_what_git_diff_says_and_comes_and_goes(place: Place) -> None:

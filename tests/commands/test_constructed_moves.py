@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from tests.commands.constructed import (
@@ -14,6 +15,8 @@ from tests.commands.constructed import (
     say,
     twenty,
 )
+
+pytestmark = pytest.mark.each_form  # each has its own way to find a function
 
 FIX = put(10, 4, *(say(10, 4, variant=n) for n in (1, 2)))
 SECOND = put(16, 5, say(16, 5, variant=1))

@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 from tests.commands.constructed import Document, Edit, Story, add, say
 
+pytestmark = pytest.mark.each_form  # each has its own sets
+
 _ONE_LINE = {
     "python": 'KINDS = {{"{}"}}\n\n\n',
     "cxx": 'static const std::set<std::string> kinds = {{"{}"}};\n\n',

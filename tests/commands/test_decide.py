@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Answer, Run, Scene
-from tests.commands.constructed import CXX, FORMS, PYTHON, TEXT, Form, Say, Story, put
+from tests.commands.constructed import CXX, PYTHON, TEXT, Form, Say, Story, put
 from tests.commands.test_rebase import fork, verdicts, workspace_files
 
 STEPS = [f"    step_{n}(plant)\n" for n in range(12)]
@@ -301,12 +301,6 @@ def test_apply_asks_nothing(likely: Scene, tmp_path: Path, run: Run) -> None:
     likely.upstream.git("clone", "--quiet", ".", str(tmp_path / "clone"))
     run("-C", likely.root, "apply", "s", "--to", tmp_path / "clone")
     assert (tmp_path / "clone/f.py").read_text() == source(l4=MINE, l8=ALIKE)
-
-
-@pytest.fixture(params=FORMS, ids=[form.name for form in FORMS])
-def story(request: Any, scene: Scene) -> Story:
-    """Return a story without patches, in each form."""
-    return Story(scene, request.param)
 
 
 def pair(name: str) -> tuple[Say, Say]:
