@@ -57,6 +57,7 @@ class _Stream(io.TextIOWrapper):
 
 
 Run = Callable[..., Answer]
+SCENE = ("home", "upstream", "workspace")  # the folders of a scene
 
 
 def invoke(*arguments: str | Path) -> Answer:
@@ -135,7 +136,7 @@ def scene(tmp_path: Path, run: Run, started: Path) -> Scene:
         at = ("--git", upstream, "--reference", upstream)
         run("-C", root, "upstream", "add", "up", *at)
 
-    once("scene", tmp_path, ("home", "upstream", "workspace"), make)
+    once("scene", tmp_path, SCENE, make)
     return Scene(Repository(upstream), root, run)
 
 

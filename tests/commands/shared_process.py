@@ -67,12 +67,16 @@ def shared_readers() -> Iterator[None]:
 
     A reader with a question open and the one of a bench, which is deleted, end as they always do.
     """
-    idle: dict[tuple[int, Path], subprocess.Popen[bytes]] = {}
+    idle: dict[tuple[int, Path, int], subprocess.Popen[bytes]] = {}
     asking = set[int]()
     ask, replies, close = ObjectReader._ask, ObjectReader._answers, ObjectReader.close
 
+    def where(reader: ObjectReader) -> tuple[int, Path, int]:
+        is_there = reader.git_dir.exists()  # it may be another one by now
+        return os.getpid(), reader.git_dir, reader.git_dir.stat().st_ino if is_there else 0
+
     def ask_or_take(self: ObjectReader, verb: str, names: Sequence[str]) -> subprocess.Popen[bytes]:
-        place = (os.getpid(), self.git_dir)
+        place = where(self)
         if self._asker == place[0] and not self._processes and place in idle:
             self._processes["--batch-command"] = idle.pop(place)
         return ask(self, verb, names)
@@ -83,7 +87,7 @@ def shared_readers() -> Iterator[None]:
         asking.discard(id(self))
 
     def leave(self: ObjectReader) -> None:
-        place = (os.getpid(), self.git_dir)
+        place = where(self)
         is_kept = self._asker == place[0] and id(self) not in asking and not self._is_split
         if is_kept and place not in idle and not self.git_dir.name.startswith("bench-"):
             process = self._processes.pop("--batch-command", None)
@@ -99,7 +103,7 @@ def shared_readers() -> Iterator[None]:
         try:
             yield
         finally:
-            for (_, folder), process in idle.items():
+            for (_, folder, _), process in idle.items():
                 last = ObjectReader(folder)
                 last._processes["--batch-command"] = process
                 close(last)

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.commands.conftest import Answer, Scene
+from tests.commands.conftest import SCENE, Answer, Scene
 from tests.commands.test_rebase import fork, text, verdicts, workspace_files
+from tests.conftest import once
 
 WORK = ".patchmgr/rebase/s/fork-change-1.patch"
 
@@ -48,20 +49,28 @@ def merged(scene: Scene, base: str, ours: str, theirs: str, code: int = 0) -> st
 @pytest.fixture
 def collided(scene: Scene) -> Scene:
     """Return a scene with one region in conflict, left by a rebase."""
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+
+    def make() -> None:
+        scene.upstream.commit({"a": text()})
+        fork(scene, {"a": text(l10="ours\n")})
+        scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+        scene.rebase("s", "--onto", "upstream/main", code=3)
+
+    once("collided", scene.root.parent, SCENE, make)
     return scene
 
 
 @pytest.fixture
 def twice(scene: Scene) -> Scene:
     """Return a scene with two regions in conflict in one file."""
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n", l40="mine\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n", l40="yours\n")}, "upstream: collides")
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+
+    def make() -> None:
+        scene.upstream.commit({"a": text()})
+        fork(scene, {"a": text(l10="ours\n", l40="mine\n")})
+        scene.upstream.commit({"a": text(l10="theirs\n", l40="yours\n")}, "upstream: collides")
+        scene.rebase("s", "--onto", "upstream/main", code=3)
+
+    once("twice", scene.root.parent, SCENE, make)
     return scene
 
 

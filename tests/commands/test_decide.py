@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.commands.conftest import Answer, Run, Scene
+from tests.commands.conftest import SCENE, Answer, Run, Scene
 from tests.commands.constructed import CXX, PYTHON, TEXT, Form, Say, Story, put
 from tests.commands.test_rebase import fork, verdicts, workspace_files
+from tests.conftest import once
 
 STEPS = [f"    step_{n}(plant)\n" for n in range(12)]
 MINE = "    basin = plant.drain('sieve', 9)\n    if basin > 40: plant.ring(basin, 'bell')\n"
@@ -32,11 +33,15 @@ PATCH = "fork-change-1.patch"
 @pytest.fixture
 def likely(scene: Scene) -> Scene:
     """Return a scene where upstream has our patch in other words, and it would merge."""
-    scene.upstream.commit({"f.py": source(), "b": "b\n"})
-    fork(scene, {"f.py": source(l4=MINE)})
-    scene.upstream.commit({"b": "c\n"}, "upstream: before (#6)")
-    scene.upstream.commit({"f.py": source(l8=ALIKE)}, "upstream: the same (#7)")
-    scene.upstream.commit({"b": "d\n"}, "upstream: after (#8)")
+
+    def make() -> None:
+        scene.upstream.commit({"f.py": source(), "b": "b\n"})
+        fork(scene, {"f.py": source(l4=MINE)})
+        scene.upstream.commit({"b": "c\n"}, "upstream: before (#6)")
+        scene.upstream.commit({"f.py": source(l8=ALIKE)}, "upstream: the same (#7)")
+        scene.upstream.commit({"b": "d\n"}, "upstream: after (#8)")
+
+    once("likely", scene.root.parent, SCENE, make)
     return scene
 
 
@@ -219,9 +224,8 @@ def test_a_rebase_without_conflicts_leaves_nothing_to_decide(likely: Scene) -> N
 
 
 def test_a_patch_of_two_series_needs_the_series(likely: Scene) -> None:
-    box = likely.root.parent / "s.mbox"
     base = likely.upstream.git("rev-parse", "main~3")
-    likely.series("t", base, box.read_bytes())
+    likely.series("t", base, likely.upstream.patches(f"{base}..fork-s"))
     likely.rebase("--onto", "upstream/main", "--dry-run", code=3)
     assert "s, t have a fork-change-1.patch" in decide(likely, PATCH, "absorbed", code=2).err
     decide(likely, PATCH, "absorbed", "--series", "t")

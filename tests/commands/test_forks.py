@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from tests.commands.conftest import Answer, Scene
+from tests.commands.conftest import SCENE, Answer, Scene
 from tests.commands.scenes import one_line, picture, text
-from tests.conftest import Repository
+from tests.conftest import Repository, once
 
 Files = dict[str, bytes | str | None]
 
@@ -65,12 +65,16 @@ class Fork(Struct, frozen=True):
 @pytest.fixture
 def fork(scene: Scene, make_repository: Callable[[str], Repository]) -> Fork:
     upstream = scene.upstream
-    upstream.commit({"a": text(), "b": text(), "c/d": text(), "bytes": b"\0\1"}, "base")
-    clone = make_repository("fork")
-    clone.git("remote", "add", "origin", str(upstream.root))
-    clone.git("fetch", "--quiet", "origin")
-    clone.git("reset", "--quiet", "--hard", "origin/main")
-    return Fork(scene, clone)
+
+    def make() -> None:
+        upstream.commit({"a": text(), "b": text(), "c/d": text(), "bytes": b"\0\1"}, "base")
+        clone = make_repository("fork")
+        clone.git("remote", "add", "origin", str(upstream.root))
+        clone.git("fetch", "--quiet", "origin")
+        clone.git("reset", "--quiet", "--hard", "origin/main")
+
+    once("fork", scene.root.parent, (*SCENE, "fork"), make)
+    return Fork(scene, make_repository("fork"))
 
 
 def clean(fork: Fork) -> None:
@@ -182,12 +186,12 @@ STORIES = [
 ]
 
 
-@pytest.mark.parametrize(("story", "linear", "by_merge"), STORIES)
+@pytest.mark.parametrize(("course", "linear", "by_merge"), STORIES)
 def test_the_series_ends_in_the_tree_of_the_fork(
-    fork: Fork, story: Callable[[Fork], None], linear: list[str], by_merge: int | None
+    fork: Fork, course: Callable[[Fork], None], linear: list[str], by_merge: int | None
 ) -> None:
     base = fork.scene.upstream.head()
-    story(fork)
+    course(fork)
     pin = fork.scene.upstream.head()
     fork.series("s", pin)
     wanted: dict[str, int] = {"linearize": len(linear)}
@@ -368,12 +372,12 @@ def started(
 
 
 @pytest.mark.parametrize(
-    ("story", "ref"), [(clean, "origin/main"), (evil, "main"), (squashed, "origin/main")]
+    ("course", "ref"), [(clean, "origin/main"), (evil, "main"), (squashed, "origin/main")]
 )
 def test_a_workspace_of_a_branch_in_one_command(
-    fork: Fork, tmp_path: Path, story: Callable[[Fork], object], ref: str
+    fork: Fork, tmp_path: Path, course: Callable[[Fork], object], ref: str
 ) -> None:
-    story(fork)
+    course(fork)
     fork.clone.git("branch", "--quiet", "-m", "main", "work")
     fork.clone.git("branch", "--quiet", "--track", "main", "origin/main")
     at = tmp_path / "new"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.commands.desks import Hands, hands
-from tests.commands.scenes import Stage, one_line, text
+from tests.commands.scenes import PARTS, Stage, one_line, text
 from tests.commands.test_refreshing import diff_of
+from tests.conftest import Repository, once
 
 
 @pytest.fixture
 def desk(stage: Stage) -> Hands:
     """Return a desk at the two patches of the stage, both pushed."""
-    desk = hands(stage)
-    desk.run("push", "-a")
-    return desk
+    once("heading", stage.folder, PARTS, lambda: hands(stage).run("push", "-a"))
+    return Hands(stage, Repository(stage.folder / "checkout", is_there=True), "s")
 
 
 def header(desk: Hands, name: str) -> str:

@@ -15,8 +15,8 @@ import pytest
 from tests.commands.conftest import invoke
 from tests.commands.scenes import changed, picture, text
 from tests.commands.test_packages import Shop
-from tests.commands.wheels import DEMO, House, environment, install, uninstall
-from tests.conftest import Repository
+from tests.commands.wheels import DEMO, House, environment, install, site_of, uninstall
+from tests.conftest import Repository, once
 
 FIXES: list[Mapping[str, bytes | str | None]] = [
     {"demo/a.py": text(l30="ours\n")},
@@ -31,9 +31,14 @@ PATHS = ["demo/a.py", "demo/b.py", "demo/data/include/demo/x.h", "demo/gone.py",
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     """Return an environment with demo 1.0 and a series of three patches on it."""
     shop = Shop(tmp_path, tmp_path / "workspace")
-    (tmp_path / "index").mkdir()
     monkeypatch.setenv("PIP_INDEX_URL", (tmp_path / "index").as_uri())
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    once("house", tmp_path, ("home", "index", "venv", "workspace"), lambda: settle(shop))
+    return House(shop, site_of(tmp_path / "venv"))
+
+
+def settle(shop: Shop) -> None:
+    (shop.folder / "index").mkdir()
     shop.offer("1.0", DEMO)
     shop.offer("1.1", {**DEMO, "demo/a.py": text(l2="theirs\n\n")})
     shop.offer("1.2", {**DEMO, "demo/a.py": text(l2="theirs\n\n", l30="ours\n")})
@@ -41,10 +46,9 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     assert invoke("init", shop.root).code == 0
     shop.run("upstream", "add", "demo", "--package", "demo")
     shop.run("series", "new", "s", "--upstream", "demo", "--base", "v1.0")
-    house = House(shop, environment(tmp_path / "venv"))
+    house = House(shop, environment(shop.folder / "venv"))
     house.series(*FIXES)
     install(house.site, "1.0", DEMO)
-    return house
 
 
 def release(version: str) -> dict[str, str]:

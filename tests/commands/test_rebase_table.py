@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.commands.conftest import Run, Scene, invoke
+from tests.commands.conftest import SCENE, Run, Scene, invoke
 from tests.commands.index import Index
 from tests.commands.test_rebase import fork, text, workspace_files
-from tests.conftest import Repository
+from tests.conftest import Repository, once
 
 RELEASES = ("--every", "release", "--dry-run")
 
@@ -31,23 +31,27 @@ def tagged(scene: Scene) -> Scene:
 
     v2.0rc1 is before it; v1.2 is on a branch of its own; a last commit has no tag.
     """
-    scene.upstream.commit({"a": text()})
-    scene.upstream.git("tag", "v1.0")
-    fork(scene, {"a": text(l10="one\n")}, {"a": text(l10="one\n", l40="two\n")})
-    for tag, edits in {
-        "v1.1": {"l10": "one\n"},
-        "v2.0rc1": {"l10": "one\n", "l40": "other\n"},
-        "v2.0": {"l10": "one\n", "l40": "other\n", "l1": "x\n"},
-        "sometag": {"l10": "one\n", "l40": "two\n"},
-    }.items():
-        scene.upstream.commit({"a": text(**edits)}, f"upstream: {tag}")
-        scene.upstream.git("tag", "-a", "-m", tag, tag)
-        if tag == "v1.1":
-            scene.upstream.git("checkout", "--quiet", "-b", "releases")
-            scene.upstream.commit({"b": "x\n"}, "upstream: v1.2")
-            scene.upstream.git("tag", "v1.2")
-            scene.upstream.git("checkout", "--quiet", "main")
-    scene.run("-C", scene.root, "upstream", "fetch")
+
+    def make() -> None:
+        scene.upstream.commit({"a": text()})
+        scene.upstream.git("tag", "v1.0")
+        fork(scene, {"a": text(l10="one\n")}, {"a": text(l10="one\n", l40="two\n")})
+        for tag, edits in {
+            "v1.1": {"l10": "one\n"},
+            "v2.0rc1": {"l10": "one\n", "l40": "other\n"},
+            "v2.0": {"l10": "one\n", "l40": "other\n", "l1": "x\n"},
+            "sometag": {"l10": "one\n", "l40": "two\n"},
+        }.items():
+            scene.upstream.commit({"a": text(**edits)}, f"upstream: {tag}")
+            scene.upstream.git("tag", "-a", "-m", tag, tag)
+            if tag == "v1.1":
+                scene.upstream.git("checkout", "--quiet", "-b", "releases")
+                scene.upstream.commit({"b": "x\n"}, "upstream: v1.2")
+                scene.upstream.git("tag", "v1.2")
+                scene.upstream.git("checkout", "--quiet", "main")
+        scene.run("-C", scene.root, "upstream", "fetch")
+
+    once("tagged", scene.root.parent, SCENE, make)
     return scene
 
 

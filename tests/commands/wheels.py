@@ -117,9 +117,14 @@ def environment(root: Path) -> Path:
     (root / "bin").mkdir(parents=True)
     (root / "bin/python").symlink_to(real)
     (root / "pyvenv.cfg").write_text(f"home = {os.path.dirname(real)}\n")
-    site = root / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    site = site_of(root)
     site.mkdir(parents=True)
     return site
+
+
+def site_of(root: Path) -> Path:
+    """Return the site-packages of a virtual environment."""
+    return root / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
 
 
 @dataclass(frozen=True)
