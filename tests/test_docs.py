@@ -11,6 +11,7 @@ import pytest
 
 from patchmgr.engines.absorption.reliability import Measured, measured
 from patchmgr.engines.absorption.rules import RULES
+from tests.tables import table
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/troubleshooting.md").read_text()
@@ -39,7 +40,7 @@ HEADINGS = [line for line in PAGE.splitlines() if line.startswith("### ")]
 QUOTED = [message for line in HEADINGS for message in _QUOTED.findall(line)]
 
 
-@pytest.mark.parametrize("message", [m for m in QUOTED if m not in OF_TYPER])
+@table("message", [m for m in QUOTED if m not in OF_TYPER])
 def test_a_message_that_is_explained_is_in_the_code(said: str, message: str) -> None:
     beginning = message.rstrip("…").rstrip()
     assert message in said or beginning in said

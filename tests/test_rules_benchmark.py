@@ -25,6 +25,7 @@ from benchmarks.rules import (
 from patchmgr.engines.absorption.reliability import Measured
 from patchmgr.model.outcome import FileConflict, How, HunkOutcome, Likely, PatchOutcome, Verdict
 from patchmgr.model.patch import Author
+from tests.tables import table
 
 ROW = {
     "series": "one", "kind": "A", "stores": ["a+b"], "base": "b" * 40,
@@ -98,7 +99,7 @@ def outcome(verdict: Verdict, *hows: How, likely: int = 0) -> PatchOutcome:
     return PatchOutcome("p", "Do p", b"", nobody, verdict, hunks=hunks, likely=proposals)
 
 
-@pytest.mark.parametrize(
+@table(
     ("found", "kinds"),
     [
         (outcome(A, How.RANGE, How.EXACT, How.RANGE), ("exact", "range")),

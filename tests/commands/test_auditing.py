@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
-import pytest
-
 from patchmgr.commands.auditing import Auditor
 from patchmgr.engines.audit.states import LACKS, AuditedPatch, Files, States, Told
 from patchmgr.engines.fold import Overlay
@@ -17,6 +15,7 @@ from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.plumbing.history import GitHistory, KnownHistory
 from patchmgr.plumbing.objects import StoredTree
 from tests.engines.ports import MemoryBlobs, MemoryTree
+from tests.tables import table
 
 FOUND = ("a.patch", AuditFinding("removed", True, "a.py", 3, "f", "gone", "c" * 40, "g"))
 MODE = REGULAR
@@ -78,7 +77,7 @@ def test_the_same_is_not_looked_for_twice() -> None:
     assert [asked(known, states()), asked(known, states())] == [1, 0]
 
 
-@pytest.mark.parametrize(
+@table(
     "other",
     [states(merged="n"), states(name="b.patch"), states(carrier="b.patch")],
     ids=["result", "patches", "carriers"],

@@ -19,6 +19,7 @@ from patchmgr.plumbing.formatter_tools import Toolbox
 from tests.commands.conftest import Run, Scene
 from tests.commands.constructed import FORMS, Document, Form, Story, put, say, twenty
 from tests.engines.ports import PlainMerge
+from tests.tables import table
 
 FIX = put(10, 4, say(10, 4, variant=1), say(10, 4, variant=2))
 
@@ -52,7 +53,7 @@ def test_n_a_formatter_ran_over_the_file(story: Story) -> None:
     assert told.cause() == [7]
 
 
-@pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
+@table("form", FORMS, ids=[form.name for form in FORMS])
 def test_n_where_nothing_tells_the_formatter_the_lines_of_the_patch_are_as_written(
     form: Form,
 ) -> None:

@@ -19,6 +19,7 @@ from patchmgr.commands.manual import OURS, topics
 from patchmgr.model.manual import Topic
 from tests.commands.conftest import Run
 from tests.commands.scenes import one_line
+from tests.tables import table
 
 ROOT: Any = typer.main.get_command(cli.app)
 
@@ -39,7 +40,7 @@ def options(command: Any) -> set[str]:
     return found | {"--help", "-h"}
 
 
-@pytest.mark.parametrize("words", RUNNABLE, ids="-".join)
+@table("words", RUNNABLE, ids="-".join)
 def test_every_command_says_what_it_does_and_has_an_example(words: tuple[str, ...]) -> None:
     page = page_of(RUNNABLE[words], ("patchmgr", *words))
     assert page.summary.endswith(".")
@@ -75,7 +76,7 @@ ALL_OPTIONS = {name for command in (ROOT, *COMMANDS.values()) for name in option
 OF_OTHERS = {"--keep-cr", "--series"}
 
 
-@pytest.mark.parametrize("topic", TOPICS.values(), ids=TOPICS)
+@table("topic", TOPICS.values(), ids=TOPICS)
 def test_a_topic_names_only_what_there_is(topic: Topic) -> None:
     lines = [line.strip() for line in topic.text.split("\n") if line.startswith("    patchmgr")]
     quoted = re.findall(r"`(patchmgr [^`]+)`", topic.text.replace("\n", " "))
@@ -94,7 +95,7 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@table("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_for_newcomers_types_only_what_there_is(page: Path) -> None:
     text = page.read_text()
     fenced = re.findall(r"^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
@@ -106,7 +107,7 @@ def test_a_page_for_newcomers_types_only_what_there_is(page: Path) -> None:
         check_line(re.sub(r"\$\([^)]*\)", "REF", line))
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
     ["patchmgr rebas", "patchmgr rebase --ono x", "patchmgr series shw", "git am", "patchmgr"],
 )
@@ -115,7 +116,7 @@ def test_the_check_sees_what_is_wrong(line: str) -> None:
         check_line(line)
 
 
-@pytest.mark.parametrize("topic", TOPICS.values(), ids=TOPICS)
+@table("topic", TOPICS.values(), ids=TOPICS)
 def test_a_topic_is_short_and_fits_a_terminal(topic: Topic) -> None:
     lines = topic.text.split("\n")
     assert len(lines) <= 40

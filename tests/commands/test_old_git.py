@@ -16,6 +16,7 @@ from tests.commands.test_installs import house, release
 from tests.commands.test_rebase import fork
 from tests.commands.wheels import House, install
 from tests.conftest import Repository
+from tests.tables import table
 
 __all__ = ["house"]
 
@@ -149,7 +150,7 @@ def test_a_partial_clone_is_no_upstream_then(stage: Stage, become: Become) -> No
     stage.run("upstream", "fetch", "other")
 
 
-@pytest.mark.parametrize(
+@table(
     ("version", "is_safe"),
     [((2, 34, 1), False), ((2, 39, 3), False), ((2, 39, 4), True), ((2, 43, 0), False),
      ((2, 44, 1), True), ((2, 45, 0), True), ((3, 0, 0), True)],

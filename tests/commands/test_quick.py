@@ -12,6 +12,7 @@ import pytest
 
 from patchmgr.cli import app
 from patchmgr.cli.quick import quick_command
+from tests.tables import table
 
 CALLS = [
     ("--help",), ("--version",), (), ("rebase", "--help"), ("rebas",), ("-C",), ("--nope",),
@@ -83,7 +84,7 @@ def test_what_only_conflicts_need_is_not_loaded_for_a_rebase() -> None:
     assert loaded.isdisjoint(late)
 
 
-@pytest.mark.parametrize(
+@table(
     ("closed", "code"),
     [("help >&-", 0), ("help 2>&- >&-", 0), ("nothing >&- 2>&-", 2), ("help <&- >&-", 0)],
 )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from patchmgr.engines.apart import Text, changes_between, merge_apart
+from tests.tables import table
 
 Lines = list[str]
 
@@ -43,7 +42,7 @@ APART = {
 }
 
 
-@pytest.mark.parametrize(("ours", "theirs"), APART.values(), ids=APART)
+@table(("ours", "theirs"), APART.values(), ids=APART)
 def test_changes_far_apart_are_both_in_the_merge(ours: Lines, theirs: Lines) -> None:
     found = merged(text_of(BASE), text_of(ours), text_of(theirs))
     assert found is not None
@@ -68,7 +67,7 @@ LEFT = {
 }
 
 
-@pytest.mark.parametrize(("base", "ours", "theirs"), LEFT.values(), ids=LEFT)
+@table(("base", "ours", "theirs"), LEFT.values(), ids=LEFT)
 def test_what_git_might_pair_in_another_way_is_left_to_git(
     base: Lines, ours: Lines, theirs: Lines
 ) -> None:
@@ -90,7 +89,7 @@ def test_a_run_that_is_no_longer_than_a_moved_block_counts_as_changed() -> None:
     assert [(change.start, change.end) for change in found] == [(0, 2), (20, 24)]
 
 
-@pytest.mark.parametrize("end", [lambda text: text, lambda text: text[:-1]], ids=["ended", "open"])
+@table("end", [lambda text: text, lambda text: text[:-1]], ids=["ended", "open"])
 def test_the_end_of_a_text_is_kept(end: Callable[[bytes], bytes]) -> None:
     ours = changed(BASE, 5, 1, "ours")
     theirs = changed(BASE, 25, 1, "theirs")

@@ -22,6 +22,7 @@ from tests.engines.series import (
     patch_of,
     text,
 )
+from tests.tables import table
 
 BASE = text("a b c d e f g h i j k l")
 EARLY = text("a B c d e f g h i j k l")
@@ -110,7 +111,7 @@ FIRST = numbered(l5="patch")
 LEFT = "an earlier patch left these lines of f in conflict"
 
 
-@pytest.mark.parametrize(
+@table(
     ("later", "reason"),
     [
         pytest.param(edited("f", FIRST, numbered(l5="two")), LEFT, id="the-same-line"),
@@ -188,7 +189,7 @@ SIZE = (b"    size = 1\n", b"    size = 2\n")
 HELPER = (SIZE[0], b"    size = 2\n    big_size = 3\n")
 
 
-@pytest.mark.parametrize(
+@table(
     ("first", "then", "reason"),
     [
         pytest.param(
@@ -226,7 +227,7 @@ def test_a_later_patch_is_blocked_where_it_meets_the_function(
     assert (result.verdicts[1] == "blocked") is (reason is not None)
 
 
-@pytest.mark.parametrize(
+@table(
     ("after", "onto"),
     [
         pytest.param(EARLY, {}, id="a-deleted-file"),
@@ -268,7 +269,7 @@ def test_what_is_held_back_blocks_what_is_on_it() -> None:
     assert result.files == {"f": numbered(l5="upstream", l0="z")}
 
 
-@pytest.mark.parametrize(
+@table(
     ("later", "verdict"),
     [
         pytest.param(numbered(l5="two"), "blocked", id="the-same-line"),

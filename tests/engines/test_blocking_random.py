@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from patchmgr.engines.blocking import resolved_both_ways
 from patchmgr.engines.placement import split_lines
 from patchmgr.model.outcome import FileConflict, PatchOutcome
 from patchmgr.model.patch import Patch
 from tests.engines.series import Files, Run, difference, shown
 from tests.long import LONG
+from tests.tables import table
 
 SIZE = 40
 
@@ -63,7 +62,7 @@ def is_promised(outcome: PatchOutcome) -> bool:
     return outcome.is_carried and bool(outcome.hunks)
 
 
-@pytest.mark.parametrize("way", ["ours", "theirs"])
+@table("way", ["ours", "theirs"])
 def test_what_is_carried_behind_a_conflict_is_carried_alike_once_it_is_resolved(way: str) -> None:
     compared = 0
     for seed in range(400 if LONG else 40):

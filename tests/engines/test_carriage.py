@@ -23,6 +23,7 @@ from tests.engines.series import (
     submodule,
     text,
 )
+from tests.tables import table
 
 BASE = text("a b c d e f g h i j k l")
 EARLY = text("a B c d e f g h i j k l")
@@ -46,7 +47,7 @@ SWAP = (moved("f", "g", BASE, BASE), moved("g", "f", ONE, ONE))
 MOVED_TO_G = {"f": "g"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("changes", "onto", "renames", "verdict", "answers", "files"),
     [
         pytest.param([EDIT], {"f": BASE}, {}, "unchanged", ["unchanged identical"],
@@ -185,7 +186,7 @@ def test_a_file_is_carried(
     assert (result.outcomes[0].changes == {}) is (verdict == "absorbed")
 
 
-@pytest.mark.parametrize(
+@table(
     ("changes", "base", "files"),
     [
         pytest.param(SWAP, {"f": BASE, "g": ONE}, {"f": ONE, "g": BASE}, id="swap"),
@@ -228,7 +229,7 @@ def test_the_files_of_a_patch_make_room_for_one_another(
     assert result.outcomes[0].reuses_diff
 
 
-@pytest.mark.parametrize(
+@table(
     ("changes", "onto", "renames", "reuses"),
     [
         pytest.param([EDIT], {"f": BASE}, {}, True, id="edit"),
@@ -249,7 +250,7 @@ def test_a_patch_file_stays_where_its_own_side_is_what_upstream_has(
     assert result.outcomes[0].reuses_diff is reuses
 
 
-@pytest.mark.parametrize(
+@table(
     ("changes", "onto", "renames", "reason", "place"),
     [
         pytest.param([EDIT], {"f": OTHER}, {}, "the same lines", "f", id="text"),
@@ -375,7 +376,7 @@ def test_a_conflict_shows_its_three_sides() -> None:
     assert commit.marked is target.marked is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("changes", "onto", "renames", "content", "verdict", "answers", "files"),
     [
         pytest.param([EDIT], {"f": OTHER}, {}, NEW, "modified", ["modified recorded"],
@@ -439,7 +440,7 @@ def test_a_person_solves_a_conflict(
     assert (result.outcomes[0].changes == {}) is (verdict == "absorbed")
 
 
-@pytest.mark.parametrize(
+@table(
     ("changes", "onto"),
     [
         pytest.param([created("n", NEW)], {"n/x": ONE}, id="add-on-a-folder"),

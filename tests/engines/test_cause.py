@@ -14,6 +14,7 @@ from patchmgr.model.merge import Merge
 from patchmgr.model.ports import Step
 from tests.engines.ports import PlainMerge
 from tests.engines.series import Run, Told, edited, entry_of, patch_of, text
+from tests.tables import table
 
 
 def versions(count: int) -> tuple[Version, ...]:
@@ -31,7 +32,7 @@ def found(states: Sequence[bool]) -> str | None:
     return None if step is None else step.commit
 
 
-@pytest.mark.parametrize(
+@table(
     ("states", "commit"),
     [
         pytest.param("-", None, id="only-the-base"),
@@ -109,7 +110,7 @@ def _long_story(count: int, breaks: int) -> tuple[list[tuple[str, dict[str, byte
     return story, text(lines.format(b="b"))
 
 
-@pytest.mark.parametrize(("count", "breaks"), [(3, 2), (16, 16), (60, 1), (60, 44), (200, 133)])
+@table(("count", "breaks"), [(3, 2), (16, 16), (60, 1), (60, 44), (200, 133)])
 def test_merges_of_one_round_are_one_call(count: int, breaks: int) -> None:
     story, base = _long_story(count, breaks)
     run = Run({"f": base}, {"f": story[-1][1]["f"]})

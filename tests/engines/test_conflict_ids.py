@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from patchmgr.engines.conflict_ids import conflict_id, conflict_regions, resolved_to_ours
+from tests.tables import table
 
 SIDES = st.none() | st.binary(max_size=6)
 
@@ -27,7 +28,7 @@ OTHER = marked(b"b\n", b"o\n", b"T\n")
 INSERTS = marked(b"", b"o\n", b"t\n")
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "regions"),
     [
         pytest.param(b"", [], id="empty"),
@@ -59,7 +60,7 @@ def test_regions_are_read_from_markers(
     assert list(conflict_regions(text)) == regions
 
 
-@pytest.mark.parametrize(
+@table(
     ("left", "right", "is_same"),
     [
         pytest.param(ONE, ONE, True, id="itself"),
@@ -81,7 +82,7 @@ def test_the_rest_of_the_files_does_not_count_where_there_are_regions() -> None:
     assert conflict_id(b"B", b"O", b"T", ONE) == conflict_id(b"x", None, b"", ONE)
 
 
-@pytest.mark.parametrize("text", [None, b"no region\n"], ids=["no-text", "no-region"])
+@table("text", [None, b"no region\n"], ids=["no-text", "no-region"])
 def test_whole_sides_count_where_there_is_no_region(text: bytes | None) -> None:
     found = conflict_id(b"b", b"o", b"t", text)
     assert found == conflict_id(b"b", b"t", b"o", None)
@@ -94,7 +95,7 @@ def test_an_id_is_the_same_on_every_machine() -> None:
     assert conflict_id(None, b"", None, None) == "214735d58c45"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "settled"),
     [
         pytest.param(b"a\nb", b"a\nb", id="no-region"),

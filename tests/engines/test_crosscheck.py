@@ -15,6 +15,7 @@ from patchmgr.model.patch import Author
 from tests.engines.audit.audited import audited
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import Files
+from tests.tables import table
 
 NOBODY = Author("P", "p@localhost", "0 +0000")
 LINES = [f"value_{n} = {n}\n" for n in range(12)]
@@ -44,7 +45,7 @@ TOOLS = b"def helper():\n    return 1\n"
 RENAMED = b"def assist():\n    return 1\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "ours", "upstream", "expected"),
     [
         pytest.param(
@@ -130,7 +131,7 @@ class Partial(MemoryBlobs):
 LARGE = b"data = 'large'\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("blobs", "said"),
     [
         pytest.param(Partial(), [], id="not-at-hand"),
@@ -164,7 +165,7 @@ OURS = b"    total = count\n    if size:\n        raise ValueError\n"
 THEIRS = b"def take(count, size):\n    if size:\n        return size\n"
 
 
-@pytest.mark.parametrize("is_same", [True, False])
+@table("is_same", [True, False])
 def test_two_conditions_in_words_that_are_all_old_are_a_finding(is_same: bool) -> None:
     ours = TAKE.replace(b"    total = count\n", OURS)
     upstream = TAKE.replace(b"def take(count, size):\n", THEIRS)

@@ -13,6 +13,7 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Step
 from tests.engines.absorption.test_proposal import ALIKE, BASE, MINE, OTHER, PATCH, source
 from tests.engines.series import File, Files, Result, Run, deleted, difference, edited, patch_of
+from tests.tables import table
 
 ALIKE_LINES = [line.encode() for line in ALIKE.splitlines(keepends=True)]
 
@@ -54,7 +55,7 @@ def test_a_finding_is_about_the_place_where_nothing_is_alike() -> None:
     assert finding.passages == (passage("f.py", content, lines),)
 
 
-@pytest.mark.parametrize(
+@table(
     ("patch", "onto", "passages"),
     [
         pytest.param(PATCH, {}, [whole_file("f.py", None)], id="deleted-upstream"),
@@ -89,7 +90,7 @@ def test_only_files_in_conflict_are_in_a_finding() -> None:
     assert found({"f.py": source(), "g.py": source()}, patch, base=base) is None
 
 
-@pytest.mark.parametrize("place", ["l4", "l8"], ids=["collides", "merges"])
+@table("place", ["l4", "l8"], ids=["collides", "merges"])
 def test_an_absorbed_patch_is_dropped(place: str) -> None:
     onto = {"f.py": source(**{place: ALIKE})}
     result = again(onto, decided(found(onto)))
@@ -99,7 +100,7 @@ def test_an_absorbed_patch_is_dropped(place: str) -> None:
     assert result.outcomes[0].reason == "a person decided: absorbed"
 
 
-@pytest.mark.parametrize(
+@table(
     ("place", "verdict"),
     [pytest.param("l4", "conflict", id="collides"), pytest.param("l8", "unchanged", id="merges")],
 )
@@ -113,7 +114,7 @@ def test_a_needed_patch_is_carried_without_an_alarm(place: str, verdict: str) ->
     assert result.outcomes[0].reason == "a person decided: needed by me"
 
 
-@pytest.mark.parametrize(
+@table(
     ("onto", "verdict"),
     [
         pytest.param(source(l1=OTHER, l8=ALIKE), "absorbed", id="upstream-went-on"),

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from patchmgr.engines import differences
 from patchmgr.engines.differences import Block, changed_blocks, matched_lines
 from tests.long import examples
+from tests.tables import table
 
 
 def lines(words: str) -> list[bytes]:
     return [word.encode() for word in words.split()]
 
 
-@pytest.mark.parametrize(
+@table(
     ("old", "new", "blocks"),
     [
         pytest.param("a b c", "a b c", [], id="same"),

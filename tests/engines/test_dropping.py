@@ -29,6 +29,7 @@ from tests.engines.series import (
     text,
 )
 from tests.engines.tales import changed, swap
+from tests.tables import table
 
 BASE = text(" ".join(f"stay_{n:02}" for n in range(30)))
 FIRST = ("stay_04", "stay_04 ours_04 ours_05")
@@ -42,7 +43,7 @@ def steps_of(blobs: MemoryBlobs, base: Files, *files: FilePatch) -> tuple[FileSt
     return step_patch(Overlay(Upstream(blobs, base)), patch_of("p", *files), blobs)
 
 
-@pytest.mark.parametrize("dropped", [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2)], ids=str)
+@table("dropped", [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2)], ids=str)
 def test_dropped_hunks_become_part_of_the_base(dropped: Collection[int]) -> None:
     blobs = MemoryBlobs()
     (step,) = steps_of(blobs, {"f": BASE}, edited("f", BASE, ALL))
@@ -91,7 +92,7 @@ KEPT = "unchanged identical"
 TEXT = "unchanged text"
 
 
-@pytest.mark.parametrize(
+@table(
     ("onto", "dropped", "expected", "after"),
     [
         pytest.param(BASE, [], [KEPT] * 3, ALL, id="nothing-dropped"),
@@ -136,7 +137,7 @@ BOTH = {"f": BASE, "g": BASE}
 REST = {"f": swap(BASE, FIRST, SECOND), "g": BASE}
 
 
-@pytest.mark.parametrize(
+@table(
     ("dropped", "expected", "after"),
     [
         pytest.param([0, 1, 2], [[GONE] * 3, [KEPT]], {"f": BASE}, id="first-file"),
@@ -154,7 +155,7 @@ def test_hunks_are_numbered_through_the_files(
     assert found == {"f": ALL, "g": second, **after}
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "change", "expected", "after"),
     [
         pytest.param(

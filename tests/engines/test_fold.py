@@ -28,6 +28,7 @@ from tests.engines.series import (
     submodule,
     text,
 )
+from tests.tables import table
 
 ONE, TWO, THREE = text("a b c"), text("a B c"), text("x y z")
 EMPTY = FilePatch(None, "new", None, REGULAR)
@@ -52,7 +53,7 @@ def _entries(files: dict[str, File | None]) -> dict[str, Entry | None]:
     return {p: None if f is None else entry_of(blobs, f) for p, f in files.items()}
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "changes", "after"),
     [
         pytest.param({"f": ONE}, [], {}, id="nothing"),
@@ -200,7 +201,7 @@ def test_a_patch_changes_what_it_says(
     assert side.changes() == _entries(after)
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "changes", "reason"),
     [
         pytest.param({}, [edited("f", ONE, TWO)], "f: the file is not there", id="edit-of-nothing"),
@@ -357,7 +358,7 @@ def test_a_folder_that_earlier_patches_filled_or_emptied_is_seen() -> None:
         side.step(created("new", TWO))
 
 
-@pytest.mark.parametrize(
+@table(
     ("change", "base", "theirs", "positions"),
     [
         pytest.param(
@@ -399,7 +400,7 @@ def test_a_step_says_what_became_of_the_file(
     assert step == FileStep(change, entries[0], entries[1], positions)
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "leaving", "obstacle"),
     [
         pytest.param("new", (), None, id="free"),

@@ -13,6 +13,7 @@ from patchmgr.model.snapshot import Entry
 from tests.engines.ports import MemoryBlobs, PlainMerge
 from tests.engines.relocations import MemoryElsewhere
 from tests.engines.series import File, entry_of, executable, hunks_between, link, shown
+from tests.tables import table
 
 
 def function(name: str, changed: Mapping[int, str] | None = None) -> bytes:
@@ -153,7 +154,7 @@ def test_a_home_that_is_changed_as_well_is_left_alone() -> None:
     assert Played(new, busy=("a.py", "c.py")).answers()[0] == "modified moved"
 
 
-@pytest.mark.parametrize(
+@table(
     ("new", "patched", "old"),
     [
         pytest.param(function("f", {3: "x"}) + G + H, F_OURS + G + H, BASE, id="in-place"),

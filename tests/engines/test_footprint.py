@@ -20,6 +20,7 @@ from patchmgr.model.footprint import (
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk, Patch
 from patchmgr.model.snapshot import EXECUTABLE, GITLINK, REGULAR, SYMLINK
 from patchmgr.model.upstream import Pin
+from tests.tables import table
 
 PIN = Pin("v1", "1" * 40, "2" * 40)
 ADD = Hunk(0, 0, 1, 1, b"", (b"+x\n",))
@@ -50,7 +51,7 @@ def patch(*files: FilePatch, name: str = "a.patch") -> Patch:
     return Patch(name, b"", b"", b"", f"subject of {name}", b"", None, files, True)
 
 
-@pytest.mark.parametrize(
+@table(
     ("given", "counts", "expected"),
     [
         (change("a.py"), (1, 1), Kind.EDITED),
@@ -77,7 +78,7 @@ def test_the_kind_of_a_change(
     assert [tally.name for tally in result.kinds] == [expected.value]
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "language", "area", "build"),
     [
         ("pkg/a.py", "Python", Area.CODE, Build.PYTHON),
@@ -147,7 +148,7 @@ def test_files_name_their_patches_through_a_rename() -> None:
     assert result.passing == ()
 
 
-@pytest.mark.parametrize(
+@table(
     ("paths", "expected"),
     [
         ([], []),
@@ -197,7 +198,7 @@ def test_groups_have_a_fixed_order_and_the_rest_goes_by_lines() -> None:
         assert sum(t.removed for t in group) == result.total.removed
 
 
-@pytest.mark.parametrize(
+@table(
     ("given", "expected"),
     [
         (FilePatch(None, "a.py", hunks=(ADD,)), Kind.NEW),

@@ -9,6 +9,7 @@ from patchmgr.engines.forcing import force_patch, reject_text
 from patchmgr.errors import PatchmgrError
 from tests.engines.ports import MemoryBlobs, MemoryTree
 from tests.engines.series import binary, created, deleted, edited, moved, patch_of
+from tests.tables import table
 
 OLD = b"".join(b"line %d\n" % n for n in range(30))
 NEW = OLD.replace(b"line 3\n", b"three\n").replace(b"line 25\n", b"twentyfive\n")
@@ -26,7 +27,7 @@ def forced(files: dict[str, bytes], *changes: object) -> tuple[dict[str, bytes],
     return contents, [each.change.path for each in rejected]
 
 
-@pytest.mark.parametrize(
+@table(
     ("files", "change", "after", "rejects"),
     [
         ({"f": OLD}, edited("f", OLD, NEW), {"f": NEW}, []),
@@ -48,7 +49,7 @@ def test_hunks_without_a_place_are_left(
     assert forced(files, change) == (after, rejects)
 
 
-@pytest.mark.parametrize(
+@table(
     "change", [binary("f", b"\0old", b"\0new"), moved("f", "g", OLD, OLD)], ids=["binary", "move"]
 )
 def test_what_cannot_be_a_reject_is_refused(change: object) -> None:

@@ -14,6 +14,7 @@ from patchmgr.model.merge import Clean, Merge
 from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.model.ports import Style
 from tests.engines.ports import PlainMerge
+from tests.tables import table
 
 Line = Callable[[bytes], bytes]
 
@@ -74,7 +75,7 @@ def merge(
     return merge_formatted(base, upstream, fork, path=path, formatter=formatter, text=PlainMerge())
 
 
-@pytest.mark.parametrize(
+@table(
     ("sides", "lines", "expected"),
     [
         pytest.param((BASE, NEW, FORK), (tight,), MERGED, id="upstream-formatted"),
@@ -140,7 +141,7 @@ def cxx(line: bytes) -> bytes:
     return tight(line).replace(b"{ ", b"{").replace(b"/*", b"//").replace(b"*/", b"")
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "is_solved"),
     [
         pytest.param(tight, True, id="white-space"),
@@ -156,7 +157,7 @@ def test_cxx_keeps_its_tokens(line: Line, is_solved: bool) -> None:
     assert (found == new.replace(b"= 2;", b"= 20;")) is is_solved
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "after", "share"),
     [
         (b"", b"", 1.0),
@@ -193,7 +194,7 @@ def solve(
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("ours", [True, False])
+@table("ours", [True, False])
 def test_format_comes_before_structure(ours: bool) -> None:
     resolved = Resolved("merged\n", SURE)
     assert solve(Fake(tight), resolved, ours=ours) == Solved(MERGED, How.FORMAT)
@@ -203,9 +204,7 @@ def test_format_comes_before_structure(ours: bool) -> None:
     assert isinstance(solve(None, ours=ours), Unsolved)
 
 
-@pytest.mark.parametrize(
-    ("is_layout", "how"), [(True, How.FORMAT), (False, How.STRUCTURAL)], ids=["layout", "more"]
-)
+@table(("is_layout", "how"), [(True, How.FORMAT), (False, How.STRUCTURAL)], ids=["layout", "more"])
 def test_a_merge_where_one_side_changes_layout_alone_is_one_of_format(
     is_layout: bool, how: How
 ) -> None:
@@ -230,7 +229,7 @@ class Saying(PlainMerge):
         return Clean(self._content)
 
 
-@pytest.mark.parametrize(
+@table(
     ("upstream", "content"),
     [
         pytest.param(NEW, MERGED + b"e = 5\n", id="a-line-of-nobody"),

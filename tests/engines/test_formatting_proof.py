@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.engines.formatting_proof import is_same_cxx, is_same_python, notation_of
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other", "is_same"),
     [
         pytest.param("x = {'a':1}\n", 'x = {\n    "a": 1,\n}\n', True, id="quotes-and-commas"),
@@ -36,7 +37,7 @@ def test_python(one: str, other: str, is_same: bool) -> None:
     assert is_same_python(one.encode(), one.encode())
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other", "is_same"),
     [
         pytest.param("int  x=1 ;", "int x = 1;\n", True, id="spaces"),
@@ -57,7 +58,7 @@ def test_cxx(one: str, other: str, is_same: bool) -> None:
     assert is_same_cxx(one.encode(), other.encode()) is is_same
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "is_known"),
     [("a.py", True), ("a.pyi", True), ("a.cu", True), ("a.h", True), ("a.md", False), ("", False)],
 )
@@ -65,7 +66,7 @@ def test_the_language_is_told_by_the_name(path: str, is_known: bool) -> None:
     assert (notation_of(path) is not None) is is_known
 
 
-@pytest.mark.parametrize(
+@table(
     ("merged", "is_sound"),
     [(b"def f(a, b): ...\n", True), (b"def f(a, a): ...\n", False), (b"return\n", False)],
 )

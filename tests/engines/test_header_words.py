@@ -12,13 +12,14 @@ from patchmgr.engines.rebase import Judged
 from patchmgr.model.outcome import FileConflict, Likely, PatchOutcome, Reliability, Verdict
 from patchmgr.model.ports import Named
 from tests.engines.series import NOBODY, patch_of
+from tests.tables import table
 
 ID = "0123456789abcdef0123456789abcdef01234567"
 FORGE = "https://forge.example/works/plant.git"
 PULL = "https://forge.example/works/plant/pull/7"
 
 
-@pytest.mark.parametrize(
+@table(
     ("fields", "expected"),
     [
         pytest.param({"Drop-When": "#7 is in"}, [Named("Drop-When", pull=7)], id="number"),
@@ -93,7 +94,7 @@ def test_what_was_found_by_its_text_is_said_to_be_named() -> None:
     assert told.likely == (replace(known, named_by="Drop-When"),)
 
 
-@pytest.mark.parametrize("verdict", [Verdict.CONFLICT, Verdict.MODIFIED])
+@table("verdict", [Verdict.CONFLICT, Verdict.MODIFIED])
 def test_what_is_not_on_the_way_or_not_asked_is_not_proposed(verdict: Verdict) -> None:
     judged = _judged(verdict)
     assert _told(judged, None) == judged.outcome

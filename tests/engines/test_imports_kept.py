@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.engines.series import Run, difference
+from tests.tables import table
 
 HEAD = b"from works.model import (\n    Field,\n    Model,\n    validator,\n)\n\n\n"
 SHORT = b"from works.model import (\n    Field,\n    Model,\n)\n\n\n"
@@ -28,7 +29,7 @@ def _rebased(
     return result.files[path], result.answers()
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "patched", "ours", "expected"),
     [
         pytest.param(BASE, PATCHED, SHORT + PLANT + REST, HEAD + PLANT + CHECK + REST,
@@ -43,9 +44,7 @@ def _rebased(
                      + PLANT + b"    mode: Mode\n" + REST, id="for-types"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(
-    ("path", "answer"), [("m.py", "modified structural"), ("new/m.py", "modified moved")]
-)
+@table(("path", "answer"), [("m.py", "modified structural"), ("new/m.py", "modified moved")])
 def test_an_import_comes_along(
     base: bytes, patched: bytes, ours: bytes, expected: bytes, path: str, answer: str
 ) -> None:
@@ -53,7 +52,7 @@ def test_an_import_comes_along(
     assert _rebased(base, patched, ours, renames, path) == (expected, [answer])
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "patched", "ours", "expected"),
     [
         pytest.param(BASE, PATCHED, HEAD + REST.lstrip() + b"\n\n" + PLANT,

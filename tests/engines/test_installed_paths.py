@@ -9,6 +9,7 @@ import pytest
 
 from patchmgr.engines.installed_paths import InstalledPaths
 from patchmgr.formats.path_maps import PathMap
+from tests.tables import table
 
 Files = Mapping[str, str]
 
@@ -95,7 +96,7 @@ IN_WHEEL = (  # as a wheel has it whose root is the other library
 VENDORED = (same("six.py", "tests/vendor/six.py"), same("six.py"))
 
 
-@pytest.mark.parametrize(
+@table(
     ("files", "path", "place"),
     [
         pytest.param(SRC, "src/pkg/a.py", "pkg/a.py", id="src"),
@@ -141,7 +142,7 @@ def test_a_file_is_found_by_content(
     assert layout(*files).find(path) == place
 
 
-@pytest.mark.parametrize(
+@table(
     ("files", "path", "place"),
     [
         pytest.param(SRC, "src/pkg/new.py", "pkg/new.py", id="beside"),
@@ -177,7 +178,7 @@ def test_a_new_file_goes_where_the_files_beside_it_are(
     assert layout(*files).place_new(path) == place
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "place"),
     [
         pytest.param("src/pkg/a.py", "pkg/a.py", id="content"),
@@ -195,7 +196,7 @@ def test_patches_alone_tell_it_where_nothing_else_is_there(path: str, place: str
     assert layout({}, package, is_whole=False).place_new("tests/new.py") is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "place"),
     [
         pytest.param("csrc/k.cu", "pkg/kernels/k.cu", id="mapped"),
@@ -210,7 +211,7 @@ def test_a_path_map_comes_first(path: str, place: str | None) -> None:
     assert found.place_new("csrc/new.cu") == "pkg/kernels/new.cu"
 
 
-@pytest.mark.parametrize(
+@table(
     ("files", "place", "path"),
     [
         pytest.param(SRC, "pkg/a.py", "src/pkg/a.py", id="itself"),
@@ -227,7 +228,7 @@ def test_an_installed_file_has_a_path_of_the_repository(
     assert layout(*files).path_of(place) == path
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "is_missed"),
     [("src/pkg/gone.py", True), ("src/pkg/a.py", False), ("src/pkg/x.c", False),
      ("tests/test_a.py", False)],

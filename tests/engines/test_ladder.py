@@ -41,6 +41,7 @@ from tests.engines.series import (
     text,
 )
 from tests.long import examples
+from tests.tables import table
 
 BASE = text("a b c d e f g h i j k l")
 EARLY = text("a B c d e f g h i j k l")
@@ -82,7 +83,7 @@ class Fixed(PlainMerge):
         return Clean(self._answers[theirs])
 
 
-@pytest.mark.parametrize(
+@table(
     ("given_sides", "after", "answers"),
     [
         pytest.param(
@@ -231,7 +232,7 @@ def test_a_rung_answers(given_sides: Sides, after: File | None, answers: list[An
     assert list(merged.answers) == answers
 
 
-@pytest.mark.parametrize(
+@table(
     ("given_sides", "reason", "answers", "has_text"),
     [
         pytest.param(
@@ -347,14 +348,14 @@ def test_a_conflict_is_a_value(
     assert (collided.marked is not None) is has_text
 
 
-@pytest.mark.parametrize("hunks", [(), hunks_between(BASE, EARLY)], ids=["binary", "text"])
+@table("hunks", [(), hunks_between(BASE, EARLY)], ids=["binary", "text"])
 def test_a_binary_conflict_has_no_text(hunks: tuple[Hunk, ...]) -> None:
     given_sides = replace(sides(BASE, OTHER, EARLY), hunks=hunks, positions=(0,) * len(hunks))
     collided = merge_file(given_sides, blobs=BLOBS, text=Binary())
     assert collided == Collided("both sides are binary", None, (CONFLICT,))
 
 
-@pytest.mark.parametrize(
+@table(
     ("ours", "merged", "answer"),
     [
         pytest.param(LATE, BOTH, DRIFTED_TEXT, id="carried"),
@@ -386,7 +387,7 @@ def test_hunks_that_add_nothing_alone_but_something_together_are_carried() -> No
     assert answers == (DRIFTED_TEXT, DRIFTED_TEXT)
 
 
-@pytest.mark.parametrize(
+@table(
     ("ours", "answer"),
     [
         pytest.param(BASE, CARRIED_TEXT, id="nothing-changed"),
@@ -446,7 +447,7 @@ def listed(*names: str, edits: str = "a b c d e f g h i j k l") -> bytes:
 LAST = "a b c d e f g h i j K l"
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "ours", "theirs", "after", "answers"),
     [
         pytest.param(

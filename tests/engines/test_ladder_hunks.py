@@ -22,6 +22,7 @@ from patchmgr.model.snapshot import EXECUTABLE, REGULAR, Entry
 from tests.engines.ports import PlainMerge
 from tests.engines.series import executable, hunks_between, link, text
 from tests.engines.test_ladder import BLOBS, Binary, entry, listed, sides
+from tests.tables import table
 
 BASE = text("a b c d e f g h i j k l")
 BOTH = text("a B c d e f g h i j K l")
@@ -63,7 +64,7 @@ def test_a_mode_that_git_tells_again_is_the_same_mode() -> None:
 CONTENTS = [BASE + text(f"more_{number}") for number in range(8)]
 
 
-@pytest.mark.parametrize("content", CONTENTS, ids=range(8))
+@table("content", CONTENTS, ids=range(8))
 def test_no_verdict_depends_on_which_id_a_content_has(content: bytes) -> None:
     on_mode = sides(BASE, executable(BASE), content)
     merged = merge_file(on_mode, blobs=BLOBS, text=PlainMerge())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.layers import (
     Collision,
     Ground,
@@ -16,6 +14,7 @@ from patchmgr.engines.layers import (
 from patchmgr.model.snapshot import Entry
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 from tests.engines.series import Files, difference, entry_of, executable, link, shown
+from tests.tables import table
 
 LINES = "".join(f"{letter}\n" for letter in "abcdefghij").encode()
 PIN: Files = {"f": LINES, "other": LINES}
@@ -45,7 +44,7 @@ STATES: dict[str, tuple[Files, ...]] = {
 }
 
 
-@pytest.mark.parametrize(
+@table(
     ("key", "reason"),
     [
         ("apart", None),

@@ -6,12 +6,12 @@ import random
 from collections.abc import Mapping, Sequence
 from difflib import unified_diff
 
-import pytest
 from msgspec import Struct
 
 from patchmgr.engines.ledger import Claim, Claimed, Fate, balance, read_diffs
 from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import blob_id
+from tests.tables import table
 
 TEXT, OTHERWISE, PERSON = Fate.TEXT, Fate.OTHERWISE, Fate.PERSON
 UPSTREAM, CONFLICT, GIVEN_UP = Fate.UPSTREAM, Fate.CONFLICT, Fate.GIVEN_UP
@@ -106,7 +106,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("result", "sentence"), WRONG.values(), ids=WRONG)
+@table(("result", "sentence"), WRONG.values(), ids=WRONG)
 def test_a_wrong_merge_does_not_balance(result: str | None, sentence: str) -> None:
     found = ledger([patch(BASE, PATCHED)], BASE, OURS, result)
     assert not found.is_balanced
@@ -149,9 +149,7 @@ NOT_CARRIED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("fate", "onto", "result", "added", "is_balanced"), NOT_CARRIED.values(), ids=NOT_CARRIED
-)
+@table(("fate", "onto", "result", "added", "is_balanced"), NOT_CARRIED.values(), ids=NOT_CARRIED)
 def test_what_is_not_carried_is_nowhere_in_the_result(
     fate: Fate, onto: str, result: str | None, added: Sums, is_balanced: bool
 ) -> None:
@@ -221,7 +219,7 @@ LAID_OUT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("result", "is_balanced"), LAID_OUT.values(), ids=LAID_OUT)
+@table(("result", "is_balanced"), LAID_OUT.values(), ids=LAID_OUT)
 def test_layout_is_free_where_a_formatter_had_a_hand_in_it(result: str, is_balanced: bool) -> None:
     one = patch(CALL, CALL_PATCHED, OTHERWISE)
     assert ledger([one], CALL, CALL_OURS, result).is_balanced is is_balanced
@@ -273,7 +271,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize(("old", "new"), FILES.values(), ids=FILES)
+@table(("old", "new"), FILES.values(), ids=FILES)
 def test_files_come_and_go(old: str | None, new: str | None) -> None:
     one = patch(old, new)
     assert ledger([one], old, old, new).is_balanced
@@ -314,7 +312,7 @@ DIFFS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), DIFFS.values(), ids=DIFFS)
+@table(("text", "expected"), DIFFS.values(), ids=DIFFS)
 def test_it_reads_patches_by_itself(
     text: bytes, expected: list[tuple[str | None, str | None, int]]
 ) -> None:
@@ -379,7 +377,7 @@ def spoilt(rng: random.Random, text: str) -> str:
     return "".join(lines)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@table("seed", range(10))
 def test_a_line_deleted_doubled_or_moved_at_random_is_noticed(seed: int) -> None:
     rng = random.Random(seed)
     missed = []

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.engines.leftover import leftover_marker, syntax_problem
+from tests.tables import table
 
 HEADING = b"Title\n=======\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "sides", "found"),
     [
         pytest.param(b"a\n=======\n", [b"a\n"], (2, b"======="), id="a separator"),
@@ -28,7 +29,7 @@ def test_a_marker_is_a_line_that_no_side_has(
     assert leftover_marker(content, sides) == found
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "content", "sides", "line"),
     [
         pytest.param("a.py", b"x = 1\ny = (\n", [b"x = 1\n"], 2, id="a bracket is open"),

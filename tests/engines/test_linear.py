@@ -7,6 +7,7 @@ import pytest
 from patchmgr.engines.linear import Changes, Line, closest
 from patchmgr.model.snapshot import Entry
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
+from tests.tables import table
 
 LINES = [f"line {n}\n".encode() for n in range(30)]
 Files = dict[str, bytes]
@@ -55,7 +56,7 @@ MERGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("own", "up", "made", "patches", "how"), MERGES)
+@table(("own", "up", "made", "patches", "how"), MERGES)
 def test_a_commit_over_a_merge(
     own: bytes,
     up: bytes | None,
@@ -86,7 +87,7 @@ def test_a_commit_over_a_merge(
 STEPS = [{"a": b"1", "b": b"1"}, {"b": b"2", "c": b"2"}, {"a": b"3"}, {"d": b"4"}]
 
 
-@pytest.mark.parametrize(
+@table(
     ("tree", "commit", "taken"),
     [
         pytest.param({"x": b"0"}, None, set(), id="nothing-came"),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-import pytest
-
 from patchmgr.engines.ledger import Claimed, balance
 from patchmgr.engines.placement import leads_to
 from patchmgr.formats.patch_files import parse_patch
 from tests.engines.test_ledger import Files
+from tests.tables import table
 
 _FEW, _TIMES = 300, 10
 
@@ -44,7 +43,7 @@ STEPS: Mapping[str, Callable[[str, str, bytes], object]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+@table("step", STEPS.values(), ids=STEPS)
 def test_a_step_takes_time_in_proportion_to_the_hunks(
     step: Callable[[str, str, bytes], object],
 ) -> None:

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from patchmgr.engines.marked_texts import has_marker, split_marked
 from patchmgr.model.recorded import Region
 from tests.engines.test_conflict_ids import INSERTS, ONE, marked
+from tests.tables import table
 
 SIDES = Region(b"b\n", b"o\n", b"t\n")
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "texts", "regions"),
     [
         pytest.param(b"", [b""], [], id="empty"),
@@ -44,7 +45,7 @@ def test_a_text_is_taken_apart(text: bytes, texts: list[bytes], regions: list[Re
     assert found.with_each(tuple(one.raw for one in found.regions)) == text
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "is_sure"),
     [
         pytest.param(b"x\n" + ONE, True, id="plain"),
@@ -61,7 +62,7 @@ def test_what_could_be_read_in_two_ways_is_not_sure(text: bytes, is_sure: bool) 
     assert (found.is_sure and all(one.is_sure for one in found.regions)) is is_sure
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         (b"", False), (b"<<<<<<< x\n", True), (b"a\n>>>>>>> x", True), (b"||||||| x\n", True),

@@ -22,6 +22,7 @@ from patchmgr.engines.memory import (
 from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
 from tests.engines.test_conflict_ids import INSERTS, ONE, OTHER, SWAPPED, marked
 from tests.long import examples
+from tests.tables import table
 
 HEAD, BETWEEN, TAIL = b"import a\nimport b\n\n", b"def f():\n    pass\n", b"end()\n"
 TWO = HEAD + ONE + BETWEEN + OTHER + TAIL
@@ -54,7 +55,7 @@ def lessons(text: bytes, resolved: bytes) -> list[bytes | None]:
     return [one.resolution if isinstance(one, Lesson) else None for one in compare(text, resolved)]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "resolved", "expected"),
     [
         pytest.param(HEAD + TAIL, HEAD + TAIL, [], id="no-region"),
@@ -187,7 +188,7 @@ def test_blank_lines_are_told_from_none() -> None:
     assert len(ids) == 3
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected", "is_clean"),
     [
         pytest.param(HEAD + ONE + TAIL, HEAD + b"both\n" + TAIL, True, id="known"),
@@ -213,7 +214,7 @@ def test_what_is_left_is_alike_on_all_sides_around_it() -> None:
     assert (base, ours, theirs) == tuple(start + side + TAIL for side in (b"b\n", b"o\n", b"T\n"))
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "ends", "expected"),
     [
         pytest.param(HEAD + ONE, True, HEAD + b"both\n", id="with"),
@@ -234,7 +235,7 @@ def solved(recorded: Recorded, content: bytes | None) -> Recorded:
     return replace(recorded, resolution=Resolution(content, Origin.RESOLVE))
 
 
-@pytest.mark.parametrize(
+@table(
     ("recorded", "is_sound"),
     [
         pytest.param(REGION, True, id="open"),
@@ -265,7 +266,7 @@ def test_latin_1_may_be_solved_in_latin_1() -> None:
     assert recorded_fault(solved(recorded, b"\xdf\n")) is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "whole", "is_fitting"),
     [
         pytest.param(b"x\n", None, True, id="a-line"),

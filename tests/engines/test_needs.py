@@ -24,6 +24,7 @@ from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import FilePatch, Patch
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 from tests.engines.series import NOBODY, created, difference, edited, moved, patch_of, text
+from tests.tables import table
 
 BASE = text("a b c d e f g h i j k l")
 FIRST = text("a B c d e f g h i j k l")
@@ -164,7 +165,7 @@ def test_a_created_file_may_be_there_when_the_patch_is_needed_again() -> None:
     assert there.verdicts == ["absorbed"]
 
 
-@pytest.mark.parametrize("names", [None, b"not in the store"], ids=["no-id", "unknown-id"])
+@table("names", [None, b"not in the store"], ids=["no-id", "unknown-id"])
 def test_a_patch_that_cannot_be_brought_back_is_a_conflict(names: bytes | None) -> None:
     patch = difference("p", {"f": OTHER}, {"f": FIRST})
     patch = said(with_ids(patch, names), needed_when="path new")
@@ -221,7 +222,7 @@ def test_a_kept_promise_changes_nothing() -> None:
     assert done.reasons == [None, None]
 
 
-@pytest.mark.parametrize("onto", [BASE, FIRST], ids=["carried", "absorbed"])
+@table("onto", [BASE, FIRST], ids=["carried", "absorbed"])
 def test_a_broken_promise_is_a_conflict_and_later_patches_go_on(onto: bytes) -> None:
     done = carry({"f": BASE}, {"f": onto}, two(ensures="path d/new"))
     assert done.verdicts == ["conflict", "unchanged"]

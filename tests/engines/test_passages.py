@@ -25,6 +25,7 @@ from tests.engines.series import (
     patch_of,
     text,
 )
+from tests.tables import table
 
 BASE = text("a b c d e f g h i j k l")
 
@@ -33,7 +34,7 @@ def patch(before: bytes, after: bytes) -> Patch:
     return difference("p.patch", {"f": before}, {"f": after})
 
 
-@pytest.mark.parametrize(
+@table(
     "other",
     [
         pytest.param(patch(b"n\n" + BASE, text("n a b c d X f g h i j k l")), id="shifted"),
@@ -65,7 +66,7 @@ def test_other_changes_have_other_digests() -> None:
 CONTENT = b"def f():\n    one()\n\n    two()\n    three()\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "found"),
     [
         pytest.param(CONTENT, True, id="same"),
@@ -103,7 +104,7 @@ def test_a_whole_file_or_its_absence_can_be_a_passage() -> None:
 WORDS = "alpha_one beta_two gamma_six delta_ten epsilon_1 zeta_four eta_seven theta_8x"
 
 
-@pytest.mark.parametrize(
+@table(
     ("ours", "lines"),
     [
         pytest.param(WORDS.replace("delta_ten", "another"), "another", id="what-replaced-it"),

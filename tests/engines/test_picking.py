@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.engines.picking import matching, matching_ids
+from tests.tables import table
 
 NAMES = ("fix-a.patch", "fix-b.patch", "net/fix.diff", "0007-old.patch", "s/odd.patch", "3d.patch")
 
 
-@pytest.mark.parametrize(
+@table(
     ("given", "wanted"),
     [
         pytest.param("fix-a.patch", ["fix-a.patch"], id="name"),
@@ -38,7 +39,7 @@ def test_a_word_for_a_patch(given: str, wanted: list[str]) -> None:
     assert list(matching(given, NAMES, series="s")) == wanted
 
 
-@pytest.mark.parametrize(
+@table(
     ("given", "wanted"),
     [("4f08", ["4f08e2008bf8"]), ("4f0", []), ("", []), ("91c0", ["91c0d2aa37e5", "91c0ffffffff"])],
 )

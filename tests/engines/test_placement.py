@@ -18,13 +18,14 @@ from patchmgr.engines.placement import (
 )
 from patchmgr.model.patch import Hunk
 from tests.engines.series import at, hunks_between, text
+from tests.tables import table
 
 LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"a\r\n", b"\n"]), max_size=12)
 TAILS = st.sampled_from([b"", b"a", b"z", b"a\r"])
 CONTENTS = st.builds(lambda lines, tail: b"".join(lines) + tail, LINES, TAILS)
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "lines"),
     [
         pytest.param(b"", [], id="empty"),
@@ -39,7 +40,7 @@ def test_lines_end_at_line_feeds_only(content: bytes, lines: list[bytes] | None)
     assert split_lines(content) == ([content] if lines is None else lines)
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "hunks", "after", "positions"),
     [
         pytest.param(text("a b c"), [], text("a b c"), (), id="no-hunks"),
@@ -108,7 +109,7 @@ def test_hunks_apply(
     assert leads_to(content, hunks, after)
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "hunks", "index", "reason"),
     [
         pytest.param(text("a c"), [at(1, b" a\n", b"-b\n")], 0, "not there", id="missing-context"),
@@ -168,7 +169,7 @@ def test_a_line_0_with_old_lines_is_looked_for() -> None:
     assert apply_hunks(text("a b"), [at(0, b"-b\n")]) == Applied(text("a"), (1,))
 
 
-@pytest.mark.parametrize(
+@table(
     ("hunk", "expected"),
     [
         pytest.param(at(9, b" a\n", b"-x\n"), True, id="there"),
@@ -186,7 +187,7 @@ def test_one_hunk_is_applied_where_told() -> None:
     assert apply_one(text("a x a x"), hunk, 0) == text("a y a x")
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "hunks", "result", "expected"),
     [
         pytest.param(text("a b"), [], text("a b"), True, id="nothing"),

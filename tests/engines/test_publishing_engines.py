@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.claims import claimed_bytes
@@ -15,6 +14,7 @@ from patchmgr.formats.globs import Globs
 from patchmgr.formats.owners import read_codeowners, read_labeler
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
+from tests.tables import table
 
 DIFF = b"""diff --git a/x b/x
 index 1111111111111111111111111111111111111111..2222222222222222222222222222222222222222 100644
@@ -29,7 +29,7 @@ index 1111111111111111111111111111111111111111..22222222222222222222222222222222
 OLD = OwnCommit("1" * 40, b"subject\n", DIFF)
 
 
-@pytest.mark.parametrize(
+@table(
     ("message", "diff", "sameness"),
     [
         (b"subject\n", DIFF, Sameness.IDENTICAL),
@@ -62,7 +62,7 @@ def test_each_line_is_of_the_version_that_wrote_it_last() -> None:
 CONFLICT = Recorded("x" * 8, Kind.REGION, b"", b"a\n", b"b\n")
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "resolution", "words"),
     [
         (b"", b"a\n", UPSTREAM),
@@ -78,7 +78,7 @@ def test_a_solution_is_told_by_its_text(base: bytes, resolution: bytes, words: s
     assert solved_as(CONFLICT) == OPEN
 
 
-@pytest.mark.parametrize(
+@table(
     ("glob", "path", "matches"),
     [
         ("/csrc/", "csrc/a.cu", True),
@@ -128,7 +128,7 @@ def test_a_claim_is_about_a_file_or_a_symbol() -> None:
     assert claimed_bytes("a.py", "A", None) is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("heading", "name"),
     [
         ("def f(self):", "f"),

@@ -36,6 +36,7 @@ from tests.engines.series import (
     text,
 )
 from tests.long import examples
+from tests.tables import table
 
 BASE = text("a b c d e f g h i j k l")
 EARLY = text("a B c d e f g h i j k l")
@@ -82,7 +83,7 @@ def test_a_patch_that_another_takes_back_leaves_nothing() -> None:
     assert result.changes == {}
 
 
-@pytest.mark.parametrize(
+@table(
     ("patches", "base", "onto", "renames", "verdicts", "files"),
     [
         pytest.param(
@@ -175,7 +176,7 @@ ADDED = [patch_of("p1", created("d/n", BASE)), patch_of("p2", edited("d/n", BASE
 BROUGHT = [patch_of("p1", moved("f", "d/n", BASE, BASE)), *ADDED[1:]]
 
 
-@pytest.mark.parametrize(
+@table(
     ("patches", "onto", "verdicts", "files"),
     [
         pytest.param(ADDED, {}, ["modified", "modified"], {"e/n": EARLY}, id="new"),
@@ -258,7 +259,7 @@ def test_a_guard_keeps_a_patch_out_of_both_sides() -> None:
     assert result.files == {"f": text("a X c d e f g h i j K l")}
 
 
-@pytest.mark.parametrize("refused", [{}, {"p1": "guard #-a"}], ids=["all", "guarded"])
+@table("refused", [{}, {"p1": "guard #-a"}], ids=["all", "guarded"])
 def test_patches_that_are_folded_already_come_out_the_same(refused: Mapping[str, str]) -> None:
     patches = series({"f": BASE}, {"f": EARLY}, {"f": BOTH})
     run = Run({"f": BASE}, {"f": OTHER})
@@ -298,7 +299,7 @@ def test_an_outcome_keeps_who_and_why() -> None:
     assert (first.name, first.subject, first.message) == ("p1", "Do p1", b"Do it\n")
 
 
-@pytest.mark.parametrize(
+@table(
     ("change", "path", "lines", "asked"),
     [
         pytest.param(edited("f", BASE, BOTH), "f", [1, 8], [2, 11], id="edit"),
@@ -336,7 +337,7 @@ def test_symbols_are_looked_up_at_the_first_changed_line(
     assert {hunk.path for hunk in hunks} == {path}
 
 
-@pytest.mark.parametrize(
+@table(
     ("onto", "symbol"),
     [
         pytest.param(b"new\n" + BASE, "line 3", id="moved-down"),
@@ -392,7 +393,7 @@ LANDING = Step("1" * 40, "Land it", "A. Author", {})
 LATER = Step("2" * 40, "Change it", "A. Author", {})
 
 
-@pytest.mark.parametrize(
+@table(
     ("known", "verdict", "answers", "files", "history"),
     [
         pytest.param(
@@ -453,7 +454,7 @@ def _hunk(verdict: Verdict) -> HunkOutcome:
     return HunkOutcome("f", "f", 1, None, verdict, None)
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "has_conflict", "verdict"),
     [
         pytest.param("", False, "unchanged", id="none"),
@@ -475,7 +476,7 @@ def test_a_patch_has_the_first_verdict_that_holds(
     assert patch_verdict(hunks, has_conflict=has_conflict).value == verdict
 
 
-@pytest.mark.parametrize(
+@table(
     ("refused", "stops", "onto", "verdicts"),
     [
         pytest.param({"p2": "no"}, False, OTHER, ["conflict", "skipped"], id="skipped-first"),

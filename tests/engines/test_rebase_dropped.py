@@ -26,6 +26,7 @@ from tests.engines.series import (
     patch_of,
     text,
 )
+from tests.tables import table
 
 BASE = text("a b c d e f g h i j k l")
 EARLY = text("a B c d e f g h i j k l")
@@ -39,7 +40,7 @@ RENAME = moved("f", "m", BASE, BASE)
 COPY = moved("f", "m", BASE, BASE, is_copy=True)
 
 
-@pytest.mark.parametrize(
+@table(
     ("dropped", "onto", "renames", "verdict", "after"),
     [
         pytest.param(RENAME, {"f": BASE}, {}, "modified", {"f": EARLY}, id="not-moved"),
@@ -70,8 +71,8 @@ def test_a_file_whose_dropped_move_upstream_lacks_is_where_it_was(
     assert result.files == after
 
 
-@pytest.mark.parametrize("before", [(), ("p0",)], ids=["first", "behind-an-absorbed-one"])
-@pytest.mark.parametrize(
+@table("before", [(), ("p0",)], ids=["first", "behind-an-absorbed-one"])
+@table(
     ("names", "onto", "verdicts"),
     [
         pytest.param("p1", {"x": ONE}, ["unchanged", "unchanged"], id="of-a-carried-patch"),
@@ -117,7 +118,7 @@ def test_a_move_in_conflict_is_not_followed() -> None:
     assert [hunk.new_path for hunk in result.outcomes[1].hunks] == ["m"]
 
 
-@pytest.mark.parametrize("way", [1, -1], ids=["goes-first", "comes-first"])
+@table("way", [1, -1], ids=["goes-first", "comes-first"])
 def test_a_path_that_one_file_leaves_is_free_for_another(way: int) -> None:
     files = (RENAME, created("f", NEW))[::way]
     result = Run({"f": BASE}, {"f": BASE}).rebase(patch_of("p", *files))

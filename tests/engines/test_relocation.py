@@ -30,6 +30,7 @@ from tests.commands.constructed import (
 )
 from tests.engines.relocations import Played, play
 from tests.long import examples
+from tests.tables import table
 
 FORM = pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
 
@@ -155,7 +156,7 @@ def test_a_symbol_is_found_where_upstream_edited_it_as_well(form: Form, edit: Ed
     assert played.homes() == [f"{stage.path('b')} {name_of(10)}"]
 
 
-@pytest.mark.parametrize("edit", EVOLVED)
+@table("edit", EVOLVED)
 def test_a_paragraph_is_found_only_as_it_was(edit: Edit) -> None:
     stage = Stage(FORMS[0])
     played = stage.play(FIX, chained(on("a", edit), TO_B))
@@ -467,7 +468,7 @@ def test_an_import_in_a_file_that_does_not_parse_is_lines_like_others() -> None:
     assert played.reasons() == ["upstream deleted the file with these lines"]
 
 
-@pytest.mark.parametrize("path", ["a.txt", "a.py"])
+@table("path", ["a.txt", "a.py"])
 def test_a_paragraph_that_upstream_changed_is_in_its_place(path: str) -> None:
     lines = [b"LEVEL_%d = level(%d)\n" % (n, n) for n in range(9)]
     content = b"".join(lines)

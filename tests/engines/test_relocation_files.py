@@ -9,6 +9,7 @@ from patchmgr.engines.relocation_files import ChangedFiles, Versions, is_of
 from patchmgr.model.snapshot import Entry
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import Upstream, link
+from tests.tables import table
 
 
 def test_a_language_is_asked_for_once_and_the_new_side_is_as_it_is_now() -> None:
@@ -37,7 +38,7 @@ def test_a_language_is_asked_for_once_and_the_new_side_is_as_it_is_now() -> None
     assert files.after("b.py") == b"carried\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("language", "path", "is_so"),
     [
         pytest.param("Python", "x/a.py", True, id="same"),
@@ -53,7 +54,7 @@ def test_languages(language: str, path: str, is_so: bool) -> None:
     assert is_of(language)(path) is is_so
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "after", "is_so"),
     [
         pytest.param(b"x\n", b"x\n  one(a)\ntwo(b)\n", True, id="came"),

@@ -13,6 +13,7 @@ from patchmgr.engines.relocation_imports import (
 )
 from patchmgr.engines.relocation_units import Outline
 from tests.engines.relocations import Played, play
+from tests.tables import table
 
 BODY = b"""\
 def weigh(plant, floor):
@@ -43,7 +44,7 @@ def _carried(ours: bytes, old_head: bytes, home_head: bytes, *, fixed: bytes = F
     return play(old, patched, new, path="a.py")
 
 
-@pytest.mark.parametrize(
+@table(
     ("ours", "old", "home", "expected"),
     [
         pytest.param(b"import os\n" + USE + b"\n\n", START, START,
@@ -84,7 +85,7 @@ def test_an_import_follows_what_uses_it(
     assert (played.marked, played.reasons()) == ((), [])
 
 
-@pytest.mark.parametrize(
+@table(
     ("ours", "home", "reason"),
     [
         pytest.param(START + b"clamp = max\n", START, "the patch uses clamp, which is not in b.py",
@@ -107,7 +108,7 @@ def test_where_a_name_cannot_follow_nothing_does(ours: bytes, home: bytes, reaso
 LIST = b"from works.tools import (\n    ape,\n%s)\n\n\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("ours", "old", "stays"),
     [
         pytest.param(b"import os\n" + USE + b"\n\n", START, START, id="a-line"),
@@ -172,7 +173,7 @@ def test_includes_follow() -> None:
     assert played.files["b.cc"].count(b"c.h") == 1
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "content", "lines"),
     [
         pytest.param("a.py", b"x()\nimport a\nfrom b import (\n    c,\n)\nx = 1\n", {1, 2, 3, 4},
@@ -192,7 +193,7 @@ def test_text_needs_nothing() -> None:
     assert needed_imports(text, text, text, added=[b"clamp\n"], around=b"") == ()
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
     [
         pytest.param(b"    x = plant.clamp(1)\n", id="attribute"),
@@ -215,7 +216,7 @@ def test_a_file_that_does_not_parse_is_not_sure() -> None:
         needed_imports(broken, broken, broken, added=[b"clamp()\n"], around=b"")
 
 
-@pytest.mark.parametrize(
+@table(
     ("home", "added", "missing"),
     [
         pytest.param(b"self.level = 1\n", b"    self.level += 2\n", None, id="there"),
@@ -239,7 +240,7 @@ def _method(name: bytes) -> bytes:
     return b"class %s:\n" % name + b"".join(b"    " + line for line in lines)
 
 
-@pytest.mark.parametrize(("name", "is_carried"), [(b"Works", True), (b"Mill", False)])
+@table(("name", "is_carried"), [(b"Works", True), (b"Mill", False)])
 def test_an_attribute_is_not_missed_in_the_same_class(name: bytes, is_carried: bool) -> None:
     own = _method(b"Works")
     old = {"a.py": START + own, "b.py": START}

@@ -12,6 +12,7 @@ from patchmgr.engines.relocation_runs import apply_runs, changes_of, hunks_of
 from patchmgr.engines.relocation_units import Outline
 from tests.engines.series import hunks_between, text
 from tests.long import examples
+from tests.tables import table
 
 BASE = b"""\
 import os
@@ -53,7 +54,7 @@ def _told(old: bytes, new: bytes, path: str = "a.py") -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
+@table(
     ("old", "new", "told"),
     [
         pytest.param(b"b = a", b"b = 2", ["6: f"], id="a-line-of-a-function"),

@@ -9,6 +9,7 @@ import pytest
 from patchmgr.engines.relocation_search import LARGEST_CONTENT, Home, Lost, Search, likeness
 from patchmgr.engines.relocation_units import Outline
 from tests.engines.relocations import MemoryElsewhere, Texts
+from tests.tables import table
 
 
 def function(name: str, *numbers: int, indent: str = "") -> str:
@@ -40,7 +41,7 @@ GONE = "? upstream's a.py no longer has f"
 DELETED = "? upstream deleted the file with"
 
 
-@pytest.mark.parametrize(
+@table(
     ("own", "elsewhere", "expected"),
     [
         pytest.param(REST, {B: OWN}, "b.py f", id="same-name"),
@@ -90,7 +91,7 @@ def test_a_home_is_the_one_place_that_is_alike(
     assert _found(OWN + REST, own, texts, {}, "f") == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "name", "before", "after", "expected"),
     [
         pytest.param(OWN, "f", OWN, OWN + REST,

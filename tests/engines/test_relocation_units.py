@@ -12,6 +12,7 @@ from patchmgr.engines.relocation_units import (
     leaf_of,
     reindented,
 )
+from tests.tables import table
 
 PYTHON = b"""\
 import os
@@ -58,7 +59,7 @@ void W::z() {
 TEXT = b"Title\n=====\n\n\none\ntwo\n \nthree"
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "content", "units"),
     [
         pytest.param(
@@ -92,7 +93,7 @@ def test_the_smallest_unit_is_found() -> None:
     assert outline.names["W.m"] == 1
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "language", "is_so"),
     [
         pytest.param(b"  # x\n", "Python", True, id="python"),

@@ -7,6 +7,7 @@ import pytest
 from patchmgr.engines.risks import find_risks
 from patchmgr.model.footprint import Area, Build, FileChange, FileFootprint, Kind
 from patchmgr.model.review import RiskKind
+from tests.tables import table
 
 
 def pins(language: str, after: bytes) -> list[str]:
@@ -20,7 +21,7 @@ def pins(language: str, after: bytes) -> list[str]:
     return [risk.what for risk in found if risk.kind is RiskKind.PIN]
 
 
-@pytest.mark.parametrize(
+@table(
     ("language", "line", "is_pin"),
     [
         ("Dockerfile", "FROM base:1.2", True),
@@ -57,7 +58,7 @@ optional-dependencies = {more = ["third", 4]}
 """
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "before", "after", "risks"),
     [
         pytest.param("a/conftest.py", b"", b"", ["runs by being there: new"], id="runs"),

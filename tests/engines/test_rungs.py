@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.ladder import CONFLICT, STRUCTURAL, Collided, Merged, Sides
 from patchmgr.engines.memory import Resolutions
 from patchmgr.engines.merge.candidate import Resolved
@@ -14,6 +12,7 @@ from patchmgr.model.outcome import Reliability, Suggestion
 from patchmgr.model.snapshot import REGULAR, Entry
 from tests.engines.ports import MemoryBlobs, PlainMerge
 from tests.engines.test_memory import KNOWN, Known
+from tests.tables import table
 
 # The first region is on record, the second one is merged by what imports are.
 GAP = "".join(f"\nvalue_{n} = {n}\n" for n in range(6)) + "\n"
@@ -119,9 +118,7 @@ def test_what_a_region_could_become_is_handed_on() -> None:
     assert (found.suggestions, reliability) == (suggestions, ())
 
 
-@pytest.mark.parametrize(
-    ("path", "is_replayed"), [("a.py", False), ("a.txt", True)], ids=["python", "text"]
-)
+@table(("path", "is_replayed"), [("a.py", False), ("a.txt", True)], ids=["python", "text"])
 def test_a_resolution_that_breaks_the_file_is_not_replayed(path: str, is_replayed: bool) -> None:
     blobs = MemoryBlobs()
     texts = (b"b\n", b"o\n", b"t\n")

@@ -8,6 +8,7 @@ from patchmgr.engines.solutions import shown_content, solved_entry
 from patchmgr.errors import PatchmgrError
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import File, entry_of, executable, link, submodule
+from tests.tables import table
 
 ONE, TWO, NEW = b"one\n", b"two\n", b"new\n"
 COMMIT_3 = b"Subproject commit %s\n" % (b"3" * 40)
@@ -19,7 +20,7 @@ def _solve(content: bytes, *sides: File | None) -> tuple[MemoryBlobs, object]:
     return blobs, solved_entry(content, base, ours, theirs, path="f", blobs=blobs)
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "base", "ours", "theirs", "solved"),
     [
         pytest.param(NEW, b"", ONE, TWO, NEW, id="file"),
@@ -59,7 +60,7 @@ def test_a_solution_is_a_file_or_a_link(
     assert found == entry_of(blobs, solved)
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "side", "reason"),
     [
         pytest.param(b"", link(b"a"), "no target of a link", id="link-to-nothing"),
@@ -76,7 +77,7 @@ def test_what_can_be_no_link_is_refused(content: bytes, side: File, reason: str)
     assert caught.value.hints
 
 
-@pytest.mark.parametrize(
+@table(
     ("side", "content"),
     [
         pytest.param(None, None, id="nothing"),

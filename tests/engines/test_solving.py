@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.conflict_ids import region_id
 from patchmgr.engines.memory import Resolutions
 from patchmgr.engines.solving import Solved, Unsolved, has_last_newline, solve_text
@@ -11,6 +9,7 @@ from patchmgr.model.merge import Conflicted, Merge
 from patchmgr.model.outcome import How
 from tests.engines.ports import PlainMerge
 from tests.engines.test_memory import KNOWN
+from tests.tables import table
 
 BASE, OURS, THEIRS = b"h\nb\nz\n", b"h\no\nz\n", b"h\nt\nz\n"
 NAME = region_id(b"b\n", b"o\n", b"t\n")
@@ -31,14 +30,14 @@ def test_a_clean_merge_has_the_bytes_of_git_and_asks_nobody() -> None:
     assert KNOWN.asked == asked
 
 
-@pytest.mark.parametrize("ours", [True, False])
+@table("ours", [True, False])
 def test_what_was_solved_is_replayed_and_named(ours: bool) -> None:
     assert solve(BASE, OURS, THEIRS, KNOWN, ours=ours) == Solved(
         b"h\nboth\nz\n", How.RECORDED, (NAME,)
     )
 
 
-@pytest.mark.parametrize("ours", [True, False])
+@table("ours", [True, False])
 def test_what_nobody_solved_has_markers_in_the_order_of_the_caller(ours: bool) -> None:
     found = solve(BASE, OURS, b"h\nT\nz\n", KNOWN, ours=ours)
     assert isinstance(found, Unsolved)
@@ -54,7 +53,7 @@ def test_without_memory_nothing_is_replayed() -> None:
     assert found.used == ()
 
 
-@pytest.mark.parametrize("ours", [True, False])
+@table("ours", [True, False])
 def test_what_is_known_is_in_what_is_left(ours: bool) -> None:
     more = b"1\n2\n3\n"
     sides = [BASE + more + b"B\n", OURS + more + b"O\n", THEIRS + more + b"T\n"]
@@ -75,7 +74,7 @@ def test_binaries_are_left() -> None:
     assert found == Unsolved(None)
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "ours", "theirs", "expected"),
     [
         (b"a\n", b"a\n", b"a\n", True), (b"a\n", b"a", b"a\n", False),

@@ -10,11 +10,10 @@ import ast
 import time
 from pathlib import Path
 
-import pytest
-
 import patchmgr
 from patchmgr.engines.symbols import SymbolIndex, enclosing_symbol
 from tests.long import LONG
+from tests.tables import table
 
 
 def check(path: str, annotated: str) -> None:
@@ -166,12 +165,12 @@ def f(): ¦ f
 }
 
 
-@pytest.mark.parametrize("source", PYTHON.values(), ids=list(PYTHON))
+@table("source", PYTHON.values(), ids=list(PYTHON))
 def test_python_symbols(source: str) -> None:
     check("a.py", source)
 
 
-@pytest.mark.parametrize(
+@table(
     "source",
     [
         "def f():\n    x = (1\n",
@@ -532,7 +531,7 @@ struct S {
 }
 
 
-@pytest.mark.parametrize("source", CXX.values(), ids=list(CXX))
+@table("source", CXX.values(), ids=list(CXX))
 def test_cxx_symbols(source: str) -> None:
     check("a.cu", source)
 
@@ -542,12 +541,12 @@ def test_a_declaration_without_end_gives_no_symbols() -> None:
     assert SymbolIndex("a.cc", content).at(1) is None
 
 
-@pytest.mark.parametrize("path", ["a.c", "a.cc", "a.h", "a.cuh", "a.hip", "a.cu"])
+@table("path", ["a.c", "a.cc", "a.h", "a.cuh", "a.hip", "a.cu"])
 def test_all_of_the_c_family_has_symbols(path: str) -> None:
     assert enclosing_symbol(path, b"int f() {\r\n return 1;\r\n}\r\n", 2) == "f"
 
 
-@pytest.mark.parametrize("path", ["a.rs", "a.md", "a", "Dockerfile"])
+@table("path", ["a.rs", "a.md", "a", "Dockerfile"])
 def test_other_languages_have_no_symbols(path: str) -> None:
     assert enclosing_symbol(path, b"def f(): pass\n", 1) is None
 
@@ -556,7 +555,7 @@ def test_a_script_without_suffix_is_known_by_its_shebang() -> None:
     assert enclosing_symbol("run", b"#!/usr/bin/python3\ndef f(): pass\n", 2) == "f"
 
 
-@pytest.mark.parametrize("line", [-1, 0, 3, 99])
+@table("line", [-1, 0, 3, 99])
 def test_a_line_outside_of_the_file_has_no_symbol(line: int) -> None:
     assert enclosing_symbol("a.py", b"def f():\n    pass", line) is None
 
@@ -567,7 +566,7 @@ def test_names_are_all_symbols_of_the_file() -> None:
     assert index.names() is index.names()
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "content"),
     [
         ("a.py", b'"' * 50_001),

@@ -13,6 +13,7 @@ from patchmgr.engines.review import Judge
 from patchmgr.engines.sync_facts import carried_of, dropped_of, solved_of
 from patchmgr.model.footprint import Area, Kind, PatchFile, PatchFootprint, Touch
 from patchmgr.model.outcome import Reliability
+from tests.tables import table
 
 Row = dict[str, Any]
 
@@ -37,7 +38,7 @@ def row(*patches: Row, solutions: Row | None = None) -> Row:
     return {"outcome": {"name": "s", "patches": list(patches)}, "solutions": solutions or {}}
 
 
-@pytest.mark.parametrize(
+@table(
     ("rows", "verdict", "how"),
     [
         pytest.param([row(patch("unchanged", hunk()))], "unchanged", (), id="one"),
@@ -68,7 +69,7 @@ def conflict(proposal: str | None) -> Row:
     return {"path": "f", "new_path": "f", "reason": "both changed it", "proposal": proposal}
 
 
-@pytest.mark.parametrize(
+@table(
     ("proposal", "words"),
     [(None, "open: both changed it"), ("absorbed", "open: both changed it; proposed: absorbed")],
 )
@@ -82,7 +83,7 @@ KNOWN, UNKNOWN = ({"rule": "history", "right": 9, "of": 10}, {"rule": "range", "
                                                                "of": None})  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@table(
     ("found", "kinds"),
     [
         pytest.param([], (), id="no commit is known"),
@@ -103,9 +104,7 @@ def test_what_is_dropped_says_how_often_such_verdicts_were_right(
     assert [dropped.reliability for dropped in dropped_of(rows)] == [kinds]
 
 
-@pytest.mark.parametrize(
-    ("proposal", "known"), [("absorbed", Reliability("history", 9, 10)), (None, None)]
-)
+@table(("proposal", "known"), [("absorbed", Reliability("history", 9, 10)), (None, None)])
 def test_a_proposal_says_how_often_such_proposals_were_right(
     proposal: str | None, known: Reliability | None
 ) -> None:
@@ -118,7 +117,7 @@ def told(solution: str, *, path: str = "f", seen: str = "other/p") -> Row:
     return {"solution": solution, "path": path, "seen": seen}
 
 
-@pytest.mark.parametrize(
+@table(
     ("hows", "solutions", "words"),
     [
         pytest.param(["structural"], {}, "merged by structure, both changes are in", id="rule"),
@@ -144,7 +143,7 @@ def test_only_symbols_that_upstream_has_are_hotspots() -> None:
     assert (found.path, found.symbol, found.commits, found.file_commits) == ("b.py", "A.f", 1, 2)
 
 
-@pytest.mark.parametrize(("path", "gate"), [("a.py", "is_sm120()"), ("a.cu", "is_sm120()")])
+@table(("path", "gate"), [("a.py", "is_sm120()"), ("a.cu", "is_sm120()")])
 def test_a_file_is_judged_in_its_language(path: str, gate: str) -> None:
     texts = {
         "a.py": (b"def f():\n    g()\n", b"def f():\n    if is_sm120():\n        n()\n    g()\n"),

@@ -10,6 +10,7 @@ import pytest
 from patchmgr.engines.ladder import Collided, Merged, Sides
 from patchmgr.engines.rebase import Item, Judged
 from tests.engines.series import Run, patch_of
+from tests.tables import table
 
 PATCH = patch_of("p")
 VALUES = [
@@ -21,7 +22,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+@table("value", VALUES, ids=lambda value: type(value).__name__)
 def test_a_value_stays_as_it_was_made(value: Any) -> None:
     for name in (field.name for field in msgspec.structs.fields(value)):
         with pytest.raises(AttributeError):

@@ -7,6 +7,7 @@ import pytest
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.accepted import MAX_FILE, parse_accepted, write_accepted
 from patchmgr.model.audit import Accepted
+from tests.tables import table
 
 ONE = Accepted("0123456789ab", "s", "one.patch", "`x` is not defined", "set by exec")
 TWO = Accepted("ffff00001111", "s", "two.patch", "Valid-While fails", "checked by hand")
@@ -23,7 +24,7 @@ def test_nothing_accepted_is_no_file() -> None:
     assert write_accepted([]) is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("raw", "problem"),
     [
         pytest.param(b"\xff", "cannot be read", id="no UTF-8"),

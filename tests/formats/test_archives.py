@@ -14,6 +14,7 @@ import pytest
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
 from patchmgr.formats.members import Limits
+from tests.tables import table
 
 Tar = list[tuple[tarfile.TarInfo, bytes]]
 
@@ -83,7 +84,7 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize(
+@table(
     "pack",
     [
         pytest.param(bytes, id="plain tar"),
@@ -92,7 +93,7 @@ EXPECTED = {
         pytest.param(lzma.compress, id="xz"),
     ],
 )
-@pytest.mark.parametrize(
+@table(
     "form",
     [
         pytest.param(tarfile.USTAR_FORMAT, id="ustar"),
@@ -124,8 +125,8 @@ def test_a_zip_sdist_gives_its_files_with_modes_and_times() -> None:
 LONG = "d" * 120 + "/" + "f" * 120
 
 
-@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT], ids=["gnu", "pax"])
-@pytest.mark.parametrize(
+@table("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT], ids=["gnu", "pax"])
+@table(
     "name",
     [
         pytest.param(LONG, id="long"),
@@ -153,7 +154,7 @@ def test_a_zip_name_without_the_utf8_flag_is_the_bytes_it_is_made_of() -> None:
     assert list(found(bytes(flagless))) == [b"\xc3\xff".decode("utf-8", "surrogateescape")]
 
 
-@pytest.mark.parametrize(
+@table(
     ("records", "expected"),
     [
         pytest.param({"path": "x-1/other"}, {"other": ("100644", b"c")}, id="path"),
@@ -186,7 +187,7 @@ def test_a_global_header_is_no_file() -> None:
     assert found(made.getvalue()) == {"a": ("100644", b"c")}
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "target"),
     [
         pytest.param("l", "a.py", id="beside"),
@@ -200,13 +201,13 @@ def test_a_link_inside_the_tree_is_kept(name: str, target: str) -> None:
     assert files[name] == ("120000", target.encode())
 
 
-@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT], ids=["gnu", "pax"])
+@table("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT], ids=["gnu", "pax"])
 def test_a_long_link_target_is_kept(form: int) -> None:
     target = "d/" * 100 + "f"
     assert found(tar(link("x-1/l", target), form=form)) == {"l": ("120000", target.encode())}
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "target"),
     [
         pytest.param("l", "../a", id="up from the root"),
@@ -233,7 +234,7 @@ def test_a_hard_link_to_a_file_before_it_has_its_content_and_mode() -> None:
     assert found(raw) == {**EXPECTED, "h": ("100755", b"r"), "sub/h2": ("100755", b"r")}
 
 
-@pytest.mark.parametrize(
+@table(
     "target",
     [
         pytest.param("../x", id="out"),
@@ -249,7 +250,7 @@ def test_any_other_hard_link_is_refused(target: str) -> None:
     assert "hard link" in message
 
 
-@pytest.mark.parametrize(
+@table(
     "name",
     [
         pytest.param("/etc/x", id="absolute"),
@@ -290,7 +291,7 @@ def test_control_characters_are_not_printed() -> None:
     assert "\x1b" not in refusal(tar(member("x-1/a", b""), member("../\x1b[2J", b"")))
 
 
-@pytest.mark.parametrize(
+@table(
     "second",
     [
         pytest.param(member("x-1/a.py", b"2"), id="the same file"),
@@ -314,7 +315,7 @@ def test_a_directory_may_be_there_twice() -> None:
     assert found(tar(*PLAIN, member("x-1/sub/", type=tarfile.DIRTYPE))) == EXPECTED
 
 
-@pytest.mark.parametrize(
+@table(
     "kind",
     [
         pytest.param(tarfile.CHRTYPE, id="character device"),
@@ -329,12 +330,12 @@ def test_a_special_member_is_refused(kind: bytes) -> None:
     assert "neither" in refusal(tar(*PLAIN, member("x-1/d", type=kind)))
 
 
-@pytest.mark.parametrize("mode", [0o020644, 0o060644, 0o010644, 0o140644], ids=oct)
+@table("mode", [0o020644, 0o060644, 0o010644, 0o140644], ids=oct)
 def test_a_special_zip_member_is_refused(mode: int) -> None:
     assert "neither" in refusal(zipped((zip_info("x-1/d", mode), b"")))
 
 
-@pytest.mark.parametrize(
+@table(
     "info",
     [member("x-1", b"f"), link("x-1", "."), link("x-1", "x-1", tarfile.LNKTYPE)],
     ids=["file", "link", "hard link"],
@@ -348,7 +349,7 @@ def test_setuid_and_other_bits_do_not_matter() -> None:
     assert found(tar(member("x-1/s", b"", mode=0o6701))) == {"s": ("100755", b"")}
 
 
-@pytest.mark.parametrize(
+@table(
     "limits",
     [
         pytest.param(Limits(members=3), id="members"),
@@ -376,7 +377,7 @@ def test_a_header_may_not_claim_a_huge_size() -> None:
     assert "more than" in refusal(raw)
 
 
-@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME], ids=["pax", "gnu"])
+@table("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME], ids=["pax", "gnu"])
 def test_an_extended_header_may_not_be_huge(kind: bytes) -> None:
     info = tarfile.TarInfo("x")
     info.type = kind
@@ -384,7 +385,7 @@ def test_an_extended_header_may_not_be_huge(kind: bytes) -> None:
     assert "megabyte" in refusal(info.tobuf(tarfile.GNU_FORMAT) + bytes(2 << 20))
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
     [
         pytest.param(b"99 path=x\n", id="length beyond the end"),
@@ -406,7 +407,7 @@ def test_a_broken_extended_header_is_refused(body: bytes) -> None:
     refusal(raw)
 
 
-@pytest.mark.parametrize(
+@table(
     "raw",
     [
         pytest.param(b"", id="empty"),
@@ -447,7 +448,7 @@ def zipfile_date(year: int, month: int, day: int) -> bytes:
     return ((year - 1980) << 9 | month << 5 | day).to_bytes(2, "little")
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "content", "path"),
     [
         pytest.param("x/a.py", b"a", "x/a.py", id="a module"),
@@ -481,7 +482,7 @@ def test_a_link_in_a_wheel_is_kept() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@table(
     "members",
     [
         pytest.param([("../x", b"")], id="parent"),

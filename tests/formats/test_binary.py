@@ -15,6 +15,7 @@ from patchmgr.formats import binary
 from patchmgr.formats.binary import apply_binary, apply_delta, read_binary
 from patchmgr.formats.reader import PatchReader, split_lines
 from patchmgr.model.patch import BinaryChange
+from tests.tables import table
 
 
 def packed(content: bytes) -> bytes:
@@ -87,7 +88,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("raw", "problem"), BAD.values(), ids=BAD)
+@table(("raw", "problem"), BAD.values(), ids=BAD)
 def test_a_damaged_binary_patch_is_refused(raw: bytes, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         read(raw)
@@ -109,7 +110,7 @@ DELTAS = {
 }
 
 
-@pytest.mark.parametrize(("delta", "old", "new"), DELTAS.values(), ids=DELTAS)
+@table(("delta", "old", "new"), DELTAS.values(), ids=DELTAS)
 def test_a_delta_is_applied(delta: bytes, old: bytes, new: bytes) -> None:
     assert apply_delta(delta, old) == new
 
@@ -129,7 +130,7 @@ BAD_DELTAS = {
 }
 
 
-@pytest.mark.parametrize(("delta", "problem"), BAD_DELTAS.values(), ids=BAD_DELTAS)
+@table(("delta", "problem"), BAD_DELTAS.values(), ids=BAD_DELTAS)
 def test_a_delta_that_does_not_fit_is_refused(delta: bytes, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         apply_delta(delta, b"abc")

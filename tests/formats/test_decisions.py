@@ -13,6 +13,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats import decisions
 from patchmgr.formats.decisions import parse_decisions, write_decisions
 from patchmgr.model.decision import Decision, Passage, Ruling
+from tests.tables import table
 
 A, B = "a" * 32, "b" * 32
 ONE = Decision("s", "one.patch", Ruling.NEEDED, A, (Passage("f", 0, ""),))
@@ -66,7 +67,7 @@ def test_no_decision_is_a_file_too() -> None:
     assert parse_decisions(b"format = 1\n") == ()
 
 
-@pytest.mark.parametrize("path", ["ä.py", "a%20b", "\udcff", "x\u202ey", 'a"b'])
+@table("path", ["ä.py", "a%20b", "\udcff", "x\u202ey", 'a"b'])
 def test_any_path_survives(path: str) -> None:
     decision = replace(ONE, patch=path, passages=(Passage(path, 0, A),))
     raw = write_decisions([decision])
@@ -91,7 +92,7 @@ def changed(old: str, new: str) -> bytes:
     return RAW.decode().replace(old, new, 1).encode()
 
 
-@pytest.mark.parametrize(
+@table(
     ("raw", "words"),
     [
         pytest.param(b"\xff", "not TOML", id="no-utf-8"),
@@ -128,7 +129,7 @@ def test_what_is_wrong_is_said(raw: bytes, words: str) -> None:
     assert "conflicts/decisions.toml" in caught.value.message
 
 
-@pytest.mark.parametrize("path", ["../f", "/f", "a/.git/b", "%2e%2e/f"])
+@table("path", ["../f", "/f", "a/.git/b", "%2e%2e/f"])
 def test_a_path_cannot_leave_the_tree(path: str) -> None:
     with pytest.raises(PatchmgrError) as caught:
         parse_decisions(changed('"f"', f'"{path}"'))

@@ -16,9 +16,10 @@ from patchmgr.formats.formatter_settings import (
     table_at,
     yapf_settings,
 )
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("table", "taken"),
     [
         pytest.param({"line-length": 99}, {"line-length": 99, "format": {}}, id="a-number"),
@@ -49,7 +50,7 @@ def test_black() -> None:
     assert made == {"tool": {"black": {"line-length": 79, "target-version": ["py310"]}}}
 
 
-@pytest.mark.parametrize(
+@table(
     ("table", "lines"),
     [
         ({}, ["based_on_style = pep8"]),
@@ -64,7 +65,7 @@ def test_yapf(table: dict[str, Any], lines: list[str]) -> None:
     assert yapf_settings(table).decode().splitlines() == ["[style]", *lines]
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "table"),
     [
         (b"[yapf]\ncolumn_limit = 80\n", {"column_limit": "80"}),
@@ -78,7 +79,7 @@ def test_sections_of_ini_files(content: bytes, table: dict[str, str] | None) -> 
     assert ini_table(content, "yapf") == table
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "kept"),
     [
         pytest.param("BasedOnStyle: Google\nColumnLimit: 80\n", "BasedOnStyle: Google\n"
@@ -129,7 +130,7 @@ repos:
 """
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "tools"),
     [
         (HOOKS, {"yapf": {"column_limit": 90, "based_on_style": "google"},
@@ -147,9 +148,7 @@ def test_hooks_tell_which_formatters_are_in_force(text: str, tools: dict[str, An
     assert list(hooked_tools(text.encode())) == list(tools)
 
 
-@pytest.mark.parametrize(
-    "content", [b"\xff", b"a = ", b"[" * 5000, b"a = " + b"[" * 5000, b"root:x:0:0\n"]
-)
+@table("content", [b"\xff", b"a = ", b"[" * 5000, b"a = " + b"[" * 5000, b"root:x:0:0\n"])
 def test_what_is_no_toml_is_an_empty_table(content: bytes) -> None:
     assert read_table(content) == {}
 

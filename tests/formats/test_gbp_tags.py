@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.formats.gbp_tags import read_tags
+from tests.tables import table
 
 HEAD = b"From: a <a@b>\nSubject: x\n\n"
 DIFF = b"---\n f | 1 +\n\ndiff --git a/f b/f\n+Gbp-Pq: Name no.patch\n"
@@ -24,7 +23,7 @@ TAGGED = {
 }
 
 
-@pytest.mark.parametrize(("text", "kept", "wish", "is_ignored"), TAGGED.values(), ids=TAGGED)
+@table(("text", "kept", "wish", "is_ignored"), TAGGED.values(), ids=TAGGED)
 def test_tags_leave_the_message(
     text: bytes, kept: bytes, wish: str | None, is_ignored: bool
 ) -> None:
@@ -33,7 +32,7 @@ def test_tags_leave_the_message(
     assert tagged.raw == HEAD + kept + DIFF
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         b"",

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.formats.generated_files import Packaging, upstream_commit
+from tests.tables import table
 
 PACKAGING = Packaging("some-package", "1.2.3")
 
@@ -46,7 +47,7 @@ ARCHIVAL = b"node: d768c14e7cf5dd5df45a8a1de78ae815879f108a\ndescribe-name: v1.2
 ID = "d768c14e7cf5dd5df45a8a1de78ae815879f108a"
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "content", "commit"),
     [
         pytest.param("PKG-INFO", b"Name: x", None, id="metadata"),
@@ -91,7 +92,7 @@ def test_what_build_tools_made_is_left_out(path: str, content: bytes, commit: st
     assert upstream_commit(content) == commit
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "content"),
     [
         pytest.param("x/PKG-INFO", b"", id="PKG-INFO below the root"),
@@ -135,7 +136,7 @@ def test_what_upstream_has_stays(path: str, content: bytes) -> None:
     assert not PACKAGING.is_generated(path, content)
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "commit"),
     [
         pytest.param(b"commit = '1234567'\ngit_sha = '12345678'", "12345678", id="the longest"),

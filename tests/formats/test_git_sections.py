@@ -9,6 +9,7 @@ from patchmgr.formats.git_sections import read_git_section
 from patchmgr.formats.reader import PatchReader, split_lines
 from patchmgr.model.ids import EMPTY_BLOB, ZERO_ID, blob_id
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk
+from tests.tables import table
 
 HUNK = b"@@ -1 +1 @@\n-a\n+b\n"
 HUNKS = (Hunk(1, 1, 1, 1, b"", (b"-a\n", b"+b\n")),)
@@ -159,7 +160,7 @@ GOOD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("raw", "expected"), GOOD.values(), ids=GOOD)
+@table(("raw", "expected"), GOOD.values(), ids=GOOD)
 def test_a_section_of_git_is_read(raw: bytes, expected: FilePatch) -> None:
     assert read(raw) == expected
 
@@ -181,7 +182,7 @@ STRIPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("raw", "strip", "path"), STRIPS.values(), ids=STRIPS)
+@table(("raw", "strip", "path"), STRIPS.values(), ids=STRIPS)
 def test_another_number_of_directories_is_stripped(raw: bytes, strip: int, path: str) -> None:
     assert read(raw, strip).path == path
 
@@ -325,7 +326,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("raw", "problem"), BAD.values(), ids=BAD)
+@table(("raw", "problem"), BAD.values(), ids=BAD)
 def test_a_section_that_disagrees_with_itself_is_refused(raw: bytes, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         read(raw)
@@ -349,8 +350,8 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("path", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("kind", ["edit", "new", "rename from", "copy to", "mode"])
+@table("path", HOSTILE.values(), ids=HOSTILE)
+@table("kind", ["edit", "new", "rename from", "copy to", "mode"])
 def test_a_hostile_path_is_refused_in_every_header(path: bytes, kind: str) -> None:
     twice = b"diff --git a/" + path + b" b/" + path + b"\n"
     moved = b"diff --git a/%s b/%s\nsimilarity index 100%%\n%s from %s\n%s to %s\n"
@@ -368,7 +369,7 @@ def test_a_hostile_path_is_refused_in_every_header(path: bytes, kind: str) -> No
     assert caught.value.message.isprintable()
 
 
-@pytest.mark.parametrize("prefix", [b"..", b".git", b"C:", b"-x", b"\r"])
+@table("prefix", [b"..", b".git", b"C:", b"-x", b"\r"])
 def test_a_hostile_directory_that_would_be_stripped_is_refused(prefix: bytes) -> None:
     for raw in (
         edit(prefix + b"/x", b"b/x", b"a/x b/x"),

@@ -15,6 +15,7 @@ from patchmgr.formats.header_edits import (
 )
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.model.patch import Author
+from tests.tables import table
 
 DIFF = b"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"
 NOBODY = Author("patchmgr", "patchmgr@localhost", "0 +0000")
@@ -33,7 +34,7 @@ def edited(text: bytes, **what: object) -> bytes:
     return found.removeprefix(MAIL)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "what", "after"),
     [
         (b"t\n\n", {"message": "new"}, b"new\n\n"),
@@ -68,7 +69,7 @@ def test_one_part_changes(text: bytes, what: dict[str, object], after: bytes) ->
     assert edited(text, **what) == after
 
 
-@pytest.mark.parametrize(
+@table(
     ("header", "start"),
     [
         (b"", b"Subject: p\n\n"),

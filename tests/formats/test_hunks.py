@@ -11,6 +11,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.hunks import is_hunk_head, read_hunks
 from patchmgr.formats.reader import PatchReader, split_lines
 from patchmgr.model.patch import Hunk
+from tests.tables import table
 
 
 def read(raw: bytes) -> tuple[Hunk, ...]:
@@ -29,7 +30,7 @@ def test_a_hunk_keeps_numbers_heading_kinds_and_line_ends() -> None:
     assert (hunk.added(), hunk.removed()) == (2, 1)
 
 
-@pytest.mark.parametrize(
+@table(
     ("raw", "lines"),
     [
         pytest.param(b"@@ -1 +1 @@\n-a\n+b\n", [b"-a\n", b"+b\n"], id="counts left out"),
@@ -100,7 +101,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("raw", "problem"), BAD.values(), ids=BAD)
+@table(("raw", "problem"), BAD.values(), ids=BAD)
 def test_a_hunk_that_does_not_hold_together_is_refused(raw: bytes, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         read(raw)

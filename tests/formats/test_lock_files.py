@@ -15,6 +15,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats import lock_files
 from patchmgr.formats.lock_files import check_name, parse_lock, write_lock
 from patchmgr.model.upstream import Lock, Pin, SeriesRecord, Upstream
+from tests.tables import table
 
 Value = TypeVar("Value")
 
@@ -176,7 +177,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("raw", "problem"), BAD.values(), ids=BAD)
+@table(("raw", "problem"), BAD.values(), ids=BAD)
 def test_a_bad_lock_is_refused_with_the_key(raw: str, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         parse_lock(raw.encode("utf-8", "surrogateescape"))
@@ -215,7 +216,7 @@ def test_a_large_lock_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         parse_lock(RAW.encode())
 
 
-@pytest.mark.parametrize(
+@table(
     ("result", "problem"),
     [
         pytest.param({"x": None}, "a value of the type NoneType", id="nothing"),
@@ -236,14 +237,12 @@ def test_a_tuple_is_written_as_a_list() -> None:
     assert again.series["vllm"].result == {"x": [1, 2]}
 
 
-@pytest.mark.parametrize("name", ["a", "vllm", "v1.2_x-y", "0", "x" * 100])
+@table("name", ["a", "vllm", "v1.2_x-y", "0", "x" * 100])
 def test_good_names_pass(name: str) -> None:
     assert check_name(name, what="The series") == name
 
 
-@pytest.mark.parametrize(
-    "name", ["", ".a", "-a", "_a", "a..b", "a.", "a.lock", "a/b", "a b", "ü", "a\n", "x" * 101]
-)
+@table("name", ["", ".a", "-a", "_a", "a..b", "a.", "a.lock", "a/b", "a b", "ü", "a\n", "x" * 101])
 def test_bad_names_are_refused_with_the_kind_that_is_asked_for(name: str) -> None:
     with pytest.raises(PatchmgrError, match="is no good name") as caught:
         check_name(name, what="The series", kind="usage")

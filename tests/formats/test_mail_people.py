@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from patchmgr.formats.mail_people import (
     written_date,
     written_person,
 )
+from tests.tables import table
 
 LONG = "L" * 61
 
@@ -49,7 +49,7 @@ PEOPLE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "person"), PEOPLE, ids=[text or "empty" for text, _ in PEOPLE])
+@table(("text", "person"), PEOPLE, ids=[text or "empty" for text, _ in PEOPLE])
 def test_a_person_is_read_as_git_reads_it(text: str, person: tuple[str, str] | None) -> None:
     assert parse_person(text) == person
 
@@ -91,7 +91,7 @@ DATES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "raw"), DATES, ids=[text or "empty" for text, _ in DATES])
+@table(("text", "raw"), DATES, ids=[text or "empty" for text, _ in DATES])
 def test_a_date_is_read_or_not(text: str, raw: str | None) -> None:
     assert parse_date(text) == raw
 
@@ -110,7 +110,7 @@ def test_a_date_is_written_as_git_writes_it() -> None:
     assert written_date("1767242523 -0330") == "Thu, 1 Jan 2026 01:12:03 -0330"
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "text"),
     [
         ("Joe Doe", "Joe Doe <a@b>"),
@@ -138,7 +138,7 @@ def test_any_text_is_a_person_or_none(text: str) -> None:
     assert person is None or not set("<>\n") & set("".join(person))
 
 
-@pytest.mark.parametrize("name", ['Joe "D', "Joe\\D", "Joe, D", "J. D"])
-@pytest.mark.parametrize("email", ["", "joe@example.org"])
+@table("name", ['Joe "D', "Joe\\D", "Joe, D", "J. D"])
+@table("email", ["", "joe@example.org"])
 def test_a_name_is_read_as_it_was_written(name: str, email: str) -> None:
     assert parse_person(written_person(name, email)) == (name, email)

@@ -14,6 +14,7 @@ from patchmgr.formats.mail_text import (
     stripped_space,
     without_stat,
 )
+from tests.tables import table
 
 SUBJECTS = [
     ("area: do it", "area: do it"),
@@ -38,7 +39,7 @@ SUBJECTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "clean"), SUBJECTS, ids=[text or "empty" for text, _ in SUBJECTS])
+@table(("text", "clean"), SUBJECTS, ids=[text or "empty" for text, _ in SUBJECTS])
 def test_only_what_mail_adds_is_taken_from_a_subject(text: str, clean: str) -> None:
     assert clean_subject(text) == clean
 
@@ -49,14 +50,12 @@ def test_a_clean_subject_stays(text: str) -> None:
     assert clean_subject(once) == once or "PATCH" in once
 
 
-@pytest.mark.parametrize("line", [b"---", b"--- ", b"---\t ", b"--- a/x", b"diff -u", b"Index: x"])
+@table("line", [b"---", b"--- ", b"---\t ", b"--- a/x", b"diff -u", b"Index: x"])
 def test_the_message_ends_here(line: bytes) -> None:
     assert is_cut(line)
 
 
-@pytest.mark.parametrize(
-    "line", [b"--", b"----", b"---x", b"---  x", b" ---", b"diff x", b"Index:"]
-)
+@table("line", [b"--", b"----", b"---x", b"---  x", b" ---", b"diff x", b"Index:"])
 def test_the_message_goes_on(line: bytes) -> None:
     assert not is_cut(line)
 
@@ -84,7 +83,7 @@ BODIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "names", "lines"), BODIES.values(), ids=BODIES)
+@table(("text", "names", "lines"), BODIES.values(), ids=BODIES)
 def test_a_body_is_read_as_git_reads_it(text: str, names: set[str], lines: list[str]) -> None:
     body = read_body(text.encode().split(b"\n"), None)
     assert body.headers.keys() == set(names)
@@ -97,7 +96,7 @@ def test_in_body_headers_are_decoded_and_the_text_has_its_charset() -> None:
     assert body.lines == ["ü"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("lines", "message"),
     [
         pytest.param([], b"", id="nothing"),
@@ -126,7 +125,7 @@ FIELDS = {
 }
 
 
-@pytest.mark.parametrize(("lines", "fields"), FIELDS.values(), ids=FIELDS)
+@table(("lines", "fields"), FIELDS.values(), ids=FIELDS)
 def test_fields_are_read(lines: list[str], fields: dict[str, str]) -> None:
     assert read_fields(lines) == fields
 
@@ -157,7 +156,7 @@ BODIES_WITH_STATS = {
 }
 
 
-@pytest.mark.parametrize(("body", "kept"), BODIES_WITH_STATS.values(), ids=BODIES_WITH_STATS)
+@table(("body", "kept"), BODIES_WITH_STATS.values(), ids=BODIES_WITH_STATS)
 def test_only_the_diffstat_is_taken_out(body: str, kept: str) -> None:
     lines = without_stat(body.encode().split(b"\n"))
     assert b"\n".join(lines).decode() == kept

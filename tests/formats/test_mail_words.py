@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.mail_words import decoded, decoded_words, encoded, repaired
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("raw", "charset", "text"),
     [
         pytest.param(b"a", None, "a", id="ASCII"),
@@ -28,7 +29,7 @@ def test_a_line_is_decoded(raw: bytes, charset: str | None, text: str) -> None:
     assert decoded(raw, charset) == text
 
 
-@pytest.mark.parametrize(
+@table(
     "charset",
     [
         *("x-unknown", "zlib", "hex", "rot13", "idna", "punycode", "unicode-escape", "undefined"),
@@ -41,13 +42,13 @@ def test_an_unknown_charset_is_refused(charset: str) -> None:
     assert caught.value.kind == "bad-patch"
 
 
-@pytest.mark.parametrize(("raw", "charset"), [(b"\xff", "gb2312"), (b"+2AA-", "utf-7")])
+@table(("raw", "charset"), [(b"\xff", "gb2312"), (b"+2AA-", "utf-7")])
 def test_bytes_that_a_charset_does_not_have_are_refused(raw: bytes, charset: str) -> None:
     with pytest.raises(PatchmgrError, match="does not fit the text"):
         decoded(raw, charset)
 
 
-@pytest.mark.parametrize(
+@table(
     ("raw", "text"),
     [
         pytest.param(b"plain =? text ?=", "plain =? text ?=", id="none"),

@@ -10,6 +10,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.mailbox import canonical_header, read_header, slug
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.model.patch import Author, Patch
+from tests.tables import table
 
 ZERO = "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n"
 HEAD = "From: Joe Doe <joe@example.org>\nDate: Thu, 14 May 2026 21:22:37 +0200\n"
@@ -59,7 +60,7 @@ MAILS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("header", "subject", "message"), MAILS.values(), ids=MAILS)
+@table(("header", "subject", "message"), MAILS.values(), ids=MAILS)
 def test_a_mail_is_read_as_git_am_reads_it(header: str, subject: str, message: str) -> None:
     text = read_header(header.encode(), name="sub/name.patch")
     assert (text.subject, text.message) == (subject, message.encode())
@@ -154,9 +155,7 @@ TEXTS: dict[str, tuple[str, str, str, Author | None, dict[str, str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("header", "subject", "message", "author", "fields"), TEXTS.values(), ids=TEXTS
-)
+@table(("header", "subject", "message", "author", "fields"), TEXTS.values(), ids=TEXTS)
 def test_a_header_that_is_no_mail_is_read(
     header: str, subject: str, message: str, author: Author | None, fields: dict[str, str]
 ) -> None:
@@ -167,7 +166,7 @@ def test_a_header_that_is_no_mail_is_read(
     assert not text.is_mailbox
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "subject"),
     [("a/fix-it.patch", "fix-it"), ("fix.diff", "fix"), ("[PATCH].txt", "patch"), ("", "patch")],
 )
@@ -210,14 +209,14 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("header", "problem"), REFUSED.values(), ids=REFUSED)
+@table(("header", "problem"), REFUSED.values(), ids=REFUSED)
 def test_what_git_am_would_have_to_decode_is_refused(header: str, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         read_header(header.encode(), name="x.patch")
     assert caught.value.kind == "bad-patch"
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "text/x-patch; charset=utf-8", "garbage", ""])
+@table("kind", ["text/plain", "text/x-patch; charset=utf-8", "garbage", ""])
 def test_other_kinds_of_text_are_read(kind: str) -> None:
     raw = HEAD + f"Subject: x\nContent-Type: {kind}\nContent-Transfer-Encoding: 7bit\n\ny\n"
     assert read_header(raw.encode()).message == b"x\n\ny\n"
@@ -256,7 +255,7 @@ CANONICAL = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("header", "canonical"), CANONICAL.values(), ids=CANONICAL)
+@table(("header", "canonical"), CANONICAL.values(), ids=CANONICAL)
 def test_a_mail_keeps_its_header(header: str, canonical: str) -> None:
     raw = header.encode() + (DIFF.replace(b"\n", b"\r\n") if "\r" in header else DIFF)
     patch = parse_patch(raw, name="x.patch")
@@ -293,7 +292,7 @@ MADE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("header", "canonical"), MADE.values(), ids=MADE)
+@table(("header", "canonical"), MADE.values(), ids=MADE)
 def test_another_header_becomes_a_mail(header: str, canonical: str) -> None:
     patch = parse(header.encode("utf-8", "surrogateescape"))
     made = canonical_header(patch, author=ANN)
@@ -358,7 +357,7 @@ SLUGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("subject", "name"), SLUGS, ids=[name for _, name in SLUGS])
+@table(("subject", "name"), SLUGS, ids=[name for _, name in SLUGS])
 def test_a_subject_gives_a_file_name(subject: str, name: str) -> None:
     assert slug(subject) == name
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from patchmgr.formats.mboxes import is_talk, joinable, split_mbox
+from tests.tables import table
 
 ZERO = b"From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n"
 HEAD = b"From: Joe Doe <joe@example.org>\nDate: Thu, 14 May 2026 21:22:37 +0200\nSubject: x\n\n"
@@ -35,7 +35,7 @@ MBOXES = {
 }
 
 
-@pytest.mark.parametrize(("raw", "mails"), MBOXES.values(), ids=MBOXES)
+@table(("raw", "mails"), MBOXES.values(), ids=MBOXES)
 def test_a_mailbox_is_split_at_separators(raw: bytes, mails: list[bytes] | None) -> None:
     assert split_mbox(raw) == ([raw] if mails is None else mails)
 
@@ -74,7 +74,7 @@ JOINS = {
 }
 
 
-@pytest.mark.parametrize(("mails", "wanted"), JOINS.values(), ids=JOINS)
+@table(("mails", "wanted"), JOINS.values(), ids=JOINS)
 def test_mails_that_are_found_again_in_a_mailbox(
     mails: list[bytes | None], wanted: tuple[bool, ...]
 ) -> None:
@@ -96,8 +96,8 @@ SUBJECTS = {
 }
 
 
-@pytest.mark.parametrize(("subject", "wanted"), SUBJECTS.items())
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@table(("subject", "wanted"), SUBJECTS.items())
+@table("end", [b"\n", b"\r\n"])
 def test_cover_letters_and_replies_are_known_by_their_subject(
     subject: bytes, wanted: bool, end: bytes
 ) -> None:

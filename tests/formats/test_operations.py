@@ -17,6 +17,7 @@ from patchmgr.model.operation import (
     TurnedRef,
     TurnedTarget,
 )
+from tests.tables import table
 
 SHA, COMMIT = "a" * 64, "b" * 40
 FILE = TurnedFile("f", KeptFile("100644", SHA, 0o644), None)
@@ -33,7 +34,7 @@ def test_an_entry_is_read_as_it_was_written() -> None:
     assert read_operation(RAW, name="3.json") == OPERATION
 
 
-@pytest.mark.parametrize(
+@table(
     ("old", "new"),
     [
         pytest.param('"format":1', '"format":2', id="format"),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from patchmgr.formats.overlays import is_of_overlay, module_name, overlay_files
 from patchmgr.formats.start_checks import start_check
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "name"),
     [
         ("pkg/a.py", "pkg.a"),

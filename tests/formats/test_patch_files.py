@@ -10,6 +10,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats import patch_files
 from patchmgr.formats.patch_files import apply_binary, apply_delta, parse_patch
 from patchmgr.model.patch import Author, Patch
+from tests.tables import table
 
 MAIL = b"""\
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
@@ -80,8 +81,8 @@ FILES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("header", "diff", "paths"), FILES.values(), ids=FILES)
-@pytest.mark.parametrize("end", [b"", SIGNATURE], ids=["no signature", "signature"])
+@table(("header", "diff", "paths"), FILES.values(), ids=FILES)
+@table("end", [b"", SIGNATURE], ids=["no signature", "signature"])
 def test_header_diff_and_signature_are_told_apart(
     header: bytes, diff: bytes, paths: list[str], end: bytes
 ) -> None:
@@ -91,7 +92,7 @@ def test_header_diff_and_signature_are_told_apart(
     assert [file.path for file in patch.files] == paths
 
 
-@pytest.mark.parametrize(
+@table(
     "signature",
     [
         b"-- \n",
@@ -151,7 +152,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("raw", "line", "problem"), BAD.values(), ids=BAD)
+@table(("raw", "line", "problem"), BAD.values(), ids=BAD)
 def test_nothing_is_ignored(raw: bytes, line: int, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         parse(raw)

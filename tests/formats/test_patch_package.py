@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name, written_name
+from tests.tables import table
 
 # Each as getPackageDetailsFromPatchFilename of patch-package 8.0.1 reads it.
 NAMES = {
@@ -18,13 +17,13 @@ NAMES = {
 STRIPS = [3, 4, 3, 3, 6, 8]
 
 
-@pytest.mark.parametrize(("name", "patch"), NAMES.items())
+@table(("name", "patch"), NAMES.items())
 def test_a_name_is_read_and_written(name: str, patch: PackagePatch) -> None:
     assert read_name(name) == patch
     assert written_name(patch) == name
 
 
-@pytest.mark.parametrize(("patch", "strip"), list(zip(NAMES.values(), STRIPS, strict=True)))
+@table(("patch", "strip"), list(zip(NAMES.values(), STRIPS, strict=True)))
 def test_the_strip_count_leads_into_the_package(patch: PackagePatch, strip: int) -> None:
     path = f"a/{patch.folder}/lib/x.js"
     assert path.split("/", strip)[-1] == "lib/x.js"
@@ -35,7 +34,7 @@ def test_a_patch_of_a_development_package() -> None:
     assert read_name("pkg+1.0.0.dev.patch") == PackagePatch(("pkg",), "1.0.0")
 
 
-@pytest.mark.parametrize(
+@table(
     "name",
     ["fix.patch", "pkg+1.0.patch", "pkg+1.0.0.diff", "a+b+c+1.0.0.patch", "+1.0.0.patch",
      "pkg+1.0.0+one.patch", "pkg+1.0.0+001+a+b.patch", "x/pkg+1.0.0.patch", "a+1.0.0++b.patch",
@@ -55,7 +54,7 @@ DIFFS = {
 }
 
 
-@pytest.mark.parametrize(("diff", "wanted"), DIFFS.items())
+@table(("diff", "wanted"), DIFFS.items())
 def test_a_diff_is_of_a_package_if_all_its_files_are(diff: bytes, wanted: bool) -> None:
     assert names_folder(diff, FOLDER) is wanted
     assert not names_folder(diff + b"diff --git a/other b/other\n", FOLDER)

@@ -6,11 +6,12 @@ import pytest
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.path_maps import PathMap, parse_path_map
+from tests.tables import table
 
 MAP = b'[paths]\n"csrc/" = "pkg/kernels/"\n"csrc/deep/" = "pkg/deep/"\n"one" = "pkg/one.py"\n'
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "place"),
     [
         ("csrc/k.cu", "pkg/kernels/k.cu"),
@@ -26,7 +27,7 @@ def test_the_longest_pair_counts(path: str, place: str | None) -> None:
     assert parse_path_map(MAP).find(path) == place
 
 
-@pytest.mark.parametrize(
+@table(
     ("pairs", "path", "place"),
     [
         pytest.param(b'"src/" = ""', "src/pkg/a.py", "pkg/a.py", id="out-of-a-folder"),
@@ -40,12 +41,12 @@ def test_an_empty_path_is_the_root(pairs: bytes, path: str, place: str | None) -
     assert parse_path_map(b"[paths]\n" + pairs).find(path) == place
 
 
-@pytest.mark.parametrize("raw", [b"", b"[groups]\nx = []\n", b"[paths]\n"])
+@table("raw", [b"", b"[groups]\nx = []\n", b"[paths]\n"])
 def test_a_file_without_pairs_maps_nothing(raw: bytes) -> None:
     assert parse_path_map(raw) == PathMap()
 
 
-@pytest.mark.parametrize(
+@table(
     "raw",
     [
         b"[paths\n",

@@ -17,6 +17,7 @@ from patchmgr.formats.paths import (
     encode_path,
     refusal,
 )
+from tests.tables import table
 
 GOOD = [
     "a",
@@ -101,12 +102,12 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("path", GOOD, ids=[ascii(path)[:40] for path in GOOD])
+@table("path", GOOD, ids=[ascii(path)[:40] for path in GOOD])
 def test_a_path_that_upstreams_have_is_let_in_unchanged(path: str) -> None:
     assert check_path(path, what="The path") == path
 
 
-@pytest.mark.parametrize(("path", "reason"), BAD, ids=[ascii(path)[:40] for path, _ in BAD])
+@table(("path", "reason"), BAD, ids=[ascii(path)[:40] for path, _ in BAD])
 def test_a_path_that_could_leave_its_place_is_refused(path: str, reason: str) -> None:
     assert refusal(path) == reason
     with pytest.raises(PatchmgrError) as caught:
@@ -116,7 +117,7 @@ def test_a_path_that_could_leave_its_place_is_refused(path: str, reason: str) ->
     assert caught.value.message.isprintable()
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "mode"),
     [
         pytest.param(".gitmodules", "120000", id="at the top"),
@@ -132,7 +133,7 @@ def test_a_link_for_gitmodules_is_refused(path: str, mode: str) -> None:
         check_link(path, mode, what="the path")
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "mode"),
     [
         pytest.param(".gitmodules", "100644", id="a file"),

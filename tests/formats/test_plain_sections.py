@@ -8,6 +8,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.plain_sections import read_plain_section, skip_noise
 from patchmgr.formats.reader import PatchReader, split_lines
 from patchmgr.model.patch import FilePatch
+from tests.tables import table
 
 HUNK = b"@@ -1 +1 @@\n-a\n+b\n"
 NEW = b"@@ -0,0 +1 @@\n+b\n"
@@ -36,7 +37,7 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize(("old", "new"), SAME.values(), ids=SAME)
+@table(("old", "new"), SAME.values(), ids=SAME)
 def test_two_names_of_one_file_give_its_path(old: bytes, new: bytes) -> None:
     file = read(old, new)
     assert (file.old_path, file.new_path) == ("x", "x")
@@ -64,7 +65,7 @@ ENDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "hunk", "paths"), ENDS.values(), ids=ENDS)
+@table(("old", "new", "hunk", "paths"), ENDS.values(), ids=ENDS)
 def test_new_and_deleted_files_are_told_from_edited_ones(
     old: bytes, new: bytes, hunk: bytes, paths: tuple[str | None, str | None]
 ) -> None:
@@ -72,7 +73,7 @@ def test_new_and_deleted_files_are_told_from_edited_ones(
     assert (file.old_path, file.new_path) == paths
 
 
-@pytest.mark.parametrize(("strip", "path"), [(0, "a/b/x"), (1, "b/x"), (2, "x")])
+@table(("strip", "path"), [(0, "a/b/x"), (1, "b/x"), (2, "x")])
 def test_the_number_of_directories_to_strip_is_given(strip: int, path: str) -> None:
     assert read(b"a/b/x", b"a/b/x", strip=strip).path == path
 
@@ -103,7 +104,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "hunk", "problem"), BAD.values(), ids=BAD)
+@table(("old", "new", "hunk", "problem"), BAD.values(), ids=BAD)
 def test_a_plain_section_that_says_no_one_thing_is_refused(
     old: bytes, new: bytes, hunk: bytes, problem: str
 ) -> None:

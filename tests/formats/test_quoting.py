@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchmgr.formats.quoting import unquote
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("raw", "expected"),
     [
         pytest.param(b'"a"', (b"a", b""), id="plain"),

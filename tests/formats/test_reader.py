@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchmgr.formats.reader import PatchReader, split_lines, unmangled_lines
+from tests.tables import table
 
 
 @given(st.binary())
@@ -14,7 +15,7 @@ def test_lines_joined_are_the_file(raw: bytes) -> None:
     assert b"".join(split_lines(raw)) == raw
 
 
-@pytest.mark.parametrize(
+@table(
     ("raw", "expected"),
     [
         pytest.param(b"a\nb\x0bc\x85\rd\n", [b"a\n", b"b\x0bc\x85\rd\n"], id="only newlines"),

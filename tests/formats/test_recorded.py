@@ -15,6 +15,7 @@ from patchmgr.formats.recorded import (
     write_recorded,
 )
 from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
+from tests.tables import table
 
 ID = "0123456789ab"
 META = b'format = 1\nkind = "region"\npath = "a.py"\n'
@@ -23,7 +24,7 @@ SOLVED = META + b'origin = "resolve"\n'
 REGION = Recorded(ID, Kind.REGION, b"b\n", b"o\n", b"t\n", path="src/a.py", seen="s/p.patch")
 
 
-@pytest.mark.parametrize(
+@table(
     ("recorded", "meta"),
     [
         pytest.param(
@@ -81,7 +82,7 @@ def test_any_content_survives_a_round_trip(
     assert parse_recorded(ID, there) == recorded
 
 
-@pytest.mark.parametrize(
+@table(
     ("files", "problem"),
     [
         pytest.param({}, "format None", id="nothing"),
@@ -148,7 +149,7 @@ def test_a_broken_folder_is_refused_by_name(files: dict[str, bytes], problem: st
     assert ID in caught.value.message
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "expected"),
     [
         (ID, True), ("a" * 12, True), ("A" * 12, False), ("a" * 11, False), ("a" * 13, False),

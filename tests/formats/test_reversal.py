@@ -15,6 +15,7 @@ from patchmgr.formats.series_files import parse_series
 from patchmgr.model.ids import EMPTY_BLOB
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import Upstream, text
+from tests.tables import table
 
 OLD, NEW = text("a b c d e"), text("a x c d e f")
 EDIT = b"--- a/f\n+++ b/f\n@@ -1,5 +1,6 @@\n a\n-b\n+x\n c\n d\n e\n+f\n"
@@ -32,7 +33,7 @@ BINARY = (
 FILES = {"f": OLD, "h": b"h\n", "m": b"m\n", "o": b"o"}
 
 
-@pytest.mark.parametrize(
+@table(
     "raw",
     [
         pytest.param(EDIT, id="edit"),
@@ -64,7 +65,7 @@ def test_the_contrary_of_the_contrary_is_the_patch() -> None:
     assert reversed_patch(reversed_patch(patch)) == patch
 
 
-@pytest.mark.parametrize(("line", "is_reversed"), [(b"p\n", False), (b"p -p1 -R\n", True)])
+@table(("line", "is_reversed"), [(b"p\n", False), (b"p -p1 -R\n", True)])
 def test_a_line_of_a_series_file_says_which_way(line: bytes, is_reversed: bool) -> None:
     patch = parse_listed(MADE, parse_series(line).lines[0])
     assert patch.is_reversed == is_reversed
@@ -72,7 +73,7 @@ def test_a_line_of_a_series_file_says_which_way(line: bytes, is_reversed: bool) 
     assert patch.raw == MADE
 
 
-@pytest.mark.parametrize(("raw", "why"), [(COPY, "copies a file: n"), (BINARY, "a binary file: b")])
+@table(("raw", "why"), [(COPY, "copies a file: n"), (BINARY, "a binary file: b")])
 def test_what_says_one_way_only_is_not_reversed(raw: bytes, why: str) -> None:
     with pytest.raises(PatchmgrError, match=why) as caught:
         reversed_patch(parse_patch(raw, name="p"))

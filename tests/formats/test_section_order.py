@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.formats.section_order import clash
 from patchmgr.model.patch import FilePatch
+from tests.tables import table
 
 
 def files(*pairs: str) -> list[FilePatch]:
@@ -30,7 +29,7 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize("pairs", GOOD.values(), ids=GOOD)
+@table("pairs", GOOD.values(), ids=GOOD)
 def test_these_files_go_together(pairs: list[str]) -> None:
     assert clash(files(*pairs)) is None
 
@@ -50,6 +49,6 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("pairs", "expected"), BAD.values(), ids=BAD)
+@table(("pairs", "expected"), BAD.values(), ids=BAD)
 def test_these_files_clash(pairs: list[str], expected: tuple[int, str]) -> None:
     assert clash(files(*pairs)) == expected

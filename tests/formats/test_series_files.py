@@ -22,6 +22,7 @@ from patchmgr.formats.series_files import (
     write_series,
 )
 from patchmgr.model.series import Guard
+from tests.tables import table
 
 PLUS, MINUS = Guard("a", True), Guard("b", False)
 
@@ -49,7 +50,7 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize(("raw", "name", "strip", "guards"), LINES.values(), ids=LINES)
+@table(("raw", "name", "strip", "guards"), LINES.values(), ids=LINES)
 def test_a_line_is_read(
     raw: bytes, name: str | None, strip: int, guards: tuple[Guard, ...]
 ) -> None:
@@ -73,7 +74,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("raw", "kind", "problem"), BAD.values(), ids=BAD)
+@table(("raw", "kind", "problem"), BAD.values(), ids=BAD)
 def test_a_bad_line_is_refused_and_named(raw: bytes, kind: str, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         parse_series(raw)
@@ -127,7 +128,7 @@ def test_a_patch_is_renamed_and_what_follows_its_name_stays() -> None:
     assert write_series(indented) == b"  y\r\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("raw", "after", "expected"),
     [
         pytest.param(b"", None, b"n\n", id="empty"),
@@ -153,7 +154,7 @@ def test_patches_get_another_order_and_comments_stay() -> None:
     assert after == parse_series(write_series(after))
 
 
-@pytest.mark.parametrize("names", [["a.patch"], ["a.patch"] * 3, ["a.patch", "b.patch", "q"]])
+@table("names", [["a.patch"], ["a.patch"] * 3, ["a.patch", "b.patch", "q"]])
 def test_an_order_names_every_patch_once(names: list[str]) -> None:
     with pytest.raises(PatchmgrError, match="every patch of the series once"):
         reordered(parse_series(RAW), names)
@@ -172,7 +173,7 @@ def test_a_patch_that_is_not_there_cannot_be_edited() -> None:
         assert caught.value.kind == "unknown-patch"
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "kind"),
     [
         ("a.patch", "bad-series"),
@@ -209,7 +210,7 @@ def test_patches_are_set_aside_as_comments() -> None:
         set_aside(series, ["c.patch"], "x")
 
 
-@pytest.mark.parametrize(
+@table(
     ("raw", "strip", "is_reversed", "usual"),
     [
         pytest.param(b"x # -R\n", 1, False, b"x # -R\n", id="in-a-comment"),

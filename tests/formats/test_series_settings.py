@@ -9,6 +9,7 @@ import pytest
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.series_settings import MAX_SETTINGS, parse_settings, with_renamed
 from patchmgr.model.settings import CheckCommand, Claim
+from tests.tables import table
 
 
 def test_every_setting_is_read() -> None:
@@ -45,7 +46,7 @@ def test_every_setting_is_read() -> None:
     assert found.claims == (Claim("a.py", "f", None),)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "problem"),
     [
         pytest.param("#" * MAX_SETTINGS + "\n", "is larger than", id="large"),
@@ -84,7 +85,7 @@ def test_what_is_wrong_is_named(text: str, problem: str) -> None:
     assert caught.value.kind == "bad-settings"
 
 
-@pytest.mark.parametrize(
+@table(
     ("raw", "renamed"),
     [
         pytest.param(

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchmgr.formats.shown import LIMIT, shown
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         pytest.param("vllm/a b.py", "vllm/a b.py", id="plain"),

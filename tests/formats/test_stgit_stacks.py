@@ -8,6 +8,7 @@ import pytest
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.stgit_stacks import Stack, read_stack
+from tests.tables import table
 
 A, B, C, D = ("abcd"[n] * 40 for n in range(4))
 STACK = Stack((("one", A), ("two", B)), (("three", C),), (("four", D),))
@@ -34,7 +35,7 @@ DOCUMENT = {
 }
 
 
-@pytest.mark.parametrize("text", [LINES, json.dumps(DOCUMENT)], ids=["lines", "json"])
+@table("text", [LINES, json.dumps(DOCUMENT)], ids=["lines", "json"])
 def test_a_stack_is_read(text: str) -> None:
     assert read_stack(text.encode()) == STACK
 
@@ -44,7 +45,7 @@ def test_an_empty_stack() -> None:
     assert read_stack(text.encode()) == Stack((), (), ())
 
 
-@pytest.mark.parametrize(
+@table(
     "raw",
     [
         b"\xff",

@@ -6,6 +6,7 @@ import pytest
 
 from patchmgr.formats.topics import parse_topic
 from patchmgr.model.manual import Block, Kind
+from tests.tables import table
 
 PAGE = """\
 # some-topic: what it is about
@@ -37,7 +38,7 @@ def test_a_page_is_read() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "some: text\n", "# Some: text\n", "# a b: c\n", "# a:b\n"])
+@table("text", ["", "some: text\n", "# Some: text\n", "# a b: c\n", "# a:b\n"])
 def test_a_page_without_a_title_is_none(text: str) -> None:
     with pytest.raises(ValueError, match="the title"):
         parse_topic(text)

@@ -14,11 +14,12 @@ from patchmgr.formats.wheel_records import (
     row_of,
     write_record,
 )
+from tests.tables import table
 
 EMPTY = "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
 
 
-@pytest.mark.parametrize(
+@table(
     ("raw", "rows"),
     [
         pytest.param(b"", (), id="empty"),
@@ -34,7 +35,7 @@ def test_rows_are_read(raw: bytes, rows: tuple[RecordRow, ...]) -> None:
     assert parse_record(raw) == rows
 
 
-@pytest.mark.parametrize("path", ["a.py", "a,b.py", 'a"b.py', "\udcff.py", "a b.py"])
+@table("path", ["a.py", "a,b.py", 'a"b.py', "\udcff.py", "a b.py"])
 def test_what_is_written_is_read_again(path: str) -> None:
     rows = (row_of(path, b""), RecordRow("x/RECORD", "", ""))
     assert parse_record(write_record(rows)) == rows

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.fuzz.mutations import mutated
 from tests.fuzz.seeds import SEEDS, seeds
 from tests.fuzz.targets import TARGETS
+from tests.tables import table
 
 
 def test_every_target_has_seeds() -> None:
@@ -21,13 +22,13 @@ def test_the_shares_of_the_long_job_are_whole() -> None:
         assert sum(shares) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@table("name", TARGETS)
 def test_a_target_holds_on_what_is_known(name: str) -> None:
     for raw in seeds(name):
         TARGETS[name].check(raw)
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@table("name", TARGETS)
 def test_a_target_holds_on_mutations(name: str) -> None:
     known = seeds(name)
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.tables import table
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "patchmgr").rglob("*.py"))
@@ -64,12 +64,12 @@ def _faults(module: str, source: str) -> list[str]:
     return faults
 
 
-@pytest.mark.parametrize("module", MODULES)
+@table("module", MODULES)
 def test_a_module_imports_its_own_layer_and_those_below(module: str) -> None:
     assert _faults(module, (ROOT / module).read_text()) == []
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if _layer(m) in PLAIN])
+@table("module", [m for m in MODULES if _layer(m) in PLAIN])
 def test_values_need_nothing_but_what_makes_them(module: str) -> None:
     names = _imports(ast.parse((ROOT / module).read_text()))
     packages = {name.split(".")[0] for name, _ in names}
@@ -78,7 +78,7 @@ def test_values_need_nothing_but_what_makes_them(module: str) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@table(
     ("module", "source", "is_fault"),
     [
         ("patchmgr/engines/x.py", "from patchmgr.model.ids import blob_id", False),

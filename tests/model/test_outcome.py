@@ -7,6 +7,7 @@ import pytest
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
+from tests.tables import table
 
 NOBODY = Author("Nobody", "nobody@example.org", "0 +0000")
 PIN = Pin("v1", "1" * 40, "2" * 40)
@@ -22,13 +23,13 @@ def series(words: str) -> SeriesOutcome:
     return SeriesOutcome("s", "u", PIN, PIN, 0, None, PIN.tree, patches, commits)
 
 
-@pytest.mark.parametrize("verdict", list(Verdict), ids=lambda verdict: verdict.value)
+@table("verdict", list(Verdict), ids=lambda verdict: verdict.value)
 def test_carried_patches_have_a_commit(verdict: Verdict) -> None:
     (patch,) = series(verdict.value).patches
     assert patch.is_carried is (verdict.value in ("unchanged", "modified", "partial"))
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "has_conflicts"),
     [
         pytest.param("", False, id="empty"),

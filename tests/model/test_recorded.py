@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.model.recorded import Kind, Recorded
+from tests.tables import table
 
 RECORDED = Recorded("0" * 12, Kind.FILE, b"b", b"o", None)
 
 
-@pytest.mark.parametrize(
+@table(
     ("sides", "expected"),
     [
         ((b"b", b"o", None), True),

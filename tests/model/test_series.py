@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.model.series import Guard, SeriesFile, SeriesLine
+from tests.tables import table
 
 NEEDS_A, NEEDS_B = Guard("a", is_positive=True), Guard("b", is_positive=True)
 NOT_A, NOT_B = Guard("a", is_positive=False), Guard("b", is_positive=False)
 
 
-@pytest.mark.parametrize(
+@table(
     ("guard", "text"),
     [pytest.param(NEEDS_A, "#+a", id="positive"), pytest.param(NOT_B, "#-b", id="negative")],
 )
@@ -18,7 +19,7 @@ def test_a_guard_is_written_as_mq_does(guard: Guard, text: str) -> None:
     assert str(guard) == text
 
 
-@pytest.mark.parametrize(
+@table(
     ("guards", "selected", "refusal"),
     [
         pytest.param((), "", None, id="no-guard-nothing-selected"),
@@ -46,7 +47,7 @@ def test_guards_follow_the_rule_of_mq(
     assert SeriesLine(b"p.patch\n", "p.patch", guards=guards).refusal(set(selected)) == refusal
 
 
-@pytest.mark.parametrize(
+@table(
     ("lines", "names"),
     [
         pytest.param((), (), id="empty"),

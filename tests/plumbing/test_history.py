@@ -9,6 +9,7 @@ import pytest
 from patchmgr.model.ports import Named, Step
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from tests.conftest import Repository
+from tests.tables import table
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_what_a_header_names_is_found_only_on_the_way(tmp_path: Path) -> None:
     assert made.git("rev-parse", history.before(fix)) == base
 
 
-@pytest.mark.parametrize(
+@table(
     ("newer", "release", "found", "distance"),
     [
         pytest.param(0, "2.0", ("c2", "plant 2.0"), (2, 0), id="on-the-way"),

@@ -21,6 +21,7 @@ from patchmgr.plumbing.package_index import (
     newest_final,
     normalised,
 )
+from tests.tables import table
 
 A, B = "a" * 64, "b" * 64
 
@@ -89,7 +90,7 @@ def refusal(package: str, found: IndexSettings) -> PatchmgrError:
     return caught.value
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "expected"),
     [("vllm", "vllm"), ("FlashInfer.Python", "flashinfer-python"), ("a_-.b", "a-b")],
 )
@@ -346,7 +347,7 @@ def test_the_proxy_of_the_settings_is_asked(
     assert names(list_releases("p", found)) == [("1", "p-1.tar.gz")]
 
 
-@pytest.mark.parametrize(
+@table(
     ("url", "expected"),
     [
         ("https://h/x", True),
@@ -371,7 +372,7 @@ def test_credentials_are_sent_and_never_kept(server: Server) -> None:
     assert without_login("http://x:y@z/", settings(index)) == "http://x:y@z/"
 
 
-@pytest.mark.parametrize(
+@table(
     ("versions", "yanked", "expected"),
     [
         (["1.0", "1.1", "2.0rc1", "2.0.dev3"], [], "1.1"),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from patchmgr.plumbing.shelf import Shelf, key_of, program_key
 from patchmgr.plumbing.stores import cache_folder
+from tests.tables import table
 
 
 def test_what_was_kept_is_there_again_and_what_nobody_asks_for_goes() -> None:
@@ -23,7 +22,7 @@ def test_what_was_kept_is_there_again_and_what_nobody_asks_for_goes() -> None:
     assert Shelf("reports", "another").get("one") is None
 
 
-@pytest.mark.parametrize("content", [b"", b"[1]", b"\xff", b"[" * 100_000], ids=len)
+@table("content", [b"", b"[1]", b"\xff", b"[" * 100_000], ids=len)
 def test_a_broken_shelf_is_an_empty_one(content: bytes) -> None:
     shelf = Shelf("reports", "s")
     shelf.keep("one", 1)

@@ -9,6 +9,7 @@ import pytest
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.work_tree import Place, WorkFile, WorkTree, permissions_for
+from tests.tables import table
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def test_a_new_file_is_written_near_its_place(
     assert tree.place(path, leaving) == place
 
 
-@pytest.mark.parametrize(
+@table(
     ("mode", "old_mode", "old", "wanted"),
     [
         ("100644", "100644", 0o600, 0o600),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.probes.probe import Probe, ask_in_memory, read_probes
+from tests.tables import table
 
 PROBES = read_probes()
 TOLD = 0.85
 
 
-@pytest.mark.parametrize("probe", [p for p in PROBES if not p.is_broken], ids=lambda p: p.name)
+@table("probe", [p for p in PROBES if not p.is_broken], ids=lambda p: p.name)
 def test_nothing_is_told_of_a_control(probe: Probe) -> None:
     answer = ask_in_memory(probe)
     assert not answer.is_told, answer.said

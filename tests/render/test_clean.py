@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import unicodedata
 
-import pytest
-
 from patchmgr.model.outcome import Reliability
 from patchmgr.render.clean import clean, escaped_json, reliability_text
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("plain text, ünïcode, 漢字, 🙂", "plain text, ünïcode, 漢字, 🙂"),
@@ -56,7 +55,7 @@ def test_a_json_document_escapes_what_a_terminal_must_not_see_and_says_the_same(
     assert "ü \\u202e\\u2066 \\u009b\\u007f" in escaped
 
 
-@pytest.mark.parametrize(
+@table(
     ("right", "of", "told"),
     [
         (1199, 1204, "right in 99.5 % of 1,204"),

@@ -12,6 +12,7 @@ from patchmgr.model.upstream import Pin
 from patchmgr.render.conflicts import marked_text
 from patchmgr.render.terminal import patch_lines, sighting_text
 from patchmgr.render.view import View
+from tests.tables import table
 
 MARKED = b"a\n<<<<<<< ours\nb\n||||||| base\nc\n=======\nd\n>>>>>>> theirs\r\n"
 
@@ -28,7 +29,7 @@ def outcome(causes: Sequence[Sighting], conflict: FileConflict) -> PatchOutcome:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@table(
     ("shown", "label"),
     [
         pytest.param((), "v2 (cccccccccccc)", id="unknown"),
@@ -53,7 +54,7 @@ def test_a_marker_names_the_commit_whose_text_is_shown(
     assert lines[7] == ">>>>>>> s/p.patch: Do it\r"
 
 
-@pytest.mark.parametrize(
+@table(
     ("sighting", "text"),
     [
         pytest.param(cause("1", "Move it (#7)", 7), "#7 111111111111 Move it", id="pull"),

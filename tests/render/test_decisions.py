@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from msgspec import to_builtins
 from msgspec.json import decode, encode
 from msgspec.structs import replace
@@ -23,6 +22,7 @@ from patchmgr.render.decisions import decided_document, decided_text, decisions_
 from patchmgr.render.machine import patch_value
 from patchmgr.render.terminal import LONGEST_TEXT, patch_lines
 from patchmgr.render.view import View
+from tests.tables import table
 
 PASSAGES = (Passage("b", 1, "d"), Passage("a", 1, "d"), Passage("a", 2, "e"))
 DECISION = Decision(
@@ -39,7 +39,7 @@ def test_a_decision_is_one_clean_line() -> None:
     assert decisions_text([]) == "Nothing is decided.\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("is_dry_run", "words"), [(True, ("Would keep", "Would forget")), (False, ("Kept", "Forgot"))]
 )
 def test_what_was_done_is_said(is_dry_run: bool, words: tuple[str, str]) -> None:
@@ -130,7 +130,7 @@ def test_likely_commits_are_in_the_document() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@table(
     ("reliability", "told"),
     [
         (None, "(confidence 0.7)"),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import date
 
-import pytest
-
 from patchmgr.formats.topics import parse_topic
 from patchmgr.model.manual import CommandPage, Entry
 from patchmgr.render.manual import Manual
+from tests.tables import table
 
 MANUAL = Manual("1.2", date(2026, 1, 2), first_line='.\\" ours')
 PAGE = CommandPage(
@@ -37,7 +36,7 @@ def test_the_page_of_a_command() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "wanted"),
     [
         ("a `b-c` d", "a \\fBb\\-c\\fP d"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 import re
 
-import pytest
 from markdown_it import MarkdownIt
 
 from patchmgr.render.markdown_text import LONGEST, code, code_cell, text
+from tests.tables import table
 
 HOSTILE = [
     "plain",
@@ -40,14 +40,14 @@ def rendered(markdown: str) -> str:
     return html.unescape(re.sub("<[^>]*>", "", page)).replace("\u200b", "")
 
 
-@pytest.mark.parametrize("foreign", HOSTILE, ids=repr)
+@table("foreign", HOSTILE, ids=repr)
 def test_text_shows_as_it_is(foreign: str) -> None:
     shown = rendered(f"| a |\n|---|\n| {text(foreign)} |\n")
     assert _squeezed(shown) == _squeezed("a" + _visible(foreign))
     assert _squeezed(rendered(text(foreign))) == _squeezed(_visible(foreign))
 
 
-@pytest.mark.parametrize("foreign", HOSTILE, ids=repr)
+@table("foreign", HOSTILE, ids=repr)
 def test_code_shows_as_it_is(foreign: str) -> None:
     shown = rendered(f"| a |\n|---|\n| {code_cell(foreign)} |\n")
     assert _squeezed(shown) == _squeezed("a" + _visible(foreign))
@@ -67,7 +67,7 @@ def _squeezed(shown: str) -> str:
     return re.sub(r"\s", "", shown)
 
 
-@pytest.mark.parametrize(
+@table(
     ("foreign", "expected"),
     [
         ("@user", "@&#8203;user"),

@@ -10,6 +10,7 @@ from patchmgr.model.outcome import Reliability
 from patchmgr.model.upstream import Pin
 from patchmgr.render.notes_machine import note_value
 from patchmgr.render.notes_markdown import note_markdown
+from tests.tables import table
 
 OLD, NEW, HEAD = ("a" * 40, "b" * 40, "c" * 40)
 CAME = Arrival("d" * 40, "Fix it (#12)", 12)
@@ -46,7 +47,7 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@table(
     ("note", "said"),
     [
         pytest.param(

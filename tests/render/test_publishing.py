@@ -18,6 +18,7 @@ from patchmgr.render.publishing import (
     recognised_text,
 )
 from patchmgr.render.view import Detail, View
+from tests.tables import table
 
 OLD, NEW = "a" * 40, "b" * 40
 COMPARED = ComparedSeries(
@@ -74,7 +75,7 @@ def test_a_comparison_is_a_document() -> None:
     assert found["claims"] == [{"place": "held.py", "digest": "sha256:1"}]
 
 
-@pytest.mark.parametrize(
+@table(
     ("origin", "text"),
     [
         pytest.param(
@@ -99,7 +100,7 @@ def test_the_patch_of_a_line_is_named(origin: Origin, text: str) -> None:
     assert json.loads(origin_document(origin))["patch"] == origin.patch
 
 
-@pytest.mark.parametrize(
+@table(
     ("found", "text"),
     [
         pytest.param(

@@ -16,6 +16,7 @@ from patchmgr.render.recorded import (
     resolution_lines,
 )
 from patchmgr.render.view import View
+from tests.tables import table
 
 REGION = Recorded("a" * 12, Kind.REGION, b"b\n", b"o\n", b"t\n", path="f", seen="s/p.patch")
 
@@ -40,7 +41,7 @@ def test_a_conflict_is_shown_in_markers_with_what_became_of_it() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@table(
     ("recorded", "expected"),
     [
         pytest.param(solved(b"o\n"), ["resolution: as in ours"], id="ours"),

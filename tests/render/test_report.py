@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
@@ -20,6 +19,7 @@ from patchmgr.model.upstream import Pin
 from patchmgr.render.report_machine import report_json
 from patchmgr.render.report_markdown import LIMIT, MOST_SITES, report_markdown
 from patchmgr.render.report_terminal import report_terminal
+from tests.tables import table
 
 GOLDEN = Path(__file__).parent / "golden"
 IS_UPDATE = "UPDATE_GOLDEN" in os.environ
@@ -146,8 +146,8 @@ FORMS: dict[str, Callable[[Footprint], str]] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("given", [small, one, empty], ids=["small", "one", "empty"])
+@table("form", FORMS)
+@table("given", [small, one, empty], ids=["small", "one", "empty"])
 def test_a_report_is_as_the_golden_file_says(given: Callable[[], Footprint], form: str) -> None:
     shown = FORMS[form](given())
     golden = GOLDEN / f"report-{given.__name__}.{form}"
@@ -156,7 +156,7 @@ def test_a_report_is_as_the_golden_file_says(given: Callable[[], Footprint], for
     assert shown == golden.read_bytes().decode()
 
 
-@pytest.mark.parametrize(("patches", "files"), [(10, 10), (400, 1), (60, 400), (300, 300)], ids=str)
+@table(("patches", "files"), [(10, 10), (400, 1), (60, 400), (300, 300)], ids=str)
 def test_markdown_fits_a_pull_request_and_says_what_is_left_out(patches: int, files: int) -> None:
     page = report_markdown(large(patches, files))
     assert len(page) < LIMIT
@@ -174,7 +174,7 @@ def _details(page: str, what: str) -> str:
     return blocks[0] if what == "patches" else blocks[-1]
 
 
-@pytest.mark.parametrize("limit", [1_500, 3_000, 10_000])
+@table("limit", [1_500, 3_000, 10_000])
 def test_a_lower_limit_holds_too(limit: int) -> None:
     assert len(report_markdown(large(60, 60), limit=limit)) <= limit
 
@@ -206,11 +206,11 @@ def test_markdown_is_a_page_without_foreign_markup() -> None:
 
 def test_tables_have_as_many_cells_as_columns() -> None:
     page = report_markdown(small())
-    for table in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
-        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1
+    for shown in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in shown.splitlines()}) == 1
 
 
-@pytest.mark.parametrize("given", [small, one])
+@table("given", [small, one])
 def test_no_punctuation_touches_a_name(given: Callable[[], Footprint]) -> None:
     page = re.sub(r"(`+).+?\1", "§", report_markdown(given()))
     assert "§" in page

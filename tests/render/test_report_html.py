@@ -20,6 +20,7 @@ from patchmgr.render.report_markdown import LIMIT, report_markdown
 from patchmgr.render.report_terminal import report_terminal
 from patchmgr.render.treemap import Box, squarified
 from tests.render.test_report import empty, one, small
+from tests.tables import table
 
 HOSTILE = '</title><script>alert("x")</script>'
 REVIEW = Review(
@@ -118,9 +119,7 @@ def test_other_forms_say_the_same() -> None:
             assert len(line) <= width or line.startswith("on ")
 
 
-@pytest.mark.parametrize(
-    "sizes", [[], [1], [6, 6, 4, 3, 2, 2, 1], [1000, 1, 1, 1]], ids=lambda s: str(len(s))
-)
+@table("sizes", [[], [1], [6, 6, 4, 3, 2, 2, 1], [1000, 1, 1, 1]], ids=lambda s: str(len(s)))
 def test_areas_are_the_numbers(sizes: list[float]) -> None:
     boxes = squarified(sizes, Box(0, 0, 60, 40))
     total = sum(sizes)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
 from patchmgr.render.targets import after_targets, targets_text
 from patchmgr.render.view import Detail, View
+from tests.tables import table
 
 NOBODY = Author("n", "e", "0 +0000")
 
@@ -80,7 +79,7 @@ def test_a_table_has_a_row_a_patch_and_a_column_a_target() -> None:
     assert targets_text(TARGETS, "terminal", View(width=100)) == WIDE
 
 
-@pytest.mark.parametrize("width", [1, 20])
+@table("width", [1, 20])
 def test_what_is_too_wide_goes_on_below(width: int) -> None:
     assert targets_text(TARGETS, "terminal", View(width=width)).startswith(NARROW)
 
@@ -106,7 +105,7 @@ def test_no_targets_are_no_text() -> None:
     assert targets_text((), "terminal", View(width=80)) == ""
 
 
-@pytest.mark.parametrize(
+@table(
     ("targets", "said"),
     [
         (TARGETS, "Conflicts on 2 of 3 targets."),

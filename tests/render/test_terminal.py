@@ -26,6 +26,7 @@ from patchmgr.render.conflicts import conflicts_text
 from patchmgr.render.machine import patch_value
 from patchmgr.render.terminal import after_rebase, patch_lines, rebase_text
 from patchmgr.render.view import Detail, View
+from tests.tables import table
 
 PATCH = PatchOutcome("p.patch", "Do it", b"", Author("n", "e", "0 +0000"), Verdict.ABSORBED)
 LANDED, LATER = "1" * 40, "2" * 40
@@ -44,7 +45,7 @@ def partial(left: int) -> PatchOutcome:
     return replace(PATCH, verdict=Verdict.PARTIAL, hunks=hunks(*verdicts))
 
 
-@pytest.mark.parametrize(
+@table(
     ("patch", "lines"),
     [
         pytest.param(replace(PATCH, history=((LANDED, "landed"),)), [], id="landed"),
@@ -94,7 +95,7 @@ def test_a_line_says_what_happened(patch: PatchOutcome, lines: list[str]) -> Non
     assert [line.removeprefix(" " * 13) for line in rest] == lines
 
 
-@pytest.mark.parametrize(
+@table(
     ("reliability", "told"),
     [
         (None, ""),
@@ -149,7 +150,7 @@ def verdicts(*found: Verdict, **of_first: Any) -> SeriesOutcome:
 KEPT, MERGED = Verdict.UNCHANGED, Verdict.MODIFIED
 
 
-@pytest.mark.parametrize(
+@table(
     ("outcome", "detail", "shown"),
     [
         pytest.param(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.languages.names import is_test, is_third_party, language, needs_rebuild
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "expected"),
     [
         ("a/b.py", "Python"),
@@ -55,7 +54,7 @@ def test_language_comes_from_the_name(path: str, expected: str) -> None:
     assert language(path, b"no shebang") == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "content", "expected"),
     [
         ("run", b"#!/bin/sh\n", "Shell"),
@@ -78,7 +77,7 @@ def test_a_shebang_decides_only_where_the_name_has_no_suffix(
     assert language(path, content) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "expected"),
     [
         ("tests/a.txt", True),
@@ -111,7 +110,7 @@ def test_tests_are_told_by_path(path: str, expected: bool) -> None:
     assert is_test(path) is expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "expected"),
     [
         ("3rdparty/x/a.h", True),
@@ -129,7 +128,7 @@ def test_third_party_is_told_by_folder(path: str, expected: bool) -> None:
     assert is_third_party(path) is expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "expected"),
     [
         ("csrc/a.cu", True),

@@ -13,9 +13,10 @@ from patchmgr.engines.languages.words import (
     parts_of,
     words_of,
 )
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "language", "code"),
     [
         pytest.param(b"  x = 1  # one\n", "Python", "x = 1", id="hash"),
@@ -35,7 +36,7 @@ def test_code_is_a_line_without_its_comment(line: bytes, language: str, code: st
     assert code_of(line, language) == code
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "words"),
     [
         pytest.param(b"if a.b_c <= 10:", ["if", "a", "b_c", "<=", "10"], id="names-and-numbers"),
@@ -53,7 +54,7 @@ def test_words_of_several_lines_follow_each_other() -> None:
     assert all_words([b"a b\n", b"c\n"], "Text") == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("word", "parts"),
     [
         pytest.param("maybe_remap_kv_scales", ("maybe", "remap", "kv", "scale"), id="snake"),
@@ -66,7 +67,7 @@ def test_a_name_is_made_of_words(word: str, parts: tuple[str, ...]) -> None:
     assert parts_of(word) == parts
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "found"),
     [
         pytest.param(b"  import x\n", True, id="import"),

@@ -10,6 +10,7 @@ from patchmgr.formats.exports.form import DiffShape, Item, Parcel, Pinned
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import parse_series
 from patchmgr.model.patch import Author
+from tests.tables import table
 
 ANN = Author("Ann, \u00dc.", "ann@example.org", "1767242523 -0330")
 MAIL = (
@@ -70,7 +71,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("form", "line", "text", "is_kept"), KEPT)
+@table(("form", "line", "text", "is_kept"), KEPT)
 def test_what_a_form_keeps(form: str, line: str, text: str, is_kept: bool) -> None:
     one = item(line, text)
     assert FORMS[form].kept((one,), pinned(one)) == (is_kept,)
@@ -93,7 +94,7 @@ def test_patches_of_two_packages_are_written_anew() -> None:
 LINES = ["# why", "a.patch", "", "b.patch -p0 #+sym  # note", "c.patch # said"]
 
 
-@pytest.mark.parametrize("form", ["quilt", "gbp", "stgit"])
+@table("form", ["quilt", "gbp", "stgit"])
 def test_series_files_keep_comments_and_lose_what_does_not_leave(form: str) -> None:
     series = parse_series("".join(f"{line}\n" for line in LINES).encode())
     one, two = item("a.patch", MAIL + EDIT), item("b.patch -p0", FLAT)
@@ -166,7 +167,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("form", "text", "package", "kind", "words"), REFUSED)
+@table(("form", "text", "package", "kind", "words"), REFUSED)
 def test_what_a_form_refuses(
     form: str, text: str, package: str | None, kind: str, words: str
 ) -> None:
@@ -184,8 +185,8 @@ def test_patch_package_refuses_bytes_that_it_would_spoil() -> None:
         FORMS["patch-package"].check((Item(patch, read, ANN),), pinned(package="p@1.0.0"))
 
 
-@pytest.mark.parametrize("form", ["quilt", "mbox", "git", "stgit", "diff"])
-@pytest.mark.parametrize("text", [BINARY, LINK, MODE, MOVE])
+@table("form", ["quilt", "mbox", "git", "stgit", "diff"])
+@table("text", [BINARY, LINK, MODE, MOVE])
 def test_other_forms_take_everything(form: str, text: str) -> None:
     one = item("a.patch", text)
     FORMS[form].check((one,), pinned(one))
@@ -203,7 +204,7 @@ LOSSES = [
 ]
 
 
-@pytest.mark.parametrize(("form", "line", "text", "words"), LOSSES)
+@table(("form", "line", "text", "words"), LOSSES)
 def test_what_readers_of_a_form_pass_over(
     form: str, line: str, text: str, words: tuple[str, ...]
 ) -> None:
