@@ -65,20 +65,19 @@ def shared_process() -> Iterator[None]:
 def shared_readers() -> Iterator[None]:
     """Let each command leave the reader of a repository to the next one of the same test.
 
-    A reader with a question open and the one of a bench, which is deleted, end as they always do.
+    A reader with a question open and the one of a bench, which is deleted, end as they always do,
+    and so does one whose repository is another by now, or borrows from another.
     """
-    idle: dict[tuple[int, Path, int], subprocess.Popen[bytes]] = {}
+    idle: dict[_Where, subprocess.Popen[bytes]] = {}
+    started: dict[int, _Where] = {}
     asking = set[int]()
     ask, replies, close = ObjectReader._ask, ObjectReader._answers, ObjectReader.close
 
-    def where(reader: ObjectReader) -> tuple[int, Path, int]:
-        is_there = reader.git_dir.exists()  # it may be another one by now
-        return os.getpid(), reader.git_dir, reader.git_dir.stat().st_ino if is_there else 0
-
     def ask_or_take(self: ObjectReader, verb: str, names: Sequence[str]) -> subprocess.Popen[bytes]:
-        place = where(self)
-        if self._asker == place[0] and not self._processes and place in idle:
-            self._processes["--batch-command"] = idle.pop(place)
+        if self._asker == os.getpid() and not self._processes:
+            place = started[id(self)] = _where(self)
+            if place in idle:
+                self._processes["--batch-command"] = idle.pop(place)
         return ask(self, verb, names)
 
     def replies_noted(self: ObjectReader, verb: str, names: Sequence[str]) -> Any:
@@ -87,11 +86,11 @@ def shared_readers() -> Iterator[None]:
         asking.discard(id(self))
 
     def leave(self: ObjectReader) -> None:
-        place = where(self)
-        is_kept = self._asker == place[0] and id(self) not in asking and not self._is_split
+        place = started.pop(id(self), None)
+        is_kept = id(self) not in asking and not self._is_split and place == _where(self)
         if is_kept and place not in idle and not self.git_dir.name.startswith("bench-"):
             process = self._processes.pop("--batch-command", None)
-            if process is not None:
+            if process is not None and place is not None:
                 idle[place] = process
         asking.discard(id(self))
         close(self)
@@ -103,7 +102,17 @@ def shared_readers() -> Iterator[None]:
         try:
             yield
         finally:
-            for (_, folder, _), process in idle.items():
-                last = ObjectReader(folder)
+            for place, process in idle.items():
+                last = ObjectReader(place[1])
                 last._processes["--batch-command"] = process
                 close(last)
+
+
+_Where = tuple[int, Path, int, bytes]
+
+
+def _where(reader: ObjectReader) -> _Where:
+    folder = reader.git_dir
+    lenders = folder / "objects/info/alternates"
+    number = folder.stat().st_ino if folder.exists() else 0
+    return os.getpid(), folder, number, lenders.read_bytes() if lenders.exists() else b""

@@ -14,6 +14,7 @@ import pytest
 from tests.commands.conftest import Answer, Scene, invoke
 from tests.commands.scenes import one_line, picture
 from tests.conftest import Repository, once
+from tests.long import LONG
 
 TEXT = "".join(f"line {number} ü\n" for number in range(9))
 
@@ -142,6 +143,10 @@ def test_a_patch_says_what_git_diff_says_and_comes_and_goes(place: Place) -> Non
     assert place.content() == both
 
 
+FEW = list(CASES) if LONG else ["encoding", "ident", "user", "CRLF in git"]
+
+
+@pytest.mark.parametrize("place", FEW, indirect=True)
 def test_git_may_take_the_files_and_bring_them_back(place: Place) -> None:
     root = place.checkout.root
     place.run("goto", "0", "--to", root)
@@ -166,6 +171,7 @@ def test_git_may_take_the_files_and_bring_them_back(place: Place) -> None:
     assert place.status() == ""
 
 
+@pytest.mark.parametrize("place", FEW, indirect=True)
 def test_a_series_is_applied_as_git_checks_it_out(place: Place) -> None:
     place.run("goto", "0", "--to", place.checkout.root)
     diff = place.patch("one", "line 2 ü\n", "line two\n")

@@ -88,6 +88,12 @@ def test_a_helper_that_does_not_answer_is_an_error_and_no_verdict(
     def hang(*_: object) -> bytes:
         raise TimeoutError
 
+    def idle(self: StructureApart, *, is_early: bool = False) -> subprocess.Popen[bytes]:
+        line, pipe = ("sleep", "600"), subprocess.PIPE
+        self._process = subprocess.Popen(line, stdin=pipe, stdout=pipe)
+        return self._process
+
+    monkeypatch.setattr(StructureApart, "_start", idle)
     monkeypatch.setattr(kept_apart, "_read", hang)
     monkeypatch.setenv("XDG_CACHE_HOME", str(torn.root.parent / "cold"))
     answer = invoke("-C", torn.root, *LINE)

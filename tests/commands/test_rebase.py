@@ -11,6 +11,7 @@ import pytest
 
 from tests.commands.conftest import Run, Scene
 from tests.conftest import Repository
+from tests.long import examples
 
 LINES = [f"line {n}\n" for n in range(60)]
 
@@ -334,7 +335,7 @@ def random_edits(chooser: random.Random, lines: list[str], count: int, word: str
     return lines
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(examples(40)))
 def test_where_git_is_clean_the_tree_is_gits(scene: Scene, seed: int) -> None:
     chooser = random.Random(seed)
     start = [f"{chooser.choice('abcdefgh')}\n" for _ in range(chooser.randrange(20, 90))]
