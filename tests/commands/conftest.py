@@ -9,10 +9,12 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer.main
 
 from patchmgr import cli
 from patchmgr.plumbing import clones
@@ -107,7 +109,8 @@ class Scene:
 
 @pytest.fixture(scope="package", autouse=True)
 def one_process() -> Iterator[None]:
-    with shared_process():
+    with shared_process(), pytest.MonkeyPatch.context() as patched:
+        patched.setattr(typer.main, "get_command", cache(typer.main.get_command))
         yield
 
 

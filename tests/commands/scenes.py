@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tests.commands.conftest import Answer, invoke
-from tests.conftest import Repository
+from tests.conftest import Repository, copy_folder
 
 LINES = [f"line {n}\n" for n in range(60)]
 PARTS = ("cache", "workspace", "checkout", "out")  # what tests of commands write to
@@ -210,7 +210,7 @@ def build(folder: Path) -> Stage:
 def copied(built: Stage, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """Return a stage of one's own on the same upstream: another workspace, another cache."""
     cache = folder / "cache"
-    shutil.copytree(built.folder / "home" / "cache", cache, symlinks=True)
+    copy_folder(built.folder / "home" / "cache", cache)
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    shutil.copytree(built.root, folder / "workspace", symlinks=True)
+    copy_folder(built.root, folder / "workspace")
     return replace(built, folder=folder, root=folder / "workspace")

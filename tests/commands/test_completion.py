@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import shlex
 import shutil
@@ -11,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer.main
 
 from patchmgr import cli
 from patchmgr.cli import completion
@@ -19,7 +17,6 @@ from tests.commands.conftest import _Stream
 from tests.commands.scenes import Stage
 
 ROOT = Path(__file__).parents[2]
-GET_COMMAND = functools.cache(typer.main.get_command)  # it takes as long as a small command
 HOSTILE = [
     "$(id>pwned).patch", "`id`.patch", "a;b.patch", "a&b.patch", "a|b.patch", "q'q.patch",
     'q"q.patch', "st*r.patch", "wh?t.patch", "br[a].patch", "back\\slash.patch", "~home.patch",
@@ -48,7 +45,6 @@ def ask(monkeypatch: pytest.MonkeyPatch, line: str, at: str = "") -> tuple[int, 
         patched.setattr(sys, "argv", ["patchmgr"])
         patched.setattr(sys, "stdout", out)
         patched.setattr(sys, "stderr", err)
-        patched.setattr(typer.main, "get_command", GET_COMMAND)
         with pytest.raises(SystemExit) as ended:
             cli.main()
     return int(ended.value.code or 0), out.text().split(), err.text()

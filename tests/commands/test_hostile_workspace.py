@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Answer
-from tests.commands.every import ROWS, Place, Row, make_place, restorer
+from tests.commands.every import ROWS, Place, Row, make_place
 from tests.commands.hostile import PATCHES, SPOILS
 from tests.commands.scenes import Picture, Stage, picture
 from tests.long import LONG
@@ -84,7 +84,6 @@ def test_a_hostile_patch_in_a_series_reaches_nothing(
 ) -> None:
     place = make_place(guarded, "plain")
     (guarded.root / "series/s/fork-one.patch").write_bytes(PATCHES[name])
-    restore = restorer(guarded.root, place.checkout.root, place.out)
     files = picture(guarded.root), picture(place.checkout.root)
     for row in some(PLAIN, number, 2):
         answer = attempt(place, row)
@@ -93,7 +92,8 @@ def test_a_hostile_patch_in_a_series_reaches_nothing(
         if answer.code == 1:
             assert (picture(guarded.root), picture(place.checkout.root)) == files, row.line
         elif row.writes:
-            restore()
+            make_place(guarded, "plain")
+            (guarded.root / "series/s/fork-one.patch").write_bytes(PATCHES[name])
 
 
 FILES: Sequence[tuple[str, str]] = (
@@ -129,13 +129,12 @@ def test_a_spoiled_file_is_no_fault_of_ours(
 ) -> None:
     place = make_place(guarded, state)
     (path,) = place.words(file)
-    restore = restorer(guarded.root, place.checkout.root, place.out)
     spoil(guarded.root / path, SPOILS[name])
     for row in some([row for row in ROWS if row.state in ("plain", state)], number, 2):
         if "{conflict}" not in row.line:
             attempt(place, row)
             if row.writes:
-                restore()
+                make_place(guarded, state)
                 spoil(guarded.root / path, SPOILS[name])
 
 
