@@ -465,6 +465,7 @@ def test_an_insertion_into_a_deleted_function_is_a_conflict_after_edits_of_it(
     assert told.tree == story.tree()
 
 
+@pytest.mark.each_form
 def test_a_deletion_that_upstream_did_not_do_is_carried(story: Story) -> None:
     story.patch(REMOVE)
     story.upstream(7, SECOND, OTHER)
