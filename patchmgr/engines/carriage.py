@@ -17,6 +17,7 @@ from patchmgr.engines.headers import with_header
 from patchmgr.engines.imports_kept import with_imports
 from patchmgr.engines.ladder import (
     ABSORBED_EXACT,
+    ABSORBED_REWORDED,
     CARRIED_IDENTICAL,
     CARRIED_TEXT,
     CONFLICT,
@@ -153,6 +154,7 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     changes = {home: None, target: merged.entry}
     return FileResult(
         step, target, answers, changes, is_untouched=untouched, reliability=reliability,
+        proposals=tuple(p for p in proposals if merged.answers[p.hunk] == ABSORBED_REWORDED),
     )  # fmt: skip
 
 

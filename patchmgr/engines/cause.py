@@ -92,7 +92,8 @@ def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
 class Probe(Struct, frozen=True):
     """One hunk, asked about in upstream's versions of its file.
 
-    `content` is the side that the patch is written against, `pristine` the base's file.
+    `content` is the side that the patch is written against, `pristine` the base's file. `path`
+    tells the language.
     """
 
     hunk: Hunk
@@ -101,6 +102,7 @@ class Probe(Struct, frozen=True):
     pristine: bytes | None
     text: TextMerge
     blobs: Blobs
+    path: str = ""
 
     def answers(self, versions: Sequence[Version]) -> list[Answer | None]:
         """Return what merging the hunk into each version answers, None where there is no text."""
@@ -122,7 +124,7 @@ class Probe(Struct, frozen=True):
 
     def _judged(self, ours: bytes) -> Answer:
         sides = self.content, ours
-        return judge_hunk(*sides, self.hunk, self.position, self.text)
+        return judge_hunk(*sides, self.hunk, self.position, self.text, path=self.path)
 
     def _upstream(self, versions: Sequence[Version]) -> list[bytes | None]:
         """Return the versions with what the patches below do to the file, where that is clean."""

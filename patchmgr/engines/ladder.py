@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from patchmgr.engines.absorption.order import is_superset
+from patchmgr.engines.absorption.order import has_members, is_superset, may_have_members
 from patchmgr.engines.placement import apply_one, leads_to, take_in
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.outcome import How, Suggestion, Verdict
@@ -28,6 +28,7 @@ DRIFTED_TEXT: Answer = (Verdict.MODIFIED, How.TEXT)
 ABSORBED_EXACT: Answer = (Verdict.ABSORBED, How.EXACT)
 ABSORBED_SUPERSET: Answer = (Verdict.ABSORBED, How.SUPERSET)
 ABSORBED_SYNTAX: Answer = (Verdict.ABSORBED, How.SYNTAX)
+ABSORBED_REWORDED: Answer = (Verdict.ABSORBED, How.HISTORY)
 DECIDED: Answer = (Verdict.ABSORBED, How.DECIDED)
 SOLVED: Answer = (Verdict.MODIFIED, How.RECORDED)
 FORMATTED: Answer = (Verdict.MODIFIED, How.FORMAT)
@@ -160,7 +161,7 @@ def _merge_text(
     base, ours, theirs = contents
     merge = text.merge(base, ours, theirs)
     content = merge.content if isinstance(merge, Clean) else None
-    answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text)
+    answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text, path=sides.path)
     there: set[int] = set()
     while new := {n for n, answer in enumerate(answers) if answer == ABSORBED_SUPERSET} - there:
         there |= new
@@ -186,7 +187,7 @@ def _merge_rest(
         return Clean(ours), (ABSORBED_SUPERSET,) * len(there)
     merge = text.merge(base, ours, theirs)
     content = merge.content if isinstance(merge, Clean) else None
-    rest = iter(judge_hunks(base, ours, content, hunks, positions, text))
+    rest = iter(judge_hunks(base, ours, content, hunks, positions, text, path=sides.path))
     numbers = range(len(sides.hunks))
     return merge, tuple(ABSORBED_SUPERSET if n in there else next(rest) for n in numbers)
 
@@ -202,6 +203,8 @@ def judge_hunks(
     hunks: Sequence[Hunk],
     positions: Sequence[int],
     text: TextMerge,
+    *,
+    path: str = "",
 ) -> tuple[Answer, ...]:
     """Judge each hunk of a text merge; `merged` is None where the whole has conflicts.
 
@@ -214,10 +217,10 @@ def judge_hunks(
         return (CONFLICT if merged is None else DRIFTED_TEXT,)
     pairs = tuple(zip(hunks, positions, strict=True))
     if merged is not None and leads_to(ours, hunks, merged):
-        return (CARRIED_TEXT,) * len(hunks)
+        return _judge_doubled(base, ours, pairs, text, path)
     texts = [(base, ours, apply_one(base, hunk, position)) for hunk, position in pairs]
     alone = zip(pairs, text.merge_all(texts), strict=True)
-    answers = tuple(_judge(ours, hunk, merge) for (hunk, _), merge in alone)
+    answers = tuple(_judge(path, base, ours, *pair, merge) for pair, merge in alone)
     if merged is None:
         is_explained = CONFLICT in answers or ABSORBED_SUPERSET in answers
         return answers if is_explained else (CONFLICT,) * len(hunks)
@@ -227,16 +230,33 @@ def judge_hunks(
     return tuple(DRIFTED_TEXT if a == CONFLICT else a for a in answers)
 
 
-def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
+def _judge_doubled(
+    base: bytes, ours: bytes, pairs: Sequence[tuple[Hunk, int]], text: TextMerge, path: str
+) -> tuple[Answer, ...]:
+    """Judge hunks that apply as they stand: absorbed are members that upstream has elsewhere."""
+    asked = [n for n, (hunk, _) in enumerate(pairs) if may_have_members(ours, hunk)]
+    merges = text.merge_all([(base, ours, apply_one(base, *pairs[n])) for n in asked])
+    answers = [CARRIED_TEXT] * len(pairs)
+    for number, merge in zip(asked, merges, strict=True):
+        if _judge(path, base, ours, *pairs[number], merge) == ABSORBED_SUPERSET:
+            answers[number] = ABSORBED_SUPERSET
+    return tuple(answers)
+
+
+def judge_hunk(
+    base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge, *, path: str = ""
+) -> Answer:
     """Judge one hunk by merging it alone."""
     merge = text.merge(base, ours, apply_one(base, hunk, position))
-    return _judge(ours, hunk, merge)
+    return _judge(path, base, ours, hunk, position, merge)
 
 
-def _judge(ours: bytes, hunk: Hunk, merge: Merge) -> Answer:
+def _judge(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int, merge: Merge) -> Answer:
     if isinstance(merge, Conflicted):
         is_in = merge.marked is not None and is_superset(ours, merge.marked, hunk)
         return ABSORBED_SUPERSET if is_in else CONFLICT
     if merge.content == ours:
         return ABSORBED_EXACT
+    if has_members(path, base, position, ours, merge.content, hunk):
+        return ABSORBED_SUPERSET
     return CARRIED_TEXT if leads_to(ours, (hunk,), merge.content) else DRIFTED_TEXT

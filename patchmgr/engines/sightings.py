@@ -22,7 +22,7 @@ from patchmgr.engines.cause import (
     versions_of,
     with_below,
 )
-from patchmgr.engines.ladder import ABSORBED_EXACT, CONFLICT, Answer
+from patchmgr.engines.ladder import ABSORBED_EXACT, ABSORBED_REWORDED, CONFLICT, Answer
 from patchmgr.engines.placement import apply_one, split_lines
 from patchmgr.engines.rebase import FileResult, Judged
 from patchmgr.model.decision import Decision, Ruling
@@ -33,6 +33,7 @@ from patchmgr.model.outcome import (
     Resemblance,
     Sighting,
     Verdict,
+    Wording,
 )
 from patchmgr.model.ports import Blobs, History, Step, TextMerge
 from patchmgr.model.snapshot import Entry
@@ -100,12 +101,14 @@ def _explain_patch(
     evidence: list[Sighting] = []
     cause: list[Sighting] = []
     likely: list[Likely] = []
+    wordings = list(patch.outcome.superseded)
     hunks = list(patch.outcome.hunks)
     conflicts = {conflict.id: conflict for conflict in patch.outcome.conflicts}
     at = 0
     for result in patch.files:
         versions = versions_of(result, steps, start)
         likely += _likely(result, versions, tools)
+        wordings += _wordings(result, tools)
         since: dict[int, Step] = {}
         for index, answer in enumerate(result.answers):
             step = _explaining_step(patch, result, index, versions, tools)
@@ -129,6 +132,7 @@ def _explain_patch(
         cause=_joined(cause),
         likely=_joined_likely(likely),
         conflicts=tuple(conflicts.values()),
+        superseded=tuple(wordings),
     )
     return replace(patch, outcome=outcome)
 
@@ -194,11 +198,27 @@ def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tupl
 
 def _likely(result: FileResult, versions: Sequence[Version], tools: _Tools) -> Iterator[Likely]:
     """Yield the step that brought each text that resembles a hunk of a file."""
-    for one in result.proposals:
+    for one in _proposals(result, is_landed=False):
         step = turning_point(versions, each(_is_alike(result, one, versions[0], tools)))
         if step is not None:
             pull, confidence = pull_number(step.subject), one.likeness.confidence
             yield Likely(step.commit, step.subject, pull, confidence, (result.home,))
+
+
+def _proposals(result: FileResult, *, is_landed: bool) -> Iterator[Proposal]:
+    """Yield the proposals about hunks that landed in other words for sure, or of the others."""
+    answers = result.answers
+    return (a for a in result.proposals if (answers[a.hunk] == ABSORBED_REWORDED) is is_landed)
+
+
+def _wordings(result: FileResult, tools: _Tools) -> Iterator[Wording]:
+    """Yield both texts of each hunk that landed in other words."""
+    content = tools.text_of(result.changes.get(result.home))
+    lines = split_lines(content or b"")
+    for one in _proposals(result, is_landed=True):
+        likeness, hunk = one.likeness, result.step.change.hunks[one.hunk]
+        upstream = b"".join(lines[likeness.start : likeness.end])
+        yield Wording(result.home, upstream, hunk.added_text())
 
 
 def _is_alike(result: FileResult, one: Proposal, start: Version, tools: _Tools) -> Claim:
@@ -239,6 +259,9 @@ def _explaining_step(
     absorption = patch.absorption
     if absorption is not None and result.answers[index] == (Verdict.ABSORBED, absorption.how):
         return absorption.step
+    landed = next((a for a in _proposals(result, is_landed=True) if a.hunk == index), None)
+    if landed is not None:
+        return turning_point(versions, each(_is_alike(result, landed, versions[0], tools)))
     claims = _claims(result, index, versions[0], tools)
     return None if claims is None else turning_point(versions, claims)
 
@@ -263,7 +286,8 @@ def _hunk_claims(
     hunk, position = result.step.change.hunks[index], result.step.positions[index]
     verdict, how = result.answers[index]
     pristine = tools.text_of(start.entry)
-    probe = Probe(hunk, position, content, pristine, tools.text, tools.blobs)
+    path = result.step.change.path
+    probe = Probe(hunk, position, content, pristine, tools.text, tools.blobs, path)
     if verdict is not Verdict.ABSORBED:
         return is_disturbed(probe, how, start)
     if how is How.SYNTAX:

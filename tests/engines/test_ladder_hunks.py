@@ -107,6 +107,15 @@ def test_hunks_without_a_position_or_an_answer_are_an_error() -> None:
         judge_hunks(BASE, PUSHED, None, hunks, (0, 7), Silent())
 
 
+def test_a_member_without_an_answer_is_an_error() -> None:
+    names = [f"n{number}" for number in range(9)]
+    given = sides(listed(*names), listed(*names, "two"), listed("two", *names))
+    base, ours = listed(*names), listed(*names, "two")
+    merged = listed("two", *names, "two")
+    with pytest.raises(ValueError, match="shorter"):
+        judge_hunks(base, ours, merged, given.hunks, given.positions, Silent())
+
+
 def test_files_that_both_made_merge_where_their_modes_are_equal() -> None:
     given = sides(None, b"", BASE)
     assert given.ours is not None

@@ -15,6 +15,7 @@ from functools import cache, cached_property
 from math import fsum, log2
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_TELLING,
@@ -30,8 +31,10 @@ from patchmgr.engines.languages.words import (
     KEYWORDS,
     OPERATORS,
     SIGN,
+    all_words,
     code_of,
     indentation,
+    is_code,
     is_import,
     parts_of,
     words_of,
@@ -53,14 +56,19 @@ _GUARD = re.compile(
     re.M | re.S,
 )
 _CONSTANT = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\b\d[\w.]*\b|\b[A-Z][A-Z0-9_]+\b")
+_NEGATION = re.compile(r"(?<!is )\bnot\b(?! in\b)|!(?!=)")
 
 
 class Likeness(Struct, frozen=True):
-    """Upstream's lines (from 0, end exclusive) that seem to do what a hunk does."""
+    """Upstream's lines (from 0, end exclusive) that seem to do what a hunk does.
+
+    `is_whole` says that they have each of its words, in its order, and fewer of their own.
+    """
 
     confidence: float
     start: int
     end: int
+    is_whole: bool = False
 
 
 Brought = tuple[int, str]
@@ -263,7 +271,27 @@ def find_likeness(
     found = comparison.passage(wanted, lines, comparison.in_ours(runs[0].start))
     if wanted.telling < FEWEST_TELLING or found is None or found.confidence < limit:
         return _doubled_guard(comparison, runs, blocks) if is_clean else None
-    return found
+    return replace(found, is_whole=not is_clean and _is_whole(comparison, runs, wanted, found))
+
+
+def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found: Likeness) -> bool:
+    """Say whether upstream's lines are what runs only add, in a later wording.
+
+    Names and strings must be the same, and what turns a condition round: else it is a decision.
+    """
+    sides = [line for run in runs for line in run.added], comparison.ours[found.start : found.end]
+    added, ours = (b"".join(lines).decode("utf-8", "surrogateescape") for lines in sides)
+    words, there = (all_words(lines, comparison.language) for lines in sides)
+    if any(run.removed for run in runs) or wanted.telling < 3 * FEWEST_TELLING:
+        return False
+    if not is_code(comparison.language) or len(there) > 2 * len(words):
+        return False
+    rest = iter(there)
+    return (
+        all(word in rest for word in words)
+        and {*_CONSTANT.findall(added)} <= {*_CONSTANT.findall(ours)}
+        and len(_NEGATION.findall(added)) == len(_NEGATION.findall(ours))
+    )
 
 
 def _doubled_guard(

@@ -1,7 +1,9 @@
 """What brackets and white space say: the order of members, the depth of lines, and supersets.
 
 A hunk that removes nothing is in upstream where its side of every collision is part of upstream's,
-in order: lines of a block, or members of a set, a list or a call.
+in order: lines of a block, or members of a set, a list or a call. Where it merges, it is in if the
+display that it adds members to has them already, elsewhere, and the language says that they have
+no order.
 """
 
 from __future__ import annotations
@@ -48,20 +50,41 @@ Row = tuple[bytes, ...]
 _Rows = tuple[Row, ...]
 
 
-def read_rows(pieces: Sequence[bytes]) -> _Rows | None:
-    """Return pieces, split at the commas outside of brackets; None where brackets do not match."""
+def read_rows(pieces: Sequence[bytes], *, is_open: bool = False) -> _Rows | None:
+    """Return pieces, split at the commas outside of brackets; None where brackets do not match.
+
+    Where it `is_open`, it is what follows a bracket, and ends with the one that closes it. An
+    empty row behind the last comma is none.
+    """
     rows, row, opened = list[Row](), list[bytes](), list[bytes]()
-    for piece in (*pieces, b","):
+    for piece in pieces:
         if piece == b"," and not opened:
             rows.append(tuple(row))
             row = []
             continue
         if piece in _CLOSER:
             opened.append(_CLOSER[piece])
-        elif piece in _CLOSER.values() and (not opened or opened.pop() != piece):
-            return None
+        elif piece in _CLOSER.values():
+            if not opened and is_open:
+                return (*rows, tuple(row)) if row else tuple(rows)
+            if not opened or opened.pop() != piece:
+                return None
         row.append(piece)
-    return None if opened else tuple(filter(None, rows))
+    if is_open or opened:
+        return None
+    return (*rows, tuple(row)) if row else tuple(rows)
+
+
+def members_around(lines: Sequence[bytes], at: int) -> _Rows | None:
+    """Return the members of the display that a line starts in, None where there is none."""
+    start = max(0, at - LARGEST_DISPLAY)
+    before, after = (b"".join(part) for part in (lines[start:at], lines[at : at + LARGEST_DISPLAY]))
+    opened = _last_open(before)
+    return (
+        None
+        if opened is None
+        else read_rows(PIECE.findall(before[opened + 1 :] + after), is_open=True)
+    )
 
 
 def _last_open(content: bytes) -> int | None:
@@ -88,7 +111,8 @@ def order_at(path: str, lines: Sequence[bytes], at: int) -> Order:
     if opener == b"{":
         if _ENUM.search(before):
             return Order.NUMBERED
-        return Order.NONE if is_python and b":" not in lines[at] else Order.LINED
+        rows = members_around(lines, at) if is_python else None
+        return Order.LINED if rows is None or any(b":" in row for row in rows) else Order.NONE
     if opener == b"(" and _CALLED.search(before):
         is_named = is_python and _NAMED.match(lines[at]) is not None
         return Order.NONE if is_named and not _DEFINED.search(before) else Order.NUMBERED
@@ -151,7 +175,8 @@ def _is_among_rows(
     """
     pieces = theirs[block.new_start : block.new_end]
     rows, there = (
-        read_rows(part) or () for part in (pieces, ours[place.new_start : place.new_end])
+        [row for row in read_rows(part) or () if row]
+        for part in (pieces, ours[place.new_start : place.new_end])
     )
     before, after = theirs[: block.new_start], theirs[block.new_end :]
     is_start = not before or before[-1] in (b",", *_CLOSER)
@@ -170,6 +195,48 @@ def _is_among(part: Sequence[Row], whole: Sequence[Row]) -> bool:
     """Say whether all rows of the part are in the whole, in order."""
     rest = iter(whole)
     return all(row in rest for row in part)
+
+
+def added_members(hunk: Hunk) -> _Rows | None:
+    """Return the members of a display that a hunk adds, None where it does anything else."""
+    added = [line.rstrip() for line in hunk.added_text().split(b"\n") if line.strip()]
+    if hunk.removed() or not all(line.endswith(b",") for line in added):
+        return None
+    return read_rows(PIECE.findall(b"\n".join(added))) or None
+
+
+def may_have_members(ours: bytes, hunk: Hunk) -> bool:
+    """Say whether a hunk adds nothing but members of a display, and upstream has all their words.
+
+    Only such a hunk can be a superset of which `is_superset` and `has_members` are true.
+    """
+    words = re.findall(rb"\w+", hunk.added_text())
+    return added_members(hunk) is not None and all(word in ours for word in words)
+
+
+def has_members(
+    path: str, base: bytes, position: int, ours: bytes, merged: bytes, hunk: Hunk
+) -> bool:
+    """Say whether a hunk that merges adds members that upstream put elsewhere in the display.
+
+    Only members without an order: of a list or a call each place means something else.
+    """
+    rows, size = added_members(hunk), hunk.added()
+    if rows is None:
+        return False
+    before = next(n for n, line in enumerate(hunk.lines) if line[:1] == b"+")
+    new, mine = split_lines(merged), split_lines(ours)
+    at = next((n for n, line in enumerate(mine) if line != new[n]), len(mine))
+    if [*mine[:at], *new[at : at + size], *mine[at:]] != new:
+        return False
+    if any(order_at(path, new, line) is not Order.NONE for line in range(at, at + size)):
+        return False
+    old, there = members_around(split_lines(base), position + before), members_around(mine, at)
+    return (
+        old is not None
+        and there is not None
+        and all(row in there and row not in old for row in rows)
+    )
 
 
 LITERAL = -1

@@ -21,6 +21,7 @@ from patchmgr.engines.absorption.rules import ALL_ON
 from patchmgr.engines.absorption.thresholds import ALIKE, MOST_LEFT
 from patchmgr.engines.differences import Run, matched_lines, runs_of
 from patchmgr.engines.ladder import (
+    ABSORBED_REWORDED,
     CARRIED_TEXT,
     CONFLICT,
     DECIDED,
@@ -376,7 +377,8 @@ def checked(
             continue
         others = zip(sides.hunks, merged.answers, strict=False)
         beside = tuple(other for other, (verdict, _) in others if verdict is not Verdict.ABSORBED)
-        drop = Drop(sides.path, base, ours, hunk, sides.positions[number], own, beside)
+        is_verbatim = merged.answers[number] != ABSORBED_REWORDED
+        drop = Drop(sides.path, base, ours, hunk, sides.positions[number], own, beside, is_verbatim)
         found = why_needed(drop) if is_dropped else rewritten_deletion(drop)
         if found is None:
             continue

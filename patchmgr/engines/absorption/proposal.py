@@ -10,6 +10,7 @@ from msgspec import Struct
 from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
 from patchmgr.engines.differences import matched_lines, runs_of
 from patchmgr.engines.ladder import (
+    ABSORBED_REWORDED,
     CONFLICT,
     Answer,
     Collided,
@@ -44,7 +45,10 @@ class Spot(Struct, frozen=True):
 def with_proposals(
     path: str, sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
-    """Return a merge in which hunks that upstream seems to have are conflicts, and those hunks."""
+    """Return a merge in which hunks that upstream seems to have are conflicts, and those hunks.
+
+    Where upstream has each hunk, at least in a later wording, the merge is upstream's file.
+    """
     is_binary = isinstance(merged, Collided) and merged.marked is None
     is_asked = not is_binary and sides.base and sides.ours and sides.base.blob != sides.ours.blob
     texts = sides.texts(blobs) if is_asked else None
@@ -52,6 +56,10 @@ def with_proposals(
         return merged, ()
     base, ours, theirs = texts
     found = tuple(_proposals(Comparison(path, base, ours), sides, merged.answers))
+    whole = {one.hunk for one in found if one.likeness.is_whole}
+    answers = tuple(ABSORBED_REWORDED if n in whole else a for n, a in enumerate(merged.answers))
+    if whole and all(answer[0] is Verdict.ABSORBED for answer in answers):
+        return Merged(sides.ours, answers), found
     clean = {one.hunk: one.likeness for one in found if one.is_clean}
     if not clean:
         return merged, found

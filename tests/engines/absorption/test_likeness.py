@@ -352,3 +352,55 @@ def test_a_hunk_inside_of_what_upstream_rewrote_is_placed_at_its_start() -> None
     comparison = Comparison("a.py", base, base.replace(b"plant.", b"mill."))
     assert comparison.in_ours(2) == 1
     assert comparison.in_ours(1) == 1
+
+
+BELL = {
+    PYTHON: (
+        "if plant.basin and plant.level > 40:\n    bell = Bell(kind='overflow', floor=floor)\n"
+        "    plant.ring(bell, 'basin')"
+    ),
+}
+WORDINGS: dict[str, tuple[str, str, bool]] = {
+    "more-conditions": ("plant.level > 40", "plant.level > 40 and state.is_on", True),
+    "a-longer-path": ("floor=floor", "floor=plant.here(floor)", True),
+    "another-name": ("bell", "gong", False),
+    "another-number": ("40", "41", False),
+    "turned-round": ("plant.basin and", "not plant.basin and", False),
+    "another-comparison": ("plant.level > 40", "plant.level < 40", False),
+    "another-string": ("'overflow'", "' overflow'", False),
+    "a-word-less": ("plant.basin and ", "", False),
+    "much-more": (
+        "kind=",
+        "".join(f"place{n}=plant.at({n}), " for n in range(12)) + "kind=",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "is_whole"), WORDINGS.values(), ids=WORDINGS)
+def test_a_later_wording_has_each_word_in_its_order(old: str, new: str, is_whole: bool) -> None:
+    steps = STEPS[PYTHON].split("\n")
+    base = PYTHON.file(run="\n".join(steps))
+    theirs = PYTHON.file(run="\n".join([*steps[:2], BELL[PYTHON], *steps[2:]]))
+    later = BELL[PYTHON].replace(old, new)
+    ours = PYTHON.file(run="\n".join([*steps[:2], later, "plant.note(floor)", *steps[2:]]))
+    found = likeness(PYTHON, base, theirs, ours, is_clean=False)
+    assert (found is not None and found.is_whole) is is_whole
+
+
+def test_what_is_carried_cleanly_is_never_whole() -> None:
+    steps = STEPS[PYTHON].split("\n")
+    base = PYTHON.file(run="\n".join(steps))
+    theirs = PYTHON.file(run="\n".join([*steps[:2], BELL[PYTHON], *steps[2:]]))
+    found = likeness(PYTHON, base, theirs, theirs, is_clean=True)
+    assert found is not None and not found.is_whole
+
+
+def test_words_of_a_text_are_never_whole() -> None:
+    steps = STEPS[TEXT].split("\n")
+    lines = [f"Ring the bell of basin {n} where the gauge is above mark {n}{n}." for n in range(3)]
+    base = TEXT.file(run="\n".join(steps))
+    theirs = TEXT.file(run="\n".join([*steps[:2], *lines, *steps[2:]]))
+    ours = TEXT.file(run="\n".join([*steps[:2], *lines, "And more.", *steps[2:]]))
+    found = likeness(TEXT, base, theirs, ours, is_clean=False)
+    assert found is not None and not found.is_whole

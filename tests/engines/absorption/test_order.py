@@ -10,12 +10,15 @@ from patchmgr.engines.absorption.order import (
     LITERAL,
     PIECE,
     depths,
+    has_members,
     is_superset,
+    may_have_members,
+    members_around,
     read_rows,
 )
 from patchmgr.engines.conflict_ids import conflict_regions
 from patchmgr.engines.ladder import judge_hunk
-from patchmgr.model.merge import Conflicted
+from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.outcome import How
 from tests.engines.ports import PlainMerge
 from tests.engines.series import at, hunks_between
@@ -29,7 +32,9 @@ def inside(lines: str) -> bytes:
 def judged(base: str, theirs: str, ours: str) -> How | None:
     """Return how a hunk between the texts is absorbed, None where it is not."""
     (hunk,) = hunks_between(inside(base), inside(theirs))
-    answer = judge_hunk(inside(base), inside(ours), hunk, hunk.old_start - 1, PlainMerge())
+    answer = judge_hunk(
+        inside(base), inside(ours), hunk, hunk.old_start - 1, PlainMerge(), path="m.py"
+    )
     return answer[1] if answer[0].value == "absorbed" else None
 
 
@@ -153,12 +158,91 @@ def test_a_hunk_that_adds_nothing_is_none() -> None:
     assert not is_superset(b"a\nc\n", marked, at(1, b" a\n", b"-b\n"))
 
 
+LONG = [f"M{n}" for n in range(12)]
+
+
+def display(*more: tuple[int, str], brackets: str = "{}") -> str:
+    names = list(LONG)
+    for place, name in sorted(more, reverse=True):
+        names.insert(place, name)
+    inner = "".join(f"        {name},\n" for name in names)
+    return f"    known = {brackets[0]}\n{inner}    {brackets[1]}\n"
+
+
+def listed(*more: tuple[int, str]) -> str:
+    return display(*more, brackets="[]")
+
+
+def exported(*more: tuple[int, str]) -> str:
+    return listed(*more).replace("known", "__all__")
+
+
+@pytest.mark.parametrize(
+    ("base", "theirs", "ours", "how"),
+    [
+        pytest.param(
+            display(), display((1, "X")), display((10, "X")), How.SUPERSET, id="elsewhere"
+        ),
+        pytest.param(
+            exported(), exported((1, "X")), exported((10, "X")), How.SUPERSET, id="names-exported"
+        ),
+        pytest.param(listed(), listed((1, "X")), listed((10, "X")), None, id="a-list-has-an-order"),
+        pytest.param(display(), display((1, "X")), display((10, "Y")), None, id="another"),
+        pytest.param(
+            display((6, "X")), display((1, "X"), (6, "X")), display((6, "X"), (10, "X")), None,
+            id="twice-on-purpose",
+        ),
+        pytest.param(
+            display(), display((1, "X")), display() + display((10, "X")), None, id="other-display"
+        ),
+        pytest.param(
+            display(), display((1, "X")), display((11, "X")).replace("{", "f(){").replace("}", ""),
+            None, id="no-display-any-more",
+        ),
+    ],
+)  # fmt: skip
+def test_members_that_upstream_has_elsewhere(
+    base: str, theirs: str, ours: str, how: How | None
+) -> None:
+    assert judged(base, theirs, ours) is how
+
+
+def test_lines_that_are_no_members_may_stand_twice() -> None:
+    steps = "".join(f"    step_{n}()\n" for n in range(12))
+    base, theirs = inside(steps), inside(f"    more()\n{steps}")
+    ours = inside(f"{steps}    more()\n")
+    (hunk,) = hunks_between(base, theirs)
+    merged = PlainMerge().merge(base, ours, theirs)
+    assert isinstance(merged, Clean)
+    assert not has_members("m.py", base, hunk.old_start - 1, ours, merged.content, hunk)
+
+
+def test_a_merge_that_does_more_than_insert_is_not_looked_into() -> None:
+    base, theirs, ours = inside(display()), inside(display((1, "X"))), inside(display((10, "X")))
+    (hunk,) = hunks_between(base, theirs)
+    assert not has_members("m.py", base, hunk.old_start - 1, ours, theirs, hunk)
+
+
 def test_a_region_that_git_trimmed_to_nothing_on_our_side_is_a_superset() -> None:
     merge = PlainMerge().merge(inside(SET), inside(members("B", "C")), inside(members("B")))
     assert isinstance(merge, Conflicted)
     assert merge.marked is not None
     regions: Sequence[tuple[bytes, bytes, bytes]] = conflict_regions(merge.marked)
     assert [theirs for _, _, theirs in regions] == [b""]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "may"),
+    [
+        pytest.param(members("B"), members("C", "B"), True, id="all-words-there"),
+        pytest.param(members("B"), members("C"), False, id="a-word-that-is-not-there"),
+        pytest.param("    known = {}\n", members("B"), False, id="a-line-is-removed"),
+        pytest.param(SET + "    more()\n", SET + "    more()\n", False, id="no-members"),
+    ],
+)
+def test_only_members_whose_words_are_there_need_a_merge(theirs: str, ours: str, may: bool) -> None:
+    (hunk,) = hunks_between(inside(SET), inside(theirs))
+    assert may_have_members(inside(ours), hunk) is may
 
 
 A, B = (b"A",), (b"B",)
@@ -181,6 +265,28 @@ A, B = (b"A",), (b"B",)
 )  # fmt: skip
 def test_rows_are_split_at_commas(text: str, rows: object) -> None:
     assert read_rows(PIECE.findall(text.encode())) == rows
+
+
+SOURCE = b"x = {\n    A,\n    B(1, 2),\n    C,\n}\ny = 1\n".splitlines(keepends=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "members"),
+    [
+        pytest.param(1, [b"A", b"B", b"C"], id="at-the-start"),
+        pytest.param(4, [b"A", b"B", b"C"], id="at-the-end"),
+        pytest.param(0, None, id="before"),
+        pytest.param(5, None, id="behind"),
+    ],
+)
+def test_members_around_a_line(line: int, members: list[bytes] | None) -> None:
+    found = members_around(SOURCE, line)
+    assert members == (None if found is None else [row[0] for row in found])
+
+
+def test_a_display_without_end_has_no_members() -> None:
+    assert members_around(SOURCE[:4], 2) is None
+    assert members_around([b"}\n", b"x = {\n", b"A,\n", b"}\n"], 2) == (A,)
 
 
 PYTHON = """\
