@@ -1,27 +1,46 @@
-"""Learns how reliable candidates are from labelled ones, and says how well that was learned."""
+"""Learns which candidates are right from labelled ones, and says how well that was learned.
+
+Two logistic regressions with an L1 penalty, which leaves few points: one for candidates that are
+right, one for the person's own text. What is looked at are features, and pairs of features that
+the features alone leave unexplained.
+"""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
-from math import log
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
+import msgspec
+import numpy as np
 from msgspec import Struct
+from scipy.sparse import csr_matrix, hstack
+from sklearn.linear_model import LogisticRegression
 
 from benchmarks.merge_labels import Code
 from patchmgr.engines.merge.candidate import Candidate, FileCandidates, RegionCandidates
-from patchmgr.engines.merge.choice import Choice, Node, Reliability, Table, choose
+from patchmgr.engines.merge.choice import (
+    LEAST_OWN,
+    Choice,
+    Points,
+    Step,
+    Table,
+    breaks,
+    choose,
+    likelihoods,
+)
 from patchmgr.render.clean import share
 
-SMALLEST = 25  # candidates at a node that is asked for
-DEEPEST = 4  # questions
-PRICE = 4.0  # what a question must gain, in nats: less is chance
-BUCKETS = (0.0, 0.25, 0.5, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+PENALTY = 0.1  # the inverse strength of the penalty: how much a point must explain
+PAIRS = 1500  # pairs of features that are looked at
+SEEN = 30, 100  # candidates that a feature, or a pair, must be seen in
+FOLDS = 5  # parts of the repositories, each judged by what the others teach
+STEPS = (0.95, 0.925, 0.9, 0.89, 0.88, 0.87, 0.86, 0.85, 0.84, 0.82, 0.8, 0.75, 0.7, 0.6, 0.5, 0.0)
+BUCKETS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 
-
-Counts = tuple[int, int, int]
-"""How many are right, how many the person's own, of how many."""
+Conditions = tuple[tuple[str, str], ...]
+"""One feature with its value, or two."""
 
 
 class Labelled(Struct, frozen=True):
@@ -30,6 +49,16 @@ class Labelled(Struct, frozen=True):
     rule: str
     features: dict[str, str]
     code: Code
+    asks: str = ""
+
+    def candidate(self, text: str) -> Candidate:
+        """Return the candidate, with another text."""
+        return Candidate(text, self.rule, self.features, self.asks)
+
+    @property
+    def items(self) -> Iterable[tuple[str, str]]:
+        """Return the features, and the rule as one of them."""
+        return {**self.features, "rule": self.rule}.items()
 
 
 class LabelledFile(Struct, frozen=True):
@@ -49,165 +78,164 @@ class LabelledFile(Struct, frozen=True):
         """Return the candidates as the engine gave them, their places for texts."""
         return FileCandidates(
             tuple(
-                RegionCandidates(
-                    tuple(Candidate(str(n), one.rule, one.features) for n, one in enumerate(some))
-                )
+                RegionCandidates(tuple(one.candidate(str(n)) for n, one in enumerate(some)))
                 for some in self.regions
             )
         )
 
 
-def learn(files: Iterable[LabelledFile], *, deepest: int = DEEPEST, price: float = PRICE) -> Table:
-    """Return the tree of each rule."""
-    rules = defaultdict[str, list[Labelled]](list)
-    for file in files:
-        for region in file.regions:
-            for one in region:
-                rules[one.rule].append(one)
-    return {rule: _grown(some, deepest, price) for rule, some in sorted(rules.items())}
+def learn(files: Iterable[LabelledFile]) -> tuple[Points, ...]:
+    """Return the points of features and of pairs of them, those of one feature first."""
+    rows = [one for file in files for region in file.regions for one in region if _is_asked(one)]
+    right = np.array([one.code.is_right for one in rows])
+    own = np.array([one.code.is_persons for one in rows])
+    counts = Counter(item for one in rows for item in one.items)
+    singles = sorted(item for item, n in counts.items() if SEEN[0] <= n <= len(rows) - SEEN[0])
+    places = {item: n for n, item in enumerate(singles)}
+    matrix = np.zeros((len(rows), len(singles)), dtype=np.float32)
+    for n, one in enumerate(rows):
+        matrix[n, [places[item] for item in one.items if item in places]] = 1
+    conditions: list[Conditions] = [(item,) for item in singles]
+    pairs = _unexplained(matrix, singles, (right, own))
+    conditions += [(singles[a], singles[b]) for a, b in pairs]
+    products = [csr_matrix(matrix[:, [a]] * matrix[:, [b]]) for a, b in pairs]
+    both = csr_matrix(hstack([csr_matrix(matrix), *products]))
+    models = [_fitted(both, truth) for truth in (right, own)]
+    weights = np.array([model.coef_[0] for model in models]).round(3).T.tolist()
+    points = [Points({}, *(round(float(model.intercept_[0]), 3) for model in models))]
+    for condition, (a, b) in zip(conditions, weights, strict=True):
+        if a or b:
+            points.append(Points(dict(condition), a, b))
+    return tuple(points)
 
 
-def _grown(some: Sequence[Labelled], deepest: int, price: float) -> Node:
-    """Ask what parts the candidates best, and then each part."""
-    counts = _counted(some)
-    question = _best_question(some, counts, price) if deepest else None
-    if question is None:
-        return Node(*counts)
-    name, value = question
-    yes = [one for one in some if one.features.get(name, "") == value]
-    no = [one for one in some if one.features.get(name, "") != value]
-    below = (_grown(part, deepest - 1, price) for part in (yes, no))
-    return Node(*counts, name, value, *below)
+def _is_asked(one: Labelled) -> bool:
+    return not breaks(one.candidate(""))
 
 
-def _best_question(
-    some: Sequence[Labelled], counts: Counts, price: float
-) -> tuple[str, str] | None:
-    """Return the feature and the value of it that tell most, None where nothing pays."""
-    gains: dict[tuple[str, str], float] = {}
-    for name in sorted({name for one in some for name in one.features}):
-        parts = defaultdict[str, list[Labelled]](list)
-        for one in some:
-            parts[one.features.get(name, "")].append(one)
-        for value, part in sorted(parts.items()):
-            if SMALLEST <= len(part) <= len(some) - SMALLEST:
-                yes = _counted(part)
-                right, own, of = (every - mine for every, mine in zip(counts, yes, strict=True))
-                gains[name, value] = _loss(*counts) - _loss(*yes) - _loss(right, own, of) - price
-    best = max(gains, key=lambda question: gains[question], default=None)
-    return best if best is not None and gains[best] > 0 else None
+def _fitted(matrix: Any, truth: Any) -> Any:
+    return LogisticRegression(l1_ratio=1, solver="liblinear", C=PENALTY).fit(matrix, truth)
 
 
-def _counted(some: Sequence[Labelled]) -> Counts:
-    right = sum(one.code.is_right for one in some)
-    return right, sum(one.code.is_persons for one in some), len(some)
+def _unexplained(
+    matrix: Any, singles: Sequence[tuple[str, str]], truths: Iterable[Any]
+) -> list[tuple[int, int]]:
+    """Return the pairs that tell most of what the features alone do not, by places."""
+    seen = matrix.T @ matrix
+    best = np.zeros_like(seen)
+    for truth in truths:
+        model = _fitted(csr_matrix(matrix), truth)
+        rest = truth - model.predict_proba(csr_matrix(matrix))[:, 1]
+        told = matrix.T @ (matrix * rest[:, None].astype(np.float32))
+        best = np.maximum(best, np.abs(told) / np.sqrt(np.maximum(seen, 1)))
+    names = np.array([name for name, _ in singles])
+    each = seen.diagonal()
+    most = np.minimum(each[:, None], each[None, :]) - SEEN[0]
+    best[(seen < SEEN[1]) | (seen > most) | (names[:, None] == names[None, :])] = 0
+    order = np.argsort(-np.tril(best), axis=None, kind="stable")[:PAIRS]
+    rows, columns = np.unravel_index(order, best.shape)
+    return [(int(b), int(a)) for a, b in zip(rows, columns, strict=True) if best[a, b] > 0]
 
 
-def _loss(right: int, own: int, of: int) -> float:
-    """Return what it costs, in nats, to say of all the share that holds for them together."""
-    return _entropy(right, of) + _entropy(own, of)
+class Judged(Struct, frozen=True):
+    """The first candidate of a region, judged by points of other repositories than its own."""
+
+    right: float
+    own: float
+    code: Code
+    asks: str
 
 
-def _entropy(part: int, of: int) -> float:
-    return -sum(n * log(n / of) for n in (part, of - part) if n)
+def judged(files: Sequence[LabelledFile]) -> Iterator[tuple[LabelledFile, Table]]:
+    """Yield each file with what all repositories but those of its part teach."""
+    parts = [[f for f in files if part_of(f.repo) == n] for n in range(FOLDS)]
+    for part in parts:
+        if part:
+            known = Table(learn(f for f in files if f not in part), NOT_MEASURED)
+            yield from ((file, known) for file in part)
 
 
-class Score(Struct, frozen=True):
-    """How well the reliability of candidates is known, and what comes of it, on some files.
-
-    `loss` and `own_loss` are nats a candidate; `codes` those of solved files; of `asked` regions
-    the person's text is among the first three in `in_three`.
-    """
-
-    loss: float
-    own_loss: float
-    files: int
-    codes: Counter[Code]
-    asked: int
-    in_three: int
-    buckets: tuple[tuple[int, int], ...]
-
-    @property
-    def solved(self) -> int:
-        """Return how many files are solved."""
-        return sum(self.codes.values())
-
-    @property
-    def right(self) -> int:
-        """Return how many of these are right."""
-        return sum(count for code, count in self.codes.items() if code.is_right)
-
-    @property
-    def own(self) -> int:
-        """Return how many of these are the person's."""
-        return sum(count for code, count in self.codes.items() if code.is_persons)
+def part_of(repo: str) -> int:
+    """Return the part of the repositories that one belongs to."""
+    return zlib.crc32(repo.encode()) % FOLDS
 
 
-def measure(files: Sequence[LabelledFile], trees: Table, *, least: float) -> Score:
-    """Return how well files are judged by some trees."""
-    tally = _Tally()
-    codes = Counter[Code]()
-    for file in files:
-        choices = choose(file.candidates(), least=least, trees=trees)
-        taken = [tally.add(*row) for row in zip(file.regions, choices, strict=True)]
+NOT_MEASURED = (Step(0.0, 1, 1),)
+
+
+def firsts(file: LabelledFile, known: Table) -> list[Judged]:
+    """Return the first candidate of each region of a file."""
+    found = []
+    for region in file.regions:
+        asked = [one for one in region if _is_asked(one)]
+        rows = [(*likelihoods(dict(one.items), known.points), one) for one in asked]
+        if rows:
+            right, own, one = max(rows, key=lambda row: row[0] * row[1])
+            found.append(Judged(right, own, one.code, one.asks))
+    return found
+
+
+def measured(some: Iterable[Judged]) -> tuple[Step, ...]:
+    """Count how many are right of those that are as likely or likelier and may be taken."""
+    known = [one for one in some if one.own >= LEAST_OWN and not one.asks]
+    steps = []
+    for least in STEPS:
+        codes = [one.code for one in known if one.right >= least]
+        if codes:
+            steps.append(Step(least, sum(code.is_right for code in codes), len(codes)))
+    return tuple(steps)
+
+
+class Score(Struct):
+    """What comes of a table on some files: files, codes of solved ones, regions asked."""
+
+    files: int = 0
+    regions: int = 0
+    asked: int = 0
+    in_three: int = 0
+    codes: Counter[Code] = Counter()
+
+    def row(self, name: str) -> str:
+        """Return a row of a table: the files, solved, right, the person's, among three."""
+        solved = sum(self.codes.values())
+        right, own = (
+            sum(n for code, n in self.codes.items() if is_so(code)) for is_so in (_right, _persons)
+        )
+        shares = (share(right, solved), share(own, solved), share(self.in_three, self.asked))
+        return f"| {name} | {self.files} | {share(solved, self.files)} | {' | '.join(shares)} |"
+
+
+_right: Callable[[Code], bool] = lambda code: code.is_right  # noqa: E731
+_persons: Callable[[Code], bool] = lambda code: code.is_persons  # noqa: E731
+
+
+def scored(rows: Iterable[tuple[LabelledFile, Table]], *, least: float) -> Score:
+    """Return what comes of files, each with the table that it is judged by."""
+    score = Score(codes=Counter())
+    for file, known in rows:
+        choices = choose(file.candidates(), least=least, known=known)
+        score.files += 1
+        score.regions += len(choices)
+        taken = [_code(file.regions[n], choice) for n, choice in enumerate(choices)]
         sure = [code for code in taken if code is not None]
         if taken and len(sure) == len(taken):
-            codes[max(sure, key=list(Code).index)] += 1
-    count = max(1, sum(tally.of))
-    return Score(
-        tally.loss / count, tally.own_loss / count, len(files), codes, tally.asked,
-        tally.in_three, tuple(zip(tally.right, tally.of, strict=True)),
-    )  # fmt: skip
+            score.codes[max(sure, key=list(Code).index)] += 1
+        for region, choice, code in zip(file.regions, choices, taken, strict=True):
+            if code is None:
+                first = [region[int(one.candidate.text)] for one in choice.ranked[:3]]
+                score.asked += 1
+                score.in_three += any(one.code.is_persons for one in first)
+    return score
 
 
-class _Tally:
-    """What is counted over regions."""
-
-    def __init__(self) -> None:
-        self.loss = self.own_loss = 0.0
-        self.asked = self.in_three = 0
-        self.right, self.of = ([0] * (len(BUCKETS) - 1) for _ in range(2))
-
-    def add(self, region: Sequence[Labelled], choice: Choice) -> Code | None:
-        """Count a region and return the code of the candidate that is taken."""
-        ranked = _each(region, choice)
-        for one, reliability in ranked:
-            self.loss += _surprise(one.code.is_right, reliability.share)
-            self.own_loss += _surprise(one.code.is_persons, reliability.own)
-            bucket = _bucket(reliability.share)
-            self.right[bucket] += one.code.is_right
-            self.of[bucket] += 1
-        if choice.taken is not None:
-            return region[int(choice.taken.candidate.text)].code
-        self.asked += 1
-        self.in_three += any(one.code.is_persons for one, _ in ranked[:3])
-        return None
+def _code(region: Sequence[Labelled], choice: Choice) -> Code | None:
+    return None if choice.taken is None else region[int(choice.taken.candidate.text)].code
 
 
-def _each(region: Sequence[Labelled], choice: Choice) -> list[tuple[Labelled, Reliability]]:
-    return [(region[int(one.candidate.text)], one.reliability) for one in choice.ranked]
-
-
-def _surprise(is_so: bool, stated: float) -> float:
-    stated = min(max(stated, 0.005), 0.995)
-    return -log(stated if is_so else 1 - stated)
-
-
-def _bucket(stated: float) -> int:
-    return max(n for n, low in enumerate(BUCKETS[:-1]) if stated >= low)
-
-
-def score_row(name: str, score: Score) -> str:
-    """Return a row of the table that compares models."""
-
-    solved = share(score.solved, score.files)
-    right, own = share(score.right, score.solved), share(score.own, score.solved)
-    three = share(score.in_three, score.asked)
-    losses = f"{score.loss:.3f} | {score.own_loss:.3f}"
-    return f"| {name} | {losses} | {solved} | {right} | {own} | {three} |"
-
-
-def bucket_rows(score: Score) -> Iterator[str]:
-    """Yield a row for each step of the stated share: how many candidates, how many right."""
-    for (low, high), (right, of) in zip(pairwise(BUCKETS), score.buckets, strict=True):
-        yield f"| {100 * low:.0f} to {100 * high:.0f} % | {of} | {share(right, of)} |"
+def written(known: Table) -> bytes:
+    """Return a table as the package keeps it, an entry on each line."""
+    points, steps = (
+        ",\n  ".join(msgspec.json.encode(one).decode() for one in some)
+        for some in (known.points, known.measured)
+    )
+    return f'{{"points": [\n  {points}\n],\n"measured": [\n  {steps}\n]}}\n'.encode()

@@ -1,11 +1,11 @@
-"""Learns from merges that people made how reliable each candidate for a conflict is.
+"""Learns from merges that people made which candidate for a conflict is right.
 
     PATCHMGR_MIRRORS=<folder> python -m benchmarks.merges --corpus FILE [--limit N] [--write]
 
 Collects into FILE, where it has none of them yet, the files that git left in conflict in public
 histories; asks the engine for candidates; compares them with what the person committed. Printed is
-how well trees of several depths know this on repositories that they were not learned from.
-`--write` puts the tables into docs/benchmarks.md and the trees into the package.
+what comes of it in repositories that it was not learned from. `--write` puts the tables into
+docs/benchmarks.md and the points into the package. Needs scikit-learn 1.8 or newer.
 """
 
 from __future__ import annotations
@@ -25,68 +25,71 @@ from benchmarks.merge_cases import Case, Corpus, cases_of
 from benchmarks.merge_labels import Frame, Sides, file_code, region_code
 from benchmarks.merge_training import (
     BUCKETS,
-    DEEPEST,
+    FOLDS,
+    Judged,
     Labelled,
     LabelledFile,
-    Score,
-    bucket_rows,
+    firsts,
+    judged,
     learn,
-    measure,
-    score_row,
+    measured,
+    scored,
+    written,
 )
 from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import PAGE, Section, tell, write
 from benchmarks.plots import plot, write_plot
 from patchmgr.engines.merge.candidate import FileCandidates
-from patchmgr.engines.merge.choice import FILE, LEAST, Table, written
+from patchmgr.engines.merge.choice import FILE, LEAST, Step, Table
 from patchmgr.engines.merge.merge import candidates_of
 from patchmgr.engines.structure.reliability import FILE as RULES_FILE
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.structure.solvers import merge_structure
+from patchmgr.render.clean import share
 
-TRAINING = (
-    "sympy/sympy", "ansible/ansible", "buildbot/buildbot", "ipython/ipython", "sphinx-doc/sphinx",
-    "pypa/setuptools", "scrapy/scrapy", "spyder-ide/spyder", "beetbox/beets", "nipy/nipype",
-    "mopidy/mopidy", "ElementsProject/elements", "namecoin/namecoin-core", "git/git",
-    "apache/trafficserver",
-)  # fmt: skip
-NEVER_SEEN = (
-    "celery/celery", "pytest-dev/pytest", "fail2ban/fail2ban", "pyqtgraph/pyqtgraph",
-    "OpenMDAO/OpenMDAO", "openvswitch/ovs", "Icinga/icinga2",
+REPOSITORIES = (
+    "sympy/sympy", "ansible/ansible", "buildbot/buildbot", "ipython/ipython",
+    "sphinx-doc/sphinx", "pypa/setuptools", "scrapy/scrapy", "spyder-ide/spyder",
+    "beetbox/beets", "nipy/nipype", "mopidy/mopidy", "ElementsProject/elements",
+    "namecoin/namecoin-core", "git/git", "apache/trafficserver", "celery/celery",
+    "pytest-dev/pytest", "fail2ban/fail2ban", "pyqtgraph/pyqtgraph", "OpenMDAO/OpenMDAO",
+    "openvswitch/ovs", "Icinga/icinga2",
 )  # fmt: skip
 SECTION = Section(
     __doc__ or "", "", "<!-- begin: python -m benchmarks.merges -->", "<!-- end: merges -->", 1
 )
 PLOT = "benchmark-merges.svg"
-HEAD = "| {} | loss | loss, own | solved | right | the person's | among three |\n|---|" + "--:|" * 6
+HEAD = "| files | | solved | right | the person's | else among three |\n|---|" + "--:|" * 5
 
 
 def labelled(case: Case) -> LabelledFile:
     """Return how near each candidate of a case's regions comes to the person's."""
-    where = (case.id, case.repo, case.language)
     texts = Texts(case.base, case.ours, case.theirs)
-    solution = merge_structure(texts, case.path, case.marked.encode("utf-8", "surrogateescape"))
-    file = candidates_of(texts, case.path, case.marked, solution)
+    file = candidates_of(texts, case.path, case.marked)
     if file is None:
-        return LabelledFile(*where, ())
+        return LabelledFile(case.id, case.repo, case.language, ())
     frame = Frame(_clean(file))
     persons = frame.regions(case.expected)
     sides = frame.sides(case.base, case.ours, case.theirs)
     is_python = case.language == "python"
-    rules: tuple[str, ...] = ()
-    code = None
-    if solution is not None:
-        three = Sides(case.base, case.ours, case.theirs)
-        rules = solution.rules
-        code = file_code(frame, three, case.expected, solution.text, is_python=is_python)
     regions = tuple(
         tuple(
-            Labelled(one.rule, one.features, region_code(three, own, one.text, is_python=is_python))
+            Labelled(
+                one.rule,
+                one.features,
+                region_code(three, own, one.text, is_python=is_python),
+                one.asks,
+            )
             for one in region.candidates
         )
         for region, three, own in zip(file.regions, sides, persons, strict=True)
     )
-    return LabelledFile(*where, regions, rules, code)
+    solution = merge_structure(texts, case.path, case.marked.encode("utf-8", "surrogateescape"))
+    if solution is None:
+        return LabelledFile(case.id, case.repo, case.language, regions)
+    three = Sides(case.base, case.ours, case.theirs)
+    code = file_code(frame, three, case.expected, solution.text, is_python=is_python)
+    return LabelledFile(case.id, case.repo, case.language, regions, solution.rules, code)
 
 
 def _clean(file: FileCandidates) -> Iterator[str]:
@@ -104,7 +107,7 @@ def _clean(file: FileCandidates) -> Iterator[str]:
 def collect(corpus: Corpus, mirrors: Path, *, most: int) -> None:
     """Fill a corpus with the repositories that it has not."""
     have = corpus.repositories()
-    for repo in (*TRAINING, *NEVER_SEEN):
+    for repo in REPOSITORIES:
         if repo not in have:
             mirror = (mirrors / _mirror(repo)).resolve()
             for case in cases_of(mirror, repo, most=most):
@@ -131,7 +134,7 @@ def _labelled_of(path: Path, limit: int, repo: str) -> list[LabelledFile]:
 def label(path: Path, *, limit: int, jobs: int) -> list[LabelledFile]:
     """Label the corpus, so many repositories at a time."""
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        work = pool.imap(partial(_labelled_of, path, limit), (*TRAINING, *NEVER_SEEN))
+        work = pool.imap(partial(_labelled_of, path, limit), REPOSITORIES)
         return [file for some in work for file in some]
 
 
@@ -142,20 +145,21 @@ def size_line(files: Sequence[LabelledFile]) -> str:
     return f"{len(files):,} files with {regions:,} regions, of {repos} repositories."
 
 
-def model_table(training: Sequence[LabelledFile], unseen: Sequence[LabelledFile]) -> Iterator[str]:
-    """Yield a row for trees of each depth, on the repositories that were not learned from."""
-    yield HEAD.format("questions")
-    for deepest in (0, 1, 2, DEEPEST, 2 * DEEPEST):
-        trees = learn(training, deepest=deepest)
-        yield score_row(f"at most {deepest}", measure(unseen, trees, least=LEAST))
-
-
-def language_table(files: Sequence[LabelledFile], trees: Table) -> Iterator[str]:
-    """Yield a row for each family of languages."""
-    yield HEAD.format("files")
+def language_table(rows: Sequence[tuple[LabelledFile, Table]]) -> Iterator[str]:
+    """Yield a row for each family of languages, and for each line that a person may draw."""
+    yield HEAD
     for language in ("python", "c++", "other"):
-        some = [file for file in files if file.language == language]
-        yield score_row(language, measure(some, trees, least=LEAST))
+        some = [row for row in rows if row[0].language == language]
+        for least in (LEAST, 0.92):
+            yield scored(some, least=least).row(f"{language}, {100 * least:.0f} %")
+
+
+def step_table(steps: Iterable[Step]) -> Iterator[str]:
+    """Yield a row for each step: how many candidates are as likely or likelier, how many right."""
+    yield "| judged right | candidates | right |\n|---|--:|--:|"
+    for step in steps:
+        at_least = f"{100 * step.likelihood:.1f} % or more"
+        yield f"| {at_least} | {step.of} | {share(step.right, step.of)} |"
 
 
 def rule_table(files: Iterable[LabelledFile]) -> Iterator[str]:
@@ -187,14 +191,16 @@ def counts_of_rules(files: Iterable[LabelledFile]) -> dict[str, dict[str, tuple[
     }
 
 
-def reliability_plot(score: Score) -> str:
-    """Return the picture of the stated share against what was right."""
-    middles = [(low + high) / 2 for low, high in pairwise(BUCKETS)]
-    counts = zip(middles, score.buckets, strict=True)
-    shares = [(100 * at, right / of) for at, (right, of) in counts if of]
-    ideal = [(0.0, 0.0), (100.0, 1.0)]
-    lines = {"never seen repositories": shares, "as stated": ideal}
-    return plot(lines, across="stated share right, %", up="right")
+def reliability_plot(some: Iterable[Judged]) -> str:
+    """Return the picture of how likely candidates were judged against how many were right."""
+    found = list(some)
+    shares = []
+    for low, high in pairwise(BUCKETS):
+        codes = [one.code for one in found if low <= one.right < high]
+        if codes:
+            shares.append((50 * (low + high), sum(c.is_right for c in codes) / len(codes)))
+    lines = {"right": shares, "as judged": [(0.0, 0.0), (100.0, 1.0)]}
+    return plot(lines, across="judged right, %", up="right")
 
 
 def main() -> None:
@@ -206,29 +212,28 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--write", action="store_true", help="write the page and the trees")
     options = parser.parse_args()
-    mirrors = mirrors_of([_mirror(repo) for repo in (*TRAINING, *NEVER_SEEN)])
+    mirrors = mirrors_of([_mirror(repo) for repo in REPOSITORIES])
     if mirrors is None:
         return
     collect(Corpus(options.corpus), mirrors, most=options.most)
     files = label(options.corpus, limit=options.limit, jobs=options.jobs)
-    training = [file for file in files if file.repo in TRAINING]
-    unseen = [file for file in files if file.repo in NEVER_SEEN]
-    trees = learn(training)
-    score = measure(unseen, trees, least=LEAST)
-    steps = ["| stated | candidates | right |\n|---|--:|--:|", *bucket_rows(score)]
+    known = list(judged(files))
+    first = [one for file, table in known for one in firsts(file, table)]
+    steps = measured(first)
+    rows = [(file, Table(table.points, steps)) for file, table in known]
     parts = (
-        [f"Learned from {size_line(training)}", f"Measured on {size_line(unseen)}"],
-        model_table(training, unseen),
-        language_table(unseen, trees),
-        steps,
-        rule_table(unseen),
-    )
+        [f"Learned from {size_line(files)}", f"Each is judged by what {FOLDS - 1} of {FOLDS} parts"
+         " of the repositories teach, never its own."],
+        language_table(rows),
+        step_table(steps),
+        rule_table(files),
+    )  # fmt: skip
     text = "\n\n".join("\n".join(part) for part in parts)
     print(text)
     if options.write:
         write(SECTION, text)
-        write_plot(PAGE.parent / PLOT, reliability_plot(score))
-        FILE.write_bytes(written(trees))
+        write_plot(PAGE.parent / PLOT, reliability_plot(first))
+        FILE.write_bytes(written(Table(learn(files), steps)))
         RULES_FILE.write_bytes(msgspec.json.format(msgspec.json.encode(counts_of_rules(files))))
 
 

@@ -1,20 +1,16 @@
-"""What `benchmarks.merges` collects, how it labels candidates, and what it learns from labels."""
+"""What `benchmarks.merges` collects, and how it labels candidates."""
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
 
 from benchmarks.merge_cases import Case, Corpus, MergeCommit, language_of, relabelled, takes_in
 from benchmarks.merge_labels import Code, Frame, Sides, file_code, region_code
-from benchmarks.merge_training import Labelled, LabelledFile, learn, measure
-from patchmgr.engines.merge.choice import reliability
-from tests.tables import table
 
 
-@table(
+@pytest.mark.parametrize(
     ("subject", "is_upstream_second"),
     [
         ("Merge branch 'master' into topic", True),
@@ -36,7 +32,7 @@ def test_the_subject_of_a_merge_says_which_side_is_upstream(
     assert takes_in(subject) is is_upstream_second
 
 
-@table(
+@pytest.mark.parametrize(
     ("path", "language"),
     [("a/b.py", "python"), ("a.cuh", "c++"), ("docs/a.rst", "other"), ("a.png", None)],
 )
@@ -64,7 +60,7 @@ def test_a_case_is_read_as_it_was_kept(tmp_path: Path) -> None:
 FRAME = Frame(["a\nb\n", "c\n", "d"])
 
 
-@table(
+@pytest.mark.parametrize(
     ("text", "regions"),
     [
         pytest.param("a\nb\n1\nc\n2\nd", ("1\n", "2\n"), id="regions alone"),
@@ -85,7 +81,7 @@ def test_a_region_begins_at_a_lines_start() -> None:
 SIDES = Sides("f(a)\n", "f(a, b)\n", "f(a, c)\n")
 
 
-@table(
+@pytest.mark.parametrize(
     ("person", "text", "is_python", "code"),
     [
         ("f(a, b)\n", "f( a, b )\n", False, Code.EQUAL),
@@ -116,7 +112,7 @@ OUTER = Frame(["x = 1\n", "y = 2\n"])
 WHOLE = Sides(*(f"x = 1\n{side}y = 2\n" for side in (SIDES.base, SIDES.ours, SIDES.theirs)))
 
 
-@table(
+@pytest.mark.parametrize(
     ("expected", "merged", "code"),
     [
         ("x = 1\nf(a, b)\ny = 2\n", "x = 1\nf(a, b)\ny = 2\n", Code.EXACT),
@@ -131,52 +127,3 @@ WHOLE = Sides(*(f"x = 1\n{side}y = 2\n" for side in (SIDES.base, SIDES.ours, SID
 )
 def test_how_a_merged_file_relates_to_the_persons(expected: str, merged: str, code: Code) -> None:
     assert file_code(OUTER, WHOLE, expected, merged, is_python=True) is code
-
-
-def files(*rows: tuple[str, str, str, Code, int]) -> list[LabelledFile]:
-    """Return files with a candidate each: rule, kind, order, code, and how many such."""
-    return [
-        LabelledFile(
-            f"{number}", "a/b", "python",
-            ((Labelled(rule, {"kind": kind, "order": order}, code),),),
-        )
-        for rule, kind, order, code, count in rows
-        for number in range(count)
-    ]  # fmt: skip
-
-
-LEARNT = files(
-    ("union", "import", "1", Code.EQUAL, 100),
-    ("union", "call", "1", Code.EQUAL, 60),
-    ("union", "call", "2", Code.DIFFERENT, 60),
-    ("union", "class", "1", Code.SIDE, 3),
-    ("ours", "call", "1", Code.EQUAL, 20),
-    ("ours", "import", "1", Code.DIFFERENT, 20),
-)
-
-
-def test_a_tree_asks_what_tells_right_from_wrong() -> None:
-    trees = learn(LEARNT)
-    union = trees["union"]
-    assert (union.right, union.own, union.of) == (163, 160, 223)
-    assert union.asks == "order" and union.yes is not None and union.no is not None
-    assert {union.yes.right, union.no.right} == {0, 163}
-    assert trees["ours"].yes is None  # 40 are too few to part
-    one = LEARNT[0].candidates().regions[0].candidates[0]
-    assert reliability(one, trees).share > 0.98
-
-
-def test_a_tree_asks_no_more_than_pays() -> None:
-    mixed = files(("union", "a", "1", Code.EQUAL, 40), ("union", "a", "1", Code.DIFFERENT, 40))
-    assert learn(mixed)["union"].yes is None
-    assert learn(LEARNT, deepest=0)["union"].yes is None
-    assert learn(LEARNT, price=1000.0)["union"].yes is None
-
-
-def test_what_was_learnt_is_measured_on_files() -> None:
-    score = measure(LEARNT, learn(LEARNT), least=0.9)
-    assert score.files == 263
-    assert score.codes == {Code.EQUAL: 160, Code.SIDE: 3}
-    assert (score.asked, score.in_three) == (100, 20)
-    assert math.isfinite(score.loss)
-    assert sum(of for _, of in score.buckets) == 263

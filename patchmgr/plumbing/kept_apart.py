@@ -49,7 +49,7 @@ class StructureApart:
         suggests: bool = False,
     ) -> None:
         self._patience = patience
-        self._least = (confidence or 0) / 100
+        self._least = None if confidence is None else confidence / 100
         self._suggests = suggests
         self._answers = answers
         self._process: subprocess.Popen[bytes] | None = None

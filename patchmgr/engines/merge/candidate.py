@@ -11,11 +11,13 @@ class Candidate(Struct, frozen=True):
     """What a region could become, what made it, and what is known of it.
 
     `features` are small vocabularies: of the region, of the candidate, and of its verification.
+    `asks` says why it is never taken alone, however likely it is right.
     """
 
     text: str
     rule: str
     features: dict[str, str]
+    asks: str = ""
 
 
 class RegionCandidates(Struct, frozen=True):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.merge.by_rules import with_solution
 from patchmgr.engines.merge.candidate import Candidate, FileCandidates, RegionCandidates
 from patchmgr.engines.merge.features import (
+    CANDIDATES,
     REGIONS,
     FileWords,
     bucket,
@@ -18,12 +18,12 @@ from patchmgr.engines.merge.features import (
     words_in,
 )
 from patchmgr.engines.merge.python import refined
-from patchmgr.engines.merge.region import Region, grown, pieces_of, widened
+from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, widened
 from patchmgr.engines.merge.replay import Place, Policy, Replay
 from patchmgr.engines.merge.tokens import PYTHON, Language, framed, language_of, lex, read, unframed
 from patchmgr.engines.merge.tree import Node, leaf, tree
 from patchmgr.engines.merge.verify import Surroundings, fails, surroundings
-from patchmgr.engines.structure.sides import Solution, Texts
+from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.structure.solvers import LARGEST
 
 _POLICIES = {
@@ -38,29 +38,38 @@ _POLICIES = {
 }
 
 
-def candidates_of(
-    texts: Texts, path: str, marked: str, solution: Solution | None
-) -> FileCandidates | None:
+def candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | None:
     """Return what each region of git's zdiff3 text could become, upstream's side first.
 
-    `solution` is what the merge by rules makes of the file, None where it refuses. None is returned
-    for what is too large, or where the markers cannot be told from the text.
+    None for what is too large, or where the markers cannot be told from the text.
     """
-    base, ours, theirs = texts.sides()
     if max(map(len, texts.sides())) > LARGEST:
         return None
+    if "\r\n" not in marked or "\n" in marked.replace("\r\n", ""):
+        return _candidates_of(texts, path, marked)
+    bare = Texts(*(text.replace("\r\n", "\n") for text in texts.sides()))
+    found = _candidates_of(bare, path, marked.replace("\r\n", "\n"))
+    return None if found is None else FileCandidates(tuple(map(_with_crlf, found.pieces)))
+
+
+def _with_crlf(piece: str | RegionCandidates) -> str | RegionCandidates:
+    if isinstance(piece, str):
+        return piece.replace("\n", "\r\n")
+    texts = (replace(one, text=one.text.replace("\n", "\r\n")) for one in piece.candidates)
+    return RegionCandidates(tuple(texts))
+
+
+def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | None:
+    base, ours, theirs = texts.sides()
     pieces = pieces_of(marked)
-    if pieces is None:
+    if pieces is None or not all(_is_of(piece, ours, theirs) for piece in pieces):
         return None
     language = language_of(path)
     pieces = widened(grown(pieces, base), language)
     found: list[str | RegionCandidates] = []
     known = _Known(
         words_in(base, ours, theirs),
-        {
-            "regions": bucket(len(pieces) // 2, REGIONS),
-            "file": "test" if "test" in path else "other",
-        },
+        {"regions": bucket(len(pieces) // 2, REGIONS)},
     )
     for n, piece in enumerate(pieces):
         if isinstance(piece, Region):
@@ -68,7 +77,15 @@ def candidates_of(
             found.append(_of_region(piece, around, known))
         else:
             found.append("".join(piece))
-    return with_solution(FileCandidates(tuple(found)), solution)
+    return FileCandidates(tuple(found))
+
+
+def _is_of(piece: Piece, ours: str, theirs: str) -> bool:
+    """Say whether the lines of a region are in its texts: a line may look like a marker."""
+    if not isinstance(piece, Region):
+        return True
+    pairs = zip((piece.ours, piece.theirs), (ours, theirs), strict=True)
+    return all("".join(lines).rstrip("\r\n") in text for lines, text in pairs)
 
 
 def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCandidates:
@@ -88,8 +105,26 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
         features["stale"] = stale
         features["also"] = _also(each.rule, also[text])
         features["fails"] = fails(text, around)
-        found.append(Candidate(text, each.rule, features))
+        found.append(Candidate(text, each.rule, features, asks(features, each.places)))
+    standing = sum(one.features["fails"] == "no" for one in found)
+    for one in found:
+        one.features["candidates"] = bucket(standing, CANDIDATES)
     return RegionCandidates(tuple(found))
+
+
+def asks(features: Mapping[str, str], places: Sequence[Place]) -> str:
+    """Say why a person is asked, however likely a candidate is right; nothing where none is.
+
+    It does not stand in its file as the sides do; it has nothing of what a side adds; one of two
+    insertions uses names of the other one; or their order has a meaning.
+    """
+    if features["fails"] not in ("no", "depends", "not read"):
+        return features["fails"]
+    if "none" in (features["keeps ours"], features["keeps theirs"]):
+        return "loses"
+    if any(place.is_open and place.uses != "no" for place in places):
+        return "uses"
+    return next((place.asks for place in places if place.asks), "")
 
 
 def _also(rule: str, rules: Sequence[str]) -> str:

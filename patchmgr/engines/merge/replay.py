@@ -38,7 +38,8 @@ class Place(Struct, frozen=True):
 
     `is_open` says that there is more than one answer. Of two insertions, `sorts` says whether the
     one that comes first does so in the alphabet, and `uses` which one has names that the other
-    one binds: the later or the earlier.
+    one binds: the later or the earlier. `asks` says why a person must look at them anyway: their
+    order has a meaning, or what comes later is never reached.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class Place(Struct, frozen=True):
     is_open: bool = True
     sorts: str = "no"
     uses: str = "no"
+    asks: str = ""
 
 
 class Replay:
@@ -89,7 +91,7 @@ class Replay:
         if not ours.kind == base.kind == theirs.kind:
             return self._pick(ours, theirs, ours.kind, "kind")
         if base.kind in SEQUENCES or (base.parts and ours.parts and theirs.parts):
-            parts = self.sequence(base.kind, base.parts, ours.parts, theirs.parts)
+            parts = self.sequence(base.kind, base.parts, ours.parts, theirs.parts, bracket=base.key)
             if base.kind == "list" and base.key == "import":
                 parts = list({p.said: p for p in parts[::-1]}.values())[::-1]
             parts = _spaced(parts, base, ours, theirs)
@@ -127,8 +129,10 @@ class Replay:
 
     # ---- sequences
 
-    def sequence(self, kind: str, base: Nodes, ours: Nodes, theirs: Nodes) -> list[Node]:
-        """Merge three sequences of nodes of a kind."""
+    def sequence(
+        self, kind: str, base: Nodes, ours: Nodes, theirs: Nodes, *, bracket: str = ""
+    ) -> list[Node]:
+        """Merge three sequences of nodes of a kind, a list's in its bracket."""
         pairs = aligned(kind, tuple(base), tuple(ours)), aligned(kind, tuple(base), tuple(theirs))
         mine, other = dict(pairs[0]), dict(pairs[1])
         merged: list[Node] = []
@@ -144,6 +148,7 @@ class Replay:
                 {i - b0 - 1: mine[i] - o0 - 1 for i in range(b0 + 1, b1) if i in mine},
                 {i - b0 - 1: other[i] - t0 - 1 for i in range(b0 + 1, b1) if i in other},
                 (base[b0] if b0 >= 0 else None, base[b1] if b1 < len(base) else None),
+                bracket,
             )
             if chunk.base or chunk.ours or chunk.theirs:
                 beside = (
@@ -301,7 +306,8 @@ class Replay:
         like = likeness(*(" ".join(p.said for p in side) for side in (ours, rest)))
         runs = (rest, ours) if self.policy.join.startswith("theirs") else (ours, rest)
         sorts = "yes" if runs[0][0].said.lower() <= runs[1][0].said.lower() else "no"
-        self.places.append(Place(kind, how, like, True, sorts, _uses(runs[0], runs[1])))
+        uses, asks = _uses(runs[0], runs[1]), self._asks(chunk, runs[0], runs[1])
+        self.places.append(Place(kind, how, like, True, sorts, uses, asks))
         if self.policy.join in ("ours", "theirs"):
             return ours if self.policy.join == "ours" else theirs
         if self.policy.pick == "theirs":
@@ -311,6 +317,32 @@ class Replay:
             return sorted([*ours, *rest], key=by)
         first, second = (rest, ours) if self.policy.join == "theirs, ours" else (ours, rest)
         return _one_after_the_other(first, second)
+
+    @staticmethod
+    def _asks(chunk: _Chunk, earlier: Nodes, later: Nodes) -> str:
+        """Say why two insertions at one place are a person's to order."""
+        if chunk.kind == "code":
+            return "order"
+        if chunk.bracket in _IN_ORDER:
+            return "" if all(_is_named(p) for p in (*earlier, *later)) else "order"
+        heads = [
+            {p.parts[0].parts[0].said for p in run if p.kind == "compound" and p.parts[0].parts}
+            for run in (earlier, later)
+        ]
+        ends = [words_of(p.said)[:1] for p in earlier if p.kind != "blank"][-1:]
+        if heads[0] & heads[1] or (ends and ends[0] and ends[0][0] in _LEAVING):
+            return "not reached"
+        return ""
+
+
+_IN_ORDER = frozenset({"(", "call", "parameters", "list", "tuple", "subscript"})
+"""Brackets whose items have their places, where they have no names."""
+_LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "yield"))
+
+
+def _is_named(item: Node) -> bool:
+    """Say whether an argument or parameter has a name or a default: others have their place."""
+    return item.kind == "blank" or "=" in words_of(item.said)[1:] or item.said.startswith("* *")
 
 
 def _order_of(chunk: _Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], Any] | None:
@@ -491,6 +523,7 @@ class _Chunk(Struct, frozen=True):
     of_ours: dict[int, int]
     of_theirs: dict[int, int]
     around: tuple[Node | None, Node | None] = (None, None)
+    bracket: str = ""
 
 
 class _Edit(Struct, frozen=True):

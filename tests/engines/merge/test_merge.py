@@ -14,7 +14,7 @@ BEFORE, AFTER = "import os\n\n\ndef f(a):\n", "    return b\n"
 
 def test_the_pieces_are_the_file_again() -> None:
     sides = marked("    b = 1\n", "    b = 2\n", "    b = 3\n", before=BEFORE, after=AFTER)
-    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3], None)
+    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
     assert found is not None
     texts = {found.joined((candidate.text,)) for candidate in found.regions[0].candidates}
     assert set(sides[:3]) <= texts
@@ -22,7 +22,7 @@ def test_the_pieces_are_the_file_again() -> None:
 
 def test_no_two_candidates_of_a_region_have_the_same_text() -> None:
     sides = marked("", "    b = 2\n", "    c = 3\n", before=BEFORE, after=AFTER)
-    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3], None)
+    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
     assert found is not None
     texts = [candidate.text for candidate in found.regions[0].candidates]
     assert len(set(texts)) == len(texts)
@@ -30,18 +30,18 @@ def test_no_two_candidates_of_a_region_have_the_same_text() -> None:
 
 def test_each_candidate_has_the_same_features() -> None:
     sides = marked("", "    b = 2\n", "    c = 3\n", before=BEFORE, after=AFTER)
-    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3], None)
+    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
     assert found is not None
     names = [set(candidate.features) for candidate in found.regions[0].candidates]
     assert all(each == names[0] for each in names)
 
 
 def test_a_text_that_is_too_large_has_no_candidates() -> None:
-    assert candidates_of(Texts("", "a" * (LARGEST + 1), ""), "a.py", "", None) is None
+    assert candidates_of(Texts("", "a" * (LARGEST + 1), ""), "a.py", "") is None
 
 
 def test_markers_that_cannot_be_read_give_no_candidates() -> None:
-    assert candidates_of(Texts("a\n", "b\n", "c\n"), "a.py", "<<<<<<< ours\nb\n", None) is None
+    assert candidates_of(Texts("a\n", "b\n", "c\n"), "a.py", "<<<<<<< ours\nb\n") is None
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
@@ -49,7 +49,7 @@ def test_line_endings_stay_as_they_are(ending: str) -> None:
     texts = ["a = 1\nb = 1\n", "a = 2\nb = 1\n", "a = 1\nb = 2\n", "a = 2\nb = 2\n"]
     base, ours, theirs, expected = (text.replace("\n", ending) for text in texts)
     sides = marked(base, ours, theirs)
-    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3], None)
+    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
     assert found is not None
     assert found.regions[0].candidates[0].text == expected
 
@@ -58,7 +58,7 @@ def test_line_endings_stay_as_they_are(ending: str) -> None:
 def test_two_insertions_have_the_line_endings_of_the_file(ending: str) -> None:
     ours, theirs = f"f();{ending}", f"g();{ending}"
     sides = marked("", ours, theirs, before=f"a();{ending}", after=f"b();{ending}")
-    found = candidates_of(Texts(*sides[:3]), "a.cc", sides[3], None)
+    found = candidates_of(Texts(*sides[:3]), "a.cc", sides[3])
     assert found is not None
     assert found.regions[0].candidates[0].text == ours + theirs
 
@@ -67,6 +67,6 @@ def test_two_insertions_have_the_line_endings_of_the_file(ending: str) -> None:
 def test_brackets_that_nest_too_deep_leave_the_sides(path: str) -> None:
     base, ours, theirs = ("[" * 3000 + text + "]" * 3000 + "\n" for text in "123")
     sides = marked(base, ours, theirs)
-    found = candidates_of(Texts(*sides[:3]), path, sides[3], None)
+    found = candidates_of(Texts(*sides[:3]), path, sides[3])
     assert found is not None
     assert {ours, theirs} <= {candidate.text for candidate in found.regions[0].candidates}

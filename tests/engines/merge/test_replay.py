@@ -117,7 +117,7 @@ OPEN = {
 
 def _candidates(path: str, base: str, ours: str, theirs: str) -> tuple[Candidate, ...]:
     sides = marked(base, ours, theirs)
-    found = candidates_of(Texts(*sides[:3]), path, sides[3], None)
+    found = candidates_of(Texts(*sides[:3]), path, sides[3])
     assert found is not None
     assert len(found.regions) == 1
     return found.regions[0].candidates

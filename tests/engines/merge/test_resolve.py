@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.merge.by_rules import BY_RULES, with_solution
-from patchmgr.engines.merge.candidate import Candidate, FileCandidates, RegionCandidates
 from patchmgr.engines.merge.resolve import resolve
-from patchmgr.engines.structure.sides import Solution, Texts
+from patchmgr.engines.structure.sides import Texts
 
 BASE = "import a\nimport z\n"
 OURS = "import a\nimport b\nimport z\n"
@@ -57,26 +55,8 @@ def test_a_line_that_looks_like_a_marker_is_left_to_a_person() -> None:
     assert resolve(texts, "a.rst", marked.encode(), 0.0, True) is None
 
 
-def candidates(*texts: str) -> FileCandidates:
-    region = RegionCandidates(tuple(Candidate(text, "replay", {"is": "x"}) for text in texts))
-    return FileCandidates(("head\n", region, "tail\n"))
-
-
-@pytest.mark.parametrize(
-    ("solution", "words"),
-    [
-        pytest.param(None, ["none", "none"], id="refused"),
-        pytest.param("head\nb\ntail\n", ["other", "imports"], id="the-same-as-one"),
-        pytest.param("head\nc\ntail\n", ["imports", "other", "other"], id="another-text"),
-        pytest.param("other\nb\ntail\n", ["none", "none"], id="clean-text-is-not-its"),
-        pytest.param("head\nb\ntail\nmore\n", ["none", "none"], id="more-than-there-is"),
-    ],
-)
-def test_what_the_rules_make_of_a_file_is_a_feature_of_each_candidate(
-    solution: str | None, words: list[str]
-) -> None:
-    solved = None if solution is None else Solution(solution, ("imports",))
-    (region,) = with_solution(candidates("a\n", "b\n"), solved).regions
-    assert [one.features["rules"] for one in region.candidates] == words
-    assert [one.rule for one in region.candidates].count(BY_RULES) == len(words) - 2
-    assert all(one.features["is"] == "x" for one in region.candidates)
+def test_what_the_rules_leave_is_taken_only_where_a_line_is_drawn_that_it_reaches() -> None:
+    sides = ["sell(kind, price, 1)\n", "sell(-1, price, 1)\n", "sell(kind, price / size, 1)\n"]
+    shown = "<<<<<<< ours\n{1}||||||| base\n{0}=======\n{2}>>>>>>> theirs\n".format(*sides)
+    asked = [resolve(Texts(*sides), "a.py", shown.encode(), least) for least in (None, NEVER, 0.8)]
+    assert [one and one.text for one in asked] == [None, None, "sell(-1, price / size, 1)\n"]

@@ -14,7 +14,7 @@ def _by_text(
     path: str, base: str, ours: str, theirs: str, *, before: str = "", after: str = ""
 ) -> dict[str, Candidate]:
     texts = marked(base, ours, theirs, before=before, after=after)
-    found = candidates_of(Texts(*texts[:3]), path, texts[3], None)
+    found = candidates_of(Texts(*texts[:3]), path, texts[3])
     assert found is not None
     return {candidate.text: candidate for candidate in found.regions[0].candidates}
 
@@ -70,7 +70,7 @@ def test_a_name_whose_import_the_other_side_removed_is_a_fault() -> None:
         "\n\ndef f():\n<<<<<<< ours\n    use(2, 1)\n||||||| base\n    use(1, 1)\n=======\n"
         "    use(1, cart)\n>>>>>>> theirs\n"
     )
-    found = candidates_of(Texts(base, ours, theirs), "a.py", shown, None)
+    found = candidates_of(Texts(base, ours, theirs), "a.py", shown)
     assert found is not None
     first = found.regions[0].candidates[0]
     assert (first.text, first.features["fails"]) == ("    use(2, cart)\n", "undefined-name")

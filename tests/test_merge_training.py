@@ -1,0 +1,60 @@
+"""What `benchmarks.merges` learns from labelled candidates; needs scikit-learn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchmarks.merge_labels import Code
+from patchmgr.engines.merge.choice import Table, likelihoods
+
+if TYPE_CHECKING:
+    from benchmarks.merge_training import LabelledFile
+
+pytest.importorskip("sklearn")
+training: Any = pytest.importorskip("benchmarks.merge_training")
+
+
+def files(*rows: tuple[str, str, str, Code, int]) -> list[LabelledFile]:
+    """Return files with a candidate each: rule, kind, order, code, and how many such."""
+    return [
+        training.LabelledFile(
+            f"{number}", f"{number % 4}/b", "python",
+            ((training.Labelled(rule, {"kind": kind, "order": order, "fails": "no"}, code),),),
+        )
+        for rule, kind, order, code, count in rows
+        for number in range(count)
+    ]  # fmt: skip
+
+
+LEARNT = files(
+    ("union", "import", "1", Code.EQUAL, 200),
+    ("union", "call", "1", Code.EQUAL, 160),
+    ("union", "call", "2", Code.DIFFERENT, 160),
+    ("ours", "call", "1", Code.SIDE, 160),
+    ("ours", "call", "2", Code.EQUAL, 160),
+)
+
+
+def test_points_tell_right_from_wrong_and_pairs_what_a_feature_alone_does_not() -> None:
+    points = training.learn(LEARNT)
+    judged = {
+        (one.rule, one.features["order"]): likelihoods(dict(one.items), points)
+        for file in LEARNT
+        for one in file.regions[0]
+    }
+    assert judged["union", "1"][0] > 0.9 > 0.1 > judged["union", "2"][0]
+    assert judged["ours", "1"][0] > 0.9 > 0.1 > judged["ours", "1"][1]
+    assert judged["ours", "2"][1] > 0.9
+    assert any(len(one.when) == 2 for one in points)
+
+
+def test_what_was_learnt_is_measured_on_repositories_that_it_does_not_know() -> None:
+    rows = list(training.judged(LEARNT))
+    assert sorted(file.id for file, _ in rows) == sorted(file.id for file in LEARNT)
+    steps = training.measured(one for file, known in rows for one in training.firsts(file, known))
+    assert steps[-1].of == steps[-1].right == 520
+    score = training.scored(((file, Table(known.points, steps)) for file, known in rows), least=0.9)
+    assert (score.files, score.asked, score.in_three) == (840, 320, 0)
+    assert score.codes == {Code.EQUAL: 520}
