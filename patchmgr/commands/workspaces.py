@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from patchmgr.commands.session import Session, make_pin, move_store_refs
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.lock_values import check_name
+from patchmgr.formats.lock_files import check_name
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.upstream import Lock, SeriesRecord, Upstream

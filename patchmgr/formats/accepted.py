@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from typing import Literal
 
 import msgspec
 import tomli_w
 from msgspec import Struct
 
-from patchmgr.errors import PatchmgrError
-from patchmgr.formats import toml_text
-from patchmgr.formats.shown import shown
+from patchmgr.formats.toml_text import converted, read_toml
 from patchmgr.model.audit import Accepted
 
 ACCEPTED = "conflicts/accepted.toml"
-FORMAT = 1
 MAX_FILE = 4 * 1024 * 1024
-_ID = re.compile(r"[0-9a-f]{12}")
 
 
 class _Document(Struct, frozen=True, forbid_unknown_fields=True):
-    format: int
+    format: Literal[1]
     accepted: tuple[Accepted, ...] = ()
 
 
 def parse_accepted(raw: bytes) -> tuple[Accepted, ...]:
     """Read the file; raise PatchmgrError "bad-accepted" and say what is wrong."""
-    if len(raw) > MAX_FILE:
-        raise _fault(f"is larger than {MAX_FILE} bytes")
-    try:
-        document = msgspec.convert(toml_text.loads(raw.decode()), _Document)
-    except (ValueError, RecursionError) as fault:
-        raise _fault(f"cannot be read: {shown(str(fault))}") from fault
-    if document.format != FORMAT:
-        raise _fault(f"has format {document.format}, and this patchmgr reads {FORMAT}")
-    wrong = next((one.id for one in document.accepted if not _ID.fullmatch(one.id)), None)
-    if wrong is not None:
-        raise _fault(f"has an id that is none: {shown(wrong)}")
-    return document.accepted
+    table = read_toml(raw, kind="bad-accepted", what=ACCEPTED, limit=MAX_FILE)
+    return converted(table, _Document, kind="bad-accepted", what=f"{ACCEPTED}:").accepted
 
 
 def write_accepted(accepted: Iterable[Accepted]) -> bytes | None:
@@ -46,11 +32,6 @@ def write_accepted(accepted: Iterable[Accepted]) -> bytes | None:
     rows = sorted({one.id: one for one in accepted}.values(), key=lambda one: one.id)
     if not rows:
         return None
-    raw = tomli_w.dumps(msgspec.to_builtins(_Document(FORMAT, tuple(rows)))).encode()
+    raw = tomli_w.dumps(msgspec.to_builtins(_Document(1, tuple(rows)))).encode()
     parse_accepted(raw)
     return raw
-
-
-def _fault(problem: str) -> PatchmgrError:
-    hint = "resolve the merge conflict in it, or delete what is wrong"
-    return PatchmgrError("bad-accepted", f"{ACCEPTED} {problem}", (hint,))

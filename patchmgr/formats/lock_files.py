@@ -2,37 +2,70 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import tomli_w
+from msgspec import Struct, field, structs
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats import toml_text
 from patchmgr.formats.git_urls import url_problem
-from patchmgr.formats.lock_values import Table, check_name, sorted_value
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import is_full_id
-from patchmgr.model.upstream import LOCK_FORMAT, Lock, Pin, SeriesRecord, Upstream
-
-__all__ = ["check_name", "parse_lock", "write_lock"]
+from patchmgr.model.upstream import LOCK_FORMAT, Lock, Pin, SeriesRecord, Upstream, Word
 
 MAX_LOCK = 4 * 1024 * 1024
+MAX_NAME = 100
+MAX_DEPTH = 20
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_FILE = "upstream.lock"
+_converted = partial(toml_text.converted, kind="bad-lock")
+
+
+class _Document(Struct, frozen=True, forbid_unknown_fields=True):
+    format: Literal[1]
+    upstream: dict[str, Any] = field(default_factory=dict)
+    series: dict[str, Any] = field(default_factory=dict)
+
+
+class _Upstream(Struct, frozen=True, forbid_unknown_fields=True):
+    track: Literal["git", "package"]
+    git: Word | None = None
+    package: Word | None = None
+    branch: Word | None = None
+
+
+class _Series(Struct, frozen=True, forbid_unknown_fields=True):
+    upstream: str
+    pin: dict[str, Any]
+    on: str | None = None
+    result: dict[str, Any] = field(default_factory=dict)
+
+
+def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
+    """Return the name of an upstream or a series, or raise; it may stand in a path and a ref."""
+    is_good = _NAME.fullmatch(text) and ".." not in text and len(text) <= MAX_NAME
+    if not is_good or text.endswith((".", ".lock")):
+        hint = "use letters, digits, and . _ - after the first one"
+        raise PatchmgrError(kind, f"{what} {shown(text)} is no good name.", (hint,))
+    return text
 
 
 def parse_lock(raw: bytes) -> Lock:
-    """Read upstream.lock; raise "bad-lock" and name the key, or the line where TOML ends."""
-    top = Table("", _toml(raw))
-    number = top.integer("format")
-    if number > LOCK_FORMAT:
-        problem = f"upstream.lock has format {number} and was written by a newer patchmgr."
+    """Read upstream.lock; raise "bad-lock" and name the key."""
+    top = toml_text.read_toml(raw, kind="bad-lock", what=_FILE, limit=MAX_LOCK)
+    number = top.get("format")
+    if type(number) is int and number > LOCK_FORMAT:
+        problem = f"{_FILE} has format {number} and was written by a newer patchmgr."
         raise PatchmgrError("bad-lock", problem, (f"this one reads format {LOCK_FORMAT}",))
-    if number != LOCK_FORMAT:
-        raise top.fault("format", f"is {number}, and this patchmgr reads {LOCK_FORMAT}")
-    upstreams = {name: _upstream(name, table) for name, table in top.tables("upstream")}
-    series = {name: _series(name, table) for name, table in top.tables("series")}
-    top.check_all_known()
+    document = _converted(top, _Document, what=f"{_FILE}:")
+    upstreams = {name: _upstream(name, table) for name, table in sorted(document.upstream.items())}
+    series = {name: _series(name, table) for name, table in sorted(document.series.items())}
     _check_references(upstreams, series)
     return Lock(upstreams, series)
 
@@ -44,73 +77,45 @@ def write_lock(lock: Lock) -> bytes:
     """
     content: dict[str, Any] = {"format": LOCK_FORMAT}
     if lock.upstreams:
-        content["upstream"] = {name: _upstream_table(u) for name, u in lock.upstreams.items()}
+        content["upstream"] = {name: _table(each) for name, each in lock.upstreams.items()}
     if lock.series:
-        content["series"] = {name: _series_table(s) for name, s in lock.series.items()}
-    text = tomli_w.dumps(sorted_value(content, "upstream.lock"))
+        content["series"] = {name: _table(each) for name, each in lock.series.items()}
     try:
-        raw = text.encode()
+        raw = tomli_w.dumps(_sorted(content, _FILE)).encode()
     except UnicodeEncodeError:
-        raise PatchmgrError(
-            "bad-lock", "upstream.lock cannot hold a text that is no UTF-8."
-        ) from None
+        raise _fault(_FILE, "cannot hold a text that is no UTF-8") from None
     parse_lock(raw)
     return raw
 
 
-def _toml(raw: bytes) -> dict[str, Any]:
-    if len(raw) > MAX_LOCK:
-        raise PatchmgrError("bad-lock", f"upstream.lock is larger than {MAX_LOCK} bytes.")
-    hints = ("resolve the merge conflict in it",) if b"\n<<<<<<< " in b"\n" + raw else ()
-    try:
-        return toml_text.loads(raw.decode())
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        problem = f"upstream.lock line {line}: no UTF-8."
-    except RecursionError:
-        problem = "upstream.lock is nested too deeply."
-    except ValueError as error:
-        problem = f"upstream.lock is not TOML: {shown(str(error))}."
-    raise PatchmgrError("bad-lock", problem, hints)
+def _table(value: Upstream | SeriesRecord | Pin) -> dict[str, Any]:
+    table = {**structs.asdict(value), "name": None}
+    if isinstance(value, SeriesRecord):
+        table |= {"pin": _table(value.pin), "result": value.result or None}
+    return {key: each for key, each in table.items() if each is not None}
 
 
-def _upstream(name: str, table: Table) -> Upstream:
-    track = table.string("track")
-    git, package = table.optional_word("git"), table.optional_word("package")
-    branch = table.optional_word("branch")
-    if track not in ("git", "package"):
-        raise table.fault("track", f"is {shown(track)} and must be git or package")
-    if not (git if track == "git" else package):
-        raise table.fault(track, "is missing")
-    problem = None if git is None else url_problem(git)
+def _upstream(name: str, table: Any) -> Upstream:
+    where = f"{_FILE}: upstream.{check_name(name, what=f'{_FILE}: upstream')}"
+    row = _converted(table, _Upstream, what=where)
+    if not (row.git if row.track == "git" else row.package):
+        raise _fault(f"{where}.{row.track}", "is missing")
+    problem = None if row.git is None else url_problem(row.git)
     if problem is not None:
-        raise table.fault("git", problem)
-    table.check_all_known()
-    return Upstream(name, track, git, package, branch)
+        raise _fault(f"{where}.git", problem)
+    return Upstream(name, *structs.astuple(row))
 
 
-def _series(name: str, table: Table) -> SeriesRecord:
-    upstream, on = table.string("upstream"), table.optional("on")
-    pin = _pin(table.table("pin"))
-    result = table.optional_table("result")
-    table.check_all_known()
-    return SeriesRecord(name, upstream, pin, on, result)
-
-
-def _pin(table: Table) -> Pin:
-    ref, commit, tree = table.word("ref"), table.string("commit"), table.string("tree")
-    for key, value in (("commit", commit), ("tree", tree)):
-        if not is_full_id(value):
-            raise table.fault(key, "must be a full id of 40 hexadecimal digits")
-    archive, digest = table.optional("archive"), table.optional("sha256")
-    if (archive is None) != (digest is None):
-        raise table.fault("archive" if archive is None else "sha256", "is missing")
-    if archive is not None and "/" in check_path(archive, what=table.path("archive")):
-        raise table.fault("archive", "must be a file name")
-    if digest is not None and not (is_full_id(digest[:40]) and is_full_id(digest[24:])):
-        raise table.fault("sha256", "must be 64 hexadecimal digits")
-    table.check_all_known()
-    return Pin(ref, commit, tree, archive, digest)
+def _series(name: str, table: Any) -> SeriesRecord:
+    where = f"{_FILE}: series.{check_name(name, what=f'{_FILE}: series')}"
+    row = _converted(table, _Series, what=where)
+    pin = _converted(row.pin, Pin, what=f"{where}.pin")
+    if (pin.archive is None) != (pin.sha256 is None):
+        raise _fault(f"{where}.pin.{'sha256' if pin.archive else 'archive'}", "is missing")
+    if pin.archive is not None and "/" in check_path(pin.archive, what=f"{where}.pin.archive"):
+        raise _fault(f"{where}.pin.archive", "must be a file name")
+    result = _sorted(row.result, f"{where}.result")
+    return SeriesRecord(name, row.upstream, pin, row.on, result)
 
 
 def _check_references(
@@ -119,34 +124,35 @@ def _check_references(
     """Refuse a series on an upstream or a series that the lock does not have, and circles."""
     grounded: set[str] = set()
     for record in series.values():
-        table = Table(f"series.{record.name}", {})
+        where = f"{_FILE}: series.{record.name}"
         if record.upstream not in upstreams:
-            raise table.fault("upstream", f"names {shown(record.upstream)} which is no upstream")
+            problem = f"names {shown(record.upstream)} which is no upstream"
+            raise _fault(f"{where}.upstream", problem)
         walked, name = {record.name}, record.on
         while name is not None and name not in grounded:
             if name not in series:
-                raise table.fault("on", f"leads to {shown(name)} which is no series")
+                raise _fault(f"{where}.on", f"leads to {shown(name)} which is no series")
             if name in walked:
-                raise table.fault("on", "leads back to the series")
+                raise _fault(f"{where}.on", "leads back to the series")
             walked.add(name)
             name = series[name].on
         grounded |= walked
 
 
-def _upstream_table(upstream: Upstream) -> dict[str, Any]:
-    return _present(
-        track=upstream.track, git=upstream.git, package=upstream.package, branch=upstream.branch
-    )
+def _sorted(value: Any, where: str, depth: int = 0) -> Any:
+    """Return a value with the keys of all tables sorted; raise for what a lock cannot hold."""
+    if depth > MAX_DEPTH:
+        raise _fault(where, "is nested too deeply")
+    if isinstance(value, Mapping):
+        keys = sorted(key for key in value if isinstance(key, str))
+        if len(keys) == len(value):
+            return {key: _sorted(value[key], where, depth + 1) for key in keys}
+    elif isinstance(value, (list, tuple)):
+        return [_sorted(item, where, depth + 1) for item in value]
+    elif isinstance(value, (str, bool, int)) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise _fault(where, f"holds a value of the type {type(value).__name__}")
 
 
-def _series_table(record: SeriesRecord) -> dict[str, Any]:
-    pin = record.pin
-    table = _present(upstream=record.upstream, on=record.on, result=record.result or None)
-    table["pin"] = _present(
-        ref=pin.ref, commit=pin.commit, tree=pin.tree, archive=pin.archive, sha256=pin.sha256
-    )
-    return table
-
-
-def _present(**values: Any) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}
+def _fault(where: str, problem: str) -> PatchmgrError:
+    return PatchmgrError("bad-lock", f"{where} {problem}.")

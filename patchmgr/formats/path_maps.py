@@ -5,9 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats import toml_text
 from patchmgr.formats.paths import check_path
+from patchmgr.formats.series_settings import MAX_SETTINGS
 from patchmgr.formats.shown import shown
+from patchmgr.formats.toml_text import read_toml
 
 _TABLE = "paths"
 
@@ -32,11 +33,8 @@ class PathMap(Struct, frozen=True):
 
 def parse_path_map(raw: bytes) -> PathMap:
     """Read the table `[paths]` of series.toml; raise "broken-workspace", naming the key."""
-    try:
-        table = toml_text.loads(raw.decode()).get(_TABLE, {})
-    except (ValueError, RecursionError) as fault:
-        message = f"series.toml cannot be read: {fault}"
-        raise PatchmgrError("broken-workspace", message) from fault
+    top = read_toml(raw, kind="broken-workspace", what="series.toml", limit=MAX_SETTINGS)
+    table = top.get(_TABLE, {})
     if not isinstance(table, dict):
         raise PatchmgrError("broken-workspace", f"[{_TABLE}] of series.toml is no table")
     return PathMap(tuple(_pair(source, place) for source, place in sorted(table.items())))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Annotated, Any, Literal, get_args
 
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
@@ -13,26 +14,42 @@ from patchmgr.formats import toml_text
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.regexes import RegexError, compile_regex
 from patchmgr.formats.shown import shown
-from patchmgr.model.settings import (
-    DEFAULT_TIMEOUT,
-    EXPERIMENTAL,
-    CheckCommand,
-    Claim,
-    SeriesSettings,
-)
+from patchmgr.model.settings import EXPERIMENTAL, CheckCommand, Claim, SeriesSettings
 
 MAX_SETTINGS = 1024 * 1024
-LONGEST_TIMEOUT = 7 * 24 * 3600
 
-GATES = (
-    "whitespace", "markers", "sign-off", "header", "links", "ensures", "python", "imports",
-    "claims",
-)  # fmt: skip
-KINDS = ("capability", "platform", "environment", "quantisation", "model", "probe", "option")
+_GateKind = Literal[
+    "capability", "platform", "environment", "quantisation", "model", "probe", "option"
+]
+KINDS: tuple[str, ...] = get_args(_GateKind)
 
-_VERSION = re.compile(r"3\.(\d{1,2})")
-_DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
+_DIGEST = re.compile(r"upstream|sha256:([0-9a-f]{64})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
+_Text = Annotated[str, Meta(pattern=r"^[^\0]+\Z")]
+_Texts = tuple[_Text, ...]
+_converted = partial(toml_text.converted, kind="bad-settings")
+
+
+class _Check(Struct, frozen=True, rename={"needs_sign_off": "sign-off"}):
+    python: tuple[Annotated[str, Meta(pattern=r"^3\.\d{1,2}\Z")], ...] = ()
+    needs_sign_off: bool = False
+    without: frozenset[
+        Literal[
+            "whitespace", "markers", "sign-off", "header", "links", "ensures", "python", "imports",
+            "claims",
+        ]
+    ] = frozenset()  # fmt: skip
+    commands: dict[str, Any] = field(default_factory=dict)
+
+
+class _Settings(Struct, frozen=True):
+    subsystems: dict[str, _Texts] = field(default_factory=dict)
+    gates: dict[_GateKind, _Texts] = field(default_factory=dict)
+    groups: dict[str, _Texts] = field(default_factory=dict)
+    off: frozenset[_Text] = frozenset({EXPERIMENTAL})
+    check: _Check = _Check()
+    claims: dict[str, Any] = field(default_factory=dict)
+    confidence: Annotated[int, Meta(ge=50, le=100)] | None = None
 
 
 def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
@@ -40,21 +57,27 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
 
     Tables that this version does not know are left alone.
     """
-    reader = _Reader(f"series/{series}/series.toml")
-    top = reader.toml(raw)
-    check = reader.table(top, "check")
-    return SeriesSettings(
-        subsystems=reader.lists(top, "subsystems"),
-        labels=_labels(reader, top),
-        groups=reader.lists(top, "groups"),
-        off=frozenset(reader.texts(top, "off")) if "off" in top else frozenset({EXPERIMENTAL}),
-        python=_versions(reader, check),
-        needs_sign_off=reader.flag(check, "sign-off"),
-        left_out=_left_out(reader, check),
-        commands=_commands(reader, check),
-        claims=_claims(reader, top),
-        confidence=reader.percentage(top, "confidence"),
-    )
+    what = f"series/{series}/series.toml"
+    try:
+        table = toml_text.read_toml(raw, kind="bad-settings", what=what, limit=MAX_SETTINGS)
+        top = _converted(table, _Settings, what=f"{what}:")
+        for kind, expressions in top.gates.items():
+            _check_expressions(f"{what}: gates.{kind}", expressions)
+        return SeriesSettings(
+            top.subsystems,
+            {str(kind): expressions for kind, expressions in top.gates.items()},
+            top.groups,
+            top.off,
+            python=tuple(sorted((3, int(text[2:])) for text in top.check.python)),
+            needs_sign_off=top.check.needs_sign_off,
+            left_out=frozenset(top.check.without),
+            commands=tuple(_command(what, *item) for item in top.check.commands.items()),
+            claims=tuple(_claim(what, *item) for item in top.claims.items()),
+            confidence=top.confidence,
+        )
+    except PatchmgrError as fault:
+        hints = (*fault.hints, "see docs/reports.md for what the file may hold")
+        raise PatchmgrError(fault.kind, fault.message, hints) from fault
 
 
 def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
@@ -63,8 +86,9 @@ def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
     Where the name is not written plainly, the file stays as it is.
     """
     before = parse_settings(raw, series=series)
+    names = {old: new, old.removesuffix(".patch"): new.removesuffix(".patch")}
     changed = raw
-    for one, other in ((old, new), (old.removesuffix(".patch"), new.removesuffix(".patch"))):
+    for one, other in names.items():
         for quote in ('"', "'"):
             changed = changed.replace(
                 f"{quote}{one}{quote}".encode(), f"{quote}{other}{quote}".encode()
@@ -73,115 +97,35 @@ def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
         after = parse_settings(changed, series=series)
     except PatchmgrError:
         return raw
-    names = {old: new, old.removesuffix(".patch"): new.removesuffix(".patch")}
     groups = {g: tuple(names.get(m, m) for m in members) for g, members in before.groups.items()}
     return changed if after == replace(before, groups=groups) else raw
 
 
-class _Reader:
-    """Takes values out of tables, with their types checked."""
-
-    def __init__(self, where: str) -> None:
-        self._where = where
-
-    def fault(self, key: str, problem: str) -> PatchmgrError:
-        hint = "see docs/reports.md for what the file may hold"
-        return PatchmgrError("bad-settings", f"{self._where}: {shown(key)} {problem}", (hint,))
-
-    def toml(self, raw: bytes) -> dict[str, Any]:
+def _check_expressions(where: str, expressions: tuple[str, ...]) -> None:
+    for expression in expressions:
         try:
-            if len(raw) > MAX_SETTINGS:
-                raise ValueError(f"it is larger than {MAX_SETTINGS} bytes")
-            return toml_text.loads(raw.decode())
-        except (ValueError, RecursionError) as fault:
-            problem = f"{self._where} is not TOML: {shown(str(fault))}"
-            raise PatchmgrError("bad-settings", problem) from fault
-
-    def table(self, values: Mapping[str, Any], key: str) -> dict[str, Any]:
-        found = values.get(key, {})
-        if not isinstance(found, dict):
-            raise self.fault(key, "must be a table")
-        return found
-
-    def flag(self, values: Mapping[str, Any], key: str) -> bool:
-        found = values.get(key, False)
-        if not isinstance(found, bool):
-            raise self.fault(key, "must be true or false")
-        return found
-
-    def percentage(self, values: Mapping[str, Any], key: str) -> int | None:
-        found = values.get(key)
-        if found is None or (type(found) is int and 50 <= found <= 100):
-            return found
-        raise self.fault(key, "must be a whole number from 50 to 100")
-
-    def texts(self, values: Mapping[str, Any], key: str) -> tuple[str, ...]:
-        found = values.get(key, [])
-        good = isinstance(found, list) and all(isinstance(x, str) and x for x in found)
-        if not good or any("\0" in text for text in found):
-            raise self.fault(key, "must be a list of texts")
-        return tuple(found)
-
-    def lists(self, values: Mapping[str, Any], key: str) -> dict[str, tuple[str, ...]]:
-        table = self.table(values, key)
-        return {name: self.texts(table, name) for name in table}
+            compile_regex(expression)
+        except RegexError as fault:
+            raise _fault(where, f"is no expression: {fault}") from fault
 
 
-def _labels(reader: _Reader, top: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    labels = reader.lists(top, "gates")
-    for kind, expressions in labels.items():
-        if kind not in KINDS:
-            raise reader.fault(f"gates.{kind}", f"is no kind; there are {', '.join(KINDS)}")
-        for expression in expressions:
-            try:
-                compile_regex(expression)
-            except RegexError as fault:
-                raise reader.fault(f"gates.{kind}", f"is no expression: {fault}") from fault
-    return labels
+def _command(what: str, name: str, table: Any) -> CheckCommand:
+    where = f"{what}: check.commands.{shown(name)}"
+    if not _NAME.fullmatch(name):
+        raise _fault(where, "is no good name")
+    named = {**table, "name": name} if isinstance(table, dict) else table
+    return _converted(named, CheckCommand, what=where)
 
 
-def _versions(reader: _Reader, check: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
-    found = []
-    for text in reader.texts(check, "python"):
-        match = _VERSION.fullmatch(text)
-        if match is None:
-            raise reader.fault("check.python", f"has {shown(text)}, which is no version like 3.10")
-        found.append((3, int(match[1])))
-    return tuple(sorted(found))
+def _claim(what: str, place: str, value: object) -> Claim:
+    path, _, symbol = place.partition("::")
+    check_path(path, what="A claim's path")
+    match = _DIGEST.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        problem = 'must be "upstream" or "sha256:" and 64 digits'
+        raise _fault(f"{what}: claims.{shown(place)}", problem)
+    return Claim(path, symbol or None, match[1])
 
 
-def _left_out(reader: _Reader, check: Mapping[str, Any]) -> frozenset[str]:
-    names = reader.texts(check, "without")
-    for name in names:
-        if name not in GATES:
-            raise reader.fault("check.without", f"names {shown(name)}; gates: {', '.join(GATES)}")
-    return frozenset(names)
-
-
-def _commands(reader: _Reader, check: Mapping[str, Any]) -> tuple[CheckCommand, ...]:
-    table = reader.table(check, "commands")
-    found = []
-    for name in table:
-        if not _NAME.fullmatch(name):
-            raise reader.fault(f"check.commands.{name}", "is no good name")
-        values = reader.table(table, name)
-        run = reader.texts(values, "run")
-        if not run:
-            raise reader.fault(f"check.commands.{name}.run", "is missing")
-        timeout = values.get("timeout", DEFAULT_TIMEOUT)
-        if type(timeout) is not int or not 0 < timeout <= LONGEST_TIMEOUT:
-            raise reader.fault(f"check.commands.{name}.timeout", "must be a number of seconds")
-        found.append(CheckCommand(name, run, timeout, reader.texts(values, "needs")))
-    return tuple(found)
-
-
-def _claims(reader: _Reader, top: Mapping[str, Any]) -> tuple[Claim, ...]:
-    found = []
-    for place, value in reader.table(top, "claims").items():
-        path, _, symbol = place.partition("::")
-        check_path(path, what="A claim's path")
-        match = _DIGEST.fullmatch(value) if isinstance(value, str) else None
-        if match is None and value != "upstream":
-            raise reader.fault(f"claims.{place}", 'must be "upstream" or "sha256:" and 64 digits')
-        found.append(Claim(path, symbol or None, match[1] if match else None))
-    return tuple(found)
+def _fault(where: str, problem: str) -> PatchmgrError:
+    return PatchmgrError("bad-settings", f"{where} {problem}")

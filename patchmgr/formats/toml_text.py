@@ -1,12 +1,59 @@
-"""The reader of TOML: the standard library's, or the package it came from."""
+"""TOML files: read with a limit, converted to values, and every fault with its key."""
 
 from __future__ import annotations
 
+import re
 import sys
+from typing import Any, TypeVar
+
+import msgspec
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
 
 if sys.version_info >= (3, 11):
     from tomllib import TOMLDecodeError, loads
 else:  # pragma: no cover - Python 3.10 has no tomllib
     from tomli import TOMLDecodeError, loads
 
-__all__ = ["TOMLDecodeError", "loads"]
+__all__ = ["TOMLDecodeError", "converted", "loads", "read_toml"]
+
+T = TypeVar("T")
+_FIELD = re.compile(r"Object (?:contains )?(missing|unknown)(?: required)? field `(.*)`")
+
+
+def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]:
+    """Return what a file says; raise an error of the kind where it is no TOML, or too large."""
+    if len(raw) > limit:
+        raise PatchmgrError(kind, f"{what} is larger than {limit} bytes")
+    try:
+        return loads(raw.decode())
+    except (ValueError, RecursionError) as fault:
+        has_markers = b"\n<<<<<<< " in b"\n" + raw
+        hints = ("resolve the merge conflict in it",) if has_markers else ()
+        said = shown(str(fault))
+        if isinstance(fault, UnicodeDecodeError):
+            said = f"line {raw[: fault.start].count(10) + 1} is no UTF-8"
+        raise PatchmgrError(kind, f"{what} is not TOML: {said}", hints) from fault
+
+
+def converted(table: object, form: type[T], *, kind: str, what: str) -> T:
+    """Return a table as a value; raise an error of the kind that names the key behind `what`.
+
+    The texts of the table itself must be printable.
+    """
+    dot = " " if what.endswith(":") else "."
+    for key, value in table.items() if isinstance(table, dict) else ():
+        if isinstance(value, str) and not value.isprintable():
+            raise PatchmgrError(kind, shown(f"{what}{dot}{key} must be a printable text"))
+    try:
+        return msgspec.convert(table, form)
+    except msgspec.ValidationError as fault:
+        problem, _, place = str(fault).partition(" - at `$.")
+        key, field = place.removesuffix("`"), _FIELD.fullmatch(problem)
+        if field:
+            key, problem = f"{key}.{field[2]}".removeprefix("."), f" is {field[1]}"
+        else:
+            problem = f": {problem[0].lower()}{problem[1:]}".replace("`object", "`table")
+        where = f"{what}{dot}{key}" if key else what
+        raise PatchmgrError(kind, shown(where + problem)) from fault

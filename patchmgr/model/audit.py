@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 
 class AuditFinding(Struct, frozen=True):
@@ -38,7 +40,7 @@ class AuditFinding(Struct, frozen=True):
 class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
     """A finding that a person accepted: its id, and in words what it was about and why."""
 
-    id: str
+    id: Annotated[str, Meta(pattern=r"^[0-9a-f]{12}\Z")]
     series: str
     patch: str
     text: str

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+from patchmgr.model.operation import Commit
+
+_Count = Annotated[int, Meta(ge=0)]
+_Text = Annotated[str, Meta(min_length=1)]
 
 
 class Ruling(str, Enum):
@@ -14,7 +20,7 @@ class Ruling(str, Enum):
     NEEDED = "needed"
 
 
-class Passage(Struct, frozen=True, order=True):
+class Passage(Struct, frozen=True, order=True, forbid_unknown_fields=True):
     """Lines of one upstream file, wherever they stand in it.
 
     `path` is the path that the patch names. The digest is of `lines` lines without white space,
@@ -23,9 +29,9 @@ class Passage(Struct, frozen=True, order=True):
     """
 
     path: str
-    lines: int
-    digest: str
-    times: int = 1
+    lines: _Count
+    digest: Annotated[str, Meta(pattern=r"^([0-9a-f]{32})?\Z")]
+    times: _Count = 1
 
 
 class Finding(Struct, frozen=True):
@@ -35,18 +41,21 @@ class Finding(Struct, frozen=True):
     passages: tuple[Passage, ...]
 
 
-class Decision(Struct, frozen=True):
+_KEYS = {"ruling": "verdict", "passages": "text"}
+
+
+class Decision(Struct, frozen=True, forbid_unknown_fields=True, rename=_KEYS):
     """A person's ruling on a patch, in force as long as change and passages are the same.
 
     `by` is what the person named as the reason, and `commit` and `pull` what that is upstream.
     """
 
-    series: str
+    series: _Text
     patch: str
     ruling: Ruling
-    change: str
-    passages: tuple[Passage, ...]
+    change: Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
+    passages: Annotated[tuple[Passage, ...], Meta(min_length=1)]
     by: str = ""
-    commit: str | None = None
+    commit: Commit | None = None
     subject: str = ""
-    pull: int | None = None
+    pull: _Count | None = None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
-DEFAULT_TIMEOUT = 1800
+LONGEST_TIMEOUT = 7 * 24 * 3600
 EXPERIMENTAL = "experimental"
+_Word = Annotated[str, Meta(pattern=r"^[^\0]+\Z")]
 
 
 class CheckCommand(Struct, frozen=True):
@@ -17,9 +19,9 @@ class CheckCommand(Struct, frozen=True):
     """
 
     name: str
-    run: tuple[str, ...]
-    timeout: int = DEFAULT_TIMEOUT
-    needs: tuple[str, ...] = ()
+    run: Annotated[tuple[_Word, ...], Meta(min_length=1)]
+    timeout: Annotated[int, Meta(gt=0, le=LONGEST_TIMEOUT)] = 1800
+    needs: tuple[_Word, ...] = ()
 
 
 class Claim(Struct, frozen=True):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
+
+from patchmgr.model.operation import Commit, Sha256
 
 LOCK_FORMAT = 1
+Word = Annotated[str, Meta(pattern=r"^[^-]")]
+"""A text that git may get as an argument: it does not begin with a dash."""
 
 
 class Upstream(Struct, frozen=True):
@@ -23,17 +27,17 @@ class Upstream(Struct, frozen=True):
     branch: str | None = None
 
 
-class Pin(Struct, frozen=True):
+class Pin(Struct, frozen=True, forbid_unknown_fields=True):
     """The exact upstream state that a series is written against; ids are 40 hex.
 
     `archive` and `sha256` name the file of a package release, None for git.
     """
 
-    ref: str
-    commit: str
-    tree: str
+    ref: Word
+    commit: Commit
+    tree: Commit
     archive: str | None = None
-    sha256: str | None = None
+    sha256: Sha256 | None = None
 
 
 class SeriesRecord(Struct, frozen=True):

@@ -261,9 +261,9 @@ def test_the_workspace_alone_is_checked_without_an_upstream(
     ("text", "words"),
     [
         ("x", "is not TOML"),
-        ('[check]\npython = ["3"]\n', "which is no version"),
-        ('[check]\nwithout = ["nothing"]\n', "check.without names nothing"),
-        ('[gates]\nnothing = ["x"]\n', "is no kind"),
+        ('[check]\npython = ["3"]\n', "check.python[0]: expected `str` matching"),
+        ('[check]\nwithout = ["nothing"]\n', "check.without[0]: invalid enum value 'nothing'"),
+        ('[gates]\nnothing = ["x"]\n', "invalid enum value 'nothing'"),
         ('[gates]\nprobe = ["("]\n', "is no expression"),
         ("[check.commands.x]\n", "check.commands.x.run is missing"),
         ('[claims]\n"../x" = "upstream"\n', "x"),

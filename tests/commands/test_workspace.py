@@ -437,11 +437,11 @@ def test_unknown_names_are_usage_errors_with_the_nearest(
 
 
 LOCKS: list[Any] = [
-    pytest.param(b"format = 'one'\n", "format must be a number", id="wrong-type"),
+    pytest.param(b"format = 'one'\n", "format: expected `int`", id="wrong-type"),
     pytest.param(b"format = 2\n", "written by a newer patchmgr", id="newer"),
     pytest.param(b"", "format is missing", id="empty"),
-    pytest.param(b"format = 1\nupstream = 3\n", "upstream must be a table", id="table"),
-    pytest.param(b"format = 1\n[upstream.x]\ntrack = 3\n", "track must be a text", id="text"),
+    pytest.param(b"format = 1\nupstream = 3\n", "upstream: expected `table`", id="table"),
+    pytest.param(b"format = 1\n[upstream.x]\ntrack = 3\n", "track: expected `str`", id="text"),
     pytest.param(b"format = 1\n<<<<<<< ours\n", "is not TOML", id="conflict"),
     pytest.param(b"format = 1\n[series.s]\nupstream='x'\n", "pin is missing", id="no-pin"),
     pytest.param(b"\xff", "no UTF-8", id="bytes"),

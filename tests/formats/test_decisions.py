@@ -98,26 +98,40 @@ def changed(old: str, new: str) -> bytes:
         pytest.param(b"\xff", "not TOML", id="no-utf-8"),
         pytest.param(b"format =", "not TOML", id="no-toml"),
         pytest.param(b"a = " + b"[" * 9000, "not TOML", id="nested"),
-        pytest.param(b"", "has format None", id="no-format"),
-        pytest.param(b"format = 2\n", "has format 2", id="newer"),
-        pytest.param(b"format = true\n", "has format True", id="format-is-no-number"),
-        pytest.param(b"format = 1\nmore = 1\n", "more than format", id="another-key"),
-        pytest.param(b"format = 1\ndecision = 1\n", "more than format", id="no-list"),
-        pytest.param(b"format = 1\ndecision = [1]\n", "decision 1 must be a table", id="no-table"),
-        pytest.param(changed("by =", "bye ="), "decision 2: bye is unknown", id="unknown"),
-        pytest.param(changed('"needed"', '"maybe"'), "verdict is maybe", id="verdict"),
-        pytest.param(changed('"needed"', "1"), "verdict must be a text", id="no-text"),
-        pytest.param(changed('"needed"', '""'), "verdict must be a text", id="empty"),
-        pytest.param(changed("#12", "\\u202e"), "by must be a text, printable", id="unprintable"),
-        pytest.param(changed(f'"{A}"', '"a"'), "change must be 32", id="digest"),
-        pytest.param(changed(f'"{"c" * 40}"', '"c"'), "commit must be a full id", id="commit"),
-        pytest.param(changed("pull = 12", "pull = -1"), "pull must be a number", id="negative"),
-        pytest.param(changed("pull = 12", "pull = true"), "pull must be a number", id="boolean"),
-        pytest.param(changed("lines = 3, ", ""), "decision 2, text 1: lines must be", id="lines"),
-        pytest.param(changed('digest = ""', 'digest = "x"'), "digest must be 32", id="file"),
+        pytest.param(b"", "format is missing", id="no-format"),
+        pytest.param(b"format = 2\n", "format: invalid enum value 2", id="newer"),
+        pytest.param(b"format = true\n", "format: expected `int`", id="format-is-no-number"),
+        pytest.param(b"format = 1\nmore = 1\n", "more is unknown", id="another-key"),
+        pytest.param(b"format = 1\ndecision = 1\n", "decision: expected `array`", id="no-list"),
+        pytest.param(
+            b"format = 1\ndecision = [1]\n", "decision 1: expected `table`", id="no-table"
+        ),
+        pytest.param(changed("by =", "bye ="), "decision 2.bye is unknown", id="unknown"),
+        pytest.param(
+            changed('"needed"', '"maybe"'), "verdict: invalid enum value 'maybe'", id="verdict"
+        ),
+        pytest.param(changed('"needed"', "1"), "verdict: expected `str`", id="no-text"),
+        pytest.param(changed('"needed"', '""'), "verdict: invalid enum value ''", id="empty"),
+        pytest.param(changed("#12", "\\u202e"), "by must be a printable text", id="unprintable"),
+        pytest.param(changed(f'"{A}"', '"a"'), "change: expected `str` matching", id="digest"),
+        pytest.param(
+            changed(f'"{"c" * 40}"', '"c"'), "commit: expected `str.*` matching", id="commit"
+        ),
+        pytest.param(
+            changed("pull = 12", "pull = -1"), "pull: expected `int.*` >= 0", id="negative"
+        ),
+        pytest.param(
+            changed("pull = 12", "pull = true"), "pull: expected `int.*`, got `bool`", id="boolean"
+        ),
+        pytest.param(
+            changed("lines = 3, ", ""), r"decision 2.text\[0\].lines is missing", id="lines"
+        ),
+        pytest.param(
+            changed('digest = ""', 'digest = "x"'), "digest: expected `str` matching", id="file"
+        ),
         pytest.param(
             changed('    { digest = "", lines = 0, path = "f", times = 1 },\n', ""),
-            "decision 1: text is missing",
+            "decision 1.text is missing|text: expected",
             id="no-text-at-all",
         ),
     ],

@@ -85,16 +85,24 @@ def test_any_content_survives_a_round_trip(
 @table(
     ("files", "problem"),
     [
-        pytest.param({}, "format None", id="nothing"),
+        pytest.param({}, "format is missing", id="nothing"),
         pytest.param({"meta.toml": b"\xff"}, "not TOML", id="no-utf-8"),
         pytest.param({"meta.toml": b"[" * 5000}, "not TOML", id="nesting"),
         pytest.param({"meta.toml": b"<<<<<<< a\n"}, "not TOML", id="merge-conflict"),
-        pytest.param({"meta.toml": META.replace(b"1", b"2")}, "format 2", id="format"),
-        pytest.param({"meta.toml": META.replace(b"1", b"true")}, "format True", id="format-true"),
+        pytest.param(
+            {"meta.toml": META.replace(b"1", b"2")}, "format: invalid enum value 2", id="format"
+        ),
+        pytest.param(
+            {"meta.toml": META.replace(b"1", b"true")}, "format: expected `int`", id="format-true"
+        ),
         pytest.param({"meta.toml": META + b"more = 1\n"}, "more is unknown", id="unknown-key"),
         pytest.param({"meta.toml": b"#" * (MAX_META + 1)}, "larger than", id="large"),
-        pytest.param({"meta.toml": META.replace(b"region", b"x")}, "kind must be", id="kind"),
-        pytest.param({"meta.toml": b"format = 1\nkind = 3\n"}, "kind must be", id="kind-number"),
+        pytest.param(
+            {"meta.toml": META.replace(b"region", b"x")}, "kind: invalid enum value", id="kind"
+        ),
+        pytest.param(
+            {"meta.toml": b"format = 1\nkind = 3\n"}, "kind: expected `str`", id="kind-number"
+        ),
         pytest.param({"meta.toml": META.replace(b"a.py", b"../a")}, "..", id="path-up"),
         pytest.param({"meta.toml": META.replace(b"a.py", b"/a")}, "absolute", id="path-absolute"),
         pytest.param(
@@ -104,14 +112,16 @@ def test_any_content_survives_a_round_trip(
         pytest.param(
             {"meta.toml": META.replace(b"a.py", rb"\u001b[31m")}, "printable", id="escape"
         ),
-        pytest.param({"meta.toml": META + b"seen = 3\n", **SIDES}, "seen must be", id="seen"),
+        pytest.param(
+            {"meta.toml": META + b"seen = 3\n", **SIDES}, "seen: expected `str`", id="seen"
+        ),
         pytest.param({"meta.toml": META}, "lacks a side", id="no-sides"),
         pytest.param({"meta.toml": META, "base": b""}, "lacks a side", id="one-side"),
         pytest.param(
             {"meta.toml": b'format = 1\nkind = "file"\n'}, "has no side", id="file-without-sides"
         ),
         pytest.param(
-            {"meta.toml": META, **SIDES, "resolution": b""}, "origin must be", id="no-origin"
+            {"meta.toml": META, **SIDES, "resolution": b""}, "origin is missing", id="no-origin"
         ),
         pytest.param(
             {"meta.toml": SOLVED + b"deleted = true\n", **SIDES, "resolution": b""},
@@ -121,15 +131,23 @@ def test_any_content_survives_a_round_trip(
         pytest.param(
             {"meta.toml": SOLVED + b"deleted = true\n", **SIDES}, "and deleted", id="region-deleted"
         ),
-        pytest.param({"meta.toml": SOLVED + b"deleted = 1\n"}, "true or false", id="deleted-1"),
+        pytest.param(
+            {"meta.toml": SOLVED + b"deleted = 1\n"}, "deleted: expected `bool`", id="deleted-1"
+        ),
         pytest.param(
             {"meta.toml": META + b'parts = ["aaaaaaaaaaaa"]\n', **SIDES}, "has parts", id="parts"
         ),
-        pytest.param({"meta.toml": META + b'parts = ["../x"]\n'}, "must be ids", id="parts-path"),
-        pytest.param({"meta.toml": META + b"parts = 3\n"}, "must be ids", id="parts-number"),
+        pytest.param(
+            {"meta.toml": META + b'parts = ["../x"]\n'},
+            "parts[0]: expected `str` matching",
+            id="parts-path",
+        ),
+        pytest.param(
+            {"meta.toml": META + b"parts = 3\n"}, "parts: expected `array`", id="parts-number"
+        ),
         pytest.param(
             {"meta.toml": META + b"parts = [%s]" % (b'"aaaaaaaaaaaa",' * (MAX_PARTS + 1))},
-            "must be ids",
+            "parts: expected `array` of length",
             id="many-parts",
         ),
         pytest.param(

@@ -51,29 +51,37 @@ def test_every_setting_is_read() -> None:
     [
         pytest.param("#" * MAX_SETTINGS + "\n", "is larger than", id="large"),
         pytest.param("x =", "is not TOML", id="no TOML"),
-        pytest.param("groups = 1", "groups must be a table", id="no table"),
-        pytest.param("off = 1", "off must be a list of texts", id="no list"),
-        pytest.param("confidence = 40", "must be a whole number from 50", id="too little"),
-        pytest.param("confidence = 0.9", "must be a whole number from 50", id="a share"),
-        pytest.param("confidence = true", "must be a whole number from 50", id="a flag"),
-        pytest.param('off = [""]', "off must be a list of texts", id="an empty text"),
-        pytest.param('off = ["a\\u0000"]', "off must be a list of texts", id="a zero byte"),
-        pytest.param("check.sign-off = 1", "sign-off must be true or false", id="no flag"),
-        pytest.param('check.python = ["4"]', "has 4, which is no version", id="no version"),
-        pytest.param('check.without = ["x"]', "names x; gates:", id="no gate"),
-        pytest.param('gates.x = ["a"]', "gates.x is no kind", id="no kind"),
+        pytest.param("groups = 1", "groups: expected `table`", id="no table"),
+        pytest.param("off = 1", "off: expected `array`", id="no list"),
+        pytest.param("confidence = 40", "confidence: expected `int` >= 50", id="too little"),
+        pytest.param(
+            "confidence = 0.9", "confidence: expected `int | null`, got `float`", id="a share"
+        ),
+        pytest.param(
+            "confidence = true", "confidence: expected `int | null`, got `bool`", id="a flag"
+        ),
+        pytest.param('off = [""]', "off[0]: expected `str` matching", id="an empty text"),
+        pytest.param('off = ["a\\u0000"]', "off[0]: expected `str` matching", id="a zero byte"),
+        pytest.param("check.sign-off = 1", "sign-off: expected `bool`", id="no flag"),
+        pytest.param(
+            'check.python = ["4"]', "check.python[0]: expected `str` matching", id="no version"
+        ),
+        pytest.param(
+            'check.without = ["x"]', "check.without[0]: invalid enum value 'x'", id="no gate"
+        ),
+        pytest.param('gates.x = ["a"]', "invalid enum value 'x'", id="no kind"),
         pytest.param('gates.model = ["("]', "gates.model is no expression", id="no expression"),
         pytest.param('gates.model = ["(?=a)"]', "gates.model is no expression", id="not RE2's"),
         pytest.param('check.commands."../x".run = ["a"]', "is no good name", id="no name"),
         pytest.param("check.commands.x = {}", "x.run is missing", id="no command"),
         pytest.param(
             'check.commands.x = {run = ["a"], timeout = 0}',
-            "timeout must be a number of seconds",
+            "timeout: expected `int` >",
             id="no time",
         ),
         pytest.param(
             'check.commands.x = {run = ["a"], timeout = true}',
-            "timeout must be a number of seconds",
+            "timeout: expected `int`, got `bool`",
             id="no number",
         ),
         pytest.param('claims.a = "b"', 'claims.a must be "upstream"', id="no claim"),
