@@ -27,7 +27,7 @@ class Draft(Struct, frozen=True):
     changes: Mapping[str, Entry | None]
 
 
-def quoted(path: str) -> bytes:
+def _quoted(path: str) -> bytes:
     """Return a path as fast-import reads it."""
     raw = door.raw(path)
     escaped = raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
@@ -56,12 +56,14 @@ def commits_writer(
         with suppress(OSError):  # what could not be written cannot be written now
             stream.close()
         raise
-    return partial(_import, bench.git_dir, stream, len(drafts))
+    # In a commit without a parent there is nothing to be a delta of, and to look takes a third.
+    return partial(_import, bench.git_dir, stream, len(drafts), 50 if parent else 0)
 
 
-def _import(git_dir: Path, stream: IO[bytes], count: int) -> tuple[str, ...]:
+def _import(git_dir: Path, stream: IO[bytes], count: int, depth: int) -> tuple[str, ...]:
     marks = git_dir / "marks"
     arguments = ["fast-import", "--quiet", "--done", "--force", f"--export-marks={marks}"]
+    arguments.append(f"--depth={depth}")
     with stream:
         door.run([*arguments, "--date-format=raw"], git_dir=git_dir, data=stream, scratch=git_dir)
     lines = [line.split() for line in marks.read_text().splitlines()]
@@ -99,7 +101,7 @@ def _commit(draft: Draft, mark: int, origin: bytes | None, named: Mapping[str, i
     if origin is not None:
         lines.append(b"from " + origin)
     deleted = [path for path, entry in draft.changes.items() if entry is None]
-    lines += [b"D " + quoted(path) for path in sorted(deleted)]
+    lines += [b"D " + _quoted(path) for path in sorted(deleted)]
     for path, entry in sorted(draft.changes.items()):
         if entry is not None:
             lines.append(_modify(path, entry, named))
@@ -109,7 +111,7 @@ def _commit(draft: Draft, mark: int, origin: bytes | None, named: Mapping[str, i
 def _modify(path: str, entry: Entry, named: Mapping[str, int]) -> bytes:
     is_made = entry.mode != GITLINK and entry.blob in named
     source = f":{named[entry.blob]}" if is_made else entry.blob
-    return f"M {entry.mode} {source} ".encode() + quoted(path)
+    return f"M {entry.mode} {source} ".encode() + _quoted(path)
 
 
 def _ident(author: Author) -> bytes:

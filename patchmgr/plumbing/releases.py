@@ -14,21 +14,21 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
 from patchmgr.formats.generated_files import Packaging, upstream_commit
-from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.progress import Progress
+from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import door
-from patchmgr.plumbing.blob_pack import BlobPack
-from patchmgr.plumbing.fast_import import quoted
+from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.package_index import FILENAME, Archive, Release, normalised
+from patchmgr.plumbing.stores import adopt_pack
+from patchmgr.plumbing.workbench import Workbench
 
 RELEASES = "refs/upstream/releases/"
 REPLACED = "refs/upstream/replaced/"
-_STAGE = "refs/upstream/importing"
 _OLDEST = 315_619_200  # 1980-01-02: the first whole day of the zip format
 _NEWEST = 4_102_444_800  # 2100-01-01
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!]*")
 _CHUNK = 1 << 20
-_NEIGHBOURS = 3
 
 
 class _Imported(Struct, frozen=True):
@@ -39,9 +39,9 @@ class _Imported(Struct, frozen=True):
 
 
 class _Content(Struct, frozen=True):
-    """What one archive becomes: lines of fast-import, and the newest time in it."""
+    """What one archive becomes: files by path, the newest time in it, and upstream's commit."""
 
-    lines: tuple[bytes, ...]
+    files: dict[str, Entry]
     mtime: int
     upstream: str | None
 
@@ -68,9 +68,13 @@ def import_release(
         if before is not None and before.sha256 == sha256:
             return before.commit
         packaging = Packaging(normalised(package), release.version)
-        content = _content(store, file, archive, packaging=packaging, progress=progress)
-    message = _message(packaging, archive, sha256, upstream=content.upstream)
-    commit = _commit(store, content, message)
+        with _writing(), Workbench((store,)) as bench:
+            content = _content(bench, file, archive, packaging=packaging, progress=progress)
+            message = _message(packaging, archive, sha256, upstream=content.upstream)
+            seconds = min(max(content.mtime, _OLDEST), _NEWEST)
+            author = Author(COMMITTER_NAME, COMMITTER_EMAIL, f"{seconds} +0000")
+            (commit,) = write_commits(bench, None, [Draft(author, message, content.files)])
+            adopt_pack(store, bench.git_dir)
     _point(store, release.version, commit, before=before)
     return commit
 
@@ -116,22 +120,19 @@ def _sha256(file: BinaryIO, archive: Archive) -> str:
 
 
 def _content(
-    store: Path, file: BinaryIO, archive: Archive, *, packaging: Packaging, progress: Progress
+    bench: Workbench, file: BinaryIO, archive: Archive, *, packaging: Packaging, progress: Progress
 ) -> _Content:
-    """Write the blobs of the archive and return its tree; the store shows nothing of it yet."""
-    lines: list[bytes] = []
+    """Put the files of the archive into the bench."""
+    files: dict[str, Entry] = {}
     mtime = 0
     commits: list[str] = []
-    with _writing(), BlobPack(store, known=_known_blobs(store)) as pack:
-        for found in _read(file, archive, progress):
-            mtime = max(mtime, found.mtime)
-            if packaging.is_generated(found.path, found.content):
-                commits += filter(None, [upstream_commit(found.content)])
-            else:
-                blob = pack.add(found.content)
-                lines.append(f"M {found.mode} {blob} ".encode() + quoted(found.path))
-        pack.finish()
-    return _Content(tuple(lines), mtime, max(commits, key=len, default=None))
+    for found in _read(file, archive, progress):
+        mtime = max(mtime, found.mtime)
+        if packaging.is_generated(found.path, found.content):
+            commits += filter(None, [upstream_commit(found.content)])
+        else:
+            files[found.path] = Entry(found.mode, bench.add(found.content))
+    return _Content(files, mtime, max(commits, key=len, default=None))
 
 
 @contextlib.contextmanager
@@ -161,23 +162,6 @@ def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[Arch
         progress.done()
 
 
-def _known_blobs(store: Path) -> set[str]:
-    """Return the blobs of the last releases imported: most of a release is in its neighbours.
-
-    Only releases: what else the store names may be missing from a partial clone.
-    """
-    listed = door.output(
-        ["for-each-ref", "--sort=-committerdate", f"--count={_NEIGHBOURS}",
-         "--format=%(objectname)", RELEASES],
-        git_dir=store,
-    )  # fmt: skip
-    known: set[str] = set()
-    for commit in listed.decode().split():
-        names = door.output(["ls-tree", "-r", "-z", "--full-tree", commit], git_dir=store)
-        known.update(line[12:52].decode() for line in names.split(b"\0") if line)
-    return known
-
-
 def _message(packaging: Packaging, archive: Archive, sha256: str, *, upstream: str | None) -> bytes:
     lines = [
         f"{packaging.package} {packaging.version}",
@@ -188,28 +172,6 @@ def _message(packaging: Packaging, archive: Archive, sha256: str, *, upstream: s
     if upstream:
         lines.append(f"Upstream-Commit: {upstream}")
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _commit(store: Path, content: _Content, message: bytes) -> str:
-    """Write trees and commit, and return its id; no ref names it.
-
-    The branch is reset to nothing at the end of the stream, so that fast-import updates none.
-    """
-    seconds = min(max(content.mtime, _OLDEST), _NEWEST)
-    who = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {seconds} +0000".encode()
-    stage = _STAGE.encode()
-    stream = [
-        b"commit %s\nmark :1\nauthor %s\ncommitter %s" % (stage, who, who),
-        b"data %d\n%s" % (len(message), message),
-        *content.lines,
-        b"",
-        b"get-mark :1",
-        b"reset " + stage,
-        b"",
-        b"done\n",
-    ]
-    arguments = ["fast-import", "--quiet", "--done", "--date-format=raw"]
-    return door.output(arguments, git_dir=store, data=b"\n".join(stream)).decode().strip()
 
 
 def _point(store: Path, version: str, commit: str, *, before: _Imported | None) -> None:
