@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import bz2
+import calendar
+import enum
 import gzip
 import io
 import lzma
 import re
+import stat
 import tarfile
 import zipfile
 import zlib
@@ -14,12 +17,293 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from patchmgr.formats.member_paths import is_inside, safe_path
-from patchmgr.formats.members import Budget, Kind, Limits, Member, bad, refused
-from patchmgr.formats.tar_members import tar_members
-from patchmgr.formats.zip_members import zip_members
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import is_below_git
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
+
+
+class Kind(enum.Enum):
+    """What a member is; every other kind is refused while reading."""
+
+    FILE = "file"
+    DIRECTORY = "directory"
+    SYMLINK = "symlink"
+    HARDLINK = "hardlink"
+
+
+class Member(Struct, frozen=True):
+    """One member as the archive has it: nothing is checked yet but size and kind.
+
+    `content` is the target of a symbolic link; `target` names the earlier member that a hard
+    link shares its content with.
+    """
+
+    name: str
+    kind: Kind
+    is_executable: bool
+    mtime: int
+    content: bytes = b""
+    target: str = ""
+
+
+class Limits(Struct, frozen=True):
+    """How much an archive may hold; `free_bytes` may be had at any compression ratio."""
+
+    members: int = 500_000
+    file_bytes: int = 1 << 30
+    total_bytes: int = 4 << 30
+    free_bytes: int = 256 << 20
+    ratio: int = 200
+
+
+class Budget:
+    """Counts what is read of one archive and stops at its limits."""
+
+    def __init__(self, limits: Limits, archive_size: int) -> None:
+        self._limits = limits
+        self._members = 0
+        self._left = min(limits.total_bytes, max(limits.free_bytes, archive_size * limits.ratio))
+
+    def member(self) -> None:
+        """Count one member."""
+        self._members += 1
+        if self._members > self._limits.members:
+            raise bad(f"has more than {self._limits.members} members")
+
+    def take(self, size: int) -> None:
+        """Count bytes before they are read."""
+        if size < 0 or size > self._limits.file_bytes or size > self._left:
+            raise bad("unpacks to more than it may (is it a bomb?)")
+        self._left -= size
+
+
+def bad(reason: str) -> PatchmgrError:
+    """Return the error for an archive that is refused; the message goes on after its name."""
+    return PatchmgrError("bad-archive", reason)
+
+
+def refused(name: str, reason: str) -> PatchmgrError:
+    """Return the error for a member that makes its archive refused."""
+    shown = name if len(name) < 200 else name[:200] + "..."
+    return bad(f"is refused: its member {shown!a} {reason}")
+
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_LONGEST = 4096
+
+
+def safe_path(name: str) -> str:
+    """Return the member's path without empty and `.` parts.
+
+    Raises ValueError, saying what is wrong, for a path that could leave the tree or be taken
+    for git's own directory by any file system.
+    """
+    if len(name) > _LONGEST:
+        raise ValueError("has too long a name")
+    if "\0" in name or "\\" in name:
+        raise ValueError("has a NUL or a backslash in its name")
+    if name.startswith("/") or _DRIVE.match(name):
+        raise ValueError("has an absolute path")
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise ValueError("leaves the archive")
+    if is_below_git(parts):
+        raise ValueError("is inside a .git directory")
+    return "/".join(parts)
+
+
+def is_inside(link: str, target: str) -> bool:
+    """Say whether a symbolic link at the path `link` stays in the tree, whatever else is in it.
+
+    `..` may only lead the target: behind a name it would climb from wherever that name leads.
+    """
+    if not target or target.startswith("/") or _DRIVE.match(target):
+        return False
+    if "\0" in target or "\\" in target:
+        return False
+    parts = [part for part in target.split("/") if part not in ("", ".")]
+    climbs = next((i for i, part in enumerate(parts) if part != ".."), len(parts))
+    down = parts[climbs:]
+    return climbs <= link.count("/") and ".." not in down and not is_below_git(down)
+
+
+BLOCK = 512
+MAX_EXTENSION = 1 << 20
+_KINDS = {
+    tarfile.REGTYPE: Kind.FILE,
+    tarfile.AREGTYPE: Kind.FILE,
+    tarfile.CONTTYPE: Kind.FILE,
+    tarfile.DIRTYPE: Kind.DIRECTORY,
+    tarfile.SYMTYPE: Kind.SYMLINK,
+    tarfile.LNKTYPE: Kind.HARDLINK,
+}
+_PAX = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
+_LONG = {tarfile.GNUTYPE_LONGNAME: b"path", tarfile.GNUTYPE_LONGLINK: b"linkpath"}
+
+
+class _Header(Struct, frozen=True):
+    name: str
+    type: bytes
+    mode: int
+    mtime: int
+    size: int
+    target: str
+
+
+def tar_members(stream: BinaryIO, budget: Budget) -> Iterator[Member]:
+    """Yield the members of an unpacked tar stream; memory is bounded by the largest file.
+
+    Headers are decoded by tarfile; the walk is ours because tarfile reads extended headers of
+    any claimed size into memory and takes twice as long.
+    """
+    everywhere: dict[bytes, bytes] = {}
+    here: dict[bytes, bytes] = {}
+    while (header := _header(stream, budget)) is not None:
+        if header.type in _PAX:
+            records = _pax_records(_extension(stream, header, budget))
+            (everywhere if header.type == tarfile.XGLTYPE else here).update(records)
+        elif header.type in _LONG:
+            here[_LONG[header.type]] = _extension(stream, header, budget).split(b"\0")[0]
+        else:
+            budget.member()
+            yield _tar_member(stream, _extended(header, {**everywhere, **here}), budget)
+            here = {}
+    while rest := stream.read(1 << 16):  # to the end, so that checksums are verified
+        budget.take(len(rest))
+
+
+def _header(stream: BinaryIO, budget: Budget) -> _Header | None:
+    block = stream.read(BLOCK)
+    if not block or block.count(0) == BLOCK:
+        return None
+    budget.take(BLOCK)
+    info = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    return _Header(
+        info.name, info.type, int(info.mode), int(info.mtime), int(info.size), info.linkname
+    )
+
+
+def _extension(stream: BinaryIO, header: _Header, budget: Budget) -> bytes:
+    if header.size > MAX_EXTENSION:
+        raise bad("has an extended header of more than a megabyte")
+    return _body(stream, header.size, budget)
+
+
+def _body(stream: BinaryIO, size: int, budget: Budget) -> bytes:
+    budget.take(size)
+    padding = -size % BLOCK
+    content = stream.read(size + padding)
+    if len(content) < size:
+        raise bad("ends in the middle of a member")
+    return content[:size] if padding else content
+
+
+def _pax_records(body: bytes) -> dict[bytes, bytes]:
+    """Return the records `<length> <key>=<value>\\n` of an extended header."""
+    records: dict[bytes, bytes] = {}
+    at = 0
+    while at < len(body) and body[at] != 0:
+        space = body.find(b" ", at, at + 20)
+        length = int(body[at:space]) if space > 0 else 0
+        key, equals, value = body[space + 1 : at + length].partition(b"=")
+        if length < 5 or at + length > len(body) or not equals or value[-1:] != b"\n":
+            raise bad("has a broken extended header")
+        records[key] = value[:-1]
+        at += length
+    return records
+
+
+def _extended(header: _Header, records: dict[bytes, bytes]) -> _Header:
+    """Return the header with what extended headers say in its place."""
+    if any(key.startswith(b"GNU.sparse.") for key in records):
+        raise refused(header.name, "is a sparse file")
+    if b"path" in records:
+        header = replace(header, name=_text(records[b"path"]))
+    if b"linkpath" in records:
+        header = replace(header, target=_text(records[b"linkpath"]))
+    if b"size" in records:
+        header = replace(header, size=_number(records[b"size"]))
+    if b"mtime" in records:
+        header = replace(header, mtime=_number(records[b"mtime"].split(b".")[0]))
+    return header
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _number(digits: bytes) -> int:
+    if len(digits) > 20:
+        raise bad("has a broken extended header")
+    return int(digits)
+
+
+def _tar_member(stream: BinaryIO, header: _Header, budget: Budget) -> Member:
+    kind = _KINDS.get(header.type)
+    if kind is None:
+        raise refused(header.name, "is neither a file, a directory nor a link")
+    content = _body(stream, header.size, budget) if kind is Kind.FILE else b""
+    if kind is Kind.SYMLINK:
+        content = header.target.encode("utf-8", "surrogateescape")
+    is_executable = kind is Kind.FILE and bool(header.mode & 0o111)
+    return Member(header.name, kind, is_executable, header.mtime, content, header.target)
+
+
+_UNIX = 3
+_UTF8_FLAG = 0x800
+_ENCRYPTED_FLAG = 0x1
+
+
+def zip_members(file: BinaryIO, budget: Budget) -> Iterator[Member]:
+    """Yield the members in the order of the central directory.
+
+    A name without the UTF-8 flag is taken as the bytes it is made of; times are taken as UTC.
+    """
+    with zipfile.ZipFile(file) as archive:
+        for info in archive.infolist():
+            budget.member()
+            yield _zip_member(archive, info, budget)
+
+
+def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget) -> Member:
+    name = _name(info)
+    mode = info.external_attr >> 16 if info.create_system == _UNIX else 0
+    kind = _kind(name, mode)
+    content = b""
+    if kind is not Kind.DIRECTORY:
+        if info.flag_bits & _ENCRYPTED_FLAG:
+            raise refused(name, "is encrypted")
+        budget.take(info.file_size)
+        content = archive.read(info)
+    return Member(name, kind, kind is Kind.FILE and bool(mode & 0o111), _mtime(info), content)
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    if info.flag_bits & _UTF8_FLAG:
+        return info.orig_filename
+    return info.orig_filename.encode("cp437").decode("utf-8", "surrogateescape")
+
+
+def _kind(name: str, mode: int) -> Kind:
+    """Return the kind by name and mode; refuse what is neither file, directory nor link."""
+    if name.endswith("/"):
+        return Kind.DIRECTORY
+    if stat.S_ISLNK(mode):
+        return Kind.SYMLINK
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+        raise refused(name, "is neither a file, a directory nor a link")
+    return Kind.FILE
+
+
+def _mtime(info: zipfile.ZipInfo) -> int:
+    """Return the time in seconds, 0 where month or day are not set."""
+    year, month, day, hour, minute, second = info.date_time
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return 0
+    return calendar.timegm((year, month, day, hour, minute, second, 0, 1, 0))
+
 
 LIMITS = Limits()
 _MODES = {Kind.SYMLINK: SYMLINK}

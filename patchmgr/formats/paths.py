@@ -7,6 +7,7 @@ a path that passes can be joined to a directory on any system and stays inside i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from patchmgr.errors import PatchmgrError
@@ -91,10 +92,14 @@ def _part_refusal(text: str) -> str | None:
     return None
 
 
+def is_below_git(parts: Iterable[str]) -> bool:
+    """Say whether some file system takes one of the components for `.git`."""
+    return any(_reserved_name(part) == ".git" for part in parts)
+
+
 def _reserved_name(part: str) -> str | None:
     """Return which reserved directory a file system may take the component for."""
-    on_hfs = part.translate(_HFS_IGNORED).lower()
-    on_ntfs = part.partition(":")[0].rstrip(" .").lower()
+    on_hfs, on_ntfs = _undisguised(part)
     for name, short in _RESERVED.items():
         if name in (on_hfs, on_ntfs) or short == on_ntfs:
             return name
@@ -102,6 +107,11 @@ def _reserved_name(part: str) -> str | None:
 
 
 def _is_gitmodules(part: str) -> bool:
-    on_hfs = part.translate(_HFS_IGNORED).lower()
-    on_ntfs = part.partition(":")[0].rstrip(" .").lower()
+    on_hfs, on_ntfs = _undisguised(part)
     return ".gitmodules" in (on_hfs, on_ntfs) or bool(_GITMODULES_SHORT.fullmatch(on_ntfs))
+
+
+def _undisguised(part: str) -> tuple[str, str]:
+    """Return what HFS+ and NTFS take a component for."""
+    on_hfs = part.translate(_HFS_IGNORED).lower()
+    return on_hfs, part.partition(":")[0].rstrip(" .").lower()

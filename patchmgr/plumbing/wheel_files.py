@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.member_paths import safe_path
+from patchmgr.formats.archives import safe_path
 from patchmgr.formats.wheel_records import (
     RecordRow,
     digests,

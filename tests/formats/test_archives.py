@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
-from patchmgr.formats.members import Limits
+from patchmgr.formats.archives import ArchiveFile, Limits, read_sdist, read_wheel
 from tests.tables import table
 
 Tar = list[tuple[tarfile.TarInfo, bytes]]

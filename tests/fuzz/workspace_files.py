@@ -10,12 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
-from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
+from patchmgr.formats.archives import ArchiveFile, Limits, read_sdist, read_wheel
 from patchmgr.formats.decisions import parse_decisions, write_decisions
 from patchmgr.formats.generated_files import upstream_commit
 from patchmgr.formats.globs import Globs
 from patchmgr.formats.lock_files import parse_lock, write_lock
-from patchmgr.formats.members import Limits
 from patchmgr.formats.operations import read_operation, write_operation
 from patchmgr.formats.owners import read_codeowners, read_labeler
 from patchmgr.formats.patch_package import read_name
