@@ -10,7 +10,7 @@ from msgspec import Struct
 from patchmgr.commands.session import Session, move_store_refs
 from patchmgr.engines.picking import matching_ids
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.accepted import ACCEPTED, parse_accepted, write_accepted
+from patchmgr.formats.decisions import ACCEPTED, parse_accepted, write_accepted
 from patchmgr.formats.shown import shown
 from patchmgr.model.audit import Accepted, AuditFinding
 from patchmgr.model.outcome import SeriesOutcome

@@ -20,7 +20,7 @@ from patchmgr.commands.targets import (
 )
 from patchmgr.engines.installed_paths import InstalledPaths
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.path_maps import PathMap, parse_path_map
+from patchmgr.formats.series_settings import PathMap, parse_path_map
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Record
 from patchmgr.plumbing.checkout import Standing

@@ -22,7 +22,7 @@ from patchmgr.commands.onto_package import OnPackage, Package, carry_onto_packag
 from patchmgr.commands.session import Session
 from patchmgr.commands.targets import remember_target
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.start_checks import start_check
+from patchmgr.formats.overlays import start_check
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.recorded import Recalled

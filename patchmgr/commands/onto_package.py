@@ -20,7 +20,7 @@ from patchmgr.commands.touched import needed_blobs, touched_paths
 from patchmgr.engines.installed_paths import InstalledPaths
 from patchmgr.engines.rebase import Item
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.path_maps import PathMap
+from patchmgr.formats.series_settings import PathMap
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import FilePatch, Patch

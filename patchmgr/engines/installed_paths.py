@@ -14,7 +14,7 @@ from functools import cache
 from itertools import islice
 from typing import Protocol
 
-from patchmgr.formats.path_maps import PathMap
+from patchmgr.formats.series_settings import PathMap
 
 _METADATA = (".dist-info", ".data", ".egg-info")
 _LIBRARIES = ("purelib/", "platlib/")

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from patchmgr.formats.globs import Globs
 from patchmgr.formats.owners import (
     CODEOWNERS,
     LABELERS,
+    Globs,
     Rules,
     read_codeowners,
     read_labeler,

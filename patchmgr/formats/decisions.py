@@ -1,23 +1,48 @@
-"""Read and write conflicts/decisions.toml: what persons decided about patches."""
+"""Files of `conflicts/` in TOML: what persons decided about patches, and findings they accepted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, Literal
 
+import msgspec
 import tomli_w
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.paths import check_path
+from patchmgr.formats.paths import check_path, read_path, written_path
 from patchmgr.formats.toml_text import converted, read_toml
-from patchmgr.formats.written_paths import read_path, written_path
+from patchmgr.model.audit import Accepted
 from patchmgr.model.decision import Decision
+
+ACCEPTED = "conflicts/accepted.toml"
+MAX_FILE = 4 * 1024 * 1024
+
+
+class _AcceptedDocument(Struct, frozen=True, forbid_unknown_fields=True):
+    format: Literal[1]
+    accepted: tuple[Accepted, ...] = ()
+
+
+def parse_accepted(raw: bytes) -> tuple[Accepted, ...]:
+    """Read the file; raise PatchmgrError "bad-accepted" and say what is wrong."""
+    table = read_toml(raw, kind="bad-accepted", what=ACCEPTED, limit=MAX_FILE)
+    return converted(table, _AcceptedDocument, kind="bad-accepted", what=f"{ACCEPTED}:").accepted
+
+
+def write_accepted(accepted: Iterable[Accepted]) -> bytes | None:
+    """Return the bytes of the file, sorted by id; None where nothing is accepted."""
+    rows = sorted({one.id: one for one in accepted}.values(), key=lambda one: one.id)
+    if not rows:
+        return None
+    raw = tomli_w.dumps(msgspec.to_builtins(_AcceptedDocument(1, tuple(rows)))).encode()
+    parse_accepted(raw)
+    return raw
+
 
 DECISIONS = "conflicts/decisions.toml"
 FORMAT = 1
-MAX_FILE = 4 * 1024 * 1024
 _KIND = "bad-decisions"
 
 

@@ -9,10 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.snapshot import SYMLINK
+
+_PLAIN = " /!#$&'()*+,:;=@[]{}^~"  # what stands for itself, besides letters and digits
+
+
+def written_path(path: str) -> str:
+    """Return a path as it is written: what is no plain letter as `%` and two digits."""
+    return quote_from_bytes(encode_path(path), safe=_PLAIN)
+
+
+def read_path(written: str) -> str:
+    """Return the path that was written so."""
+    return decode_path(unquote_to_bytes(written))
+
 
 MAX_PATH = 4096
 MAX_NAME = 255  # bytes that a file system has for one component

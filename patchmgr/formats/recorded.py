@@ -14,10 +14,9 @@ import tomli_w
 from msgspec import Meta, Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.paths import check_path
+from patchmgr.formats.paths import check_path, read_path, written_path
 from patchmgr.formats.shown import shown
 from patchmgr.formats.toml_text import converted, read_toml
-from patchmgr.formats.written_paths import read_path, written_path
 from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
 
 CONFLICTS = "conflicts"

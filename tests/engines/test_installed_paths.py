@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from patchmgr.engines.installed_paths import InstalledPaths
-from patchmgr.formats.path_maps import PathMap
+from patchmgr.formats.series_settings import PathMap
 from tests.tables import table
 
 Files = Mapping[str, str]

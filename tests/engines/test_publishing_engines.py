@@ -10,8 +10,7 @@ from patchmgr.engines.origins import origins
 from patchmgr.engines.self_comparison import OwnCommit, compare_states
 from patchmgr.engines.solved_as import ANEW, BOTH, OPEN, PATCH, UNION, UPSTREAM, solved_as
 from patchmgr.engines.subsystems import folders_of, subsystems
-from patchmgr.formats.globs import Globs
-from patchmgr.formats.owners import read_codeowners, read_labeler
+from patchmgr.formats.owners import Globs, read_codeowners, read_labeler
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
 from tests.tables import table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.accepted import MAX_FILE, parse_accepted, write_accepted
+from patchmgr.formats.decisions import MAX_FILE, parse_accepted, write_accepted
 from patchmgr.model.audit import Accepted
 from tests.tables import table
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.git_sections import read_git_section
 from patchmgr.formats.reader import PatchReader, split_lines
+from patchmgr.formats.sections import read_git_section
 from patchmgr.model.ids import EMPTY_BLOB, ZERO_ID, blob_id
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk
 from tests.tables import table

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from unidiff.patch import PatchSet
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.hunks import is_hunk_head, read_hunks
 from patchmgr.formats.reader import PatchReader, split_lines
+from patchmgr.formats.sections import is_hunk_head, read_hunks
 from patchmgr.model.patch import Hunk
 from tests.tables import table
 

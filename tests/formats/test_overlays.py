@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from patchmgr.formats.overlays import is_of_overlay, module_name, overlay_files
-from patchmgr.formats.start_checks import start_check
+from patchmgr.formats.overlays import is_of_overlay, module_name, overlay_files, start_check
 from tests.tables import table
 
 

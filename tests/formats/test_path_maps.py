@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.path_maps import PathMap, parse_path_map
+from patchmgr.formats.series_settings import PathMap, parse_path_map
 from tests.tables import table
 
 MAP = b'[paths]\n"csrc/" = "pkg/kernels/"\n"csrc/deep/" = "pkg/deep/"\n"one" = "pkg/one.py"\n'

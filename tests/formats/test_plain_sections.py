@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.plain_sections import read_plain_section, skip_noise
 from patchmgr.formats.reader import PatchReader, split_lines
+from patchmgr.formats.sections import read_plain_section, skip_noise
 from patchmgr.model.patch import FilePatch
 from tests.tables import table
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.formats.quoting import unquote
+from patchmgr.formats.sections import unquote
 from tests.tables import table
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.patch_files import parse_listed, parse_patch
-from patchmgr.formats.reversal import reversed_patch
+from patchmgr.formats.patch_files import parse_listed, parse_patch, reversed_patch
 from patchmgr.formats.series_files import parse_series
 from patchmgr.model.ids import EMPTY_BLOB
 from tests.engines.ports import MemoryBlobs

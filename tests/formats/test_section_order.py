@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchmgr.formats.section_order import clash
+from patchmgr.formats.sections import clash
 from patchmgr.model.patch import FilePatch
 from tests.tables import table
 

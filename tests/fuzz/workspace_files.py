@@ -13,12 +13,10 @@ from typing import BinaryIO
 from patchmgr.formats.archives import ArchiveFile, Limits, read_sdist, read_wheel
 from patchmgr.formats.decisions import parse_decisions, write_decisions
 from patchmgr.formats.generated_files import upstream_commit
-from patchmgr.formats.globs import Globs
 from patchmgr.formats.lock_files import parse_lock, write_lock
 from patchmgr.formats.operations import read_operation, write_operation
-from patchmgr.formats.owners import read_codeowners, read_labeler
+from patchmgr.formats.owners import Globs, read_codeowners, read_labeler
 from patchmgr.formats.patch_package import read_name
-from patchmgr.formats.path_maps import parse_path_map
 from patchmgr.formats.predicates import parse_predicate
 from patchmgr.formats.recorded import parse_recorded, write_recorded
 from patchmgr.formats.regexes import RegexError, compile_regex
@@ -30,7 +28,7 @@ from patchmgr.formats.series_files import (
     without,
     write_series,
 )
-from patchmgr.formats.series_settings import parse_settings
+from patchmgr.formats.series_settings import parse_path_map, parse_settings
 from patchmgr.formats.stgit_stacks import read_stack
 from patchmgr.formats.wheel_records import parse_record, write_record
 from patchmgr.plumbing.applied import read_record, record_document

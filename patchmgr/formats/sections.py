@@ -1,0 +1,609 @@
+"""The file sections of a diff: names, extended headers and hunks, read strictly.
+
+Every statement about a path or mode is compared with every other; a section whose headers
+disagree is refused, because two readers could take it for two different changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.binary import read_binary
+from patchmgr.formats.paths import MAX_PATH, check_link, check_path, decode_path, encode_path
+from patchmgr.formats.reader import PatchReader
+from patchmgr.formats.shown import shown
+from patchmgr.model.ids import blob_id
+from patchmgr.model.patch import BinaryChange, FilePatch, Hunk
+from patchmgr.model.snapshot import EXECUTABLE, FILE_MODES, GITLINK, REGULAR, SYMLINK
+
+NO_FILE = b"/dev/null"
+
+_MAX_TITLE = 2 * MAX_PATH + 256
+
+
+class SectionNames(Struct, frozen=True):
+    """The old and the new path of a section; None where there is no such file."""
+
+    old: str | None
+    new: str | None
+
+
+def moved_name(reader: PatchReader, text: bytes, at: int, strip: int) -> str:
+    """Return the path of a rename or copy line, which has one leading directory less."""
+    return checked_name(reader, _whole_name(reader, text, at), max(strip - 1, 0), at)
+
+
+def marker_name(reader: PatchReader, marker: bytes, strip: int) -> str | None:
+    """Read a `---` or `+++` line of a git section and return its path, None for /dev/null."""
+    at = reader.at
+    name, _ = read_marker(reader, marker)
+    return None if name == NO_FILE else checked_name(reader, name, strip, at)
+
+
+def read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
+    """Read a `---` or `+++` line and return the name as it stands, and what follows a tab."""
+    if not reader.starts(marker):
+        raise reader.fault(f"a {marker.decode().strip()} line is expected here")
+    text = reader.take()[len(marker) :]
+    if text[:1] != b'"':
+        name, _, stamp = text.partition(b"\t")
+        return name, stamp
+    quoted = unquote(text)
+    if quoted is None or quoted[1][:1] not in (b"", b"\t"):
+        raise reader.fault("the quoted name cannot be read", at=reader.at - 1)
+    return quoted[0], quoted[1][1:]
+
+
+def checked_name(reader: PatchReader, name: bytes, strip: int, at: int) -> str:
+    """Return the path that a name means without its first directories, or raise."""
+    what = f"{reader.where(at)}: the path"
+    path = decode_path(name)
+    for part in path.split("/", strip)[:strip]:
+        if part != ".":
+            check_path(part or path, what=what)
+    stripped = _stripped(name, strip)
+    if stripped is None:
+        hint = "write -pN after the name in the series file, N being the directories to strip"
+        raise reader.fault(f"a path has too few directories for -p{strip}", hint, at=at)
+    return check_path(decode_path(stripped), what=what)
+
+
+def common_name(reader: PatchReader, title: bytes, strip: int, at: int) -> str:
+    """Return the one path that a "diff --git" line names twice."""
+    pairs = [(old, new) for old, new in _splits(title) if _is_same(old, new, strip)]
+    if len(pairs) != 1:
+        raise reader.fault("the diff --git line does not name one file twice", at=at)
+    old, new = (checked_name(reader, name, strip, at) for name in pairs[0])
+    assert old == new
+    return new
+
+
+def check_title(
+    reader: PatchReader, title: bytes, names: SectionNames, *, strip: int, at: int
+) -> None:
+    """Raise unless a "diff --git" line can be read as these names."""
+    old, new = names.old or names.new, names.new or names.old
+    wanted = (encode_path(old or ""), encode_path(new or ""))
+    for pair in _splits(title):
+        if (_stripped(pair[0], strip), _stripped(pair[1], strip)) == wanted:
+            for name in pair:
+                checked_name(reader, name, strip, at)
+            return
+    raise reader.fault("the diff --git line names other files", at=at)
+
+
+def check_prefixes(reader: PatchReader, title: bytes, strip: int, at: int) -> None:
+    """Refuse a diff made without prefixes where one is to be stripped.
+
+    Its names would lose a real directory, and the patch would name other files.
+    """
+    half = len(title) // 2
+    if strip and title[:half] == title[half + 1 :]:
+        hint = "export with the prefixes a/ and b/, or write -p0 after the name in the series file"
+        raise reader.fault("the names have no prefixes a/ and b/", hint, at=at)
+
+
+def _is_same(old: bytes, new: bytes, strip: int) -> bool:
+    name = _stripped(old, strip)
+    return name is not None and name == _stripped(new, strip)
+
+
+def _stripped(name: bytes, strip: int) -> bytes | None:
+    """Return the name without its first directories, None where it has too few."""
+    parts = name.split(b"/", strip)
+    return parts[strip] if len(parts) > strip else None
+
+
+def _whole_name(reader: PatchReader, text: bytes, at: int) -> bytes:
+    """Return the name that a whole text is, quoted or not."""
+    if text[:1] != b'"':
+        return text
+    quoted = unquote(text)
+    if quoted is None or quoted[1]:
+        raise reader.fault("the quoted name cannot be read", at=at)
+    return quoted[0]
+
+
+def _splits(title: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Give every way to read the two names of a "diff --git" line."""
+    if title[:1] == b'"':
+        quoted = unquote(title)
+        if quoted is not None and quoted[1][:1] == b" ":
+            yield from _pair(quoted[0], quoted[1][1:])
+    elif b' "' in title:
+        old, _, new = title.partition(b' "')
+        yield from _pair(old, b'"' + new)
+    elif len(title) <= _MAX_TITLE:
+        at = title.find(b" ")
+        while at >= 0:
+            yield title[:at], title[at + 1 :]
+            at = title.find(b" ", at + 1)
+
+
+def _pair(old: bytes, text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Give the pair of a name and of the rest of a line, if the rest is one name."""
+    if text[:1] != b'"':
+        yield old, text
+    else:
+        quoted = unquote(text)
+        if quoted is not None and not quoted[1]:
+            yield old, quoted[0]
+
+
+_QUOTED = re.compile(rb'[^"\\\n]+|\\([abtnvfr"\\])|\\([0-3][0-7]{2})')
+_CHARS = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
+
+
+def unquote(raw: bytes) -> tuple[bytes, bytes] | None:
+    """Return the name that a quoted text begins with and what follows the closing quote.
+
+    None where the text is no well-formed quoted name.
+    """
+    if raw[:1] != b'"':
+        return None
+    at, found = 1, bytearray()
+    while match := _QUOTED.match(raw, at):
+        at = match.end()
+        if match[1]:
+            found.append(_CHARS[match[1][0]])
+        elif match[2]:
+            found.append(int(match[2], 8))
+        else:
+            found += match[0]
+    return (bytes(found), raw[at + 1 :]) if raw[at : at + 1] == b'"' else None
+
+
+_HUNK = re.compile(rb"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@")
+_OLD, _NEW = 1, 2
+_SIDES = {b" ": _OLD | _NEW, b"\n": _OLD | _NEW, b"-": _OLD, b"+": _NEW}
+
+
+def is_hunk_head(line: bytes) -> bool:
+    """Say whether the line begins a hunk of a unified diff."""
+    return _HUNK.match(line) is not None
+
+
+def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
+    """Read all hunks at the reader's place; raise "bad-patch" where one does not hold together.
+
+    Nothing is allocated by the counts of a header: they are only compared with what is there.
+    """
+    scan = _Scan(reader)
+    hunks: list[Hunk] = []
+    while reader.starts(b"@@"):
+        hunks.append(scan.hunk())
+    if not hunks:
+        raise reader.fault("a hunk is expected here")
+    return tuple(hunks)
+
+
+class _Scan(Struct):
+    """The walk over the hunks of one file: `ended` holds the sides without a last newline."""
+
+    reader: PatchReader
+    ended: int = 0
+    next_line: int = 1
+
+    def hunk(self) -> Hunk:
+        """Read one hunk."""
+        start = self.reader.at
+        old_start, old, new_start, new, heading = self._head()
+        lines = self._body(old, new)
+        if not any(line.startswith((b"+", b"-")) for line in lines):
+            raise self.reader.fault("the hunk changes nothing", at=start)
+        return Hunk(old_start, old, new_start, new, heading, lines)
+
+    def _head(self) -> tuple[int, int, int, int, bytes]:
+        """Read the hunk's first line: starts and counts, and the heading behind them."""
+        reader, line = self.reader, self.reader.line or b""
+        match = _HUNK.match(line)
+        if match is None or not line.endswith(b"\n"):
+            raise reader.fault("the hunk header cannot be read")
+        old_start, old, new_start, new = (1 if n is None else int(n) for n in match.groups())
+        first = old_start if old else old_start + 1
+        if not first or not (new_start or not new):
+            raise reader.fault("line numbers in a hunk header count from 1")
+        if first < self.next_line:
+            raise reader.fault("the hunk overlaps the one before it, or is out of order")
+        self.next_line = first + old
+        reader.at += 1
+        return old_start, old, new_start, new, line[match.end() : -1].removeprefix(b" ")
+
+    def _body(self, old: int, new: int) -> tuple[bytes, ...]:
+        """Read the lines of a hunk with so many lines on its sides."""
+        plain = self._plain_body(old, new)
+        if plain is not None:
+            return plain
+        reader, found = self.reader, list[bytes]()
+        lines = reader.lines
+        while old or new:
+            line = lines[reader.at] if reader.at < len(lines) else b""
+            sides = _SIDES.get(line[:1])
+            if sides is None or self.ended & sides or line[-1:] != b"\n":
+                raise self._fault(line, sides)
+            old -= sides & _OLD
+            new -= sides >> 1
+            if old < 0 or new < 0:
+                raise reader.fault("the hunk is longer than its counts")
+            found.append(line if line != b"\n" else b" \n")
+            reader.at += 1
+            if reader.at < len(lines) and lines[reader.at][:2] == b"\\ ":
+                found[-1] = self._unended(line, sides)
+        return tuple(found)
+
+    def _plain_body(self, old: int, new: int) -> tuple[bytes, ...] | None:
+        """Read a body that all is well with, which most are; None where it needs a closer look."""
+        reader = self.reader
+        lines, start = reader.lines, reader.at
+        end = start
+        if self.ended or not (old or new):
+            return None
+        for at in range(start, len(lines)):
+            kind = lines[at][:1]
+            if kind == b" ":
+                old -= 1
+                new -= 1
+            elif kind == b"+":
+                new -= 1
+            elif kind == b"-":
+                old -= 1
+            else:
+                return None
+            end += 1
+            if old <= 0 and new <= 0:
+                break
+        found = tuple(lines[start:end])
+        is_marked = end < len(lines) and lines[end][:1] == b"\\"
+        if old or new or is_marked or found[-1][-1:] != b"\n":
+            return None
+        reader.at = end
+        return found
+
+    def _fault(self, line: bytes, sides: int | None) -> PatchmgrError:
+        """Return what is wrong with a line of the body, empty where there is none."""
+        if not line:
+            return self.reader.fault("the patch ends inside a hunk", "is the file complete?")
+        if sides is None:
+            return self.reader.fault("the hunk is shorter than its counts")
+        if self.ended & sides:
+            return self.reader.fault("a line follows the last line of the file")
+        hint = "add the newline if nothing is missing"
+        return self.reader.fault("the last line has no end", hint)
+
+    def _unended(self, line: bytes, sides: int) -> bytes:
+        """Step over "No newline at end of file", in any language; return the line before it."""
+        if len(line) <= 2:
+            raise self.reader.fault("an empty line cannot lack its newline")
+        self.ended |= sides
+        self.reader.at += 1
+        return line[:-1]
+
+
+NOISE = (b"Index: ", b"=====", b"diff -", b"RCS file: ", b"retrieving revision ")
+
+# How GNU diff -N dates a file that is not there: the epoch, in any time zone (git's
+# has_epoch_timestamp).
+_EPOCH = re.compile(rb"(1969-12-31|1970-01-01) (\d\d):(\d\d):00(?:\.0+)? ([-+])(\d\d):?(\d\d)\s*")
+_BACKUP = re.compile(r"\.(?:orig|old|bak|new)|~")
+
+
+def skip_noise(reader: PatchReader) -> None:
+    """Step over the lines that such a diff may have above a section."""
+    start = reader.at
+    while reader.starts(*NOISE):
+        reader.at += 1
+    if reader.at > start and not reader.starts(b"--- "):
+        hint = "an empty file and a mode need a diff made by git"
+        raise reader.fault("a section without a change", hint, at=start)
+
+
+def read_plain_section(reader: PatchReader, strip: int) -> FilePatch:
+    """Read the section that begins at the reader's place with its `---` line."""
+    start = reader.at
+    old_name, old_stamp = read_marker(reader, b"--- ")
+    new_name, new_stamp = read_marker(reader, b"+++ ")
+    path = _plain_path(reader, old_name, new_name, strip=strip, start=start)
+    hunks = read_hunks(reader)
+    is_new = old_name == NO_FILE or _is_epoch(old_stamp)
+    is_deleted = new_name == NO_FILE or _is_epoch(new_stamp)
+    _check_sides(reader, hunks, start, is_new=is_new, is_deleted=is_deleted)
+    return FilePatch(None if is_new else path, None if is_deleted else path, hunks=hunks)
+
+
+def _plain_path(reader: PatchReader, old: bytes, new: bytes, *, strip: int, start: int) -> str:
+    """Return the one path that two names mean, one of which may be a backup's or no file's."""
+    named = [name for name in enumerate((old, new), start) if name[1] != NO_FILE]
+    if not named:
+        raise reader.fault("both names say that there is no file", at=start)
+    paths = [checked_name(reader, name, strip, at) for at, name in named]
+    short, long = sorted((paths[0], paths[-1]), key=len)
+    if short == long or (long.startswith(short) and _BACKUP.fullmatch(long[len(short) :])):
+        return short
+    raise reader.fault("the --- and +++ lines name two files", at=start)
+
+
+def _is_epoch(stamp: bytes) -> bool:
+    match = _EPOCH.fullmatch(stamp)
+    if match is None:
+        return False
+    hour, minute, zone_hour, zone_minute = (int(match[n]) for n in (2, 3, 5, 6))
+    clock = hour * 60 + minute - (24 * 60 if match[1].startswith(b"1969") else 0)
+    zone = zone_hour * 60 + zone_minute
+    return clock == (zone if match[4] == b"+" else -zone)
+
+
+def clash(files: Sequence[FilePatch]) -> tuple[int, str] | None:
+    """Return which file clashes with another and why, None where all go together.
+
+    Each section is read as a change of the tree before the patch. A path may be left and
+    taken anew, as in a change of type (deleted, then new) or in two renames that swap.
+    """
+    return _taken_twice(files) or _below_a_file(files)
+
+
+def _taken_twice(files: Sequence[FilePatch]) -> tuple[int, str] | None:
+    left: set[str] = set()
+    taken: set[str] = set()
+    for number, file in enumerate(files):
+        old, new = (None if file.is_copy else file.old_path), file.new_path
+        if old in left or new in taken:
+            return number, f"a second section for {shown(file.path)}"
+        if old is not None and new is None and old in taken:
+            return number, f"{shown(old)} is made before it is deleted"
+        left.update([old] if old is not None else [])
+        taken.update([new] if new is not None else [])
+    return None
+
+
+def _below_a_file(files: Sequence[FilePatch]) -> tuple[int, str] | None:
+    taken = {file.new_path for file in files}
+    for number, file in enumerate(files):
+        path = file.new_path or ""
+        at = path.find("/")
+        while at >= 0:
+            if path[:at] in taken:
+                return number, f"{shown(path)} is below {shown(path[:at])} which is a file"
+            at = path.find("/", at + 1)
+    return None
+
+
+TITLE = b"diff --git "
+
+_KEYS = {
+    b"old mode ": "old mode",
+    b"new mode ": "new mode",
+    b"new file mode ": "new file mode",
+    b"deleted file mode ": "deleted file mode",
+    b"rename from ": "rename from",
+    b"rename to ": "rename to",
+    b"copy from ": "copy from",
+    b"copy to ": "copy to",
+    b"similarity index ": "similarity index",
+    b"dissimilarity index ": "dissimilarity index",
+    b"index ": "index",
+}
+_PAIRS = (("old mode", "new mode"), ("rename from", "rename to"), ("copy from", "copy to"))
+_KINDS = ("new file mode", "deleted file mode", "old mode", "rename from", "copy from")
+_TOGETHER = {frozenset({"old mode", "rename from"}), frozenset({"old mode", "copy from"})}
+_MODES = frozenset({REGULAR, EXECUTABLE, SYMLINK, GITLINK})
+_INDEX = re.compile(rb"([0-9a-f]{4,64})\.\.([0-9a-f]{4,64})(?: (\d{6}))?")
+_PERCENT = re.compile(rb"\d{1,3}%")
+
+
+class _Facts(Struct, frozen=True):
+    """What the extended headers of a section say."""
+
+    old_mode: str | None
+    new_mode: str | None
+    old_id: str | None
+    new_id: str | None
+    is_new: bool
+    is_deleted: bool
+    is_copy: bool
+    moved: SectionNames | None
+
+
+def read_git_section(reader: PatchReader, strip: int) -> FilePatch:
+    """Read the section that begins at the reader's place with its "diff --git" line."""
+    start = reader.at
+    title = reader.take()[len(TITLE) :]
+    check_prefixes(reader, title, strip, start)
+    facts = _facts(reader, _extended(reader), strip)
+    markers = _markers(reader, strip)
+    names = _names(reader, title, facts, markers, strip=strip, start=start)
+    hunks = read_hunks(reader) if markers else ()
+    binary = None if markers else _binary(reader, facts)
+    _check_sides(reader, hunks, start, is_new=facts.is_new, is_deleted=facts.is_deleted)
+    if not (hunks or binary or _says_something(facts)):
+        raise reader.fault("the section changes nothing", at=start)
+    if names.new is not None:
+        check_link(names.new, facts.new_mode, what=f"{reader.where(start)}: the path")
+    return FilePatch(
+        names.old,
+        names.new,
+        facts.old_mode,
+        facts.new_mode,
+        facts.old_id,
+        facts.new_id,
+        is_copy=facts.is_copy,
+        hunks=hunks,
+        binary=binary,
+    )
+
+
+def _extended(reader: PatchReader) -> dict[str, tuple[bytes, int]]:
+    """Read the extended header lines: what each says, and where."""
+    found: dict[str, tuple[bytes, int]] = {}
+    while reader.starts(*_KEYS):
+        line = reader.lines[reader.at]
+        key, text = next((text, key) for key, text in _KEYS.items() if line.startswith(key))
+        if key in found:
+            raise reader.fault(f"a second {key} line in one section")
+        found[key] = (reader.take()[len(text) :], reader.at - 1)
+    return found
+
+
+def _facts(reader: PatchReader, found: dict[str, tuple[bytes, int]], strip: int) -> _Facts:
+    """Turn header lines into facts, refusing what contradicts itself."""
+    _check_together(reader, found)
+    modes = {key: _mode(reader, *found[key]) for key in found if key.endswith("mode")}
+    old_id, new_id, both = _index(reader, found)
+    old = modes.get("old mode") or modes.get("deleted file mode") or both
+    new = modes.get("new mode") or modes.get("new file mode") or both
+    if both and modes and {both} != set(modes.values()):
+        raise reader.fault("the index line has another mode", at=found["index"][1])
+    if old and new and old != new and not {old, new} <= FILE_MODES:
+        raise reader.fault("a file cannot become a link in one section", at=found["old mode"][1])
+    is_new, is_deleted = "new file mode" in found, "deleted file mode" in found
+    return _Facts(
+        None if is_new else old,
+        None if is_deleted else new,
+        old_id,
+        new_id,
+        is_new,
+        is_deleted,
+        "copy from" in found,
+        _moved(reader, found, strip),
+    )
+
+
+def _check_together(reader: PatchReader, found: dict[str, tuple[bytes, int]]) -> None:
+    for first, second in _PAIRS:
+        if (first in found) != (second in found):
+            alone = first if first in found else second
+            raise reader.fault(f"a {alone} line without its counterpart", at=found[alone][1])
+    kinds = [key for key in _KINDS if key in found]
+    if len(kinds) > 1 and frozenset(kinds) not in _TOGETHER:
+        raise reader.fault(f"{kinds[0]} and {kinds[1]} disagree", at=found[kinds[1]][1])
+    for key in ("similarity index", "dissimilarity index"):
+        if key in found and not _PERCENT.fullmatch(found[key][0]):
+            raise reader.fault(f"the {key} cannot be read", at=found[key][1])
+
+
+def _mode(reader: PatchReader, text: bytes, at: int) -> str:
+    mode = text.decode("latin-1")
+    if mode not in _MODES:
+        raise reader.fault("the mode is none that git writes", at=at)
+    return mode
+
+
+def _index(
+    reader: PatchReader, found: dict[str, tuple[bytes, int]]
+) -> tuple[str | None, str | None, str | None]:
+    """Return both ids and the mode of the index line."""
+    if "index" not in found:
+        return None, None, None
+    text, at = found["index"]
+    match = _INDEX.fullmatch(text)
+    if match is None:
+        raise reader.fault("the index line cannot be read", at=at)
+    mode = _mode(reader, match[3], at) if match[3] else None
+    return match[1].decode(), match[2].decode(), mode
+
+
+def _moved(
+    reader: PatchReader, found: dict[str, tuple[bytes, int]], strip: int
+) -> SectionNames | None:
+    """Return the two paths of a rename or copy."""
+    for verb in ("rename", "copy"):
+        if f"{verb} from" in found:
+            old, new = (
+                moved_name(reader, *found[f"{verb} {end}"], strip) for end in ("from", "to")
+            )
+            if old == new:
+                raise reader.fault(f"a {verb} onto itself", at=found[f"{verb} to"][1])
+            return SectionNames(old, new)
+    return None
+
+
+def _markers(reader: PatchReader, strip: int) -> SectionNames | None:
+    """Read the --- and +++ lines, where there are any."""
+    if not reader.starts(b"--- "):
+        return None
+    old = marker_name(reader, b"--- ", strip)
+    new = marker_name(reader, b"+++ ", strip)
+    return SectionNames(old, new)
+
+
+def _names(
+    reader: PatchReader,
+    title: bytes,
+    facts: _Facts,
+    markers: SectionNames | None,
+    *,
+    strip: int,
+    start: int,
+) -> SectionNames:
+    """Return the paths that all headers agree on."""
+    if facts.moved and markers and facts.moved != markers:
+        raise reader.fault("the rename or copy lines and the --- +++ lines disagree", at=start)
+    named = facts.moved or markers
+    if named is None:
+        path = common_name(reader, title, strip, start)
+        return SectionNames(None if facts.is_new else path, None if facts.is_deleted else path)
+    if (named.old is None, named.new is None) != (facts.is_new, facts.is_deleted):
+        raise reader.fault("/dev/null and the new or deleted file mode disagree", at=start)
+    if not facts.moved and named.old and named.new and named.old != named.new:
+        raise reader.fault("the --- and +++ lines name two files, with no rename", at=start)
+    check_title(reader, title, named, strip=strip, at=start)
+    return named
+
+
+def _binary(reader: PatchReader, facts: _Facts) -> BinaryChange | None:
+    """Read a binary payload, where the section has one."""
+    if reader.starts(b"Binary files "):
+        raise reader.fault("a binary file without its content", "export with --binary")
+    if reader.line != b"GIT binary patch\n":
+        return None
+    at = reader.at
+    reader.at += 1
+    if not (facts.old_id and facts.new_id and len(facts.old_id) == len(facts.new_id) >= 40):
+        hint = "export with --full-index --binary"
+        raise reader.fault("a binary patch without a full index line", hint, at=at)
+    change = read_binary(reader)
+    if facts.is_deleted and change != BinaryChange("literal", b""):
+        raise reader.fault("a deleted file with content", at=at)
+    wanted = facts.new_id if len(facts.new_id) == 40 and change.method == "literal" else None
+    if wanted and not facts.is_deleted and blob_id(change.payload) != wanted:
+        raise reader.fault("the binary content is not the one that the index line names", at=at)
+    return change
+
+
+def _check_sides(
+    reader: PatchReader, hunks: tuple[Hunk, ...], start: int, *, is_new: bool, is_deleted: bool
+) -> None:
+    """Refuse a new file with an old side and a deleted file with a new one."""
+    if is_new and any(hunk.old_count for hunk in hunks):
+        raise reader.fault("a new file with old lines", at=start)
+    if is_deleted and any(hunk.new_count for hunk in hunks):
+        raise reader.fault("a deleted file with lines left", at=start)
+
+
+def _says_something(facts: _Facts) -> bool:
+    """Say whether the headers alone change something."""
+    changes_mode = facts.old_mode != facts.new_mode
+    return facts.is_new or facts.is_deleted or facts.moved is not None or changes_mode
