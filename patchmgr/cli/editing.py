@@ -41,7 +41,7 @@ def edit(
     from patchmgr.commands.heading import edit as do
     from patchmgr.commands.pushing import Asked
     from patchmgr.formats.header_edits import HeaderEdit
-    from patchmgr.formats.mail_people import parse_person
+    from patchmgr.formats.mail_text import parse_person
 
     person = parse_person(author) if author is not None else None
     if author is not None and person is None:

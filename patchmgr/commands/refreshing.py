@@ -29,7 +29,7 @@ from patchmgr.engines.picking import file_name
 from patchmgr.engines.self_comparison import patch_sameness
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import new_header
-from patchmgr.formats.mail_people import parse_date, parse_person
+from patchmgr.formats.mail_text import parse_date, parse_person
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import with_appended, with_inserted
 from patchmgr.formats.shown import shown

@@ -8,8 +8,13 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.mail_people import written_person
-from patchmgr.formats.mail_text import is_blank, is_cut, without_last_blanks, without_stat
+from patchmgr.formats.mail_text import (
+    is_blank,
+    is_cut,
+    without_last_blanks,
+    without_stat,
+    written_person,
+)
 from patchmgr.formats.mailbox import (
     CHARSET,
     ENVELOPE,

@@ -3,26 +3,246 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.letters import Letter, author_of, fallback_subject, open_letter, read_date
-from patchmgr.formats.mail_people import parse_person, squeezed, written_date, written_person
 from patchmgr.formats.mail_text import (
     Body,
     clean_subject,
+    decoded,
+    decoded_words,
+    encoded,
+    is_blank,
     is_cut,
+    parse_date,
+    parse_person,
     read_body,
     read_fields,
+    repaired,
+    squeezed,
     stripped_space,
     without_stat,
+    written_date,
+    written_person,
 )
-from patchmgr.formats.mail_words import decoded, decoded_words, encoded, repaired
 from patchmgr.formats.reader import split_lines, unmangled_lines
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import Author, Patch
+
+_HEADER = re.compile(rb"([!-9;-~]+):(.*)", re.DOTALL)
+_NEEDED = frozenset({"from", "date", "subject"})
+_TRANSPORT = frozenset({"mime-version", "content-type", "content-transfer-encoding"})
+_DEP3 = frozenset(
+    {"author", "description", "origin", "bug", "forwarded", "reviewed-by", "acked-by"}
+    | {"last-update", "applied-upstream"}
+)
+_REASONS = frozenset(
+    {"symptom", "cause", "workaround", "requires-flags", "needed-when", "ensures", "drop-when"}
+)
+_FIELDS = _NEEDED | _TRANSPORT | _DEP3 | _REASONS | {"message-id", "to", "cc"}
+_CHARSET = re.compile(r'charset\s*=\s*"?([^";\s]+)', re.IGNORECASE)
+
+
+class Field(Struct, frozen=True):
+    """A header field: its name in lower case, its first line's number and its text's lines."""
+
+    name: str
+    at: int
+    lines: tuple[bytes, ...]
+
+    def text(self) -> str:
+        """Return the whole text on one line, encoded words decoded."""
+        return squeezed(decoded_words(b"".join(self.lines)))
+
+
+class Letter(Struct, frozen=True):
+    """A header taken apart: `head` are a mail's header lines, `body` the lines below them.
+
+    For other headers `head` is empty and `body` holds all lines but those whose content is
+    in `subject`, `person` and `date`. Lines have no newline.
+    """
+
+    head: tuple[bytes, ...]
+    body: tuple[bytes, ...]
+    subject: str
+    person: tuple[str, str] | None
+    date: str
+    charset: str | None
+    is_mailbox: bool
+
+
+def open_letter(lines: Sequence[bytes], name: str) -> Letter:
+    """Take a header apart; `name` is the patch's, for errors and as the last resort's subject."""
+    lines = _without_envelope(lines)
+    block, end = _read_block(lines)
+    named = {field.name: field for field in block}
+    is_mailbox = named.keys() >= _NEEDED and (end == len(lines) or is_blank(lines[end]))
+    if not is_mailbox and not _has_fields(block):
+        return _free_text(lines, name)
+    charset = _charset(named, name)
+    date = _date(named, name)
+    if is_mailbox:
+        subject, person = clean_subject(named["subject"].text()), _person(named, "from")
+        head, body = tuple(lines[:end]), tuple(lines[end + 1 :])
+        return Letter(head, body, subject, person, date, charset, is_mailbox=True)
+    return _field_text(lines, block, end, name=name, charset=charset, date=date)
+
+
+def author_of(person: tuple[str, str] | None, date: str) -> Author | None:
+    """Return the author; the date is empty where the header has none."""
+    return None if person is None else Author(person[0], person[1], date)
+
+
+def read_date(text: str, name: str) -> str:
+    """Return a date in git's raw form, or raise "bad-patch"."""
+    date = parse_date(text)
+    if date is None:
+        problem = f"Patch {shown(name)} has a Date that cannot be read: {shown(text)}"
+        raise PatchmgrError("bad-patch", problem, ("write it as: Thu, 1 Jan 2026 12:00:00 +0000",))
+    return date
+
+
+def _without_envelope(lines: Sequence[bytes]) -> Sequence[bytes]:
+    """Return the lines without blank ones at the top and without a mailbox's "From " line."""
+    at = 0
+    while at < len(lines) and is_blank(lines[at]):
+        at += 1
+    is_envelope = at + 1 < len(lines) and lines[at].startswith(b"From ")
+    return lines[at + 1 if is_envelope and _HEADER.match(lines[at + 1]) else at :]
+
+
+def _read_block(lines: Sequence[bytes]) -> tuple[list[Field], int]:
+    """Return the header fields at the top and the number of lines that they take."""
+    found: list[Field] = []
+    at = 0
+    while at < len(lines) and (match := _HEADER.fullmatch(lines[at])):
+        start, at = at, at + 1
+        while at < len(lines) and lines[at][:1] in (b" ", b"\t") and not is_blank(lines[at]):
+            at += 1
+        name = match[1].decode("ascii").lower()
+        found.append(Field(name, start, (match[2], *lines[start + 1 : at])))
+    return found, at
+
+
+def _has_fields(block: Sequence[Field]) -> bool:
+    """Say whether these are fields, and no text whose first line has a colon in it."""
+    first = block[0].name if block else ""
+    names = {field.name for field in block}
+    return first in _FIELDS or first.startswith("bug-") or names >= {"from", "subject"}
+
+
+def _charset(named: dict[str, Field], name: str) -> str | None:
+    """Return the charset of the text; refuse a mail whose text must be decoded first."""
+    hint = "git mailinfo decodes it: git mailinfo message diff < mail > header"
+    if "content-transfer-encoding" in named:
+        encoding = named["content-transfer-encoding"].text().lower()
+        if encoding not in ("", "7bit", "8bit", "binary"):
+            problem = f"Patch {shown(name)} is a mail in the encoding {shown(encoding)}"
+            raise PatchmgrError("bad-patch", problem, (hint,))
+    if "content-type" not in named:
+        return None
+    kind = named["content-type"].text()
+    if "/" in kind and not kind.lower().startswith("text/"):
+        problem = f"Patch {shown(name)} is a mail of several parts, or of no text."
+        raise PatchmgrError("bad-patch", problem, (hint,))
+    match = _CHARSET.search(kind)
+    if match is None:
+        return None
+    decoded(b"", match[1])  # refuses one that is unknown, even if there is no text yet
+    return match[1]
+
+
+def _person(named: dict[str, Field], *names: str) -> tuple[str, str] | None:
+    found = (parse_person(named[key].text()) for key in names if key in named)
+    return next((person for person in found if person is not None), None)
+
+
+def _date(named: dict[str, Field], name: str) -> str:
+    return read_date(named["date"].text(), name) if "date" in named else ""
+
+
+def _field_text(
+    lines: Sequence[bytes],
+    block: Sequence[Field],
+    end: int,
+    *,
+    name: str,
+    charset: str | None,
+    date: str,
+) -> Letter:
+    """Take a header apart that begins with DEP-3 fields."""
+    named: dict[str, Field] = {}
+    for field in block:
+        named.setdefault(field.name, field)
+    kept: list[bytes] = []
+    for field in block:
+        if named[field.name] is not field or field.name not in _NEEDED | _TRANSPORT:
+            kept += lines[field.at : field.at + len(field.lines)]
+    subject, below = _fields_subject(named), list(lines[end:])
+    if not subject:
+        subject, below = _paragraph(below, charset)
+    subject = clean_subject(subject) or fallback_subject(name)
+    person = _person(named, "from", "author")
+    body = tuple(_from_text_on([*kept, *_below(below, kept)]))
+    return Letter((), body, subject, person, date, charset, is_mailbox=False)
+
+
+def _below(below: list[bytes], kept: list[bytes]) -> list[bytes]:
+    """Return what is below a block of fields, apart from it by a blank line."""
+    needs_blank = kept and below and not is_blank(below[0])
+    return [b"", *below] if needs_blank else below
+
+
+def _fields_subject(named: dict[str, Field]) -> str:
+    """Return what the fields say: the Subject, or the first line of the Description."""
+    if "subject" in named and (subject := named["subject"].text()):
+        return subject
+    lines = named["description"].lines if "description" in named else ()
+    return next((text for line in lines if (text := squeezed(decoded_words(line)))), "")
+
+
+def _free_text(lines: Sequence[bytes], name: str) -> Letter:
+    """Take a header apart that is people's text: its first paragraph is the subject."""
+    subject, below = _paragraph(list(lines), None)
+    subject = clean_subject(subject) or fallback_subject(name)
+    if below and re.match(rb"(subject|date):|\[PATCH\][ \t\r\n]", below[0], re.IGNORECASE):
+        below = list(lines)
+    fields = [line for line in below if line.lower().startswith(b"author:")]
+    person = parse_person(decoded_words(fields[0][7:])) if fields else None
+    return Letter((), tuple(_from_text_on(below)), subject, person, "", None, is_mailbox=False)
+
+
+def _paragraph(lines: list[bytes], charset: str | None) -> tuple[str, list[bytes]]:
+    """Return the first paragraph on one line, and the lines below it from the next text on."""
+    start = _text_at(lines, 0)
+    end = start
+    while end < len(lines) and not is_blank(lines[end]) and not is_cut(lines[end]):
+        end += 1
+    words = " ".join(decoded(line, charset) for line in lines[start:end])
+    return squeezed(words), lines[_text_at(lines, end) :]
+
+
+def _text_at(lines: list[bytes], at: int) -> int:
+    """Return the index of the next line that is not blank."""
+    while at < len(lines) and is_blank(lines[at]):
+        at += 1
+    return at
+
+
+def _from_text_on(lines: list[bytes]) -> list[bytes]:
+    """Return the lines without blank ones at the top."""
+    return lines[_text_at(lines, 0) :]
+
+
+def fallback_subject(name: str) -> str:
+    """Return the subject of a patch that says nothing: its name without folder and suffix."""
+    stem = re.sub(r"\.(?:patch|diff|txt|mbox|eml)$", "", name.rpartition("/")[2])
+    return clean_subject("".join(c if c.isprintable() else " " for c in stem)) or "patch"
+
 
 MAX_SLUG = 52
 CHARSET = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.formats.mail_people import (
+from patchmgr.formats.mail_text import (
     parse_date,
     parse_person,
     squeezed,

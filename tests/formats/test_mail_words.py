@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.mail_words import decoded, decoded_words, encoded, repaired
+from patchmgr.formats.mail_text import decoded, decoded_words, encoded, repaired
 from tests.tables import table
 
 

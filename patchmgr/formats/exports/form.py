@@ -1,14 +1,15 @@
-"""What a form of export is: a protocol, and the values that it works on."""
+"""What a form of export is, and the values that it works on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from msgspec import Struct
 
-from patchmgr.model.patch import Author, Patch
-from patchmgr.model.series import SeriesLine
+from patchmgr.formats.mailbox import canonical_header
+from patchmgr.formats.series_files import without_strip, write_series
+from patchmgr.model.patch import Author, FilePatch, Patch
+from patchmgr.model.series import SeriesFile, SeriesLine
 
 
 class DiffShape(Struct, frozen=True):
@@ -50,44 +51,58 @@ class Parcel(Struct, frozen=True):
         return self.content == self.item.patch.raw
 
 
-class Form(Protocol):
-    """One way to export a series."""
+class Form(Struct, frozen=True):
+    """One way to export a series; by default mails in a folder, with a series file.
 
-    @property
-    def is_file(self) -> bool:
-        """Say whether there is one file, under the empty path."""
-        ...
+    `is_file` says that there is one file, under the empty path, `takes_all` that guards and
+    conditions keep no patch out, `is_whole` that all patches together leave as one diff.
+    """
 
-    @property
-    def takes_all(self) -> bool:
-        """Say whether guards and conditions keep no patch out."""
-        ...
-
-    @property
-    def is_whole(self) -> bool:
-        """Say whether all patches together leave as one diff."""
-        ...
+    is_file: bool = False
+    takes_all: bool = False
+    is_whole: bool = False
 
     def shape(self, pinned: Pinned) -> DiffShape:
         """Return how diffs are to be written."""
-        ...
+        return DiffShape()
 
     def check(self, items: Sequence[Item], pinned: Pinned) -> None:
         """Raise PatchmgrError for what the form cannot hold."""
-        ...
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Say of each patch whether it can leave byte for byte."""
-        ...
+        """Say of each patch whether it can leave byte for byte: git am takes it as it is."""
+        return tuple(is_mail(item) for item in items)
 
     def rewritten(self, item: Item, diff: bytes) -> bytes:
         """Return a patch in the form's own words, with a diff that git wrote."""
-        ...
+        return canonical_header(item.patch, author=item.author) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return all files by path."""
-        ...
+        """Return all files by path: the patches under their names, and the series file."""
+        files = {p.item.patch.name: p.content for p in parcels}
+        return {**files, "series": _series_lines(pinned, parcels)}
 
     def losses(self, item: Item) -> tuple[str, ...]:
         """Return what readers of the form will not do of a patch, each as a clause."""
-        ...
+        return ()
+
+
+def is_mail(item: Item) -> bool:
+    """Say whether git am takes the patch as it is."""
+    return item.patch.is_mailbox and item.line.is_usual
+
+
+def moves_files(file: FilePatch) -> bool:
+    """Say whether a change needs more than lines: what was somewhere else, or bytes."""
+    return file.is_rename or file.is_copy or file.binary is not None
+
+
+def _series_lines(pinned: Pinned, parcels: Sequence[Parcel]) -> bytes:
+    """Return a series file of the exported patches: its comments stay where they are.
+
+    A patch that is rewritten needs no -pN and no -R any more.
+    """
+    names = {p.item.patch.name for p in parcels}
+    lines = [line for line in pinned.lines if line.name is None or line.name in names]
+    rewritten = {p.item.patch.name for p in parcels if not p.is_kept}
+    return write_series(without_strip(SeriesFile(tuple(lines)), rewritten))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.exports.basis import Basis, moves_files, series_lines
-from patchmgr.formats.exports.form import DiffShape, Item, Parcel, Pinned
+from patchmgr.formats.exports.form import (
+    DiffShape,
+    Form,
+    Item,
+    Pinned,
+    moves_files,
+)
 from patchmgr.formats.shown import shown
 
 
-class Gbp(Basis, frozen=True):
+class Gbp(Form, frozen=True):
     """As `gbp pq export` would: -p1, no renames, a header with author and subject."""
 
     def shape(self, pinned: Pinned) -> DiffShape:
@@ -37,11 +42,6 @@ class Gbp(Basis, frozen=True):
             and not any(moves_files(file) for file in item.patch.files)
             for item in items
         )
-
-    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return the patches under their names, and the series file."""
-        files = {p.item.patch.name: p.content for p in parcels}
-        return {**files, "series": series_lines(pinned, parcels)}
 
     def losses(self, item: Item) -> tuple[str, ...]:
         """Say which changes have no lines: dpkg-source reads lines alone."""

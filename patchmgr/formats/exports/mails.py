@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from patchmgr.formats.exports.basis import Basis, is_mail
-from patchmgr.formats.exports.form import Item, Parcel, Pinned
+from patchmgr.formats.exports.form import Form, Item, Parcel, Pinned, is_mail
 from patchmgr.formats.mboxes import joinable
 
 _NUMBER = re.compile(r"^\d{4,}-")
 _SUFFIX = re.compile(r"\.(?:patch|diff)$")
 
 
-class Mailbox(Basis, frozen=True):
+class Mailbox(Form, frozen=True):
     """`git am FILE`."""
 
     is_file: bool = True
@@ -27,12 +26,8 @@ class Mailbox(Basis, frozen=True):
         return {"": b"".join(parcel.content for parcel in parcels)}
 
 
-class NumberedMails(Basis, frozen=True):
+class NumberedMails(Form, frozen=True):
     """`git am DIR/*`."""
-
-    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep the mails."""
-        return tuple(is_mail(item) for item in items)
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
         """Return a file a mail, whose names sort."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from patchmgr.formats.exports.basis import Basis
-from patchmgr.formats.exports.form import Item, Parcel, Pinned
+from patchmgr.formats.exports.form import Form, Item, Parcel, Pinned
 
 
-class OneDiff(Basis, frozen=True):
+class OneDiff(Form, frozen=True):
     """`git apply FILE`."""
 
     is_file: bool = True

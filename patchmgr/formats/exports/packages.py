@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.exports.basis import Basis
-from patchmgr.formats.exports.form import DiffShape, Item, Parcel, Pinned
+from patchmgr.formats.exports.form import DiffShape, Form, Item, Parcel, Pinned
 from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name, written_name
 from patchmgr.formats.reader import split_lines
@@ -21,7 +20,7 @@ _DIFF_WORDS = (
 )  # fmt: skip
 
 
-class PatchPackage(Basis, frozen=True):
+class PatchPackage(Form, frozen=True):
     """One file a patch, named by package, version and place in the row."""
 
     def shape(self, pinned: Pinned) -> DiffShape:

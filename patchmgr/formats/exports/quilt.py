@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from patchmgr.formats.exports.basis import Basis, series_lines
-from patchmgr.formats.exports.form import Item, Parcel, Pinned
+from patchmgr.formats.exports.form import Form, Item, Pinned
 
 
-class Quilt(Basis, frozen=True):
+class Quilt(Form, frozen=True):
     """`QUILT_PATCHES=DIR quilt push -a`."""
 
     takes_all: bool = True
@@ -16,11 +15,6 @@ class Quilt(Basis, frozen=True):
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
         """Keep everything."""
         return (True,) * len(items)
-
-    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return the patches under their names, and the series file."""
-        files = {p.item.patch.name: p.content for p in parcels}
-        return {**files, "series": series_lines(pinned, parcels)}
 
     def losses(self, item: Item) -> tuple[str, ...]:
         """Say what quilt passes over."""

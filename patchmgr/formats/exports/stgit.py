@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from patchmgr.formats.exports.basis import Basis, series_lines
-from patchmgr.formats.exports.form import Item, Parcel, Pinned
-from patchmgr.formats.mail_people import written_date, written_person
-from patchmgr.formats.mail_words import encoded
+from patchmgr.formats.exports.form import Form, Item, Parcel, Pinned
+from patchmgr.formats.mail_text import encoded, written_date, written_person
 
 _BASE = re.compile(rb"^# This series applies on GIT commit [0-9a-f]{40}$", re.MULTILINE)
 
 
-class StGit(Basis, frozen=True):
+class StGit(Form, frozen=True):
     """Subject, author and text above each diff, and the commit that all applies on."""
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
@@ -34,7 +32,7 @@ class StGit(Basis, frozen=True):
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
         """Return the patches under their names, and the series file with its base."""
-        files = {p.item.patch.name: p.content for p in parcels}
+        files = Form.files(self, parcels, pinned)
         line = b"# This series applies on GIT commit " + pinned.commit.encode()
-        series, number = _BASE.subn(line, series_lines(pinned, parcels))
+        series, number = _BASE.subn(line, files["series"])
         return {**files, "series": series if number else line + b"\n" + series}
