@@ -12,7 +12,7 @@ from patchmgr.commands.session import move_store_refs
 from patchmgr.commands.targets import remember_target, series_digest
 from patchmgr.engines.layers import State
 from patchmgr.formats.patch_files import parse_listed
-from patchmgr.formats.series_files import with_one_stripped, write_series
+from patchmgr.formats.series_files import without_strip, write_series
 from patchmgr.model.ids import blob_id
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
@@ -83,7 +83,7 @@ def _series_file(desk: Desk, revision: Revision) -> SeriesFile:
         for name, diff in known.items()
         if (raw := revision.raws[name]) is not None and not raw.endswith(diff)
     }
-    return with_one_stripped(file, changed)
+    return without_strip(file, changed)
 
 
 def _is_for_checkout(desk: Desk, revision: Revision) -> bool:

@@ -99,25 +99,28 @@ def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
 
 def with_appended(series: SeriesFile, name: str, *, after: str | None = None) -> SeriesFile:
     """Return the series with one more patch: the last one, or the one behind `after`."""
-    _check_new(series, name)
-    if after is not None:
-        _check_known(series, [after])
-    lines = list(series.lines)
-    at = len(lines) if after is None else [line.name for line in lines].index(after) + 1
-    end = _usual_end(series)
-    if at and not lines[at - 1].raw.endswith(b"\n"):
-        lines[at - 1] = replace(lines[at - 1], raw=lines[at - 1].raw + end)
-    lines.insert(at, SeriesLine(encode_path(name) + end, name))
-    return SeriesFile(tuple(lines))
+    at = len(series.lines) if after is None else _place(series, after) + 1
+    return _with_line(series, name, at)
 
 
 def with_inserted(series: SeriesFile, name: str, *, before: str) -> SeriesFile:
     """Return the series with one more patch in front of another one."""
+    return _with_line(series, name, _place(series, before))
+
+
+def _place(series: SeriesFile, name: str) -> int:
+    _check_known(series, [name])
+    return [line.name for line in series.lines].index(name)
+
+
+def _with_line(series: SeriesFile, name: str, at: int) -> SeriesFile:
     _check_new(series, name)
-    _check_known(series, [before])
-    at = [line.name for line in series.lines].index(before)
-    new = SeriesLine(encode_path(name) + _usual_end(series), name)
-    return SeriesFile((*series.lines[:at], new, *series.lines[at:]))
+    lines = list(series.lines)
+    end = b"\r\n" if lines and lines[0].raw.endswith(b"\r\n") else b"\n"
+    if at and not lines[at - 1].raw.endswith(b"\n"):
+        lines[at - 1] = replace(lines[at - 1], raw=lines[at - 1].raw + end)
+    lines.insert(at, SeriesLine(encode_path(name) + end, name))
+    return SeriesFile(tuple(lines))
 
 
 def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> SeriesFile:
@@ -132,36 +135,21 @@ def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> Serie
 
 
 def _guarded(line: SeriesLine, guards: Sequence[Guard]) -> SeriesLine:
-    match = _ENTRY.match(line.raw)
-    assert match is not None
-    at = 0
-    while option := _OPTION.match(match[3], at):
-        at = option.end()
-    end = at
-    while old := _GUARD.match(match[3], end):
-        end = old.end()
+    start, options, rest = _parts(line)
+    while old := _GUARD.match(rest):
+        rest = rest[old.end() :]
     words = b"".join(b" " + encode_path(str(guard)) for guard in guards)
-    raw = match[1] + match[2] + match[3][:at] + words + match[3][end:]
-    return replace(line, raw=raw, guards=tuple(guards))
+    return replace(line, raw=start + options + words + rest, guards=tuple(guards))
 
 
-def with_one_stripped(series: SeriesFile, names: Collection[str]) -> SeriesFile:
-    """Return the series with these patches read with -p1 and as they say, as rewritten ones are."""
-    return SeriesFile(
-        tuple(
-            _with_one_stripped(line) if line.name in names and not line.is_usual else line
-            for line in series.lines
-        )
-    )
-
-
-def _with_one_stripped(line: SeriesLine) -> SeriesLine:
+def _parts(line: SeriesLine) -> tuple[bytes, bytes, bytes]:
+    """Return a patch's line up to the name's end, its options, and what follows them."""
     match = _ENTRY.match(line.raw)
     assert match is not None
     at = 0
     while option := _OPTION.match(match[3], at):
         at = option.end()
-    return replace(line, raw=match[1] + match[2] + match[3][at:], strip=1, is_reversed=False)
+    return match[1] + match[2], match[3][:at], match[3][at:]
 
 
 def reordered(series: SeriesFile, names: Sequence[str]) -> SeriesFile:
@@ -219,22 +207,14 @@ def _renamed_line(line: SeriesLine, old: str, new: str) -> SeriesLine:
 
 
 def _plain_line(line: SeriesLine) -> SeriesLine:
-    match = _ENTRY.match(line.raw)
-    assert match is not None
-    rest = match[3]
-    while option := _OPTION.match(rest):
-        rest = rest[option.end() :]
-    return replace(line, raw=match[1] + match[2] + rest, strip=1, is_reversed=False)
+    start, _, rest = _parts(line)
+    return replace(line, raw=start + rest, strip=1, is_reversed=False)
 
 
 def _with_end(line: SeriesLine, place: SeriesLine) -> SeriesLine:
     """Return the line with the line ending of the one whose place it takes."""
     body, end = line.raw.rstrip(b"\r\n"), place.raw[len(place.raw.rstrip(b"\r\n")) :]
     return replace(line, raw=body + end)
-
-
-def _usual_end(series: SeriesFile) -> bytes:
-    return b"\r\n" if any(line.raw.endswith(b"\r\n") for line in series.lines[:1]) else b"\n"
 
 
 def _check_known(series: SeriesFile, names: Collection[str]) -> None:
