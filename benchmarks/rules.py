@@ -46,7 +46,7 @@ from patchmgr.engines.sightings import explain, explained_paths
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
-from patchmgr.plumbing.changed_files import readable_files
+from patchmgr.plumbing.diffs import readable_files
 from patchmgr.plumbing.history import GitHistory, KnownHistory
 from patchmgr.plumbing.renames import find_renames, moved_folders
 from patchmgr.plumbing.text_merge import GitTextMerge

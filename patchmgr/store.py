@@ -245,7 +245,7 @@ def lock_bytes(lock: Lock) -> bytes:
 
 
 def _finish_step(place: Path, token: str) -> None:
-    from patchmgr.plumbing.steps import finish_step
+    from patchmgr.plumbing.checkout import finish_step
 
     finish_step(place, token)
 

@@ -19,10 +19,10 @@ from patchmgr.engines.audit.rebased import identified, states_of
 from patchmgr.engines.audit.states import Files, States, Told, run_checks
 from patchmgr.engines.fold import Overlay
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.changed_files import changed_paths
 from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.diffs import changed_paths
+from patchmgr.plumbing.forks import tree_named
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.plumbing.ranges import tree_named
 from patchmgr.plumbing.workbench import Workbench
 
 

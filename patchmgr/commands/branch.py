@@ -26,14 +26,20 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
 from patchmgr.plumbing.clones import Clone, open_clone
-from patchmgr.plumbing.committing import Mine, as_mine
+from patchmgr.plumbing.committing import (
+    Mine,
+    as_mine,
+    push_refs,
+    remote_refs,
+    tag_id,
+    tag_object,
+    write_tag,
+)
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.namespaces import claim
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.pushes import push_refs, remote_refs
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs, ref_value
-from patchmgr.plumbing.tags import tag_id, tag_object, write_tag
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Workspace
 

@@ -34,7 +34,7 @@ from patchmgr.model.progress import Progress
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.answers import Answers
-from patchmgr.plumbing.changed_files import changed_paths, readable_files
+from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, tree_reader

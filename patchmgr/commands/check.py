@@ -34,10 +34,10 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Tree
 from patchmgr.model.settings import SeriesSettings
 from patchmgr.model.snapshot import FILE_MODES
+from patchmgr.plumbing.diffs import importing_files
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.tree_search import importing_files
 from patchmgr.plumbing.workbench import Workbench
 
 _NOT_ASKED = "series.toml does not ask for it"

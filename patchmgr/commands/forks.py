@@ -23,10 +23,13 @@ from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.forks import (
+    commit_dates,
     commit_named,
     is_ancestor,
     newest,
     own_commits,
+    range_ends,
+    range_mails,
     told_by,
     tree_changes,
 )
@@ -34,7 +37,6 @@ from patchmgr.plumbing.git_upstream import HEAD, GitUpstream
 from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.merges import PastMerge
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.ranges import commit_dates, range_ends, range_mails
 from patchmgr.plumbing.renames import find_renames, present_blobs
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench

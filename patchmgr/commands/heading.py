@@ -21,7 +21,7 @@ from patchmgr.formats.series_files import renamed
 from patchmgr.formats.series_settings import with_renamed
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
-from patchmgr.plumbing.editors import edited_text
+from patchmgr.plumbing.mergetools import edited_text
 from patchmgr.store import PRIVATE
 
 

@@ -18,12 +18,10 @@ from patchmgr.model.ids import blob_id
 from patchmgr.model.operation import KeptFile, Operation, OperationKind, TurnedTarget
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import FileState, Record, read_record, state_of
-from patchmgr.plumbing.checkout import Checkout, Exchange, Replacement
+from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Exchange, Replacement, serves
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.operations import record_digest
-from patchmgr.plumbing.served import serves
 from patchmgr.plumbing.shifts import found_file
-from patchmgr.plumbing.steps import CheckoutStep
 from patchmgr.plumbing.stores import ref_value
 from patchmgr.store import Change, RefPlan, Told, Workspace
 

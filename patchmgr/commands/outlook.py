@@ -140,7 +140,7 @@ def _tagged_version(repository: Path, prefix: str, commit: str) -> str | None:
     """Return the version that a tag gives to a commit, the highest of several."""
     from packaging.version import InvalidVersion, Version
 
-    from patchmgr.plumbing.milestones import tags_of
+    from patchmgr.plumbing.git_upstream import tags_of
 
     versions: list[Version] = []
     for name in tags_of(repository, prefix, commit):

@@ -15,8 +15,8 @@ from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.overlays import is_of_overlay, module_name, overlay_files
 from patchmgr.plumbing.environments import Distribution
-from patchmgr.plumbing.folders import check_ours, refresh_folder
 from patchmgr.plumbing.installation import Installation, original_reader
+from patchmgr.plumbing.outputs import check_ours, refresh_folder
 
 
 class Overlaid(Struct, frozen=True):

@@ -16,8 +16,7 @@ from patchmgr.commands.stacks import stacks_of, whole_stacks
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome
 from patchmgr.plumbing.formatter_tools import Toolbox
-from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.milestones import every_commit, tagged_releases
+from patchmgr.plumbing.git_upstream import GitUpstream, every_commit, tagged_releases
 from patchmgr.plumbing.package_upstream import RELEASES, PackageUpstream
 from patchmgr.plumbing.stores import Resolved, references
 from patchmgr.plumbing.workbench import Workbench

@@ -18,7 +18,7 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.fast_import import write_commits
-from patchmgr.plumbing.milestones import tags_of
+from patchmgr.plumbing.git_upstream import tags_of
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.workbench import Workbench
 

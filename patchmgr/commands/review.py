@@ -16,11 +16,10 @@ from patchmgr.engines.sync_facts import reliabilities
 from patchmgr.model.footprint import Area, FileChange, Footprint
 from patchmgr.model.gating import ChangedSite
 from patchmgr.model.review import Moment, Review
+from patchmgr.plumbing.diffs import known_words, recent_changes, release_changes
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.package_upstream import PackageUpstream
-from patchmgr.plumbing.recent_changes import recent_changes, release_changes
 from patchmgr.plumbing.shelf import Shelf, key_of
-from patchmgr.plumbing.tree_search import known_words
 from patchmgr.plumbing.workbench import Workbench
 
 

@@ -18,11 +18,10 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.plumbing.applied import PushedPatch, Record
+from patchmgr.plumbing.checkout import CheckoutStep, Edit, serve
 from patchmgr.plumbing.conversion import Content
 from patchmgr.plumbing.same_names import refuse_same_names
-from patchmgr.plumbing.served import serve
 from patchmgr.plumbing.shifts import Move, as_content, found_file, plan_shift
-from patchmgr.plumbing.steps import CheckoutStep, Edit
 from patchmgr.store import Change
 
 

@@ -16,8 +16,7 @@ from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name
 from patchmgr.formats.series_files import parse_series, renamed, with_ended_lines
 from patchmgr.formats.shown import shown
 from patchmgr.model.series import SeriesFile, SeriesLine
-from patchmgr.plumbing.ranges import commit_dates, range_mails, range_patches
-from patchmgr.plumbing.stgit_stacks import find_stack
+from patchmgr.plumbing.forks import commit_dates, find_stack, range_mails, range_patches
 
 SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")
 LARGEST_PATCH = 1 << 30

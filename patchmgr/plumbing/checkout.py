@@ -10,16 +10,89 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
+from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import AppliedFile, state_of
-from patchmgr.plumbing.clones import Clone
-from patchmgr.plumbing.replacements import Exchange, Replacement
-from patchmgr.plumbing.target import Target
+from patchmgr.plumbing.clones import Clone, open_clone
+from patchmgr.plumbing.conversion import Content
+from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile
+
+
+class Edit(Struct, frozen=True):
+    """What a person made of a file since the last command: before, and as it is found."""
+
+    path: str
+    before: Content | None
+    found: WorkFile | None
+
+
+class CheckoutStep(Struct, frozen=True):
+    """An exchange of files in a checkout that the command holds.
+
+    `edits` are what a person did to the files that it is about: the log has them apart.
+    """
+
+    checkout: Checkout
+    exchange: Exchange
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def place(self) -> Path:
+        """Return the folder of the checkout."""
+        return self.checkout.root
+
+    def prepare(self, decider: Path) -> str:
+        """Write all of it beside and return its token."""
+        return self.checkout.prepare(self.exchange, decider=decider)
+
+    def finish(self, token: str) -> None:
+        """Make it."""
+        self.checkout.finish(token)
+
+    def abandon(self) -> None:
+        """Drop what was prepared."""
+        self.checkout.abandon()
+
+
+def finish_step(place: Path, token: str) -> None:
+    """Finish a step after a crash; a checkout that is gone has nothing to be finished.
+
+    The checkout looks for itself whether the change was decided.
+    """
+    with suppress(FileNotFoundError):
+        if not place.is_dir():
+            return
+        try:
+            checkout = Checkout(open_clone(place))
+        except PatchmgrError:  # no repository any more
+            return
+        if checkout.is_interrupted:
+            with checkout.held():
+                checkout.recover()
+
+
+_NOTED = "workspaces"
+
+
+def serves(target: Target, workspace: Path) -> bool:
+    """Say whether a person let commands of a workspace change files here."""
+    known = target.private / _NOTED
+    return known.is_file() and os.fsencode(workspace) in known.read_bytes().split(b"\0")
+
+
+def serve(target: Target, workspace: Path) -> None:
+    """Note that a person named this target to a workspace."""
+    if not serves(target, workspace):
+        with open(target.private / _NOTED, "ab") as file:
+            file.write(os.fsencode(workspace) + b"\0")
+
 
 __all__ = ["Checkout", "Exchange", "Replacement", "Standing"]
 

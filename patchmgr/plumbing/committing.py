@@ -1,20 +1,72 @@
-"""Commits as the user would make them: signed off, committed and signed by the user."""
+"""What a person publishes: commits of their own making, annotated tags, refs of a remote."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.plumbing import door
 from patchmgr.plumbing.clones import identity
 from patchmgr.plumbing.conversion import AS_THE_USER
 from patchmgr.plumbing.forks import PERSON
+from patchmgr.plumbing.stores import RefMove
 from patchmgr.plumbing.workbench import Workbench
+
+
+def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
+    """Return a tag of a commit: the tagger is patchmgr, at the date of another's."""
+    tagger = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {dated.date}"
+    head = f"object {commit}\ntype commit\ntag {name}\ntagger {tagger}\n\n"
+    return door.raw(head) + message
+
+
+def tag_id(tag: bytes) -> str:
+    """Return the id of a tag object."""
+    whole = f"tag {len(tag)}".encode() + b"\0" + tag
+    return hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+
+
+def write_tag(git_dir: Path, tag: bytes) -> None:
+    """Write a tag object; its commit must be there."""
+    door.output(["mktag"], git_dir=git_dir, data=tag)
+
+
+def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str, str]:
+    """Return the ids of those of the refs that a remote has; raise PatchmgrError "push"."""
+    printed = _ask(git_dir, remote, ["ls-remote", "--", remote, *names])
+    rows = (line.split("\t") for line in door.text(printed).splitlines())
+    return {name: commit for commit, name in rows if name in names}
+
+
+def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
+    """Move refs of a remote, all or none, if each is still what it was; raise "push"."""
+    leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
+    specs = [f"{move.new}:{move.name}" for move in moves]
+    atomic = ["--atomic"] if len(moves) > 1 else []
+    arguments = ["push", "--quiet", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"]
+    _ask(git_dir, remote, [*arguments, "--no-signed", *atomic, *leases, "--", remote, *specs])
+
+
+def _ask(git_dir: Path, remote: str, arguments: Sequence[str]) -> bytes:
+    try:
+        return door.run(arguments, git_dir=git_dir, env=AS_THE_USER, for_network=True)[1]
+    except PatchmgrError as fault:
+        if fault.kind != "git":
+            raise
+        raise PatchmgrError(
+            "push",
+            f"{shown(remote)} does not take it: {fault.message}",
+            ("nothing was moved, here or there; look with: git remote -v, git ls-remote REMOTE",),
+        ) from fault
+
 
 # What GnuPG needs to find its agent, and that to ask for the passphrase.
 _FOR_GPG = ("GNUPGHOME", "GPG_TTY", "PINENTRY_USER_DATA")

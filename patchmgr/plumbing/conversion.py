@@ -23,7 +23,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import door
 from patchmgr.plumbing.applied import Record, state_of
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.replacements import parents_of
+from patchmgr.plumbing.target import parents_of
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 from patchmgr.plumbing.workbench import Workbench
 

@@ -19,8 +19,7 @@ from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import REGULAR, SYMLINK, Entry
 from patchmgr.plumbing.applied import AppliedFile, FileState, Record, state_of
 from patchmgr.plumbing.durable import unwritable
-from patchmgr.plumbing.replacements import Exchange, Replacement
-from patchmgr.plumbing.target import Target
+from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 

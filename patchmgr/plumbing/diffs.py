@@ -1,12 +1,195 @@
-"""Diffs of commits as git writes them, canonical and whole."""
+"""What differs between states of a repository, and what stands in one of them, as git tells it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import door
+from patchmgr.plumbing.renames import present_blobs
+from patchmgr.plumbing.workbench import Workbench
+
+_ABSENT = "000000"
+
+Versions = Mapping[str, tuple["Entry | None", Entry]]
+
+
+def changed_files(git_dir: Path, old: str, new: str) -> Versions:
+    """Return the files that are new or other than before, by path: before (or None) and after.
+
+    Only regular files count, on both sides.
+    """
+    arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
+    printed = door.output([*arguments, "--diff-filter=AMT", old, new], git_dir=git_dir)
+    fields = door.text(printed).split("\0")
+    found: dict[str, tuple[Entry | None, Entry]] = {}
+    for meta, path in zip(fields[0::2], fields[1::2], strict=False):
+        old_mode, new_mode, old_id, new_id, _ = meta.removeprefix(":").split(" ")
+        if new_mode in FILE_MODES:
+            before = Entry(old_mode, old_id) if old_mode in FILE_MODES else None
+            found[path] = before, Entry(new_mode, new_id)
+    return found
+
+
+def changed_paths(git_dir: Path, old: str, new: str) -> tuple[str, ...]:
+    """Return the paths of all files that come, go or change between two states."""
+    arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new]
+    return tuple(door.text(door.output(arguments, git_dir=git_dir)).rstrip("\0").split("\0"))
+
+
+def readable_files(
+    bench: Workbench,
+    old: str,
+    new: str,
+    *,
+    is_wanted: Callable[[str], bool],
+    bring: Callable[[set[str]], None] = lambda blobs: None,
+) -> Versions:
+    """Return the wanted of the changed files whose contents the bench can read.
+
+    `bring` fetches what the store lacks, as far as anybody has it.
+    """
+    files = {p: v for p, v in changed_files(bench.git_dir, old, new).items() if is_wanted(p)}
+    blobs = {entry.blob for versions in files.values() for entry in versions if entry is not None}
+    bring(blobs)
+    present = present_blobs(bench, blobs)
+    return {
+        path: versions
+        for path, versions in files.items()
+        if all(entry is None or entry.blob in present for entry in versions)
+    }
+
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def importing_files(
+    git_dir: Path, commit: str, modules: Sequence[str], names: Sequence[str]
+) -> tuple[str, ...] | None:
+    """Return the Python files of a commit that may import one of the names from a module.
+
+    None where contents are missing, as in a partial clone.
+    """
+    wanted = [[n for n in words if _IDENTIFIER.fullmatch(n)] for words in (modules, names)]
+    if not all(wanted):
+        return ()
+    either = [rf"\b({'|'.join(words)})\b" for words in wanted]
+    # The name of a package is often left out inside of it: `from . import name`.
+    lines = rf"(from|import).*{either[0]}|from +\.+ +import"
+    arguments = ["grep", "-l", "-z", "-I", "--no-color", "--all-match", "-E", "-e", lines]
+    arguments += ["-e", either[1], commit, "--", "*.py", "*.pyi"]
+    try:
+        _, printed = door.run(arguments, git_dir=git_dir, good=(0, 1))
+    except PatchmgrError:
+        return None
+    return tuple(path.partition(":")[2] for path in door.text(printed).split("\0") if path)
+
+
+def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
+    """Return the words that stand anywhere in a commit's text; none where one cannot look."""
+    if not words:
+        return frozenset()
+    arguments = ["grep", "-h", "-o", "-w", "-I", "-F", "--no-color"]
+    for word in words:
+        arguments += ["-e", word]
+    try:
+        _, printed = door.run([*arguments, commit, "--"], git_dir=git_dir, good=(0, 1))
+    except PatchmgrError:
+        return frozenset()
+    return frozenset(door.text(printed).split("\n")) & frozenset(words)
+
+
+WINDOW = 300
+RELEASES = 20
+
+_DRIVERS = (
+    "*.py diff=python\n*.pyi diff=python\n"
+    + "".join(f"*.{end} diff=cpp\n" for end in ("c", "cc", "cpp", "cu", "cuh", "cxx", "h", "hpp"))
+)  # fmt: skip
+_RECORD = "\x01"
+_FILE = re.compile(r"\+\+\+ b/(.*)")
+_HEADED_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)")
+
+Changes = Sequence[tuple[str, str, str]]
+"""Commit, path, and the heading of a hunk."""
+
+
+_LOOK = (
+    "-p", "--unified=0", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv",
+    "--src-prefix=a/", "--dst-prefix=b/",
+)  # fmt: skip
+
+
+def release_changes(
+    git_dir: Path, commits: Sequence[str], paths: Sequence[str], *, scratch: Path
+) -> tuple[int, Changes] | None:
+    """Return how many steps from release to release were looked at, and what they did to the paths.
+
+    `commits` are the releases at hand, the oldest first; None where there is no step.
+    """
+    last = commits[-RELEASES - 1 :]
+    if len(last) < 2:
+        return None
+    found: list[tuple[str, str, str]] = []
+    for old, new in pairwise(last):
+        arguments = ["--literal-pathspecs", *_with_drivers(scratch), "diff", *_LOOK, old, new]
+        printed = door.text(door.output([*arguments, "--", *paths], git_dir=git_dir))
+        found += _read(f"{_RECORD}{new}\n{printed}")
+    return len(last) - 1, found
+
+
+def _with_drivers(scratch: Path) -> tuple[str, str]:
+    attributes = scratch / "attributes"
+    attributes.write_text(_DRIVERS)
+    return "-c", f"core.attributesFile={attributes}"
+
+
+def recent_changes(
+    git_dir: Path, commit: str, paths: Sequence[str], *, scratch: Path
+) -> tuple[int, Changes] | None:
+    """Return how many commits before a state were looked at, and what they did to the paths.
+
+    None where history or contents are not at hand, as in a partial clone.
+    """
+    try:
+        first = _count(git_dir, commit)
+        if first < 2:
+            return None
+        window = min(WINDOW, first - 1)
+        arguments = [
+            "--literal-pathspecs", *_with_drivers(scratch), "log", "--first-parent", "-m", *_LOOK,
+            f"--format=tformat:{_RECORD}%H", f"{commit}~{window}..{commit}", "--", *paths,
+        ]  # fmt: skip
+        printed = door.output(arguments, git_dir=git_dir)
+    except PatchmgrError:
+        return None
+    return window, tuple(_read(door.text(printed)))
+
+
+def _count(git_dir: Path, commit: str) -> int:
+    arguments = ["rev-list", "--first-parent", "--count", f"--max-count={WINDOW + 1}", commit, "--"]
+    return int(door.output(arguments, git_dir=git_dir))
+
+
+def _read(printed: str) -> list[tuple[str, str, str]]:
+    found: list[tuple[str, str, str]] = []
+    commit = path = ""
+    for line in printed.split("\n"):
+        if line.startswith(_RECORD):
+            commit, path = line[1:], ""
+        elif line.startswith("+++ "):
+            match = _FILE.match(line)
+            path = match[1] if match else ""
+        elif line.startswith("@@ ") and path:
+            match = _HEADED_HUNK.match(line)
+            if match is not None:
+                found.append((commit, path, match[1]))
+    return found
+
 
 _FORM = (
     "--full-index", "--find-renames=50%", "-l0", "--no-ext-diff", "--no-textconv",

@@ -15,9 +15,8 @@ from patchmgr.plumbing.checkout import Checkout, Standing
 from patchmgr.plumbing.clones import Indexed
 from patchmgr.plumbing.conversion import Content, is_attributes
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.replacements import Exchange, Replacement
 from patchmgr.plumbing.same_names import refuse_same_names
-from patchmgr.plumbing.target import Target
+from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import time
-from collections.abc import Iterator
+import zlib
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
+from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
-from patchmgr.formats.operations import read_operation, write_operation
+from patchmgr.formats.paths import check_path
 from patchmgr.model.operation import (
     KeptFile,
     Operation,
@@ -24,14 +28,115 @@ from patchmgr.model.operation import (
     TurnedRef,
     TurnedTarget,
 )
-from patchmgr.plumbing.contents import Contents
+from patchmgr.plumbing.durable import write_synced
 from patchmgr.plumbing.journal import PRIVATE, Change
 from patchmgr.plumbing.plain_files import folder_names, read_plain
 
 if TYPE_CHECKING:
     from patchmgr.plumbing.applied import FileState, Record
-    from patchmgr.plumbing.checkout import Checkout
-    from patchmgr.plumbing.steps import CheckoutStep, Edit
+    from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Edit
+
+FORMAT = 1
+# Private files that a command may change; nothing else below `.patchmgr` is a file of people.
+_WORK = ".patchmgr/rebase/"
+
+
+def write_operation(operation: Operation) -> bytes:
+    """Return an entry of the log."""
+    document = {"format": FORMAT, **msgspec.to_builtins(operation)}
+    return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
+
+
+def read_operation(raw: bytes, *, name: str) -> Operation:
+    """Read an entry; raise "broken-workspace" where it is not as it should be.
+
+    The log may have come with a workspace of somebody else, so nothing in it is believed.
+    """
+    try:
+        document = parse_json(raw)
+        if document["format"] != FORMAT:
+            raise ValueError("format")
+        operation = msgspec.convert(document, Operation)
+        paths = [file.path.removeprefix(_WORK) for file in operation.files]
+        for path in (*paths, *(file.path for one in operation.targets for file in one.files)):
+            check_path(path, what="the path")
+    except (ValueError, KeyError, TypeError, PatchmgrError) as fault:
+        hint = "delete .patchmgr/log to forget what was done before"
+        raise PatchmgrError("broken-workspace", f"{name} cannot be read", (hint,)) from fault
+    return operation
+
+
+_LEVEL = 1  # of compression: what is kept is rarely read
+LARGEST = 1 << 30
+
+
+class Contents:
+    """A folder of contents below a root; what is there is never written again."""
+
+    def __init__(self, root: Path, path: str) -> None:
+        self._root, self._path = root, path
+        self._folder = root / path
+
+    def keep(self, content: bytes) -> str:
+        """Keep a content and return its sha256 (64 hex)."""
+        name = hashlib.sha256(content).hexdigest()
+        place = self._place(name)
+        if not place.exists():
+            self._refuse_links(name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            beside = place.with_name(f"{name}.new")
+            write_synced(beside, zlib.compress(content, _LEVEL))
+            os.replace(beside, place)
+        return name
+
+    def _refuse_links(self, name: str) -> None:
+        """Refuse to write through a link: the folder may have come with a workspace."""
+        at = self._root
+        for part in (*self._path.split("/"), name[:2]):
+            at = at / part
+            if at.is_symlink():
+                raise PatchmgrError("unsafe-path", f"{self._path} leads through a symbolic link")
+
+    def has(self, name: str) -> bool:
+        """Say whether a content is kept."""
+        return self._place(name).exists()
+
+    def read(self, name: str) -> bytes:
+        """Return a content; raise PatchmgrError "forgotten" where it is not there, or not whole."""
+        try:
+            unpacking = zlib.decompressobj()
+            content = unpacking.decompress(self._place(name).read_bytes(), LARGEST)
+        except (OSError, zlib.error) as fault:
+            raise _forgotten(name) from fault
+        if hashlib.sha256(content).hexdigest() != name:
+            raise _forgotten(name)
+        return content
+
+    def size(self) -> int:
+        """Return how many bytes are on disk."""
+        return sum(path.stat().st_size for path in self._files())
+
+    def keep_only(self, names: Collection[str]) -> None:
+        """Delete all other contents."""
+        for path in list(self._files()):
+            if path.name not in names:
+                with suppress(OSError):
+                    path.unlink()
+
+    def _place(self, name: str) -> Path:
+        return self._folder / name[:2] / name
+
+    def _files(self) -> Iterator[Path]:
+        with suppress(OSError):
+            for folder in sorted(self._folder.iterdir()):
+                if not folder.is_symlink():
+                    yield from folder.iterdir()
+
+
+def _forgotten(name: str) -> PatchmgrError:
+    message = f"the content {name[:12]} of an older state is not kept any more"
+    return PatchmgrError("forgotten", message, ("patchmgr log lists what is",))
+
 
 BY_HAND = "(edits by hand)"
 LOG = f"{PRIVATE}/log"
@@ -211,7 +316,7 @@ def _checkout_steps(change: Change) -> tuple[CheckoutStep, ...]:
     """Return what a change does to checkouts; most do nothing to any."""
     if not change.steps:
         return ()
-    from patchmgr.plumbing.steps import CheckoutStep
+    from patchmgr.plumbing.checkout import CheckoutStep
 
     return tuple(step for step in change.steps if isinstance(step, CheckoutStep))
 

@@ -17,7 +17,7 @@ from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import AppliedFile, FileState, Record, state_of
 from patchmgr.plumbing.checkout import Checkout, Exchange, Replacement
 from patchmgr.plumbing.conversion import Content
-from patchmgr.plumbing.replacements import parents_of
+from patchmgr.plumbing.target import parents_of
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 

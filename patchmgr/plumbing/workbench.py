@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import subprocess
 import tempfile
 import zlib
 from collections.abc import Sequence
@@ -12,10 +13,137 @@ from contextlib import suppress
 from pathlib import Path
 
 from patchmgr.model.ids import blob_id
+from patchmgr.plumbing import door
 from patchmgr.plumbing.closing import Closing
-from patchmgr.plumbing.made import Made
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.plumbing.read_ahead import MOST, ReadAhead
+
+MOST_HELD = 1 << 26  # bytes
+
+
+class Made(Closing):
+    """Contents by id; at most so many bytes of them are held in memory."""
+
+    def __init__(self, folder: Path, *, most_held: int = MOST_HELD) -> None:
+        self._folder = folder
+        self._most_held = most_held
+        self._held: dict[str, bytes] = {}
+        self._size = 0
+        self._laid: dict[str, tuple[int, int]] = {}
+        self._file: int | None = None
+        self._end = 0
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._held or name in self._laid
+
+    def get(self, name: str) -> bytes | None:
+        """Return a content, None where there is none of that id."""
+        if name not in self._laid:
+            return self._held.get(name)
+        assert self._file is not None
+        start, size = self._laid[name]
+        content = os.pread(self._file, size, start)
+        assert len(content) == size
+        return content
+
+    def add(self, name: str, content: bytes) -> None:
+        """Keep a content; raise OSError where older ones must go to a disk that is full."""
+        if name in self:
+            return
+        self._held[name] = content
+        self._size += len(content)
+        while self._size > self._most_held and len(self._held) > 1:
+            self._lay_down(next(iter(self._held)))
+
+    def _lay_down(self, name: str) -> None:
+        if self._file is None:
+            with tempfile.TemporaryFile(dir=self._folder) as file:
+                self._file = os.dup(file.fileno())
+        content = self._held[name]
+        written = 0
+        while written < len(content):
+            written += os.pwrite(self._file, content[written:], self._end + written)
+        self._laid[name] = self._end, len(content)
+        self._end += len(content)
+        self._size -= len(content)
+        del self._held[name]
+
+    def close(self) -> None:
+        """Forget all."""
+        if self._file is not None:
+            os.close(self._file)
+        self._file = None
+        self._held, self._laid, self._size, self._end = {}, {}, 0, 0
+
+
+MOST = 500  # blobs
+_MOST_BYTES = 64 << 20  # of the file, beyond which it ends
+_HEAD = 64  # bytes that the line before a blob has at most
+
+
+class ReadAhead(Closing):
+    """Reads blobs in the order in which they will be asked for.
+
+    What has not come yet, or not at all, is nobody's loss: it is read in another way.
+    """
+
+    def __init__(self, git_dir: Path, blobs: Sequence[str], scratch: Path) -> None:
+        self._places: dict[str, tuple[int, int]] = {}
+        self._wanted = frozenset(blobs)
+        self._at = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._file = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - until it is closed
+        try:
+            self._start(git_dir, blobs, scratch)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, git_dir: Path, blobs: Sequence[str], scratch: Path) -> None:
+        with tempfile.TemporaryFile(dir=scratch) as names:
+            names.write("".join(f"{blob}\n" for blob in blobs).encode())
+            names.seek(0)
+            self._process = subprocess.Popen(
+                door.command(["cat-file", "--batch"], git_dir),
+                stdin=names,
+                stdout=self._file,
+                stderr=subprocess.DEVNULL,
+                env=door.clean_environment(),
+            )
+
+    def get(self, blob: str) -> bytes | None:
+        """Return a blob's content, None where it is not there yet."""
+        if blob not in self._wanted:
+            return None
+        while blob not in self._places:
+            if not self._advance():
+                return None
+        start, size = self._places[blob]
+        content = os.pread(self._file.fileno(), size, start)
+        return content if len(content) == size else None
+
+    def _advance(self) -> bool:
+        """Look at the next blob of the file, if its line is there."""
+        head, is_there, _ = os.pread(self._file.fileno(), _HEAD, self._at).partition(b"\n")
+        if not is_there or self._at > _MOST_BYTES:
+            return False
+        words = head.split()
+        start = self._at + len(head) + 1
+        if len(words) == 3:
+            self._places[words[0].decode()] = start, int(words[2])
+            self._at = start + int(words[2]) + 1
+        else:  # nobody has it
+            self._at = start
+        return True
+
+    def close(self) -> None:
+        """End git and forget the file."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+        with suppress(OSError):
+            self._file.close()
+
 
 _CONFIG = """\
 [core]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing.pushes import remote_refs
+from patchmgr.plumbing.committing import remote_refs
 from tests.commands.conftest import Answer
 from tests.commands.scenes import Stage, one_line
 from tests.conftest import Repository

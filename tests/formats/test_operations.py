@@ -7,7 +7,6 @@ import json
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.operations import read_operation, write_operation
 from patchmgr.model.operation import (
     KeptFile,
     Operation,
@@ -17,6 +16,7 @@ from patchmgr.model.operation import (
     TurnedRef,
     TurnedTarget,
 )
+from patchmgr.plumbing.operations import read_operation, write_operation
 from tests.tables import table
 
 SHA, COMMIT = "a" * 64, "b" * 40

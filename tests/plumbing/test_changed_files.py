@@ -8,7 +8,7 @@ from pathlib import Path
 from patchmgr.engines.relocation_files import is_of
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.changed_files import changed_files, readable_files
+from patchmgr.plumbing.diffs import changed_files, readable_files
 from patchmgr.plumbing.workbench import Workbench
 from tests.conftest import Repository
 

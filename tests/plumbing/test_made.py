@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing.made import Made
+from patchmgr.plumbing.workbench import Made
 
 
 def test_contents_come_back_as_they_were_from_memory_and_from_the_file(tmp_path: Path) -> None:

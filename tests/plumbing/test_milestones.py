@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing.milestones import every_commit, tagged_releases, tags_of
+from patchmgr.plumbing.git_upstream import every_commit, tagged_releases, tags_of
 from tests.conftest import Repository
 
 

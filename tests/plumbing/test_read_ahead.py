@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing import read_ahead
-from patchmgr.plumbing.read_ahead import MOST, ReadAhead
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing import workbench
+from patchmgr.plumbing.workbench import MOST, ReadAhead, Workbench
 from tests.conftest import Repository
 
 MISSING = "1" * 40
@@ -70,7 +69,7 @@ def test_too_much_is_not_read_to_its_end(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = blobs(repository)
-    monkeypatch.setattr(read_ahead, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(workbench, "_MOST_BYTES", 1000)
     with ReadAhead(repository.root / ".git", [names["d"], names["a"]], tmp_path) as ahead:
         assert read(ahead, names["d"]) == FILES["d"]
         assert read(ahead, names["a"]) is None

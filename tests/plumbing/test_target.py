@@ -14,8 +14,7 @@ import pytest
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.plumbing.applied import state_of
-from patchmgr.plumbing.replacements import Exchange, Replacement
-from patchmgr.plumbing.target import Target
+from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkTree
 
 FILES = {"a": b"old a", "b": b"old b", "gone": b"precious"}

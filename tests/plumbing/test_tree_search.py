@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from patchmgr.plumbing.tree_search import importing_files, known_words
+from patchmgr.plumbing.diffs import importing_files, known_words
 from tests.conftest import Repository
 
 FILES = {
