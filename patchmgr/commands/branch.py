@@ -38,8 +38,8 @@ from patchmgr.plumbing.committing import (
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.namespaces import claim
-from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs, ref_value
+from patchmgr.plumbing.objects import ObjectReader, object_named
+from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Workspace
 
@@ -217,7 +217,7 @@ class _Place(Struct, frozen=True):
 
     def value(self, name: str) -> str | None:
         """Return what a ref of the workspace names here, None where there is none."""
-        return ref_value(self.git_dir, self.workspace.ref_at(self.git_dir, name))
+        return object_named(self.git_dir, self.workspace.ref_at(self.git_dir, name))
 
     def move(self, moves: Sequence[RefMove]) -> None:
         """Move refs of the workspace."""

@@ -25,7 +25,6 @@ from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.forks import (
     commit_dates,
     commit_named,
-    is_ancestor,
     newest,
     own_commits,
     range_ends,
@@ -34,7 +33,7 @@ from patchmgr.plumbing.forks import (
     tree_changes,
 )
 from patchmgr.plumbing.git_upstream import HEAD, GitUpstream
-from patchmgr.plumbing.history import GitHistory
+from patchmgr.plumbing.history import GitHistory, is_ancestor
 from patchmgr.plumbing.merges import PastMerge
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, present_blobs

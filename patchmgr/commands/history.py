@@ -20,9 +20,9 @@ from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import FileState, Record, read_record, state_of
 from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Exchange, Replacement, serves
 from patchmgr.plumbing.clones import open_clone
+from patchmgr.plumbing.objects import object_named
 from patchmgr.plumbing.operations import record_digest
 from patchmgr.plumbing.shifts import found_file
-from patchmgr.plumbing.stores import ref_value
 from patchmgr.store import Change, RefPlan, Told, Workspace
 
 
@@ -183,7 +183,7 @@ def _refs(workspace: Workspace, chosen: Sequence[Operation], *, is_back: bool) -
 
 
 def _stands_at(workspace: Workspace, store: Path, name: str, old: str | None) -> bool:
-    return (store / "HEAD").exists() and ref_value(store, workspace.ref_at(store, name)) == old
+    return (store / "HEAD").exists() and object_named(store, workspace.ref_at(store, name)) == old
 
 
 class _Targets:

@@ -18,8 +18,9 @@ from patchmgr.engines.review import judge_of, texts_of, with_owners
 from patchmgr.model.footprint import FileChange, Footprint
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.snapshot import GITLINK, Entry
-from patchmgr.plumbing.diffs import changed_lines, numstat, renamed_paths
+from patchmgr.plumbing.diffs import changed_lines, numstat
 from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.history import renamed_paths
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.shelf import Shelf
 from patchmgr.plumbing.workbench import Workbench
@@ -35,7 +36,7 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
         draft = Draft(ready.author, b"footprint\n", carried.changes)
         base = floor(session, ready, bench, outlook, wishes=wishes)
         head = write_commits(bench, base, [draft])[0]
-        renames = renamed_paths(bench.git_dir, base, head)
+        renames = {new: old for old, new in renamed_paths(bench.git_dir, base, head).items()}
         changes = _changes(bench, tree, carried.changes, renames)
         texts = texts_of(changes, changed_lines(bench.git_dir, base, head))
         own = read_settings(session.workspace, name).labels

@@ -19,6 +19,7 @@ from patchmgr.plumbing import door
 from patchmgr.plumbing.applied import Record
 from patchmgr.plumbing.checkout import Checkout, Standing
 from patchmgr.plumbing.clones import open_clone
+from patchmgr.plumbing.history import is_ancestor
 from patchmgr.plumbing.target import Target
 from patchmgr.store import PRIVATE, Workspace
 
@@ -107,7 +108,7 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
     if record is None:
         return None
     if record.head is not None:
-        return record if checkout.clone.is_ancestor(record.head, head) else None
+        return record if is_ancestor(checkout.clone.git_dir, record.head, head) else None
     index = checkout.clone.index()
     is_in = any(
         stands is Standing.PATCHED

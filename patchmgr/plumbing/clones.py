@@ -13,6 +13,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import door
 from patchmgr.plumbing.conversion import AS_THE_USER, Conversion
+from patchmgr.plumbing.objects import object_named
 
 _DIRECTORIES = ("--git-common-dir", "--absolute-git-dir")  # the shared one, the private one
 _UNFINISHED = {
@@ -63,17 +64,10 @@ class Clone(Struct, frozen=True, dict=True):
 
     def head(self) -> str:
         """Return the commit that is checked out; raise PatchmgrError where there is none."""
-        arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
-        code, printed = door.run(arguments, git_dir=self.private, good=(0, 1, 128))
-        if code:
+        commit = object_named(self.private, "HEAD^{commit}")
+        if commit is None:
             raise PatchmgrError("usage", f"{self.root} has no commit checked out")
-        return printed.decode().strip()
-
-    def is_ancestor(self, old: str, new: str) -> bool:
-        """Say whether a commit is another one, or among those before it."""
-        arguments = ["merge-base", "--is-ancestor", old, new]
-        code, _ = door.run(arguments, git_dir=self.git_dir, good=(0, 1, 128))
-        return code == 0
+        return commit
 
     def unfinished(self) -> str | None:
         """Return what git has not finished in this work tree, None where nothing is."""

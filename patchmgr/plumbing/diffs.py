@@ -10,10 +10,9 @@ from pathlib import Path
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import door
+from patchmgr.plumbing.history import raw_changes
 from patchmgr.plumbing.renames import present_blobs
 from patchmgr.plumbing.workbench import Workbench
-
-_ABSENT = "000000"
 
 Versions = Mapping[str, tuple["Entry | None", Entry]]
 
@@ -25,13 +24,11 @@ def changed_files(git_dir: Path, old: str, new: str) -> Versions:
     """
     arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     printed = door.output([*arguments, "--diff-filter=AMT", old, new], git_dir=git_dir)
-    fields = door.text(printed).split("\0")
     found: dict[str, tuple[Entry | None, Entry]] = {}
-    for meta, path in zip(fields[0::2], fields[1::2], strict=False):
-        old_mode, new_mode, old_id, new_id, _ = meta.removeprefix(":").split(" ")
-        if new_mode in FILE_MODES:
-            before = Entry(old_mode, old_id) if old_mode in FILE_MODES else None
-            found[path] = before, Entry(new_mode, new_id)
+    for path, before, after in raw_changes(door.text(printed)):
+        if after is not None and after.mode in FILE_MODES:
+            is_file = before is not None and before.mode in FILE_MODES
+            found[path] = before if is_file else None, after
     return found
 
 
@@ -252,14 +249,6 @@ def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] |
             path = next(fields)
         found[path] = None if added == "-" else (int(added), int(removed))
     return found
-
-
-def renamed_paths(git_dir: Path, old: str, new: str) -> Mapping[str, str]:
-    """Return new path to old path of the files that move between two trees (50 % alike)."""
-    arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
-    printed = door.output([*arguments, "--diff-filter=R", old, new], git_dir=git_dir)
-    fields = door.text(printed).split("\0")
-    return dict(zip(fields[2::3], fields[1::3], strict=False))
 
 
 def changed_lines(

@@ -25,8 +25,8 @@ def write_synced(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def sync_folder(path: Path) -> None:
-    """Wait until the disk has the names of a folder."""
+def synced(path: Path) -> None:
+    """Wait until the disk has a file, or the names of a folder."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

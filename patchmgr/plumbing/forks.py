@@ -17,7 +17,8 @@ from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import door
 from patchmgr.plumbing.clones import find_git_dir
-from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.history import raw_changes
+from patchmgr.plumbing.objects import ObjectReader, object_named
 
 # All that the repository's own configuration (format.*, diff.*, i18n.*) could change.
 _FORM = (
@@ -76,11 +77,10 @@ def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
 
 def tree_named(git_dir: Path, name: str) -> str:
     """Return the tree of a commit, tag, branch or tree id; raise PatchmgrError "unknown-ref"."""
-    arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}"]
-    code, printed = door.run(arguments, git_dir=git_dir, good=(0, 1, 128))
-    if code:
+    tree = object_named(git_dir, f"{name}^{{tree}}")
+    if tree is None:
         raise PatchmgrError("unknown-ref", f"{git_dir} has no tree {shown(name)}")
-    return printed.decode().strip()
+    return tree
 
 
 def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
@@ -110,18 +110,16 @@ def _checked_out(repository: Path) -> str:
     return door.text(printed).strip()
 
 
-_ABSENT = "000000"
 PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
 
 
 def commit_named(git_dir: Path, name: str, repository: Path) -> str:
     """Return the commit of a name; raise PatchmgrError "unknown-ref"."""
-    arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
-    code, printed = door.run(arguments, git_dir=git_dir, good=(0, 1, 128))
-    if code:
+    commit = object_named(git_dir, f"{name}^{{commit}}")
+    if commit is None:
         hints = (f"git -C {repository} branch --all",)
         raise PatchmgrError("unknown-ref", f"{repository} has no commit {shown(name)}", hints)
-    return printed.decode().strip()
+    return commit
 
 
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
@@ -159,12 +157,6 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
     return {commit: tuple(parents) for commit, *parents in words}
 
 
-def is_ancestor(git_dir: Path, old: str, new: str) -> bool:
-    """Say whether a commit is another one, or among those before it."""
-    arguments = ["merge-base", "--is-ancestor", old, new]
-    return door.run(arguments, git_dir=git_dir, good=(0, 1))[0] == 0
-
-
 def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
     """Return those of the commits that no other one of them reaches."""
     if len(set(commits)) == 1:
@@ -185,22 +177,13 @@ def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Chang
     data = "".join(f"{old} {new}\n" for old, new in pairs).encode()
     printed = door.text(door.output(arguments, git_dir=git_dir, data=data))
     found: list[dict[str, tuple[Entry | None, Entry | None]]] = []
-    at = 0
-    while at < len(printed):
-        if printed[at] != ":":
-            at = printed.index("\n", at) + 1
-            found.append({})
-            continue
-        middle = printed.index("\0", at)
-        end = printed.index("\0", middle + 1)
-        old_mode, new_mode, old, new, _ = printed[at + 1 : middle].split(" ")
-        found[-1][printed[middle + 1 : end]] = (_entry(old_mode, old), _entry(new_mode, new))
-        at = end + 1
+    fields = printed.split("\0")
+    for at in range(0, len(fields), 2):
+        found.extend({} for _ in range(fields[at].count("\n")))  # a line for each two trees
+        meta = fields[at].rpartition("\n")[2]
+        for path, before, after in raw_changes("\0".join([meta, *fields[at + 1 : at + 2]])):
+            found[-1][path] = before, after
     return tuple(found)
-
-
-def _entry(mode: str, blob: str) -> Entry | None:
-    return None if mode == _ABSENT else Entry(mode, blob)
 
 
 class Told(Struct, frozen=True):

@@ -68,12 +68,9 @@ class GitHistory(Struct, frozen=True):
             return None
         head, _, subject = door.text(printed).partition("\n")
         commit = head.removeprefix("commit ")
-        inside = self._is_in(commit, self.target) and not self._is_in(commit, self.base)
+        inside = is_ancestor(self.git_dir, commit, self.target)
+        inside = inside and not is_ancestor(self.git_dir, commit, self.base)
         return (commit, subject.rstrip("\n")) if inside else None
-
-    def _is_in(self, commit: str, end: str) -> bool:
-        arguments = ["merge-base", "--is-ancestor", commit, end]
-        return door.run(arguments, git_dir=self.git_dir, good=(0, 1))[0] == 0
 
     def count(self) -> int:
         """Return the number of commits in the target that are not in the base."""
@@ -186,14 +183,14 @@ class ReleaseHistory(Struct, frozen=True):
     def _changes(self, old: str, new: str, paths: Sequence[str]) -> dict[str, Entry | None]:
         arguments = ["--literal-pathspecs", "diff-tree", "-r", "-z", "--raw", "--no-renames"]
         printed = door.output([*arguments, old, new, "--", *paths], git_dir=self.git_dir)
-        return dict(_changes(door.text(printed)))
+        return _after(door.text(printed))
 
 
 def _step(record: str) -> Step:
     """Read one record: three lines, then (after a NUL or a line feed) raw changes."""
     commit, author, rest = record.split("\n", 2)
     subject, _, raw = rest.partition("\x00")
-    return Step(commit, subject, author, dict(_changes(raw.lstrip("\n"))))
+    return Step(commit, subject, author, _after(raw))
 
 
 def _touching(steps: Iterable[Step], paths: frozenset[str]) -> Iterator[Step]:
@@ -216,17 +213,40 @@ def _folders(path: str) -> Iterator[str]:
         at = path.find("/", at + 1)
 
 
-def _changes(raw: str) -> Iterator[tuple[str, Entry | None]]:
-    fields = raw.split("\x00")
-    for at in range(0, len(fields) - 1, 2):
-        _, new_mode, _, new_id, _ = fields[at].lstrip("\n").split(" ")
-        yield fields[at + 1], None if new_mode == _ABSENT else Entry(new_mode, new_id)
+def _after(raw: str) -> dict[str, Entry | None]:
+    return {path: new for path, _, new in raw_changes(raw)}
+
+
+def raw_changes(printed: str) -> Iterator[tuple[str, Entry | None, Entry | None]]:
+    """Yield path, old and new file of each change that git printed with `--raw -z`."""
+    fields = printed.split("\x00")
+    for meta, path in zip(fields[0::2], fields[1::2], strict=False):
+        old_mode, new_mode, old, new, _ = meta.lstrip("\n:").split(" ")
+        yield path, _entry(old_mode, old), _entry(new_mode, new)
+
+
+def _entry(mode: str, blob: str) -> Entry | None:
+    return None if mode == _ABSENT else Entry(mode, blob)
 
 
 def changed_paths(git_dir: Path, old: str, new: str) -> tuple[list[str], list[str]]:
     """Return the paths that are only in the old tree, and those only in the new one."""
     arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--diff-filter=AD", old, new]
-    fields = door.text(door.output(arguments, git_dir=git_dir)).split("\x00")
-    pairs = list(zip(fields[0::2], fields[1::2], strict=False))
-    gone = [path for meta, path in pairs if meta.endswith("D")]
-    return gone, [path for meta, path in pairs if meta.endswith("A")]
+    rows = list(raw_changes(door.text(door.output(arguments, git_dir=git_dir))))
+    return [p for p, _, after in rows if after is None], [
+        p for p, before, _ in rows if before is None
+    ]
+
+
+def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:
+    """Return old path to new path of the files that move between two trees (50 % alike)."""
+    arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
+    printed = door.output([*arguments, "--diff-filter=R", old, new], git_dir=git_dir)
+    fields = door.text(printed).split("\x00")
+    return dict(zip(fields[1::3], fields[2::3], strict=False))
+
+
+def is_ancestor(git_dir: Path, old: str, new: str) -> bool:
+    """Say whether a commit is another one, or among those before it."""
+    arguments = ["merge-base", "--is-ancestor", old, new]
+    return door.run(arguments, git_dir=git_dir, good=(0, 1, 128))[0] == 0

@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
 from patchmgr.model.ids import is_full_id
-from patchmgr.plumbing.durable import sync_folder, uninterrupted, unwritable, write_synced
+from patchmgr.plumbing.durable import synced, uninterrupted, unwritable, write_synced
 from patchmgr.plumbing.plain_files import read_json
 
 LOCK = "upstream.lock"
@@ -166,7 +166,7 @@ class Journal:
         beside = staging / "journal.json"
         write_synced(beside, json.dumps(document).encode())
         beside.replace(self._root / _JOURNAL)
-        sync_folder(self._root / PRIVATE)
+        synced(self._root / PRIVATE)
 
     def _drop(self, made: Sequence[Path], ready: Mapping[str, Step]) -> None:
         """Forget a change of which nothing was moved: its journal first."""
@@ -221,7 +221,7 @@ class Journal:
             for path in journal.spent:
                 (self._root / path).unlink(missing_ok=True)
             for folder in folders:
-                sync_folder(folder)
+                synced(folder)
             (self._root / _JOURNAL).unlink()
         except OSError as fault:
             left = "a part was, and the next patchmgr command here finishes it"

@@ -140,6 +140,13 @@ class ObjectReader(Closing):
         return known
 
 
+def object_named(git_dir: Path, name: str) -> str | None:
+    """Return the object that a name stands for, a tag object too, None where there is none."""
+    arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
+    code, printed = door.run(arguments, git_dir=git_dir, good=(0, 1, 128))
+    return None if code else printed.decode().strip()
+
+
 def _tree_entries(content: bytes) -> Iterator[tuple[str, tuple[str, str]]]:
     at = 0
     while at < len(content):

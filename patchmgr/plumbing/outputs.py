@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.durable import sync_folder, unwritable, write_synced
+from patchmgr.plumbing.durable import synced, unwritable, write_synced
 
 _BESIDE = ".patchmgr-new"
 
@@ -32,7 +32,7 @@ def refresh_folder(
             beside = target.with_name(target.name + _BESIDE)
             write_synced(beside, content)
             os.replace(beside, target)
-        sync_folder(place)
+        synced(place)
         tops = {path.partition("/")[0] for path in files}
         for name in sorted(set(os.listdir(place)) - tops):
             _delete(place / name)

@@ -10,9 +10,8 @@ from patchmgr.formats.paths import refusal
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.ports import History
 from patchmgr.model.snapshot import FILE_MODES, Entry
-from patchmgr.plumbing import door
 from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.plumbing.history import changed_paths
+from patchmgr.plumbing.history import changed_paths, renamed_paths
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.workbench import Workbench
 
@@ -142,11 +141,7 @@ def _renamed(
     # base names first.
     before = write_commits(bench, None, [Draft(_NOBODY, b"base\n", dict(old))])[0]
     after = write_commits(bench, None, [Draft(_NOBODY, b"onto\n", dict(new))])[0]
-    arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
-    fields = door.text(
-        door.output([*arguments, "--diff-filter=R", before, after], git_dir=bench.git_dir)
-    ).split("\x00")
-    return dict(zip(fields[1::3], fields[2::3], strict=False))
+    return renamed_paths(bench.git_dir, before, after)
 
 
 def _name(path: str) -> str:

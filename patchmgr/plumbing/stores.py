@@ -17,6 +17,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import door
 from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.durable import synced
 
 _DAY = 24 * 60 * 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -106,13 +107,6 @@ def is_ref_name(name: str) -> bool:
     return door.run(["check-ref-format", name], good=(0, 1))[0] == 0
 
 
-def ref_value(git_dir: Path, name: str) -> str | None:
-    """Return the object that a ref names, a tag object too, None where there is no such ref."""
-    arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
-    code, printed = door.run(arguments, git_dir=git_dir, good=(0, 1, 128))
-    return None if code else printed.decode().strip()
-
-
 def references(store: Path, prefix: str) -> dict[str, str]:
     """Return ref name (below the prefix) to id; reads no object, which may be missing."""
     return {name.removeprefix(prefix): commit for name, commit, _ in listed(store, prefix)}
@@ -162,13 +156,5 @@ def adopt_pack(store: Path, bench: Path) -> None:
         for suffix in (".pack", ".rev", ".idx"):
             source = index.with_suffix(suffix)
             if source.exists():
-                _sync(source)
+                synced(source)
                 source.replace(target / source.name)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

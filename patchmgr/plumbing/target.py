@@ -25,7 +25,7 @@ from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import FileState, Record, read_record, record_document, state_of
 from patchmgr.plumbing.durable import (
     held,
-    sync_folder,
+    synced,
     uninterrupted,
     unwritable,
     write_synced,
@@ -355,7 +355,7 @@ class Target:
         beside = self._staging / _JOURNAL
         write_synced(beside, json.dumps(journal).encode())
         os.replace(beside, self._folder / _JOURNAL)
-        sync_folder(self._folder)
+        synced(self._folder)
 
     def _has_begun(self, rows: Sequence[Sequence[Any]]) -> bool:
         """Say whether a file may have been moved or deleted, or what comes after the files."""
@@ -373,7 +373,7 @@ class Target:
         """
         with suppress(FileNotFoundError):  # a rename: it takes no space
             os.replace(self._staging / _DROPPED, self._folder / _JOURNAL)
-            sync_folder(self._folder)
+            synced(self._folder)
         for _, beside, _, _ in journal["files"]:
             if beside is not None:
                 self.tree.remove(beside)

@@ -260,7 +260,7 @@ def test_a_store_that_cannot_be_written_is_reported(
         raise OSError(28, "No space left on device")
 
     path = sdist(tmp_path, {"a": b"1"})
-    monkeypatch.setattr("patchmgr.plumbing.stores._sync", fail)
+    monkeypatch.setattr("patchmgr.plumbing.stores.synced", fail)
     fault = refusal(store, release(path), path)
     assert (fault.kind, fault.message) == (
         "cache",
