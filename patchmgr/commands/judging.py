@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from msgspec import ValidationError, convert, to_builtins
 
-from patchmgr.engines import review
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.gating.words import Words
 from patchmgr.engines.review import Judge
 from patchmgr.model.gating import ChangedSite
+from patchmgr.plumbing.answers import Answers
 from patchmgr.plumbing.in_parallel import in_parallel
-from patchmgr.plumbing.shelf import Shelf, key_of, program_key
 
 Sites = tuple[ChangedSite, ...]
 _GENERAL = "general"
@@ -35,22 +33,21 @@ def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
 
 @contextmanager
 def judging(
-    judge: Judge, texts: Sequence[Texts], shelf: Shelf
+    judge: Judge, texts: Sequence[Texts], answers: Answers
 ) -> Iterator[Callable[[], list[Sites]]]:
-    """Start to judge what is not on the shelf; what is given returns the sites of every file."""
-    engine = program_key(Path(review.__file__).parent, "**/*.py")
-    words = to_builtins(judge.words)
-    rules = key_of((engine, words, sorted(judge.defaults.items(), key=repr)))
-    keys = [key_of((rules, t.path, t.old, t.new, t.hunks)) for t in texts]
-    known = [_sites(shelf.get(key)) for key in keys]
+    """Start to judge what no run before did; what is given returns the sites of every file."""
+    rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
+    questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]
+    known = [_sites(answers.get(question)) for question in questions]
     open_ = [t for t, sites in zip(texts, known, strict=True) if sites is None]
     with in_parallel(judge, open_) as judged:
 
         def answer() -> list[Sites]:
             found = iter(judged())
             results = [next(found) if sites is None else sites for sites in known]
-            for key, sites in zip(keys, results, strict=True):
-                shelf.keep(key, to_builtins(sites))
+            for question, sites, was in zip(questions, results, known, strict=True):
+                if was is None:
+                    answers.put(question, to_builtins(sites))
             return results
 
         yield answer
@@ -59,6 +56,6 @@ def judging(
 def _sites(value: Any) -> Sites | None:
     """Return sites that were kept as plain values, None where the value is nothing of the kind."""
     try:
-        return convert(value, Sites)
+        return None if value is None else convert(value[0], Sites)
     except ValidationError:
         return None

@@ -18,11 +18,11 @@ from patchmgr.engines.review import judge_of, texts_of, with_owners
 from patchmgr.model.footprint import FileChange, Footprint
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.plumbing.answers import Answers
 from patchmgr.plumbing.diffs import changed_lines, numstat
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.history import renamed_paths
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.shelf import Shelf
 from patchmgr.plumbing.workbench import Workbench
 
 
@@ -41,8 +41,8 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
         texts = texts_of(changes, changed_lines(bench.git_dir, base, head))
         own = read_settings(session.workspace, name).labels
         words = words_of(ready.record.upstream, own)
-        shelf = Shelf("reports", f"{session.workspace.root} {name}")
-        with judging(judge_of(changes, words), texts, shelf) as judged:
+        answers = Answers()
+        with judging(judge_of(changes, words), texts, answers) as judged:
             out = [o for o in carried.outcomes if o.verdict is Verdict.SKIPPED]
             skipped = {o.name: o.reason or "" for o in out}
             kept = [patch for patch in patches if patch.name not in skipped]
@@ -55,9 +55,8 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
                 found,
                 changes,
                 sites=lambda: with_owners(found, judged()),
-                shelf=shelf,
+                answers=answers,
             )
-            shelf.close()
             return replace(found, review=looked, skipped=tuple(skipped.items()))
 
 

@@ -16,10 +16,10 @@ from patchmgr.engines.sync_facts import reliabilities
 from patchmgr.model.footprint import Area, FileChange, Footprint
 from patchmgr.model.gating import ChangedSite
 from patchmgr.model.review import Moment, Review
+from patchmgr.plumbing.answers import Answers
 from patchmgr.plumbing.diffs import known_words, recent_changes, release_changes
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.package_upstream import PackageUpstream
-from patchmgr.plumbing.shelf import Shelf, key_of
 from patchmgr.plumbing.workbench import Workbench
 
 
@@ -31,7 +31,7 @@ def review(
     changes: Sequence[FileChange],
     *,
     sites: Callable[[], tuple[ChangedSite, ...]],
-    shelf: Shelf,
+    answers: Answers,
 ) -> Review:
     """Return what a reviewer asks for of a series; `sites` are asked for last."""
     settings = read_settings(session.workspace, ready.record.name)
@@ -48,13 +48,12 @@ def review(
     names = {f.renamed_from: f.path for f in footprint.files if f.renamed_from is not None}
 
     def known(words: Sequence[str]) -> frozenset[str]:
-        key = key_of(("words", base, words))
-        found = shelf.get(key)
-        if found is None:
-            found = sorted(known_words(ready.side.store, base, words))
-            if found:  # nothing may also mean that one cannot look
-                shelf.keep(key, found)
-        return frozenset(found)
+        question = ("words", base, *words)
+        kept = answers.get(question)
+        found = known_words(ready.side.store, base, words) if kept is None else frozenset(kept[0])
+        if kept is None and found:  # nothing may also mean that one cannot look
+            answers.put(question, sorted(found))
+        return found
 
     return Review(
         parts_by=rule.source,
