@@ -202,7 +202,7 @@ def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -
     home = handed_on(old, name, pair.now.state)
     votes = {named(home)} if home else set(_upstreams_own(states, module, name, pair, named))
     if not votes:
-        home = moved_to(states, old, name, pair.now.state, is_same_call=True)
+        home = moved_to(states, old, name, pair.now.state)
         votes = {named(home)} if home and _is_beside(old, home, root) else set()
     to = votes.pop() if len(votes) == 1 else ""
     found = pair.now.state.imported(pair.now.path, to, name).what

@@ -104,13 +104,8 @@ def handed_on(old: Entity, name: str, now: PythonState) -> str | None:
     return module.path if there is not None and name in dict(definitions(there.node)) else None
 
 
-def moved_to(
-    states: States, old: Entity, name: str, now: PythonState, *, is_same_call: bool = False
-) -> str | None:
-    """Return the one file upstream that has a definition now that stood elsewhere.
-
-    `is_same_call` asks for one that takes the same arguments.
-    """
+def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | None:
+    """Return the one file upstream that has a definition now that stood elsewhere."""
     if old.node is None or old.module is None or old.owner is not None:
         return None
     if not isinstance(old.node, (*Function, ast.ClassDef, ast.Assign, ast.AnnAssign)):
@@ -129,7 +124,7 @@ def moved_to(
             continue
         module = now.module(path)
         node = None if module is None else dict(definitions(module.node)).get(name)
-        if node is not None and not (is_same_call and _head(node) != _head(old.node)):
+        if node is not None:
             found[path] = likeness(old.node, node, name, name)
     good = sorted((score, path) for path, score in found.items() if score >= LIKE)
     if not good or (len(good) > 1 and good[-1][0] == good[-2][0]):

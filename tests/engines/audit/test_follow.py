@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.engines.audit.follow import Move, follow_moved_names, moves_in, rewritten
+from patchmgr.engines.audit.interfaces import check_interfaces
+from patchmgr.engines.audit.states import run_checks
 from patchmgr.model.outcome import Verdict
 from tests.engines.audit.audited import audited
 from tests.engines.ports import MemoryBlobs
@@ -35,6 +37,23 @@ def test_a_name_that_moved_is_imported_from_its_new_module() -> None:
     assert (verdict, said) == (Verdict.MODIFIED, ["pkg.fs"])
 
 
+def test_a_name_that_takes_other_arguments_now_is_followed_and_its_call_is_told() -> None:
+    blobs = MemoryBlobs()
+    base: Files = {"pkg/__init__.py": b"", "pkg/io.py": LOAD, "pkg/fs.py": b"A = 1\n"}
+    ours = {**base, "new.py": b"from pkg.io import load\n\nload(1)\n"}
+    load = LOAD.replace(b"(path)", b"(path, mode)", 1)
+    judged, states = audited(
+        base, ours, {**base, "pkg/io.py": OTHER, "pkg/fs.py": load}, blobs=blobs
+    )
+    merged = dict(states.merged.tree.changes())
+    _, changes = follow_moved_names(judged, merged, states, blobs, moves_in(states))
+    for path, entry in changes.items():
+        states.merged.tree.set(path, entry)
+    assert states.merged.read("new.py") == b"from pkg.fs import load\n\nload(1)\n"
+    told = [finding.text for _, finding in run_checks(states, [check_interfaces])]
+    assert told == ["`load` is called without `mode`, which it needs."]
+
+
 @pytest.mark.parametrize("lead", ["pkg", ""])
 @pytest.mark.parametrize("root", ["", "lib/", "src/", "deep/er/"])
 def test_a_module_is_named_without_the_folders_above_its_package(root: str, lead: str) -> None:
@@ -59,10 +78,6 @@ def test_a_module_is_named_without_the_folders_above_its_package(root: str, lead
         pytest.param({"pkg/fs.py": b"A = 2\n"}, id="nothing-moved"),
         pytest.param(
             {"pkg/io.py": OTHER, "pkg/fs.py": b"A = 1\n" + LOAD, "pkg/gs.py": LOAD}, id="two-homes"
-        ),
-        pytest.param(
-            {"pkg/io.py": OTHER, "pkg/fs.py": LOAD.replace(b"(path)", b"(path, mode)", 1)},
-            id="other-arguments",
         ),
         pytest.param({"pkg/io.py": OTHER, "third/fs.py": LOAD}, id="beside-the-package"),
     ],
