@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 
 from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.audit.usage import outdated_uses
 from patchmgr.engines.structure.guards_lines import growths, outdated_lines
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.sides import Texts
@@ -41,7 +42,11 @@ def check_merged(
         if path.endswith(_PYTHON) and is_worth_a_look(texts[path], counted[path])
     ]
     asked = suspect_all([(texts[path], merges[path], path) for path in suspects])
-    found = {path: outdated_lines(texts[path], counted[path]) for path in texts}
+    found = {
+        path: outdated_lines(texts[path], counted[path])
+        + outdated_uses(texts[path], merges[path], counted[path])
+        for path in texts
+    }
 
     def suspected(told: Collection[Told]) -> tuple[Told, ...]:
         known: dict[str, list[str]] = {}

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from patchmgr.engines.audit.syntax import new_fault
+from patchmgr.engines.audit.usage import outdated_uses
 from patchmgr.engines.formatting import merge_formatted
 from patchmgr.engines.memory import Replayed, Resolutions, replay
 from patchmgr.engines.merge.candidate import Resolved
@@ -110,7 +111,9 @@ def _warnings(
     fault = new_fault(path, sides[1:], merged)
     if fault is not None:
         return (f"both sides parse, and their merge does not: line {fault.line}, {fault.what}.",)
-    return (*suspect(texts, text, path), *outdated_lines(texts, growths(texts, text)))
+    counted = growths(texts, text)
+    outdated = (*outdated_lines(texts, counted), *outdated_uses(texts, text, counted))
+    return (*suspect(texts, text, path), *outdated)
 
 
 def solve_marked(
