@@ -895,7 +895,8 @@ class _Account:
         pairs.net = _change(base, theirs, _Text.pairs)
         off = self._off(pairs, _change(ours, made, _Text.pairs), _inner_pairs, beside=1)
         for one in off:
-            if any(line in known and line not in near for line in one):
+            # A place that is laid out anew may get a line that stands elsewhere (fi-3543).
+            if near.isdisjoint(one) and not known.isdisjoint(one):
                 yield self._disorder(max(one, key=len))
                 return
 

@@ -417,3 +417,14 @@ def test_so_it_is_in_the_result_of_a_structural_merge() -> None:
         if line.strip(" \n{}[]()"):
             for wrong in ([*lines[:at], *lines[at + 1 :]], [*lines[:at], line, *lines[at:]]):
                 assert not ledger([one], base, ours, "".join(wrong)).is_balanced, line
+
+
+def test_a_place_laid_out_anew_may_get_a_line_that_stands_elsewhere() -> None:
+    middle, last = "one\ntwo\nthree\nfour\nfive\nsix\n", "g(int x,\n  int b, int c, int d);\n"
+    base = "f(int a, int b,\n  int c);\n" + middle + last
+    ours = "f(int a,\n  int b, int c);\n" + middle + last
+    theirs = "f(int a, int b,\n  int c, int d);\n" + middle + last
+    result = "f(int a,\n  int b, int c, int d);\n" + middle + last
+    assert ledger([patch(base, theirs, OTHERWISE)], base, ours, result).faults == ()
+    moved = result.replace("three\nfour\n", "four\nthree\n")
+    assert not ledger([patch(base, theirs, OTHERWISE)], base, ours, moved).is_balanced
