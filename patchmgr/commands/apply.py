@@ -26,9 +26,8 @@ from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.recorded import Recalled
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.applied import Record
+from patchmgr.plumbing.applied import Content, Record
 from patchmgr.plumbing.checkout import Checkout, Exchange, Standing
-from patchmgr.plumbing.conversion import Content
 from patchmgr.plumbing.exchanges import Goal, plan_exchange
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox

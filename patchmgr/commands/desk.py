@@ -16,9 +16,8 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.applied import PushedPatch, Record
+from patchmgr.plumbing.applied import Content, PushedPatch, Record
 from patchmgr.plumbing.checkout import Checkout
-from patchmgr.plumbing.conversion import Content
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench

@@ -11,7 +11,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.shifts import found_file
+from patchmgr.plumbing.exchanges import found_file
 
 
 def edited_files(desk: Desk, only: Sequence[str] = ()) -> dict[str, Entry | None]:

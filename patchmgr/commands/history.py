@@ -14,15 +14,13 @@ from patchmgr.commands.targets import settled
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import blob_id
 from patchmgr.model.operation import KeptFile, Operation, OperationKind, TurnedTarget
-from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.applied import FileState, Record, read_record, state_of
+from patchmgr.plumbing.applied import FileState, Record, content_of, read_record, state_of
 from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Exchange, Replacement, serves
 from patchmgr.plumbing.clones import open_clone
+from patchmgr.plumbing.exchanges import found_file
 from patchmgr.plumbing.objects import object_named
 from patchmgr.plumbing.operations import record_digest
-from patchmgr.plumbing.shifts import found_file
 from patchmgr.store import Change, RefPlan, Told, Workspace
 
 
@@ -281,9 +279,8 @@ def _replacement(
 ) -> Replacement:
     before = None if found is None else FileState(found.mode, found.sha256)
     if now is None:
-        return Replacement(path, before, None, None)
-    content = read(now.sha256)
-    return Replacement(path, before, Entry(now.mode, blob_id(content)), content, now.permissions)
+        return Replacement(path, before, None)
+    return Replacement(path, before, content_of(now.mode, read(now.sha256)), now.permissions)
 
 
 def _record(raw: bytes) -> Record:

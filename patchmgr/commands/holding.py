@@ -18,8 +18,8 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.check import Checked, Problem, gate_of
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.snapshot import FILE_MODES
+from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.clones import Clone, open_clone
-from patchmgr.plumbing.conversion import Content
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 from patchmgr.plumbing.workbench import Workbench

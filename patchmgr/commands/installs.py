@@ -28,8 +28,7 @@ from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.recorded import Recalled
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.applied import Record
-from patchmgr.plumbing.conversion import Content
+from patchmgr.plumbing.applied import Content, Record
 from patchmgr.plumbing.environments import Distribution, Environment, other_owners
 from patchmgr.plumbing.exchanges import plan_files
 from patchmgr.plumbing.installation import (

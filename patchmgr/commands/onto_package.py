@@ -28,7 +28,7 @@ from patchmgr.model.recorded import Recalled
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import GITLINK, REGULAR, SYMLINK, Entry
 from patchmgr.model.upstream import Pin, SeriesRecord
-from patchmgr.plumbing.conversion import Content
+from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.work_tree import WorkFile

@@ -22,10 +22,9 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.applied import FileState, PushedPatch, Record, state_of
+from patchmgr.plumbing.applied import PushedPatch, Record, found_state
 from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.clones import open_clone
-from patchmgr.plumbing.conversion import Content
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.text_merge import GitTextMerge
@@ -206,10 +205,6 @@ def _adopted(desk: Desk, checkout: Checkout, applied: Record) -> Desk:
     check_pin(desk, desk.state)
     made = {path: desk.content(path, desk.state) for path in desk.state}
     made = checkout.clone.conversion.to_work_tree(made)
-    if {p: _state_of(c) for p, c in made.items()} != {f.path: f.after for f in applied.files}:
+    if {p: found_state(c) for p, c in made.items()} != {f.path: f.after for f in applied.files}:
         raise _changed(desk, f"the series in {checkout.root} is not as its patches make it")
     return desk
-
-
-def _state_of(content: Content | None) -> FileState | None:
-    return None if content is None else state_of(content.entry.mode, content.content)

@@ -35,7 +35,7 @@ from patchmgr.formats.series_files import with_appended, with_inserted
 from patchmgr.formats.shown import shown
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.patch import Author
-from patchmgr.plumbing.shifts import found_file
+from patchmgr.plumbing.exchanges import found_file
 
 _IDENTITY = re.compile(r"(.*) <(.*)> (\d+ [+-]\d{4})")
 

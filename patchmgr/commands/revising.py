@@ -17,11 +17,9 @@ from patchmgr.model.ids import blob_id
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import REGULAR, Entry
-from patchmgr.plumbing.applied import PushedPatch, Record
+from patchmgr.plumbing.applied import Content, PushedPatch, Record
 from patchmgr.plumbing.checkout import CheckoutStep, Edit, serve
-from patchmgr.plumbing.conversion import Content
-from patchmgr.plumbing.same_names import refuse_same_names
-from patchmgr.plumbing.shifts import Move, as_content, found_file, plan_shift
+from patchmgr.plumbing.exchanges import Move, as_content, found_file, plan_shift, refuse_same_names
 from patchmgr.store import Change
 
 

@@ -9,6 +9,9 @@ from typing import Any
 from msgspec import Struct, convert, to_builtins
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.ids import blob_id
+from patchmgr.model.snapshot import Entry
+from patchmgr.plumbing.work_tree import WorkFile
 
 FORMAT = 1
 
@@ -23,6 +26,28 @@ class FileState(Struct, frozen=True):
 def state_of(mode: str, content: bytes) -> FileState:
     """Return the state of a file."""
     return FileState(mode, hashlib.sha256(content).hexdigest())
+
+
+class Content(Struct, frozen=True):
+    """A file that is to be there: git's entry, and the content as git or as the checkout has it."""
+
+    entry: Entry
+    content: bytes
+
+    @property
+    def mode(self) -> str:
+        """Return git's mode."""
+        return self.entry.mode
+
+
+def content_of(mode: str, content: bytes) -> Content:
+    """Return a file whose content is as git has it."""
+    return Content(Entry(mode, blob_id(content)), content)
+
+
+def found_state(file: Content | WorkFile | None) -> FileState | None:
+    """Return the state of a file that is there or is to be, None where there is none."""
+    return None if file is None else state_of(file.mode, file.content)
 
 
 class AppliedFile(Struct, frozen=True):

@@ -18,9 +18,8 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.applied import AppliedFile, state_of
+from patchmgr.plumbing.applied import AppliedFile, Content, found_state
 from patchmgr.plumbing.clones import Clone, open_clone
-from patchmgr.plumbing.conversion import Content
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile
 
@@ -134,7 +133,7 @@ class Checkout(Target):
             found = self.tree.read(file.path)
         except PatchmgrError:  # a folder is in its place, or a file or a link in that of a parent
             return Standing.EDITED if file.after is not None else Standing.PATCHED
-        state = None if found is None else state_of(found.mode, found.content)
+        state = found_state(found)
         if state == file.after:
             return Standing.PATCHED
         return Standing.ORIGINAL if state == file.before else Standing.EDITED

@@ -18,10 +18,9 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import door
-from patchmgr.plumbing.applied import Record, state_of
+from patchmgr.plumbing.applied import Content, Record, content_of, found_state
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.target import parents_of
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
@@ -39,13 +38,6 @@ _NO_CONFIG = "[core]\n\trepositoryformatversion = 0\n"
 # What git itself would find: the user's own configuration says which repositories of others
 # are trusted (safe.directory), too. Other calls name the repository, and ask nothing of it.
 AS_THE_USER = {"GIT_CONFIG_NOSYSTEM": "0"}
-
-
-class Content(Struct, frozen=True):
-    """A file that is to be there: git's entry, and the content as git or as the checkout has it."""
-
-    entry: Entry
-    content: bytes
 
 
 class Settings(Struct, frozen=True):
@@ -189,7 +181,7 @@ class Conversion:
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)
         for path, file in there.items():
-            done[path] = Content(Entry(file.mode, blob_id(file.content)), file.content)
+            done[path] = content_of(file.mode, file.content)
         names = [path for path, file in there.items() if file.mode in FILE_MODES]
         if not self._attributes(names, {}, is_found=True) and self.settings.is_plain:
             return done
@@ -200,12 +192,14 @@ class Conversion:
         rest = {}
         for path in names:
             content, mode, raw = out.get(path), there[path].mode, there[path].content
-            if content and (content.content == raw or written.get(path) == state_of(mode, raw)):
+            if content and (
+                content.content == raw or written.get(path) == found_state(there[path])
+            ):
                 done[path] = Content(Entry(mode, content.entry.blob), known[path].content)
             else:
                 rest[path] = there[path]
         for path, raw in self.to_git(rest, whole).items():
-            done[path] = Content(Entry(there[path].mode, blob_id(raw)), raw)
+            done[path] = content_of(there[path].mode, raw)
         return done
 
     def filtered(self, paths: Collection[str]) -> frozenset[str]:

@@ -15,9 +15,8 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import blob_id
-from patchmgr.model.snapshot import REGULAR, SYMLINK, Entry
-from patchmgr.plumbing.applied import AppliedFile, FileState, Record, state_of
+from patchmgr.model.snapshot import REGULAR, SYMLINK
+from patchmgr.plumbing.applied import AppliedFile, Record, content_of, found_state, state_of
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
@@ -77,20 +76,21 @@ class Delivery(Target):
         left: list[str] = []
         for path in sorted({*wanted, *known}):
             found = self._found(path)
-            state = None if found is None else state_of(found.mode, found.content)
+            state = found_state(found)
             is_ours = state is None or state == known.get(path)
             if path not in wanted:
                 if is_ours and state is not None:
-                    rows.append(Replacement(path, state, None, None))
+                    rows.append(Replacement(path, state, None))
                 elif not is_ours:
                     left.append(path)
             elif found is None or found.mode == SYMLINK or found.content != wanted[path]:
                 if not (is_ours or is_forced):
                     raise self._in_the_way(path)
-                rows.append(_replacement(path, found, state, wanted[path]))
+                new = content_of(REGULAR, wanted[path])
+                rows.append(Replacement(path, state, new, permissions_for(REGULAR, found)))
         fresh = Record(series, "export", (), "", None, tuple(map(_noted, sorted(wanted.items()))))
-        gone = tuple(row.path for row in rows if row.entry is None)
-        there = tuple(row.path for row in rows if row.entry is not None)
+        gone = tuple(row.path for row in rows if row.wanted is None)
+        there = tuple(row.path for row in rows if row.wanted is not None)
         return Exchange(tuple(rows), fresh, {}), Delivered(there, gone, tuple(left))
 
     def _found(self, path: str) -> WorkFile | None:
@@ -104,13 +104,6 @@ class Delivery(Target):
         message = f"{shown(path)} is in {self.root} already, and not as patchmgr left it"
         hints = ("name another --out", "or let it be replaced: --force")
         return PatchmgrError("in-the-way", message, hints)
-
-
-def _replacement(
-    path: str, found: WorkFile | None, before: FileState | None, content: bytes
-) -> Replacement:
-    bits = permissions_for(REGULAR, found)
-    return Replacement(path, before, Entry(REGULAR, blob_id(content)), content, bits)
 
 
 def _noted(item: tuple[str, bytes]) -> AppliedFile:

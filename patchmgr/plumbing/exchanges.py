@@ -1,23 +1,223 @@
-"""Plan what changes in a checkout: an old application out, a new one in, and nobody's work lost."""
+"""Plan what changes in a checkout: by apply, or by patches that are pushed, and nobody's work lost.
+
+`plan_exchange` takes an old application out and puts a new one in. `plan_shift` goes from one state
+of the series to another, and leaves alone what does not change between the two, edited or not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import os
+import tempfile
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.applied import AppliedFile, FileState, Record, state_of
+from patchmgr.plumbing import door
+from patchmgr.plumbing.applied import AppliedFile, Content, Record, content_of, found_state
 from patchmgr.plumbing.checkout import Checkout, Standing
 from patchmgr.plumbing.clones import Indexed
-from patchmgr.plumbing.conversion import Content, is_attributes
+from patchmgr.plumbing.conversion import is_attributes
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.same_names import refuse_same_names
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
+
+
+class Move(Struct, frozen=True):
+    """One path: as it is below all patches, with those that are pushed, and as it is to be.
+
+    All three are as git has them. `is_kept` says that the checkout has it as it is to be,
+    `is_apart` that no patch made it, and `is_given_up` that an edit of it is lost.
+    """
+
+    path: str
+    below: Content | None
+    old: Content | None
+    new: Content | None
+    is_kept: bool = False
+    is_apart: bool = False
+    is_given_up: bool = False
+
+
+def plan_shift(
+    checkout: Checkout,
+    applied: Record | None,
+    moves: Collection[Move],
+    record: Record,
+    *,
+    head: str,
+) -> Exchange:
+    """Plan the exchange that makes every path what it is to be, and the record that says so.
+
+    Raises PatchmgrError "edited" where a file that changes is not what the pushed patches made
+    of it: it is a person's.
+    """
+    known = {file.path: file for file in applied.files} if applied is not None else {}
+    leaving = {move.path for move in moves if move.new is None}
+    shown_as = _as_git(checkout, applied, moves, leaving)
+    below, new = (_to_work_tree(checkout, moves, name) for name in ("below", "new"))
+    files: list[Replacement] = []
+    rows: list[AppliedFile] = []
+    originals: dict[str, bytes] = {}
+    for move in sorted(moves, key=lambda move: move.path):
+        found = found_file(checkout, move.path, leaving)
+        written = replace(move, below=below[move.path], new=new[move.path])
+        bits = _permissions(move, known.get(move.path), found)
+        if not move.is_kept and move.old != move.new:
+            if not move.is_given_up:
+                _refuse_edited(checkout, move, shown_as[move.path])
+            files.append(Replacement(move.path, found_state(found), written.new, bits))
+        if move.new != move.below and not move.is_apart:
+            row = _shifted_row(written, known.get(move.path), found, originals)
+            is_written = move.is_kept or move.old != move.new or move.path not in known
+            after = row.after if is_written else known[move.path].after
+            rows.append(replace(row, after=after))
+    record = replace(record, files=tuple(rows))
+    return Exchange(tuple(files), record, originals, head=(head, head))
+
+
+def _to_work_tree(
+    checkout: Checkout, moves: Collection[Move], name: str
+) -> dict[str, Content | None]:
+    """Return what is to be of each path as git writes it; what no patch made stays as it is."""
+    contents = {move.path: getattr(move, name) for move in moves}
+    ours = {move.path: contents[move.path] for move in moves if not move.is_apart}
+    return {**contents, **checkout.clone.conversion.to_work_tree(ours)}
+
+
+def _as_git(
+    checkout: Checkout,
+    applied: Record | None,
+    moves: Collection[Move],
+    leaving: Collection[str],
+) -> dict[str, Content | None]:
+    """Return what is found of each path that changes, as git has it."""
+    moved = [m for m in moves if m.is_apart or (not m.is_kept and m.old != m.new)]
+    apart = {m.path: as_content(found_file(checkout, m.path)) for m in moved if m.is_apart}
+    found = {m.path: found_file(checkout, m.path, leaving) for m in moved if not m.is_apart}
+    state = {move.path: move.old for move in moves if not move.is_apart}
+    return {**apart, **checkout.clone.conversion.as_git(found, lambda: state, applied)}
+
+
+def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> WorkFile | None:
+    """Return a file of the checkout, None where there is none, or a file that leaves above it."""
+    if checkout.is_below_file(path, leaving):
+        return None
+    if checkout.tree.is_folder(path) and _is_leaving(checkout, path, leaving):
+        return None
+    return checkout.tree.read(path)
+
+
+def _is_leaving(checkout: Checkout, folder: str, leaving: Collection[str]) -> bool:
+    files = [path for path, is_folder in checkout.tree.below(folder) if not is_folder]
+    return bool(files) and all(path in leaving for path in files)
+
+
+def as_content(found: WorkFile | None) -> Content | None:
+    """Return a file of a checkout as it is."""
+    return None if found is None else content_of(found.mode, found.content)
+
+
+def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> None:
+    if found == move.old:
+        return
+    where = f"{shown(move.path)} in {checkout.root}"
+    if move.old is None:
+        message = f"{where} is in the way: a patch makes a file there"
+        raise PatchmgrError("edited", message, ("move it away",))
+    if move.old == move.below:
+        message = f"{where} is not as in the pin"
+        hints = ("make a patch of that edit: patchmgr new NAME, then patchmgr refresh",)
+        raise PatchmgrError("edited", message, (*hints, "or undo it with git"))
+    message = f"{where} was edited since the last refresh"
+    raise PatchmgrError("edited", message, ("take the edit into a patch: patchmgr refresh",))
+
+
+def _permissions(move: Move, known: AppliedFile | None, found: WorkFile | None) -> int | None:
+    """Return the bits for the file that is to be: those of the file below where it comes back."""
+    if move.new is None:
+        return None
+    if move.below is not None and known is not None and known.permissions is not None:
+        original = WorkFile(move.below.mode, b"", known.permissions)
+        return permissions_for(move.new.mode, original)
+    return permissions_for(move.new.mode, found)
+
+
+def _shifted_row(
+    move: Move,
+    known: AppliedFile | None,
+    found: WorkFile | None,
+    originals: dict[str, bytes],
+) -> AppliedFile:
+    """Return what the record says of a path, and keep what is below the patches."""
+    name, bits = None, None
+    if move.below is not None:
+        name = str(len(originals))
+        originals[name] = move.below.content
+        bits = known.permissions if known is not None else None
+        bits = permissions_for(move.below.mode, found) if bits is None else bits
+    after = found_state(as_content(found) if move.is_kept else move.new)
+    blob = None if move.new is None else move.new.entry.blob
+    return AppliedFile(move.path, found_state(move.below), after, name, bits, blob)
+
+
+def refuse_same_names(
+    root: Path,
+    there: Collection[str],
+    leaving: Collection[str] = (),
+    below: StoredTree | None = None,
+) -> None:
+    """Raise PatchmgrError "same-name" where a folder cannot hold files that are to be there.
+
+    They are to be there beside those of the tree `below` that are not leaving. The folder is only
+    asked, by two empty files, where there are such paths at all.
+    """
+    for one, other in _alike(there, leaving, below):
+        if not _holds_apart(root, one, other):
+            raise PatchmgrError(
+                "same-name",
+                f"{shown(one)} and {shown(other)} are one file in {root}: "
+                "its file system does not tell their names apart",
+                ("use a checkout on a case-sensitive file system (on macOS: a disk image, say)",),
+            )
+
+
+def _alike(
+    there: Collection[str], leaving: Collection[str], below: StoredTree | None
+) -> Iterator[tuple[str, str]]:
+    """Yield pairs of paths whose names are alike, folder by folder."""
+    known: dict[str, str] = {}
+    for path in sorted(there):
+        other = known.setdefault(_folded(path), path)
+        if other != path:
+            yield other, path
+        for found in below.alike(path, _folded) if below is not None else ():
+            if found not in leaving and found not in there:
+                yield found, path
+
+
+def _folded(name: str) -> str:
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def _holds_apart(root: Path, one: str, other: str) -> bool:
+    """Ask the file system of a folder whether two names are two files."""
+    pairs = zip(one.split("/"), other.split("/"), strict=True)
+    first, second = next(pair for pair in pairs if pair[0] != pair[1])
+    with suppress(OSError), tempfile.TemporaryDirectory(prefix=".patchmgr-", dir=root) as folder:
+        place = os.path.join(os.fsencode(folder), door.raw(first))
+        with open(place, "xb"):
+            return not os.path.lexists(os.path.join(os.fsencode(folder), door.raw(second)))
+    return True
 
 
 class Goal(Struct, frozen=True):
@@ -39,25 +239,14 @@ class _Row(Struct, frozen=True):
     is_restored: bool
     is_folder: bool
 
-    def before(self) -> FileState | None:
-        """Return the state that is found."""
-        return _state(self.found)
-
-    def after(self) -> FileState | None:
-        """Return the state that is wanted."""
-        if self.wanted is None:
-            return None
-        return state_of(self.wanted.entry.mode, self.wanted.content)
-
     def permissions(self) -> int | None:
         """Return the bits for the file that is wanted."""
-        if self.wanted is None:
-            return None
-        return permissions_for(self.wanted.entry.mode, self.original)
+        wanted = self.wanted
+        return None if wanted is None else permissions_for(wanted.mode, self.original)
 
     def is_there(self) -> bool:
         """Say whether nothing is to be done."""
-        if self.before() != self.after():
+        if found_state(self.found) != found_state(self.wanted):
             return False
         bits = self.permissions()
         return self.found is None or bits is None or bits == self.found.permissions
@@ -132,9 +321,8 @@ def _exchange(rows: Collection[_Row], record: Record | None) -> Exchange:
         files=tuple(
             Replacement(
                 row.path,
-                row.before(),
-                row.wanted.entry if row.wanted else None,
-                row.wanted.content if row.wanted else None,
+                found_state(row.found),
+                row.wanted,
                 row.permissions(),
             )
             for row in rows
@@ -162,15 +350,15 @@ def _row(
     *,
     is_in: bool = False,
 ) -> _Row:
-    is_free = _is_below_leaving(checkout, path, leaving)
+    is_free = checkout.is_below_file(path, leaving)
     is_folder = not is_free and checkout.tree.is_folder(path)
     found = None if is_free or is_folder else checkout.tree.read(path)
     original = found
-    if old is not None and (is_in or _state(found) in (old.before, old.after)):
-        original = _original(checkout, old)
+    if old is not None and (is_in or found_state(found) in (old.before, old.after)):
+        original = checkout.original_file(old)
     if path in wanted:
         return _Row(path, found, original, wanted[path], is_restored=False, is_folder=is_folder)
-    back = _as_content(original)
+    back = as_content(original)
     return _Row(path, found, original, back, is_restored=True, is_folder=is_folder)
 
 
@@ -179,29 +367,7 @@ def _going_back(
 ) -> dict[str, Content | None]:
     """Return the .gitattributes files that go back to what they were."""
     back = (f for path, f in old.items() if path not in wanted and is_attributes(path))
-    return {file.path: _as_content(_original(checkout, file)) for file in back}
-
-
-def _as_content(file: WorkFile | None) -> Content | None:
-    if file is None:
-        return None
-    return Content(Entry(file.mode, blob_id(file.content)), file.content)
-
-
-def _is_below_leaving(checkout: Target, path: str, leaving: Collection[str]) -> bool:
-    """Say whether a file that leaves is still where a folder of the path will be."""
-    parts = path.split("/")
-    parents = ("/".join(parts[:end]) for end in range(1, len(parts)))
-    return any(p in leaving and not checkout.tree.is_folder(p) for p in parents)
-
-
-def _original(checkout: Target, file: AppliedFile) -> WorkFile | None:
-    if file.before is None or file.original is None:
-        return None
-    content = checkout.original(file.original)
-    if state_of(file.before.mode, content) != file.before:
-        raise PatchmgrError("broken-target", f"the kept original of {file.path} has changed")
-    return WorkFile(file.before.mode, content, file.permissions or 0o644)
+    return {file.path: as_content(checkout.original_file(file)) for file in back}
 
 
 def _refuse_in_the_way(
@@ -237,7 +403,9 @@ def _kept(row: _Row, originals: dict[str, bytes]) -> AppliedFile:
         originals[name] = row.original.content
     bits = None if row.original is None else row.original.permissions
     blob = None if row.wanted is None else row.wanted.entry.blob
-    return AppliedFile(row.path, _state(row.original), row.after(), name, bits, blob)
+    return AppliedFile(
+        row.path, found_state(row.original), found_state(row.wanted), name, bits, blob
+    )
 
 
 def _index_after(
@@ -277,7 +445,3 @@ def _has_blob(checkout: Checkout, path: str, found: WorkFile, blob: str) -> bool
     if blob_id(found.content) == blob:
         return True
     return blob_id(checkout.clone.conversion.to_git({path: found})[path]) == blob
-
-
-def _state(found: WorkFile | None) -> FileState | None:
-    return None if found is None else state_of(found.mode, found.content)

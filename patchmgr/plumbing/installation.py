@@ -18,8 +18,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
 from patchmgr.formats.wheel_records import is_known_digest, record_digest
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
-from patchmgr.plumbing.applied import AppliedFile, Record, state_of
-from patchmgr.plumbing.applied import FileState as Stored
+from patchmgr.plumbing.applied import AppliedFile, Record, found_state
 from patchmgr.plumbing.durable import held_briefly
 from patchmgr.plumbing.environments import Distribution, Environment, normalised_name
 from patchmgr.plumbing.target import Target
@@ -89,7 +88,7 @@ class Installation(Target):
             found = self.seen(path)
         except PatchmgrError:
             return FileState.EDITED
-        now, is_listed = _state(found), path in self.distribution.record
+        now, is_listed = found_state(found), path in self.distribution.record
         if found is None:
             is_original = not is_listed
         else:
@@ -111,10 +110,6 @@ class Installation(Target):
                 self.tree.remove(compiled)
             if path.endswith(".py"):
                 self.tree.remove_folder(_cache_of(path))
-
-
-def _state(found: WorkFile | None) -> Stored | None:
-    return None if found is None else state_of(found.mode, found.content)
 
 
 def compiled_files(root: Path, path: str) -> Iterator[str]:
@@ -173,9 +168,9 @@ def original_reader(
     def read(path: str) -> WorkFile | None:
         found, applied = look(path), ours.get(path)
         if applied is not None:
-            if _state(found) != applied.after:
+            if found_state(found) != applied.after:
                 raise edited(target, path)
-            return _kept(target, applied)
+            return target.original_file(applied)
         if found is None and path in target.distribution.record:
             raise edited(target, path)
         if found is not None and target.is_pristine(path, found.content) is False:
@@ -183,15 +178,6 @@ def original_reader(
         return found
 
     return read
-
-
-def _kept(target: Installation, file: AppliedFile) -> WorkFile | None:
-    if file.before is None or file.original is None:
-        return None
-    content = target.original(file.original)
-    if state_of(file.before.mode, content) != file.before:
-        raise PatchmgrError("broken-target", f"the kept original of {file.path} has changed")
-    return WorkFile(file.before.mode, content, file.permissions or 0o644)
 
 
 def edited(target: Installation, path: str) -> PatchmgrError:

@@ -259,9 +259,9 @@ class OperationLog:
         for file in exchange.files:
             old = self._kept_now(checkout, file.path) if file.before is not None else None
             new = None
-            if file.entry is not None and file.content is not None:
-                sha256 = self.contents.keep(file.content)
-                new = KeptFile(file.entry.mode, sha256, file.permissions)
+            if file.wanted is not None:
+                sha256 = self.contents.keep(file.wanted.content)
+                new = KeptFile(file.wanted.mode, sha256, file.permissions)
             files.append(TurnedFile(file.path, old, new))
         ends = (None if r is None else self.keep_record(r) for r in (before, exchange.record))
         return TurnedTarget(str(checkout.root), tuple(files), *ends)

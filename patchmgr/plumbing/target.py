@@ -22,7 +22,16 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.paths import refusal
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.applied import FileState, Record, read_record, record_document, state_of
+from patchmgr.plumbing.applied import (
+    AppliedFile,
+    Content,
+    FileState,
+    Record,
+    found_state,
+    read_record,
+    record_document,
+    state_of,
+)
 from patchmgr.plumbing.durable import (
     held,
     synced,
@@ -31,26 +40,19 @@ from patchmgr.plumbing.durable import (
     write_synced,
 )
 from patchmgr.plumbing.journal import is_decided
-from patchmgr.plumbing.work_tree import WorkTree
+from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 
 BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 """What it comes to where a record or a journal is not what we write."""
 
 
 class Replacement(Struct, frozen=True):
-    """A file to put in place (None entry and content: to delete), and what is there now."""
+    """A file to put in place (None: to delete), and what is there now."""
 
     path: str
     before: FileState | None
-    entry: Entry | None
-    content: bytes | None
+    wanted: Content | None
     permissions: int | None = None
-
-    def after(self) -> FileState | None:
-        """Return what will be there."""
-        if self.entry is None or self.content is None:
-            return None
-        return state_of(self.entry.mode, self.content)
 
 
 class Exchange(Struct, frozen=True):
@@ -92,16 +94,18 @@ def parents_of(path: str) -> Iterator[str]:
 
 def planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:
     """Return the journal of a change: where each file is written first, and what it becomes."""
-    leaving = {file.path for file in exchange.files if file.entry is None}
+    leaving = {file.path for file in exchange.files if file.wanted is None}
     token, made = secrets.token_hex(6), dict[str, None]()
     rows: list[list[Any]] = []
     for number, file in enumerate(exchange.files):
         beside = None
-        if file.entry is not None:
+        if file.wanted is not None:
             place = tree.place(file.path, leaving)
             made.update(dict.fromkeys(place.missing))
             beside = f"{place.folder}/.patchmgr-{token}-{number}".removeprefix("/")
-        rows.append([file.path, beside, short_state(file.before), short_state(file.after())])
+        rows.append(
+            [file.path, beside, short_state(file.before), short_state(found_state(file.wanted))]
+        )
     return {
         "phase": "staging",
         "made": list(made),
@@ -177,6 +181,15 @@ class Target:
             raise PatchmgrError(
                 "broken-target", f"{self._folder}/originals/{name} cannot be read"
             ) from fault
+
+    def original_file(self, file: AppliedFile) -> WorkFile | None:
+        """Return the old file that a record names, None where there was none."""
+        if file.before is None or file.original is None:
+            return None
+        content = self.original(file.original)
+        if state_of(file.before.mode, content) != file.before:
+            raise PatchmgrError("broken-target", f"the kept original of {file.path} has changed")
+        return WorkFile(file.before.mode, content, file.permissions or 0o644)
 
     def held(self) -> AbstractContextManager[None]:
         """Hold the target for one command; raise PatchmgrError "busy" where another does."""
@@ -329,9 +342,9 @@ class Target:
         for folder in journal["made"]:
             self.tree.make_folder(folder)
         for file, row in zip(exchange.files, journal["files"], strict=True):
-            if file.entry is not None and file.content is not None:
-                mode, bits = file.entry.mode, file.permissions
-                self.tree.write(row[1], mode, file.content, permissions=bits)
+            if file.wanted is not None:
+                mode, bits = file.wanted.mode, file.permissions
+                self.tree.write(row[1], mode, file.wanted.content, permissions=bits)
         for name, content in exchange.originals.items():
             write_synced(self._staging / "originals" / name, content)
         self._stage_more(exchange)
@@ -405,12 +418,11 @@ class Target:
         return {**journal, "files": kept}
 
     def _state_now(self, path: str, changed: Collection[str]) -> list[str] | None:
-        if self._is_below_file(path, changed) or self.tree.is_folder(path):
+        if self.is_below_file(path, changed) or self.tree.is_folder(path):
             return None
-        found = self.tree.read(path)
-        return None if found is None else short_state(state_of(found.mode, found.content))
+        return short_state(found_state(self.tree.read(path)))
 
-    def _is_below_file(self, path: str, changed: Collection[str]) -> bool:
+    def is_below_file(self, path: str, changed: Collection[str]) -> bool:
         """Say whether a file of the same change stands, still or already, where a parent is."""
         return any(p in changed and not self.tree.is_folder(p) for p in parents_of(path))
 
@@ -424,7 +436,7 @@ class Target:
         changed = {row[0] for row in rows}
         saved: list[str] = []
         for path, beside, before, _ in rows:
-            is_file = not self._is_below_file(path, changed) and not self.tree.is_folder(path)
+            is_file = not self.is_below_file(path, changed) and not self.tree.is_folder(path)
             if beside is None and is_file:
                 if self._state_now(path, changed) in (before, None):
                     self.tree.delete(path)

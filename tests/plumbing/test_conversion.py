@@ -10,8 +10,9 @@ import pytest
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import REGULAR, Entry
+from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.clones import open_clone
-from patchmgr.plumbing.conversion import Content, Conversion
+from patchmgr.plumbing.conversion import Conversion
 from patchmgr.plumbing.work_tree import WorkTree
 from tests.conftest import Repository
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.exchanges import refuse_same_names
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.plumbing.same_names import refuse_same_names
 from tests.conftest import Repository
 
 ALIKE = [

@@ -13,7 +13,7 @@ import pytest
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import REGULAR, Entry
-from patchmgr.plumbing.applied import state_of
+from patchmgr.plumbing.applied import Content, state_of
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkTree
 
@@ -34,10 +34,10 @@ def target(tmp_path: Path) -> Target:
 def change() -> Exchange:
     """Return one that writes two files anew and deletes one."""
     rows = [
-        Replacement(name, state_of(REGULAR, FILES[name]), Entry(REGULAR, "0" * 40), b"new")
+        Replacement(name, state_of(REGULAR, FILES[name]), Content(Entry(REGULAR, "0" * 40), b"new"))
         for name in ("a", "b")
     ]
-    gone = Replacement("gone", state_of(REGULAR, FILES["gone"]), None, None)
+    gone = Replacement("gone", state_of(REGULAR, FILES["gone"]), None)
     return Exchange((*rows, gone), None, {})
 
 
