@@ -31,7 +31,6 @@ from patchmgr.plumbing.checkout import Checkout, Exchange, Standing
 from patchmgr.plumbing.exchanges import Goal, plan_exchange
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
-from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
@@ -180,9 +179,8 @@ def _apply(found: _Target, wish: _Wish) -> Application:
     outlook = Outlook(session)
     with Workbench(lenders) as bench, Toolbox() as formatters:
         old, onto = bench.tree(base.commit), bench.tree(found.onto)
-        if isinstance(side, GitUpstream):
-            entries = [old.entry(path) for path in touched_paths(patches)]
-            side.try_fetch_objects({e.blob for e in entries if e is not None}, bench.reader)
+        entries = [old.entry(path) for path in touched_paths(patches)]
+        side.try_fetch_objects({e.blob for e in entries if e is not None}, bench.reader)
         carried = carry(
             bench,
             record.name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,7 +13,7 @@ from patchmgr.commands.acceptance import reasons_to_accept
 from patchmgr.commands.carrying import Carried, Wishes
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import Ready, carry_in_place, prepare, refuse_broken
-from patchmgr.commands.session import Session, bringer
+from patchmgr.commands.session import Session
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.rebased import identified, states_of
 from patchmgr.engines.audit.states import Files, States, Told, run_checks
@@ -64,7 +64,7 @@ def audit_carried(
         blobs=bench,
         changed_upstream=(),
         since=lambda path, holds: None,
-        bring=bringer(ready.side, bench.reader),
+        bring=partial(ready.side.try_fetch_objects, seen=bench.reader),
     )
     # The series stays where it is: what it breaks there is new, though it is written so.
     told = run_checks(replace(states, written=states.base), CHECKS)

@@ -13,7 +13,7 @@ from patchmgr.commands.check_runs import run_commands
 from patchmgr.commands.checked import keep_checked
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import Ready, carry_in_place, floor, prepare
-from patchmgr.commands.session import Session, bringer
+from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
 from patchmgr.engines.claims import broken_claims
 from patchmgr.engines.fold import Overlay
@@ -36,7 +36,6 @@ from patchmgr.model.settings import SeriesSettings
 from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.plumbing.diffs import importing_files
 from patchmgr.plumbing.fast_import import write_commits
-from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.workbench import Workbench
 
@@ -134,7 +133,7 @@ class _Run(Struct, frozen=True):
     def _links(self) -> Gate | None:
         """Look up the commits that headers cite; None where they cite none."""
         cited = [(patch.name, commit) for patch in self.patches for commit in cited_commits(patch)]
-        if not cited or not isinstance(self.ready.side, GitUpstream):
+        if not cited or not self.ready.side.has_history:
             return None
         problems = tuple(
             Problem("citations", f"the store has no commit {commit}", patch)
@@ -206,7 +205,7 @@ class _Run(Struct, frozen=True):
         try:
             return self.bench.read(blob)
         except PatchmgrError:
-            bringer(self.ready.side, self.bench.reader)({blob})
+            self.ready.side.try_fetch_objects({blob}, self.bench.reader)
             return self.bench.read(blob)
 
     def content(self, tree: Tree, path: str) -> bytes | None:
@@ -214,6 +213,5 @@ class _Run(Struct, frozen=True):
         entry = tree.entry(path)
         if entry is None or entry.mode not in FILE_MODES:
             return None
-        if isinstance(self.ready.side, GitUpstream):
-            self.ready.side.try_fetch_objects([entry.blob], self.bench.reader)
+        self.ready.side.try_fetch_objects([entry.blob], self.bench.reader)
         return self.bench.read(entry.blob)

@@ -16,7 +16,6 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.check import Gate, Problem, Standing, skipped
 from patchmgr.model.settings import CheckCommand, SeriesSettings
 from patchmgr.plumbing.durable import unwritable
-from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.throwaway import TIMED_OUT, ThrowAway, is_program, whole_tree
 from patchmgr.plumbing.workbench import Workbench
 
@@ -97,8 +96,7 @@ def _run_all(
 ) -> list[Gate]:
     ready = branch.ready
     states = (ready.base.commit, *commits)
-    if isinstance(ready.side, GitUpstream):
-        ready.side.try_fetch_objects(whole_tree(ready.side.store, ready.base.commit))
+    ready.side.try_fetch_objects(whole_tree(ready.side.store, ready.base.commit))
     carried = [o.name for o in branch.carried.outcomes if o.is_carried]
     with ThrowAway(branch.bench.git_dir) as place:
         runner = _Runner(session, ready.record.name, place, states, carried)

@@ -17,7 +17,6 @@ from patchmgr.formats.decisions import DECISIONS, parse_decisions, write_decisio
 from patchmgr.formats.shown import shown
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.plumbing.history import commit_of_pull
-from patchmgr.plumbing.package_upstream import PackageUpstream
 from patchmgr.store import Change, Workspace
 
 _PULL = re.compile(r"#?([0-9]{1,9})|.*/pull/([0-9]{1,9})(?:[/?#].*)?")
@@ -165,7 +164,7 @@ def _by_pull(session: Session, item: Found, number: int) -> tuple[str | None, st
     """Return the commit of a pull request; a release has no commits to look through."""
     record = session.workspace.series_record(item.series)
     side = session.side_of(record)
-    if isinstance(side, PackageUpstream):
+    if not side.has_history:
         return item.commit, item.subject, number
     found = commit_of_pull(side.store, record.pin.commit, item.onto, number)
     if found is None:

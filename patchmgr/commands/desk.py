@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from patchmgr.commands.session import Session, Side
+from patchmgr.commands.session import Session
 from patchmgr.engines.layers import Ground, State
 from patchmgr.engines.picking import pick
 from patchmgr.errors import PatchmgrError
@@ -19,6 +19,7 @@ from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content, PushedPatch, Record
 from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from patchmgr.commands.learn import learn_again
 from patchmgr.commands.memory import Additions, Memory
-from patchmgr.commands.session import Session, Side, require_pin
+from patchmgr.commands.session import Session, require_pin
 from patchmgr.commands.sources import Found, found_in
 from patchmgr.engines.conflict_ids import region_id
 from patchmgr.engines.linear import Changes, Closest, Line, Piece, Remark, closest
@@ -32,11 +32,11 @@ from patchmgr.plumbing.forks import (
     told_by,
     tree_changes,
 )
-from patchmgr.plumbing.git_upstream import HEAD, GitUpstream
 from patchmgr.plumbing.history import GitHistory, is_ancestor
 from patchmgr.plumbing.merges import PastMerge
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, present_blobs
+from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
 
@@ -80,11 +80,11 @@ def read_fork(
     side = session.side_of(record)
     require_pin(side, record.pin)
     with _bench(git_dir, side.store) as bench:
-        pin = record.pin.commit if isinstance(side, GitUpstream) else start
+        pin = record.pin.commit if side.has_history else start
         asked = _Asked(record, repository, first, last)
         tracked = _tracked(side, bench, head)
         graph = _Graph(bench, _own(bench, head, start, pin, tracked), head)
-        if tracked is None and graph.merges and isinstance(side, GitUpstream):
+        if tracked is None and graph.merges and side.has_history:
             # Only upstream's branch says which of the merged commits are upstream's.
             side.resolve("upstream/main")
             tracked = _tracked(side, bench, head)
@@ -95,7 +95,7 @@ def read_fork(
         if not graph.own:
             raise PatchmgrError("usage", f"{commits} has no commits that are not upstream's")
         plan = _planned(graph, pin, form or LINEARIZE)
-        if isinstance(side, GitUpstream) and plan.base != pin and (form or plan.brings):
+        if side.has_history and plan.base != pin and (form or plan.brings):
             raise _wrong_base(asked, graph, plan.base, form)
         _check_syncs(asked, graph, pin, tracked)
         if form is None and plan.brings:
@@ -135,7 +135,7 @@ def find_standing(repository: Path, branch: str, upstream: str) -> Standing:
 
 def _tracked(side: Side, bench: Workbench, head: str) -> str | None:
     """Return upstream's tip as the store knows it, None where it is none or the fork's own."""
-    tip = side.reader.commit(HEAD) if isinstance(side, GitUpstream) else None
+    tip = side.tip()
     return None if tip is not None and is_ancestor(bench.git_dir, head, tip) else tip
 
 

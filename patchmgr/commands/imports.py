@@ -27,7 +27,6 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.model.snapshot import Entry
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Change
 
@@ -203,9 +202,8 @@ def _check_fold(
     outlook = Outlook(session)
     with Workbench([side.store]) as bench:
         tree = bench.tree(floor(session, ready, bench, outlook, wishes=Wishes()))
-        if isinstance(side, GitUpstream):
-            entries = [tree.entry(path) for patch in patches for path in patch.paths()]
-            side.try_fetch_objects({e.blob for e in entries if e is not None}, bench.reader)
+        entries = [tree.entry(path) for patch in patches for path in patch.paths()]
+        side.try_fetch_objects({e.blob for e in entries if e is not None}, bench.reader)
         pin = End(base, tree)
         views = outlook.views(record.upstream, side, bench, patches=patches, base=pin)
         missing = missing_on(patches, views.base, views.states) if views is not None else {}

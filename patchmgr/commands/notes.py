@@ -14,7 +14,7 @@ from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import carry_onto, prepare
 from patchmgr.commands.published import Published, read_published
 from patchmgr.commands.rebase_plan import BRANCHES
-from patchmgr.commands.session import Session, Side, history_between, make_pin, pinned_state
+from patchmgr.commands.session import Session, make_pin, pinned_state
 from patchmgr.commands.settings import read_settings
 from patchmgr.commands.syncs import ends_of, keep_syncs, read_syncs
 from patchmgr.engines.languages.names import language
@@ -33,9 +33,9 @@ from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, S
 from patchmgr.model.ports import Step
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.formatter_tools import Toolbox
-from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, references
 from patchmgr.plumbing.workbench import Workbench
 
@@ -175,7 +175,7 @@ class _Writer(Struct, frozen=True):
 
     def note(self, patches: tuple[Carried, ...], paths: tuple[str, ...]) -> SyncNote:
         """Return the note."""
-        history = history_between(self.side, *self.ends)
+        history = self.side.history(*self.ends)
         steps = history.steps(paths) if paths else ()
         base, onto = (make_pin(self.side, end) for end in self.ends)
         count, back = history.distance()
@@ -228,8 +228,7 @@ class _Writer(Struct, frozen=True):
             entry = tree.entry(path)
             if entry is None:
                 return None
-            if isinstance(self.side, GitUpstream):
-                self.side.try_fetch_objects([entry.blob])
+            self.side.try_fetch_objects([entry.blob])
             return reader.blob(entry.blob)
 
         return subsystems(settings.subsystems, read, folders_of(paths))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.package_ends import NOBODY, Ends, find_ends
 from patchmgr.commands.package_files import InRepository, installed_tree
-from patchmgr.commands.session import Session, bringer, nobody
+from patchmgr.commands.session import Session, nobody
 from patchmgr.commands.settings import with_confidence
 from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.touched import needed_blobs, touched_paths
@@ -205,7 +206,7 @@ class _Run:
         side = self.ends.side
         name = self.record.name
         decisions = tuple(d for d in read_decisions(self.session.workspace) if d.series == name)
-        bring = bringer(side, self.bench.reader)
+        bring = partial(side.try_fetch_objects, seen=self.bench.reader)
         bring(set(needed_blobs((self.base, self.onto), touched_paths(self.patches))))
         base, onto = self.ends.resolved(self.record.pin, self.package.version)
         return carry(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from patchmgr.commands.desk import Desk, check_pin, diff_digest
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.places import pushed_targets
-from patchmgr.commands.session import Session, Side, require_pin
+from patchmgr.commands.session import Session, require_pin
 from patchmgr.commands.targets import applied_now, only_series, settled
 from patchmgr.commands.touched import needed_blobs, touched_paths
 from patchmgr.engines.forcing import force_patch
@@ -25,7 +25,7 @@ from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import PushedPatch, Record, found_state
 from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.clones import open_clone
-from patchmgr.plumbing.git_upstream import GitUpstream
+from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
@@ -83,9 +83,8 @@ def _opened(
         ground = Ground(bench.tree(floor), bench, GitTextMerge(bench))
         file = session.workspace.series_file(name)
         patches = {patch.name: patch for patch in session.workspace.patches(name)}
-        if isinstance(side, GitUpstream):
-            paths = touched_paths(tuple(patches.values()))
-            side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths), bench.reader)
+        paths = touched_paths(tuple(patches.values()))
+        side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths), bench.reader)
         selected = frozenset(select or (applied.selected if applied is not None else ()))
         hidden = _hidden(session, record, side, bench, file, tuple(patches.values()), selected, pin)
         yield Desk(

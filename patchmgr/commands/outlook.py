@@ -12,14 +12,15 @@ from patchmgr.engines.needs import Views, check_upstreams, has_conditions
 from patchmgr.errors import USAGE_KINDS, PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import is_full_id
-from patchmgr.plumbing.git_upstream import TAGS, GitUpstream
+from patchmgr.plumbing.git_upstream import TAGS
 from patchmgr.plumbing.objects import StoredTree
 
 if TYPE_CHECKING:
-    from patchmgr.commands.session import Session, Side
+    from patchmgr.commands.session import Session
     from patchmgr.engines.predicates import Contents, State
     from patchmgr.model.patch import Patch
     from patchmgr.model.upstream import Upstream
+    from patchmgr.plumbing.sides import Side
     from patchmgr.plumbing.stores import Resolved
     from patchmgr.plumbing.workbench import Workbench
 
@@ -110,10 +111,8 @@ class _Fetching:
         try:
             return self._read(blob)
         except PatchmgrError:
-            if not isinstance(self._side, GitUpstream):
-                raise
-        self._side.try_fetch_objects([blob])
-        return self._read(blob)
+            self._side.try_fetch_objects([blob])
+            return self._read(blob)
 
 
 def _state(upstream: str, side: Side, end: End, contents: Contents) -> State:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from patchmgr.commands.session import Side, history_between, require_pin
+from patchmgr.commands.session import require_pin
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.upstream import Pin
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
+from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
 
 NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
@@ -52,7 +53,7 @@ def find_ends(side: Side, pin: Pin, version: str) -> Ends:
     base = require_pin(side, pin)
     try:
         onto = side.resolve(f"v{_public(version)}")
-        history = history_between(side, base, onto)
+        history = side.history(base, onto)
         if isinstance(history, ReleaseHistory):
             for name in history.versions:
                 history.lookup(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -14,9 +15,6 @@ from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import (
     Session,
-    Side,
-    bringer,
-    history_between,
     nobody,
     pin_of,
     require_pin,
@@ -36,6 +34,7 @@ from patchmgr.plumbing.ahead import Ahead
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
 
@@ -115,12 +114,12 @@ def carry_onto(
         footing = footings[ready.below.record.name]
     decisions = tuple(d for d in read_decisions(session.workspace) if d.series == record.name)
     ends = bench.tree(base.commit), bench.tree(target.commit)
-    bring = bringer(side, bench.reader)
+    bring = partial(side.try_fetch_objects, seen=bench.reader)
     needed = needed_blobs(ends, touched_paths(ready.patches))
     bring(set(needed))
     bench.read_ahead(needed)
     start = floor(session, ready, bench, outlook, wishes=replace(wishes, left_out={}))
-    history = history_between(side, base, target)
+    history = side.history(base, target)
     onto = pin_of(bench.reader, target)
     items = items_of(ready.patches, ready.series_file, wishes.selected)
     writing = Writing(bench, footing.commit, wants_diffs=wants_diffs)
@@ -197,7 +196,7 @@ def carry_in_place(
     """Carry a series in its place; return that together with the files that it stands on."""
     side, record = ready.side, ready.record
     tree = bench.tree(ready.base.commit)
-    bringer(side, bench.reader)(set(needed_blobs([tree], touched_paths(ready.patches))))
+    side.try_fetch_objects(set(needed_blobs([tree], touched_paths(ready.patches))), bench.reader)
     if ready.below is not None:
         tree = bench.tree(floor(session, ready, bench, outlook, wishes=wishes))
     carried = carry(

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.prepared import Ready
-from patchmgr.commands.session import Side
 from patchmgr.commands.work_area import Unfinished
 from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import set_aside, without, without_strip, write_series
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import adopt_pack, references
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Change, RefPlan, Workspace

@@ -16,9 +16,7 @@ from patchmgr.commands.stacks import stacks_of, whole_stacks
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome
 from patchmgr.plumbing.formatter_tools import Toolbox
-from patchmgr.plumbing.git_upstream import GitUpstream, every_commit, tagged_releases
-from patchmgr.plumbing.package_upstream import RELEASES, PackageUpstream
-from patchmgr.plumbing.stores import Resolved, references
+from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
 
 RELEASE = "release"
@@ -103,35 +101,7 @@ def _of_target(session: Session, ready: Ready, target: str | Span) -> tuple[Reso
         return (side.resolve(target),)
     start = side.resolve(target.start) if target.start else ready.base
     end = side.resolve(target.end or "upstream/main")
-    if isinstance(side, GitUpstream):
-        between = _between_in_git(side, start, end, target.step)
-    elif target.step is not None:
-        raise PatchmgrError("usage", "--every N counts commits; a package has releases only")
-    else:
-        between = _between_releases(session, side, start, end)
+    between = side.between(start, end, target.step, session.say)
     if not between and end.commit == start.commit:
         raise PatchmgrError("usage", f"there is nothing after {start.ref} up to {end.ref}")
     return (*between, end)
-
-
-def _between_in_git(
-    side: GitUpstream, start: Resolved, end: Resolved, step: int | None
-) -> tuple[Resolved, ...]:
-    if step is not None:
-        commits = every_commit(side.store, start.commit, end.commit, step)
-        found: tuple[tuple[str, str], ...] = tuple((commit, commit) for commit in commits)
-    else:
-        found = tagged_releases(side.store, start.commit, end.commit)
-    return tuple(Resolved(name, commit) for name, commit in found if commit != end.commit)
-
-
-def _between_releases(
-    session: Session, side: PackageUpstream, start: Resolved, end: Resolved
-) -> tuple[Resolved, ...]:
-    versions = side.finals_between(start, end)
-    known = references(side.store, RELEASES)
-    missing = [f"v{version}" for version in versions if version not in known]
-    if missing:
-        count = f"{len(missing)} release{'' if len(missing) == 1 else 's'}"
-        session.say(f"{count} to download first: {', '.join(missing)}")
-    return tuple(side.resolve(version) for version in versions)

@@ -17,9 +17,7 @@ from patchmgr.model.footprint import Area, FileChange, Footprint
 from patchmgr.model.gating import ChangedSite
 from patchmgr.model.review import Moment, Review
 from patchmgr.plumbing.answers import Answers
-from patchmgr.plumbing.diffs import known_words, recent_changes, release_changes
-from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.package_upstream import PackageUpstream
+from patchmgr.plumbing.diffs import known_words
 from patchmgr.plumbing.workbench import Workbench
 
 
@@ -38,12 +36,7 @@ def review(
     base = ready.base.commit
     rule = _rule(ready, bench, settings.subsystems, footprint)
     edited = [f.renamed_from or f.path for f in footprint.files if f.kind.value != "new"]
-    recent = None
-    side = ready.side
-    if edited and isinstance(side, GitUpstream):
-        recent = recent_changes(side.store, base, edited, scratch=bench.git_dir)
-    elif edited and isinstance(side, PackageUpstream):
-        recent = release_changes(side.store, side.finals_here(), edited, scratch=bench.git_dir)
+    recent = ready.side.recent(base, edited, scratch=bench.git_dir) if edited else None
     window, past = recent if recent is not None else (None, ())
     names = {f.renamed_from: f.path for f in footprint.files if f.renamed_from is not None}
 
@@ -65,7 +58,7 @@ def review(
         moments=_moments(session, ready.record.name),
         sites=sites(),
         part_of_files=part_of_files(footprint.files, rule),
-        step="upstream commit" if isinstance(side, GitUpstream) else "upstream release",
+        step=f"upstream {ready.side.step}",
     )
 
 
@@ -78,8 +71,7 @@ def _rule(
         entry = tree.entry(path)
         if entry is None:
             return None
-        if isinstance(ready.side, GitUpstream):
-            ready.side.try_fetch_objects([entry.blob], bench.reader)
+        ready.side.try_fetch_objects([entry.blob], bench.reader)
         return bench.read(entry.blob)
 
     paths = [f.path for f in footprint.files if f.area is not Area.THIRD_PARTY]

@@ -13,9 +13,9 @@ from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, SeriesRecord, Upstream
 from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_upstream import PackageUpstream
+from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import (
     RefMove,
     Resolved,
@@ -25,8 +25,6 @@ from patchmgr.plumbing.stores import (
     store_path,
 )
 from patchmgr.store import RefPlan, Workspace
-
-Side = GitUpstream | PackageUpstream
 
 
 class Session(Struct, frozen=True):
@@ -105,8 +103,7 @@ def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
 
 def pinned_state(side: Side, pin: Pin) -> Resolved:
     """Return a pinned state, with the version of a release; nothing is looked up elsewhere."""
-    version = side.version_of(pin) if isinstance(side, PackageUpstream) else None
-    return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
+    return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, side.version_of(pin))
 
 
 def require_pin(side: Side, pin: Pin) -> Resolved:
@@ -115,11 +112,7 @@ def require_pin(side: Side, pin: Pin) -> Resolved:
     Raises PatchmgrError "checksum-mismatch" where the archive or the tree is another one.
     """
     is_there = side.reader.commit(pin.commit) is not None
-    version = None
-    if isinstance(side, PackageUpstream):
-        version = side.version_of(pin) if is_there else side.check_pin(pin)
-    elif not is_there:
-        side.resolve(pin.commit)
+    version = side.version_of(pin) if is_there else side.bring_pin(pin)
     found = side.reader.find(pin.commit)
     what = None if side.reader.tree_of(pin.commit) == pin.tree else "tree"
     if pin.sha256 and found and f"\nSha256: {pin.sha256}\n".encode() not in found.content:
@@ -128,20 +121,6 @@ def require_pin(side: Side, pin: Pin) -> Resolved:
         message = f"the commit {pin.commit} has another {what} than upstream.lock pins"
         raise PatchmgrError("checksum-mismatch", message, ("put upstream.lock back as it was",))
     return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
-
-
-def bringer(side: Side, reader: ObjectReader) -> Callable[[set[str]], None]:
-    """Return what brings blobs that the reader lacks, as far as the upstream has them."""
-    if isinstance(side, GitUpstream):
-        return lambda blobs: side.try_fetch_objects(blobs, reader)
-    return lambda blobs: None
-
-
-def history_between(side: Side, base: Resolved, target: Resolved) -> GitHistory | ReleaseHistory:
-    """Return what upstream did between two states."""
-    if isinstance(side, PackageUpstream):
-        return side.history(base, target)
-    return GitHistory(side.store, base.commit, target.commit)
 
 
 def nobody(side: Side, pin: Pin) -> Author:

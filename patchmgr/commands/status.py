@@ -16,9 +16,6 @@ from patchmgr.commands.work_area import is_refused, is_unsolved, read_unfinished
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.decision import Ruling
 from patchmgr.model.upstream import Pin, SeriesRecord
-from patchmgr.plumbing.git_upstream import HEAD, GitUpstream
-from patchmgr.plumbing.history import GitHistory
-from patchmgr.plumbing.package_upstream import PackageUpstream
 
 
 class Distance(Struct, frozen=True):
@@ -93,24 +90,9 @@ def status(session: Session) -> Status:
 def _distance(session: Session, record: SeriesRecord) -> Distance:
     """Return how far a pin is behind; nothing is known where git is not there to say."""
     try:
-        return _distance_on(session.side_of(record), record.pin)
+        side = session.side_of(record)
+        return Distance(*side.distance(record.pin), f"{side.step}s")
     except PatchmgrError as fault:
         if fault.kind != "git":
             raise
         return Distance(None, None, "releases" if record.pin.archive else "commits")
-
-
-def _distance_on(side: GitUpstream | PackageUpstream, pin: Pin) -> Distance:
-    if isinstance(side, PackageUpstream):
-        if not side.was_asked():
-            return Distance(None, None, "releases")
-        newer = side.newer_than(pin)
-        return Distance(newer[-1] if newer else pin.ref, len(newer), "releases")
-    tip = side.reader.commit(HEAD)
-    is_known = side.reader.commit(pin.commit) is not None
-    if tip is None or not is_known:
-        return Distance(tip, None, "commits")
-    try:
-        return Distance(tip, GitHistory(side.store, pin.commit, tip).count(), "commits")
-    except PatchmgrError:
-        return Distance(tip, None, "commits")

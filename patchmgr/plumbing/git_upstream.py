@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import subprocess
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote
@@ -15,9 +15,11 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
 from patchmgr.model.progress import Progress
-from patchmgr.model.upstream import Upstream
+from patchmgr.model.upstream import Pin, Upstream
 from patchmgr.plumbing import door
 from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.diffs import Changes, recent_changes
+from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import RefMove, Resolved, listed, move_refs, references
 
@@ -118,7 +120,10 @@ class Remote(Struct, frozen=True):
 
 
 class GitUpstream:
-    """The git side of one upstream; `reader` is one of its store."""
+    """The git side (`Side`) of one upstream; `reader` is one of its store."""
+
+    step = "commit"
+    has_history = True
 
     def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
         assert upstream.git is not None
@@ -193,6 +198,48 @@ class GitUpstream:
             self.fetch_objects(ids, seen)
         except PatchmgrError:
             return
+
+    def tip(self) -> str | None:
+        """Return the commit of the tracked branch as the store knows it."""
+        return self.reader.commit(HEAD)
+
+    def version_of(self, pin: Pin) -> None:
+        """Return None: a commit has no version."""
+
+    def bring_pin(self, pin: Pin) -> None:
+        """Bring a pinned commit."""
+        self.resolve(pin.commit)
+
+    def distance(self, pin: Pin) -> tuple[str | None, int | None]:
+        """Return the tip, and how many commits of it the pin does not have."""
+        tip = self.tip()
+        if tip is None or self.reader.commit(pin.commit) is None:
+            return tip, None
+        try:
+            return tip, GitHistory(self.store, pin.commit, tip).count()
+        except PatchmgrError:
+            return tip, None
+
+    def history(self, base: Resolved, target: Resolved) -> GitHistory:
+        """Return what upstream did between two states."""
+        return GitHistory(self.store, base.commit, target.commit)
+
+    def recent(
+        self, commit: str, paths: Sequence[str], *, scratch: Path
+    ) -> tuple[int, Changes] | None:
+        """Return how many commits before a state were looked at, and what they did to the paths."""
+        return recent_changes(self.store, commit, paths, scratch=scratch)
+
+    def between(
+        self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
+    ) -> tuple[Resolved, ...]:
+        """Return the tagged releases after one commit up to another, or every so manieth commit."""
+        if every is not None:
+            commits = every_commit(self.store, start.commit, end.commit, every)
+            found: Iterable[tuple[str, str]] = zip(commits, commits, strict=True)
+        else:
+            found = tagged_releases(self.store, start.commit, end.commit)
+        return tuple(Resolved(name, commit) for name, commit in found if commit != end.commit)
 
     def _refuse_lazy(self) -> None:
         """Refuse a partial clone as upstream with a git that would fetch for it what it lacks.

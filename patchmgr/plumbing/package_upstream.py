@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, Upstream
 from patchmgr.plumbing import door
+from patchmgr.plumbing.diffs import Changes, release_changes
 from patchmgr.plumbing.history import ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import Resolved, cache_folder, references
@@ -23,7 +25,10 @@ _VERSIONS = "patchmgr-versions"
 
 
 class PackageUpstream:
-    """The package side of one upstream; `reader` is one of its store."""
+    """The package side (`Side`) of one upstream; `reader` is one of its store."""
+
+    step = "release"
+    has_history = False
 
     def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
         assert upstream.package is not None
@@ -131,7 +136,13 @@ class PackageUpstream:
         path = download(release.archive, folder, settings, progress=self._progress)
         return import_release(self.store, self._package, release, path, progress=self._progress)
 
-    def check_pin(self, pin: Pin) -> str:
+    def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
+        """Bring nothing: a release is in the store as a whole."""
+
+    def tip(self) -> None:
+        """Return None: releases are no branch of the project."""
+
+    def bring_pin(self, pin: Pin) -> str:
         """Bring the pinned release and return its version.
 
         Raises PatchmgrError "checksum-mismatch" where the index has another archive of it.
@@ -183,30 +194,42 @@ class PackageUpstream:
             self._commits[version] = self.resolve(version).commit
         return self._commits[version]
 
-    def finals_between(self, start: Resolved, end: Resolved) -> tuple[str, ...]:
-        """Return the versions of the final releases between two, as the index has them now."""
+    def between(
+        self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
+    ) -> tuple[Resolved, ...]:
+        """Return the final releases between two, as the index has them now."""
+        if every is not None:
+            raise PatchmgrError("usage", "--every N counts commits; a package has releases only")
         assert start.version is not None and end.version is not None
         self.releases()
-        return _final_between(self._versions(), start.version, end.version)
+        versions = _final_between(self._versions(), start.version, end.version)
+        known = references(self.store, RELEASES)
+        missing = [f"v{version}" for version in versions if version not in known]
+        if missing:
+            count = f"{len(missing)} release{'' if len(missing) == 1 else 's'}"
+            say(f"{count} to download first: {', '.join(missing)}")
+        return tuple(self.resolve(version) for version in versions)
 
-    def finals_here(self) -> tuple[str, ...]:
-        """Return the commits of the final releases that the store has, in version order."""
+    def recent(
+        self, commit: str, paths: Sequence[str], *, scratch: Path
+    ) -> tuple[int, Changes] | None:
+        """Return how many releases in the store were looked at, and what they did to the paths."""
         from packaging.version import Version
 
         known = {Version(v): commit for v, commit in references(self.store, RELEASES).items()}
-        return tuple(known[v] for v in sorted(known) if not v.is_prerelease)
+        commits = [known[v] for v in sorted(known) if not v.is_prerelease]
+        return release_changes(self.store, commits, paths, scratch=scratch)
 
-    def was_asked(self) -> bool:
-        """Say whether the index was ever asked for the releases of the package."""
-        return (self.store / _VERSIONS).exists()
-
-    def newer_than(self, pin: Pin) -> tuple[str, ...]:
-        """Return the final releases after a pin that the index had when last asked."""
+    def distance(self, pin: Pin) -> tuple[str | None, int | None]:
+        """Return the newest final release, and how many there are after the pin."""
         from packaging.version import Version
 
+        if not (self.store / _VERSIONS).exists():
+            return None, None
         start = Version(pin.ref.removeprefix("v"))
         newer = sorted(v for v in map(Version, self._versions()) if v > start)
-        return tuple(f"v{v}" for v in newer if not v.is_prerelease)
+        finals = [f"v{v}" for v in newer if not v.is_prerelease]
+        return (finals[-1] if finals else pin.ref), len(finals)
 
     def _versions(self) -> list[str]:
         """Return the versions that the index had when it was last asked, plus all imported."""
