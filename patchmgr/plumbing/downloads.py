@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import re
@@ -96,7 +97,7 @@ def _locked(path: Path) -> Iterator[BinaryIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
         with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b") as part:
-            _lock(part)
+            fcntl.flock(part, fcntl.LOCK_EX)
             if _is_at(path, part):
                 yield part
                 return
@@ -108,14 +109,6 @@ def _is_at(path: Path, part: BinaryIO) -> bool:
         return os.path.samestat(os.fstat(part.fileno()), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _lock(part: BinaryIO) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows: two runs at once are caught by the sha256
-        return
-    fcntl.flock(part, fcntl.LOCK_EX)
 
 
 def _bring(

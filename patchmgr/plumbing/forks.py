@@ -165,12 +165,6 @@ def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
     return tuple(printed.decode().split())
 
 
-def merge_base(git_dir: Path, one: str, other: str) -> str | None:
-    """Return the newest commit that both have, None where there is none."""
-    code, printed = door.run(["merge-base", one, other], git_dir=git_dir, good=(0, 1))
-    return None if code else printed.decode().strip()
-
-
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
     """Return what is between each two trees, in one process; reads no contents."""
     arguments = ["diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]

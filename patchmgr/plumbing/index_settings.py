@@ -142,27 +142,23 @@ def _pip_paths(environ: Mapping[str, str]) -> Iterator[Path]:
     chosen = environ.get("PIP_CONFIG_FILE", "")
     if chosen == os.devnull:
         return
-    name = "pip.ini" if os.name == "nt" else "pip.conf"
     for folder in _shared_folders(environ, "pip"):
-        yield folder / name
-    if os.name != "nt":
-        yield _MACHINE / name
+        yield folder / "pip.conf"
+    yield _MACHINE / "pip.conf"
     if not (chosen and Path(chosen).exists()):
-        yield _home(environ) / ("pip" if os.name == "nt" else ".pip") / name
-        yield _user_folder(environ, "pip") / name
-    yield Path(sys.prefix, name)
+        yield _home(environ) / ".pip" / "pip.conf"
+        yield _user_folder(environ, "pip") / "pip.conf"
+    yield Path(sys.prefix, "pip.conf")
     if chosen:
         yield Path(chosen)
 
 
 def _home(environ: Mapping[str, str]) -> Path:
-    return Path(environ.get("HOME") or environ.get("USERPROFILE") or Path.home())
+    return Path(environ.get("HOME") or Path.home())
 
 
 def _user_folder(environ: Mapping[str, str], tool: str) -> Path:
     """Return the folder of a tool's user settings, as platformdirs has it."""
-    if os.name == "nt" and environ.get("APPDATA"):
-        return Path(environ["APPDATA"], tool)
     on_mac = _home(environ) / "Library" / "Application Support" / tool
     if sys.platform == "darwin" and on_mac.is_dir():
         return on_mac
@@ -171,8 +167,6 @@ def _user_folder(environ: Mapping[str, str], tool: str) -> Path:
 
 def _shared_folders(environ: Mapping[str, str], tool: str) -> list[Path]:
     """Return the folders of a tool's settings for every user, weakest first."""
-    if os.name == "nt":
-        return [Path(environ.get("PROGRAMDATA", "C:/ProgramData"), tool)]
     if sys.platform == "darwin":
         return [Path("/Library/Application Support", tool)]
     listed = environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"

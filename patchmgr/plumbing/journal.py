@@ -15,39 +15,42 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from errno import EISDIR
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Protocol
 
-from msgspec import Struct, field
+import msgspec
+from msgspec import Meta, Struct, field
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
-from patchmgr.model.ids import is_full_id
+from patchmgr.model.operation import Commit
 from patchmgr.plumbing.durable import synced, uninterrupted, unwritable, write_synced
-from patchmgr.plumbing.plain_files import read_json
+from patchmgr.plumbing.plain_files import read_json, refuse_links
 
 LOCK = "upstream.lock"
 PRIVATE = ".patchmgr"
 _JOURNAL = f"{PRIVATE}/journal.json"
 _STAGING = f"{PRIVATE}/staging"
-_STAGED = re.compile(rf"{re.escape(_STAGING)}/\d+")
+_Staged = Annotated[str, Meta(pattern=rf"^{re.escape(_STAGING)}/\d+\Z")]
 # What a change may write: nothing else of a workspace is ours.
 _WORK = f"{PRIVATE}/rebase/"  # what waits for a person
-_OURS = re.compile(
-    r"upstream\.lock|\.gitignore|\.gitattributes|(series|conflicts)/.+"
-    rf"|{re.escape(PRIVATE)}/(rebase/.+|log/\d+\.json)"
-)
+_Ours = Annotated[
+    str,
+    Meta(
+        pattern=r"^(upstream\.lock|\.gitignore|\.gitattributes|(series|conflicts)/.+"
+        rf"|{re.escape(PRIVATE)}/(rebase/.+|log/\d+\.json))\Z"
+    ),
+]
 _ENTRY = re.compile(rf"{re.escape(PRIVATE)}/log/\d+\.json")  # of the log of operations
-_SPENT = re.compile(rf"{re.escape(PRIVATE)}/[a-z]+/[a-z.]+")
-_BRANCHES = "refs/heads/patchmgr/"
+_Spent = Annotated[str, Meta(pattern=rf"^{re.escape(PRIVATE)}/[a-z]+/[a-z.]+\Z")]
 
 
-class RefPlan(Struct, frozen=True):
+class RefPlan(Struct, frozen=True, array_like=True):
     """A ref of a store to move when a change is made: `old` None means whatever is there."""
 
     store: str
-    name: str
-    new: str | None
-    old: str | None
+    name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]
+    new: Commit | None
+    old: Commit | None
 
 
 RefMover = Callable[[Sequence[RefPlan]], None]
@@ -90,10 +93,10 @@ class Change(Struct):
 class _Plan(Struct, frozen=True):
     """A change as it is kept while it is made: paths with their staged files, refs, and `spent`."""
 
-    files: tuple[tuple[str, str | None], ...]
+    files: tuple[tuple[_Ours, _Staged | None], ...]
     refs: tuple[RefPlan, ...]
-    spent: tuple[str, ...]
-    steps: tuple[tuple[Path, str], ...] = ()
+    spent: tuple[_Spent, ...]
+    steps: tuple[tuple[str, str], ...] = ()
 
 
 class Journal:
@@ -129,7 +132,7 @@ class Journal:
     def make(self, change: Change, move_refs: RefMover) -> None:
         """Make a change, all of it or none."""
         for path in change.files:
-            self._refuse_links(path)
+            refuse_links(self._root, path)
         made: list[Path] = []
         ready: dict[str, Step] = {}
         try:
@@ -160,11 +163,10 @@ class Journal:
                 _make_folders((self._root / path).parent, made)
                 write_synced(self._root / staged, content)
             entries.append((path, staged))
-        refs = [(r.store, r.name, r.new, r.old) for r in change.refs]
-        steps = [(os.fsdecode(step.place), token) for token, step in ready.items()]
-        document = {"files": entries, "refs": refs, "spent": change.spent, "steps": steps}
+        steps = tuple((os.fsdecode(step.place), token) for token, step in ready.items())
+        plan = _Plan(tuple(entries), tuple(change.refs), tuple(change.spent), steps)
         beside = staging / "journal.json"
-        write_synced(beside, json.dumps(document).encode())
+        write_synced(beside, json.dumps(msgspec.to_builtins(plan)).encode())
         beside.replace(self._root / _JOURNAL)
         synced(self._root / PRIVATE)
 
@@ -181,27 +183,19 @@ class Journal:
     def _read(self) -> _Plan:
         """Read the journal; it may have come with the workspace, so nothing in it is believed."""
         try:
-            document = read_json(self._root, _JOURNAL)
-            files = tuple(_checked_file(*row) for row in document["files"])
-            refs = tuple(_checked_ref(*row) for row in document["refs"])
-            spent = tuple(_checked(str(path), _SPENT) for path in document["spent"])
-            steps = tuple((Path(place), str(token)) for place, token in document.get("steps", ()))
-        except (PatchmgrError, ValueError, KeyError, TypeError, AttributeError) as fault:
+            plan = msgspec.convert(read_json(self._root, _JOURNAL), _Plan)
+            for path, _ in plan.files:
+                if _ENTRY.fullmatch(path) is None:
+                    check_path(path.removeprefix(_WORK), what="the path")
+        except (PatchmgrError, ValueError) as fault:
             raise PatchmgrError(
                 "broken-workspace",
                 f"{_JOURNAL} cannot be read",
                 ("delete it to go back to what was before",),
             ) from fault
-        for path in (*(path for path, _ in files), *spent):
-            self._refuse_links(path)
-        return _Plan(files, refs, spent, steps)
-
-    def _refuse_links(self, path: str) -> None:
-        at = self._root
-        for part in path.split("/"):
-            at = at / part
-            if at.is_symlink():
-                raise PatchmgrError("unsafe-path", f"{path} leads through a symbolic link")
+        for path in (*(path for path, _ in plan.files), *plan.spent):
+            refuse_links(self._root, path)
+        return plan
 
     def _finish(self, journal: _Plan, finish_step: Finisher) -> None:
         """Move the files into place; done again after a crash, this does what is left."""
@@ -217,7 +211,7 @@ class Journal:
                     (self._root / staged).replace(target)
                     folders[target.parent] = None
             for place, token in journal.steps:
-                finish_step(place, token)
+                finish_step(Path(place), token)
             for path in journal.spent:
                 (self._root / path).unlink(missing_ok=True)
             for folder in folders:
@@ -236,24 +230,6 @@ def is_decided(root: str, token: str) -> bool:
         return any(named == token for _, named in document.get("steps", ()))
     except (OSError, PatchmgrError, ValueError, TypeError, AttributeError):
         return False
-
-
-def _checked(text: str, form: re.Pattern[str]) -> str:
-    if form.fullmatch(text) is None:
-        raise ValueError(text)
-    return text
-
-
-def _checked_file(path: str, staged: str | None) -> tuple[str, str | None]:
-    if _ENTRY.fullmatch(_checked(path, _OURS)) is None:
-        check_path(path.removeprefix(_WORK), what="the path")
-    return path, None if staged is None else _checked(staged, _STAGED)
-
-
-def _checked_ref(store: str, name: str, new: str | None, old: str | None) -> RefPlan:
-    if not name.startswith(_BRANCHES) or not all(v is None or is_full_id(v) for v in (new, old)):
-        raise ValueError(name)
-    return RefPlan(str(store), name, new, old)
 
 
 def _lock_last(files: Mapping[str, bytes | None]) -> list[tuple[str, bytes | None]]:

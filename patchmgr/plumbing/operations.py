@@ -30,10 +30,10 @@ from patchmgr.model.operation import (
 )
 from patchmgr.plumbing.durable import write_synced
 from patchmgr.plumbing.journal import PRIVATE, Change
-from patchmgr.plumbing.plain_files import folder_names, read_plain
+from patchmgr.plumbing.plain_files import folder_names, read_plain, refuse_links
 
 if TYPE_CHECKING:
-    from patchmgr.plumbing.applied import FileState, Record
+    from patchmgr.plumbing.applied import Record
     from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Edit
 
 FORMAT = 1
@@ -82,20 +82,12 @@ class Contents:
         name = hashlib.sha256(content).hexdigest()
         place = self._place(name)
         if not place.exists():
-            self._refuse_links(name)
+            refuse_links(self._root, f"{self._path}/{name[:2]}")
             place.parent.mkdir(parents=True, exist_ok=True)
             beside = place.with_name(f"{name}.new")
             write_synced(beside, zlib.compress(content, _LEVEL))
             os.replace(beside, place)
         return name
-
-    def _refuse_links(self, name: str) -> None:
-        """Refuse to write through a link: the folder may have come with a workspace."""
-        at = self._root
-        for part in (*self._path.split("/"), name[:2]):
-            at = at / part
-            if at.is_symlink():
-                raise PatchmgrError("unsafe-path", f"{self._path} leads through a symbolic link")
 
     def has(self, name: str) -> bool:
         """Say whether a content is kept."""
@@ -330,11 +322,6 @@ def _record_bytes(record: Record) -> bytes:
 def record_digest(record: Record | None) -> str | None:
     """Return the sha256 by which the log knows a record."""
     return None if record is None else hashlib.sha256(_record_bytes(record)).hexdigest()
-
-
-def kept_state(state: FileState | None) -> KeptFile | None:
-    """Return a state of a file as the log has it."""
-    return None if state is None else KeptFile(state.mode, state.sha256)
 
 
 def _path(number: int) -> str:

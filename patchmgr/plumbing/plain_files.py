@@ -66,6 +66,15 @@ def read_json(root: Path, path: str, *, limit: int = _LONGEST) -> Any:
         raise PatchmgrError("broken-workspace", f"{path} is no JSON") from fault
 
 
+def refuse_links(root: Path, path: str) -> None:
+    """Refuse to write through a link: a folder of ours may have come with a workspace."""
+    at = root
+    for part in path.split("/"):
+        at = at / part
+        if at.is_symlink():
+            raise PatchmgrError("unsafe-path", f"{path} leads through a symbolic link")
+
+
 @contextmanager
 def _opened(root: Path, path: str) -> Iterator[int | None]:
     """Open a folder below the root, part by part; None where it is not there."""
