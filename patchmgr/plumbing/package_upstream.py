@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, Upstream
@@ -22,6 +24,23 @@ if TYPE_CHECKING:
 RELEASES = "refs/upstream/releases/"
 NEWEST = "refs/upstream/newest"
 _VERSIONS = "patchmgr-versions"
+
+
+class Imported(Struct, frozen=True):
+    """A commit of a release that the store has, and the archive that it was made of."""
+
+    commit: str
+    archive: str
+    sha256: str
+
+
+def imported(store: Path, version: str) -> Imported | None:
+    """Return what the store has of a release, None where it has nothing."""
+    form = "--format=%(objectname)%0a%(contents)"
+    shown = door.text(door.output(["for-each-ref", form, RELEASES + version], git_dir=store))
+    commit, _, message = shown.partition("\n")
+    trailers = dict(line.split(": ", 1) for line in message.splitlines() if ": " in line)
+    return Imported(commit, trailers["Archive"], trailers["Sha256"]) if commit else None
 
 
 class PackageUpstream:
@@ -69,15 +88,13 @@ class PackageUpstream:
 
         Raises PatchmgrError "unknown-ref" with the nearest names.
         """
-        version = self._known_version(ref)
-        if version is None:
-            version = self._listed_version(ref)
-        found = self._describe(version)
+        version = self._known_version(ref) or self._listed_version(ref)
+        found = imported(self.store, version)
         if found is None:
             self._import(next(r for r in self.releases() if r.version == version))
-            found = self._describe(version)
+            found = imported(self.store, version)
             assert found is not None
-        return Resolved(f"v{version}", *found, version)
+        return Resolved(f"v{version}", found.commit, found.archive, found.sha256, version)
 
     def _known_version(self, ref: str) -> str | None:
         known = references(self.store, RELEASES)
@@ -111,26 +128,14 @@ class PackageUpstream:
             "unknown-ref", f"{self._name} has no release {ref}", _nearest(ref, releases)
         )
 
-    def _describe(self, version: str) -> tuple[str, str, str] | None:
-        """Return commit, archive name and sha256 of an imported release."""
-        name = RELEASES + version
-        code, printed = door.run(["cat-file", "commit", name], git_dir=self.store, good=(0, 128))
-        if code:
-            return None
-        commit = references(self.store, name)[""]
-        trailers = dict(
-            line.split(": ", 1) for line in door.text(printed).splitlines() if ": " in line
-        )
-        return commit, trailers["Archive"], trailers["Sha256"]
-
     def _import(self, release: Release) -> str:
         from patchmgr.plumbing.downloads import download
         from patchmgr.plumbing.package_index import read_settings
         from patchmgr.plumbing.releases import import_release
 
-        found = self._describe(release.version)
+        found = imported(self.store, release.version)
         if found is not None:
-            return found[0]
+            return found.commit
         settings = read_settings(os.environ)
         folder = cache_folder() / "archives"
         path = download(release.archive, folder, settings, progress=self._progress)
@@ -148,14 +153,14 @@ class PackageUpstream:
         Raises PatchmgrError "checksum-mismatch" where the index has another archive of it.
         """
         version = self._known_version(pin.ref) or self._listed_version(pin.ref)
-        if self._describe(version) is None:
+        if imported(self.store, version) is None:
             release = next(r for r in self.releases() if r.version == version)
             offered = release.archive.sha256
             if offered is not None and offered != pin.sha256:
                 raise self._mismatch(pin, release.archive.filename)
             self._import(release)
-        found = self._describe(version)
-        if found is None or found[2] != pin.sha256 or found[0] != pin.commit:
+        found = imported(self.store, version)
+        if found is None or (found.sha256, found.commit) != (pin.sha256, pin.commit):
             raise self._mismatch(pin, pin.archive or pin.ref)
         return version
 

@@ -20,22 +20,15 @@ from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import door
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.package_index import FILENAME, Archive, Release, normalised
+from patchmgr.plumbing.package_upstream import RELEASES, Imported, imported
 from patchmgr.plumbing.stores import adopt_pack
 from patchmgr.plumbing.workbench import Workbench
 
-RELEASES = "refs/upstream/releases/"
 REPLACED = "refs/upstream/replaced/"
 _OLDEST = 315_619_200  # 1980-01-02: the first whole day of the zip format
 _NEWEST = 4_102_444_800  # 2100-01-01
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!]*")
 _CHUNK = 1 << 20
-
-
-class _Imported(Struct, frozen=True):
-    """A commit of this release that the store has."""
-
-    commit: str
-    sha256: str | None
 
 
 class _Content(Struct, frozen=True):
@@ -60,7 +53,7 @@ def import_release(
     """
     archive = release.archive
     _check_names(release)
-    before = _imported(store, release.version)
+    before = imported(store, release.version)
     if before is not None and archive.sha256 and before.sha256 == archive.sha256:
         return before.commit
     with _opened(archive_path) as file:
@@ -86,15 +79,6 @@ def _check_names(release: Release) -> None:
         raise PatchmgrError("bad-archive", f"{version!a} is no version of a package")
     if not FILENAME.fullmatch(filename):
         raise PatchmgrError("bad-archive", f"{filename!a} is no file name of a package")
-
-
-def _imported(store: Path, version: str) -> _Imported | None:
-    shown = door.output(
-        ["for-each-ref", "--format=%(objectname)%0a%(contents)", RELEASES + version], git_dir=store
-    )
-    commit, _, message = shown.decode("utf-8", "replace").partition("\n")
-    found = re.search(r"^Sha256: ([0-9a-f]{64})$", message, re.MULTILINE)
-    return _Imported(commit, found[1] if found else None) if commit else None
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -174,7 +158,7 @@ def _message(packaging: Packaging, archive: Archive, sha256: str, *, upstream: s
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _point(store: Path, version: str, commit: str, *, before: _Imported | None) -> None:
+def _point(store: Path, version: str, commit: str, *, before: Imported | None) -> None:
     """Move the ref of the version in one transaction, from what it was when the import began.
 
     Another run may have imported the same archive meanwhile: then it names the commit already.
@@ -186,7 +170,7 @@ def _point(store: Path, version: str, commit: str, *, before: _Imported | None) 
     data = "".join(f"{line}\n" for line in ["start", *commands, "commit"]).encode()
     code, _ = door.run(["update-ref", "--stdin"], git_dir=store, data=data, good=(0, 128))
     if code:
-        now = _imported(store, version)
+        now = imported(store, version)
         if now is None or now.commit != commit:
             raise PatchmgrError(
                 "busy",

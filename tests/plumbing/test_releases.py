@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id
 from patchmgr.model.progress import Quiet
-from patchmgr.plumbing import releases
+from patchmgr.plumbing import package_upstream, releases
 from patchmgr.plumbing.package_index import Archive, Release
 from patchmgr.plumbing.releases import import_release
 from tests.long import LONG
@@ -292,11 +292,11 @@ def test_another_run_may_have_imported_it_meanwhile(
 ) -> None:
     path = sdist(tmp_path, {"a": b"1"})
     commit = bring(store, path)
-    real = releases._imported
-    monkeypatch.setattr(releases, "_imported", _first_none(real))
+    real = package_upstream.imported
+    monkeypatch.setattr(releases, "imported", _first_none(real))
     assert bring(store, path) == commit
     other = sdist(tmp_path, {"a": b"2"})
-    monkeypatch.setattr(releases, "_imported", _first_none(real))
+    monkeypatch.setattr(releases, "imported", _first_none(real))
     assert refusal(store, release(other), other).kind == "busy"
 
 
