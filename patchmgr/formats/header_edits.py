@@ -9,8 +9,10 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.mail_text import (
+    folded_end,
     is_blank,
     is_cut,
+    joined,
     without_last_blanks,
     without_stat,
     written_person,
@@ -61,22 +63,19 @@ def _without_stat(header: bytes) -> bytes:
     lines = header.removesuffix(b"\n").split(b"\n")
     kept = without_stat(lines)
     has_stat = any(b"|" in line for line in lines if line not in kept)
-    return _joined([*kept, b""]) if has_stat else header
+    return joined([*kept, b""]) if has_stat else header
 
 
 def new_header(subject: str, body: str, author: Author) -> bytes:
     """Return the header of a new patch."""
     text = encode_path(body.strip("\n")).split(b"\n") if body.strip("\n") else []
     head = mail_head(subject, author, is_ascii=body.isascii())
-    return _joined([ENVELOPE, *head, b"", *text, *([b""] if text else [])])
+    return joined([ENVELOPE, *head, b"", *text, *([b""] if text else [])])
 
 
 def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
     """Return a header with an edit; one that is no mail's becomes one first."""
-    header = patch.header
-    if not patch.is_mailbox:
-        header = canonical_header(patch, author=patch.author_or(nobody))
-    head, body, notes = _taken_apart(header)
+    head, body, notes = _taken_apart(_mail_header(patch, nobody))
     if edit.subject is not None:
         head = _with_header(head, "Subject", edit.subject)
     if edit.author is not None:
@@ -87,7 +86,13 @@ def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
         body = _with_field(body, name, value)
     head = _with_charset(head, is_ascii=b"".join([*head, *body]).isascii())
     text = without_last_blanks(body)
-    return _joined([*head, b"", *text, *([b""] if text and not notes else []), *notes])
+    return joined([*head, b"", *text, *([b""] if text and not notes else []), *notes])
+
+
+def _mail_header(patch: Patch, nobody: Author) -> bytes:
+    if patch.is_mailbox:
+        return patch.header
+    return canonical_header(patch, author=patch.author_or(nobody))
 
 
 def _with_charset(head: Sequence[bytes], *, is_ascii: bool) -> list[bytes]:
@@ -114,10 +119,7 @@ def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
         raise PatchmgrError("usage", f"the {name} must be one line of plain text")
     start = name.lower().encode() + b":"
     at = next((n for n, line in enumerate(head) if line.lower().startswith(start)), len(head))
-    end = at + 1
-    while end < len(head) and head[end][:1] in (b" ", b"\t"):
-        end += 1
-    return [*head[:at], *folded_field(name, value), *head[end:]]
+    return [*head[:at], *folded_field(name, value), *head[folded_end(head, at) :]]
 
 
 def _with_field(body: Sequence[bytes], name: str, value: str) -> list[bytes]:
@@ -154,15 +156,12 @@ def _field_at(lines: Sequence[bytes], name: str) -> tuple[int | None, int]:
 
 def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
     """Return the header of a patch with the subject and the text of another one behind its own."""
-    header = patch.header
-    if not patch.is_mailbox:
-        header = canonical_header(patch, author=patch.author_or(nobody))
-    head, body, notes = _taken_apart(header)
+    head, body, notes = _taken_apart(_mail_header(patch, nobody))
     added = other.message.removesuffix(b"\n").split(b"\n")
     head = _with_charset(head, is_ascii=b"".join([*head, *body, *added]).isascii())
     text = without_last_blanks(body)
     text = [*text, b"", *added] if text else added
-    return _joined([*head, b"", *text, *([b""] if not notes else []), *notes])
+    return joined([*head, b"", *text, *([b""] if not notes else []), *notes])
 
 
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
@@ -176,7 +175,7 @@ def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
     if _field_at(body, IMPORTED_FROM)[0] is None:
         body = _with_field(body, IMPORTED_FROM, commit)
         body = _with_field(body, COMMIT_DATE, dates[commit])
-    return _joined([ENVELOPE, *head, b"", *without_last_blanks(body), b"", *diff])
+    return joined([ENVELOPE, *head, b"", *without_last_blanks(body), b"", *diff])
 
 
 def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:
@@ -185,7 +184,3 @@ def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:
     for name, value in fields.items():
         if known.get(name.lower(), "") != value.strip():
             raise PatchmgrError("usage", f"the field {name} cannot hold {shown(value)}")
-
-
-def _joined(lines: Sequence[bytes]) -> bytes:
-    return b"".join(line + b"\n" for line in lines)

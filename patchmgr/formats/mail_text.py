@@ -278,7 +278,7 @@ def _read_in_body(lines: Sequence[bytes], headers: dict[str, str]) -> int:
         line = lines[at]
         name = line.partition(b":")[0].lower().decode("latin-1")
         if b":" in line and name in IN_BODY and name not in headers:
-            end = _folded_end(lines, at)
+            end = folded_end(lines, at)
             headers[name] = squeezed(decoded_words(b"".join(lines[at:end]).partition(b":")[2]))
             at = end
             if at < len(lines) and not lines[at]:
@@ -293,12 +293,17 @@ def _read_in_body(lines: Sequence[bytes], headers: dict[str, str]) -> int:
     return at
 
 
-def _folded_end(lines: Sequence[bytes], at: int) -> int:
+def folded_end(lines: Sequence[bytes], at: int) -> int:
     """Return where a header that begins at the place ends."""
     at += 1
     while at < len(lines) and lines[at][:1] in (b" ", b"\t"):
         at += 1
     return at
+
+
+def joined(lines: Iterable[bytes]) -> bytes:
+    """Return the lines as a text, each with a newline."""
+    return b"".join(line + b"\n" for line in lines)
 
 
 def clean_subject(text: str) -> str:

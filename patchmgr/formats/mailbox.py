@@ -17,6 +17,7 @@ from patchmgr.formats.mail_text import (
     encoded,
     is_blank,
     is_cut,
+    joined,
     parse_date,
     parse_person,
     read_body,
@@ -304,11 +305,11 @@ def canonical_header(patch: Patch, *, author: Author) -> bytes:
     lines = _lines(b"".join(unmangled_lines(patch.raw)[:size]), patch.name)
     letter = open_letter(lines, patch.name)
     if letter.is_mailbox:
-        return _joined([ENVELOPE, *letter.head, b"", *without_stat(letter.body), b""])
+        return joined([ENVELOPE, *letter.head, b"", *without_stat(letter.body), b""])
     subject = _subject(letter, read_body(letter.body, letter.charset))
     body = [encoded(decoded(line, letter.charset)) for line in without_stat(letter.body)]
     head = mail_head(subject, author, is_ascii=b"".join(body).isascii())
-    return _joined([ENVELOPE, *head, b"", *body, b""])
+    return joined([ENVELOPE, *head, b"", *body, b""])
 
 
 def slug(subject: str) -> str:
@@ -328,10 +329,6 @@ def _lines(header: bytes, name: str) -> list[bytes]:
 
 def _subject(letter: Letter, body: Body) -> str:
     return clean_subject(body.headers.get("subject", "")) or letter.subject
-
-
-def _joined(lines: list[bytes]) -> bytes:
-    return b"".join(line + b"\n" for line in lines)
 
 
 def _fields(lines: list[bytes], letter: Letter) -> dict[str, str]:
