@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import door
+from patchmgr.plumbing.door import DIFF_FORM
 from patchmgr.plumbing.history import raw_changes
 from patchmgr.plumbing.renames import present_blobs
 from patchmgr.plumbing.workbench import Workbench
@@ -108,8 +109,7 @@ _DRIVERS = (
     + "".join(f"*.{end} diff=cpp\n" for end in ("c", "cc", "cpp", "cu", "cuh", "cxx", "h", "hpp"))
 )  # fmt: skip
 _RECORD = "\x01"
-_FILE = re.compile(r"\+\+\+ b/(.*)")
-_HEADED_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)")
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 
 Changes = Sequence[tuple[str, str, str]]
 """Commit, path, and the heading of a hunk."""
@@ -131,12 +131,12 @@ def release_changes(
     last = commits[-RELEASES - 1 :]
     if len(last) < 2:
         return None
-    found: list[tuple[str, str, str]] = []
+    printed = ""
     for old, new in pairwise(last):
         arguments = ["--literal-pathspecs", *_with_drivers(scratch), "diff", *_LOOK, old, new]
-        printed = door.text(door.output([*arguments, "--", *paths], git_dir=git_dir))
-        found += _read(f"{_RECORD}{new}\n{printed}")
-    return len(last) - 1, found
+        diff = door.output([*arguments, "--", *paths], git_dir=git_dir)
+        printed += f"{_RECORD}{new}\n{door.text(diff)}"
+    return len(last) - 1, _headed(printed)
 
 
 def _with_drivers(scratch: Path) -> tuple[str, str]:
@@ -153,10 +153,10 @@ def recent_changes(
     None where history or contents are not at hand, as in a partial clone.
     """
     try:
-        first = _count(git_dir, commit)
-        if first < 2:
+        line = ["rev-list", "--first-parent", "--count", f"--max-count={WINDOW + 1}", commit, "--"]
+        window = int(door.output(line, git_dir=git_dir)) - 1
+        if window < 1:
             return None
-        window = min(WINDOW, first - 1)
         arguments = [
             "--literal-pathspecs", *_with_drivers(scratch), "log", "--first-parent", "-m", *_LOOK,
             f"--format=tformat:{_RECORD}%H", f"{commit}~{window}..{commit}", "--", *paths,
@@ -164,38 +164,29 @@ def recent_changes(
         printed = door.output(arguments, git_dir=git_dir)
     except PatchmgrError:
         return None
-    return window, tuple(_read(door.text(printed)))
+    return window, _headed(door.text(printed))
 
 
-def _count(git_dir: Path, commit: str) -> int:
-    arguments = ["rev-list", "--first-parent", "--count", f"--max-count={WINDOW + 1}", commit, "--"]
-    return int(door.output(arguments, git_dir=git_dir))
+def _headed(printed: str) -> Changes:
+    return [(commit, path, match[5]) for commit, path, match in _hunks(printed)]
 
 
-def _read(printed: str) -> list[tuple[str, str, str]]:
-    found: list[tuple[str, str, str]] = []
+def _hunks(printed: str) -> Iterator[tuple[str, str, re.Match[str]]]:
+    """Yield commit (where one is named), new path and first line of each hunk."""
     commit = path = ""
     for line in printed.split("\n"):
         if line.startswith(_RECORD):
             commit, path = line[1:], ""
-        elif line.startswith("+++ "):
-            match = _FILE.match(line)
-            path = match[1] if match else ""
-        elif line.startswith("@@ ") and path:
-            match = _HEADED_HUNK.match(line)
-            if match is not None:
-                found.append((commit, path, match[1]))
-    return found
+        elif line.startswith("diff --git "):
+            path = ""
+        elif line.startswith("+++ b/") and not path:
+            path = line[6:].rstrip("\t")
+        elif line.startswith("@@ ") and path and (match := _HUNK.match(line)):
+            yield commit, path, match
 
 
-_FORM = (
-    "--full-index", "--find-renames=50%", "-l0", "--no-ext-diff", "--no-textconv",
-    "--no-color", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/",
-    "--no-relative", "--submodule=short", "--ignore-submodules=none", "--indent-heuristic",
-    "--inter-hunk-context=0",
-)  # fmt: skip
-
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+# --unified asks for the text of a diff, too.
+_WITHOUT_TEXT = [option for option in DIFF_FORM if not option.startswith("--unified")]
 
 
 def commit_diffs(
@@ -213,7 +204,7 @@ def commit_diffs(
     """
     if not commits:
         return {}
-    arguments = ["diff-tree", "--stdin", "-r", "-p", "--root", "--always", "--binary", *_FORM]
+    arguments = ["diff-tree", "--stdin", "-r", "-p", "--root", "--always", "--binary", *DIFF_FORM]
     if not finds_renames:
         arguments.append("--no-renames")
     if folder:
@@ -230,14 +221,12 @@ def commit_diffs(
 
 def tree_diff(git_dir: Path, old: str, new: str) -> bytes:
     """Return the diff between two trees or commits."""
-    return door.output(["diff-tree", "-r", "-p", "--binary", *_FORM, old, new], git_dir=git_dir)
+    return door.output(["diff-tree", "-r", "-p", "--binary", *DIFF_FORM, old, new], git_dir=git_dir)
 
 
 def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:
     """Return new path to (added, removed) lines between two trees, None for binaries."""
-    # Without what asks for the text of the diff, too: --unified does.
-    form = [option for option in _FORM if not option.startswith("--unified")]
-    arguments = ["diff-tree", "-r", "-z", "--numstat", *form, old, new]
+    arguments = ["diff-tree", "-r", "-z", "--numstat", *_WITHOUT_TEXT, old, new]
     fields = iter(door.text(door.output(arguments, git_dir=git_dir)).split("\0"))
     found: dict[str, tuple[int, int] | None] = {}
     for field in fields:
@@ -258,18 +247,9 @@ def changed_lines(
 
     A hunk is its first line and number of lines in the old text, and in the new one.
     """
-    form = [option for option in _FORM if not option.startswith("--unified")]
-    arguments = ["-c", "core.quotePath=false", "diff-tree", "-r", "-p", "--unified=0", *form, old]
+    arguments = ["diff-tree", "-r", "-p", "--unified=0", *_WITHOUT_TEXT, old, new]
     found: dict[str, list[tuple[int, int, int, int]]] = {}
-    path = ""
-    for line in door.text(door.output([*arguments, new], git_dir=git_dir)).split("\n"):
-        if line.startswith("diff --git "):
-            path = ""
-        elif line.startswith("+++ b/") and not path:
-            path = line[6:].rstrip("\t")
-        elif line.startswith("@@ ") and path:
-            match = _HUNK.match(line)
-            if match is not None:
-                a, n, b, m = (1 if part is None else int(part) for part in match.groups())
-                found.setdefault(path, []).append((a, n, b, m))
+    for _, path, match in _hunks(door.text(door.output(arguments, git_dir=git_dir))):
+        a, n, b, m = (1 if part is None else int(part) for part in match.groups()[:4])
+        found.setdefault(path, []).append((a, n, b, m))
     return {name: tuple(hunks) for name, hunks in found.items()}

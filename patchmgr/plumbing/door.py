@@ -59,6 +59,13 @@ _CONFIG = (
 )
 
 
+# The form of every diff, which nobody's configuration (diff.*) changes.
+DIFF_FORM = (
+    "--full-index", "--find-renames=50%", "-l0", "--no-ext-diff", "--no-textconv",
+    "--no-color", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/",
+    "--no-relative", "--submodule=short", "--ignore-submodules=none", "--indent-heuristic",
+    "--inter-hunk-context=0",
+)  # fmt: skip
 _OF_THE_SYSTEM = re.compile(
     rb"No space left on device|Disk quota exceeded|Permission denied|Read-only file system"
     rb"|Input/output error|Cannot allocate memory|Too many open files"

@@ -17,19 +17,17 @@ from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import door
 from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.door import DIFF_FORM
 from patchmgr.plumbing.history import raw_changes
 from patchmgr.plumbing.objects import ObjectReader, object_named
 
-# All that the repository's own configuration (format.*, diff.*, i18n.*) could change.
+# All that the repository's own configuration (format.*, i18n.*) could change.
 _FORM = (
-    "--stdout", "--keep-subject", "--no-stat", "--no-signature", "--no-zero-commit", "--full-index",
-    "--binary", "--no-encode-email-headers", "--find-renames=50%", "-l0", "--no-thread",
-    "--no-attach", "--no-cover-letter", "--no-base", "--no-ext-diff", "--no-textconv", "--no-color",
-    "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/",
-    "--no-relative", "--submodule=short", "--ignore-submodules=none", "--topo-order",
-    "--no-notes", "--no-from", "--no-to", "--no-cc", "--no-add-header",
-    "--no-signoff", "--encoding=UTF-8", "--inter-hunk-context=0", "--indent-heuristic",
-    "-O/dev/null", "--suffix=.patch", "--pretty=mboxrd",
+    "--stdout", "--keep-subject", "--no-stat", "--no-signature", "--no-zero-commit",
+    "--binary", "--no-encode-email-headers", "--no-thread", "--no-attach", "--no-cover-letter",
+    "--no-base", "--topo-order", "--no-notes", "--no-from", "--no-to", "--no-cc",
+    "--no-add-header", "--no-signoff", "--encoding=UTF-8", "-O/dev/null", "--suffix=.patch",
+    "--pretty=mboxrd", *DIFF_FORM,
 )  # fmt: skip
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # no line of a diff begins so
 
