@@ -14,7 +14,7 @@ from patchmgr.formats.decisions import ACCEPTED, parse_accepted, write_accepted
 from patchmgr.formats.shown import shown
 from patchmgr.model.audit import Accepted, AuditFinding
 from patchmgr.model.outcome import SeriesOutcome
-from patchmgr.plumbing.durable import unwritable, write_synced
+from patchmgr.plumbing.durable import replace_file, unwritable
 from patchmgr.plumbing.plain_files import read_json
 from patchmgr.store import PRIVATE, Change, Workspace
 
@@ -54,10 +54,8 @@ def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) 
     path = workspace.root / _OPEN
     if not found and not path.exists():
         return
-    beside = path.with_name(f"{path.name}.new")
     try:
-        write_synced(beside, msgspec.json.encode(msgspec.to_builtins(_shown(found))))
-        beside.replace(path)
+        replace_file(path, msgspec.json.encode(msgspec.to_builtins(_shown(found))))
     except OSError as fault:
         raise unwritable(_OPEN, fault) from fault
 

@@ -15,7 +15,7 @@ from patchmgr.commands.targets import series_digest
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.check import Checked
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.durable import unwritable, write_synced
+from patchmgr.plumbing.durable import replace_file, unwritable
 from patchmgr.plumbing.plain_files import read_json
 from patchmgr.store import PRIVATE, Workspace
 
@@ -73,8 +73,7 @@ def keep_checked(
     }
     path = check_folder(session.workspace) / f"{record.name}.json"
     with suppress(OSError):
-        write_synced(path.with_suffix(".new"), json.dumps(value, indent=1).encode())
-        path.with_suffix(".new").replace(path)
+        replace_file(path, json.dumps(value, indent=1).encode())
 
 
 def _value(row: KeptGate) -> dict[str, Any]:

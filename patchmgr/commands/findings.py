@@ -11,7 +11,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.decision import Passage
 from patchmgr.model.outcome import SeriesOutcome
-from patchmgr.plumbing.durable import is_read_only, unwritable, write_synced
+from patchmgr.plumbing.durable import is_read_only, replace_file, unwritable
 from patchmgr.plumbing.plain_files import read_json
 from patchmgr.store import PRIVATE, Workspace
 
@@ -41,10 +41,8 @@ def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> No
     path = workspace.root / _FILE
     if not found and not path.exists():
         return
-    beside = path.with_name(f"{path.name}.new")
     try:
-        write_synced(beside, json.dumps([_value(item) for item in found], indent=1).encode())
-        beside.replace(path)
+        replace_file(path, json.dumps([_value(item) for item in found], indent=1).encode())
     except OSError as fault:
         if not is_read_only(workspace.root, fault):  # where a dry run tells, and remembers nothing
             raise unwritable(_FILE, fault) from fault

@@ -8,7 +8,7 @@ from contextlib import suppress
 from msgspec import Struct, to_builtins
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.durable import write_synced
+from patchmgr.plumbing.durable import replace_file
 from patchmgr.plumbing.plain_files import read_json
 from patchmgr.store import PRIVATE, Workspace
 
@@ -36,8 +36,7 @@ def remember_published(workspace: Workspace, published: Published) -> None:
     rows = [to_builtins(one) for one in (published, *rest)][:_MOST]
     with suppress(OSError):
         path.parent.mkdir(exist_ok=True)
-        write_synced(path.with_suffix(".new"), json.dumps(rows, indent=1).encode())
-        path.with_suffix(".new").replace(path)
+        replace_file(path, json.dumps(rows, indent=1).encode())
 
 
 def read_published(workspace: Workspace) -> tuple[Published, ...]:

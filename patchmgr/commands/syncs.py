@@ -11,7 +11,7 @@ from patchmgr.engines.solved_as import solved_as
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.recorded import Recalled, Recorded
-from patchmgr.plumbing.durable import write_synced
+from patchmgr.plumbing.durable import replace_file
 from patchmgr.plumbing.plain_files import read_json
 from patchmgr.render.machine import series_value
 from patchmgr.store import PRIVATE, Workspace
@@ -47,14 +47,12 @@ def keep_syncs(
         ends = outcome.base.commit, outcome.onto.commit
         rest = [row for row in read_syncs(workspace, outcome.name) if ends_of(row) != ends]
         path = workspace.root / FOLDER / f"{outcome.name}.json"
-        beside = path.with_suffix(".new")
         text = json.dumps(value, default=str)
         found.append(json.loads(text))
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             rows = ", ".join((text, *map(json.dumps, rest[: MOST - 1])))
-            write_synced(beside, f"[{rows}]".encode())
-            beside.replace(path)
+            replace_file(path, f"[{rows}]".encode())
     return found
 
 

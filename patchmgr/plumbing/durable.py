@@ -25,6 +25,13 @@ def write_synced(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file as a whole: who reads meanwhile, or after a crash, finds the old or the new."""
+    beside = path.with_name(f"{path.name}.new")
+    write_synced(beside, content)
+    beside.replace(path)
+
+
 def synced(path: Path) -> None:
     """Wait until the disk has a file, or the names of a folder."""
     descriptor = os.open(path, os.O_RDONLY)

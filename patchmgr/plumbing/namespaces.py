@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.durable import unwritable, write_synced
+from patchmgr.plumbing.durable import replace_file, unwritable
 from patchmgr.plumbing.journal import LOCK, PRIVATE
 from patchmgr.plumbing.plain_files import read_plain
 from patchmgr.plumbing.stores import cache_folder
@@ -46,7 +46,7 @@ def claim(root: Path) -> None:
             if (root / PRIVATE).is_symlink():
                 raise PatchmgrError("unsafe-path", f"{PRIVATE} is a symbolic link")
             (root / PRIVATE).mkdir(exist_ok=True)
-            _write(root / _FILE, secrets.token_hex(8).encode())
+            replace_file(root / _FILE, secrets.token_hex(8).encode())
     except OSError as fault:
         if fault.errno not in _READ_ONLY:
             raise unwritable(str(root), fault) from fault
@@ -54,7 +54,7 @@ def claim(root: Path) -> None:
     try:
         if _noted(note) != root.resolve():
             note.parent.mkdir(parents=True, exist_ok=True)
-            _write(note, os.fsencode(root.resolve()))
+            replace_file(note, os.fsencode(root.resolve()))
         with suppress(PermissionError):
             os.utime(note)
     except OSError as fault:
@@ -109,9 +109,3 @@ def _noted(note: Path) -> Path | None:
 
 def _notes() -> Path:
     return cache_folder() / "workspaces"
-
-
-def _write(path: Path, content: bytes) -> None:
-    beside = path.with_name(f"{path.name}.new")
-    write_synced(beside, content)
-    beside.replace(path)

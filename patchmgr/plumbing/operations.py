@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import time
 import zlib
@@ -28,7 +27,7 @@ from patchmgr.model.operation import (
     TurnedRef,
     TurnedTarget,
 )
-from patchmgr.plumbing.durable import write_synced
+from patchmgr.plumbing.durable import replace_file
 from patchmgr.plumbing.journal import PRIVATE, Change
 from patchmgr.plumbing.plain_files import folder_names, read_plain, refuse_links
 
@@ -84,9 +83,7 @@ class Contents:
         if not place.exists():
             refuse_links(self._root, f"{self._path}/{name[:2]}")
             place.parent.mkdir(parents=True, exist_ok=True)
-            beside = place.with_name(f"{name}.new")
-            write_synced(beside, zlib.compress(content, _LEVEL))
-            os.replace(beside, place)
+            replace_file(place, zlib.compress(content, _LEVEL))
         return name
 
     def has(self, name: str) -> bool:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import door, namespaces
-from patchmgr.plumbing.durable import write_synced
+from patchmgr.plumbing.durable import replace_file
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import RefMove, cache_folder, listed, move_refs
 
@@ -114,7 +114,7 @@ def mend(problem: StoreProblem) -> None:
     store, what = problem.store, problem.what
     try:
         if problem.kind is Kind.BROKEN_STORE and what == "HEAD":
-            write_synced(store / what, b"ref: refs/heads/main\n")
+            replace_file(store / what, b"ref: refs/heads/main\n")
         elif problem.kind in (Kind.BROKEN_STORE, Kind.TEMPORARY):
             path = store / what
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -122,9 +122,8 @@ def mend(problem: StoreProblem) -> None:
             (store / what).unlink(missing_ok=True)
         elif problem.kind is Kind.MISSING_ALTERNATE:
             kept = [line for line in _alternates(store) if line != os.fsencode(what)]
-            beside = store / "objects/info/alternates.new"
-            write_synced(beside, b"".join(line + b"\n" for line in kept))
-            beside.replace(beside.with_name("alternates"))
+            lines = b"".join(line + b"\n" for line in kept)
+            replace_file(store / "objects/info/alternates", lines)
         else:
             _delete_ref(store, what)
     except OSError as fault:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import door
 from patchmgr.plumbing.clones import find_git_dir
-from patchmgr.plumbing.durable import synced
+from patchmgr.plumbing.durable import replace_file, synced
 
 _DAY = 24 * 60 * 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -97,9 +97,7 @@ def borrow(store: Path, lender: Path) -> None:
     known = alternates.read_text(errors="surrogateescape") if alternates.exists() else ""
     if str(objects) not in known.splitlines():
         alternates.parent.mkdir(parents=True, exist_ok=True)
-        beside = alternates.with_name("alternates.new")
-        beside.write_text(f"{known}{objects}\n", errors="surrogateescape")
-        beside.replace(alternates)
+        replace_file(alternates, os.fsencode(f"{known}{objects}\n"))
 
 
 def is_ref_name(name: str) -> bool:
