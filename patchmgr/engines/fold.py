@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from patchmgr.engines.placement import Rejected, apply_hunks
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.binary import apply_binary
+from patchmgr.formats.paths import parents_of
 from patchmgr.model.ids import EMPTY_BLOB, blob_id, is_full_id
 from patchmgr.model.patch import BinaryChange, FilePatch, Patch
 from patchmgr.model.ports import Blobs, Tree
@@ -61,7 +62,7 @@ class Overlay:
     def set(self, path: str, entry: Entry | None) -> None:
         """Put a file at the path, or delete it."""
         if path not in self._changed:
-            for folder in _folders(path):
+            for folder in parents_of(path):
                 self._inside.setdefault(folder, {})[path] = None
         self._changed[path] = entry
 
@@ -74,7 +75,7 @@ class Overlay:
 
         Files that are `leaving` are in nobody's way.
         """
-        for parent in _folders(path):
+        for parent in parents_of(path):
             if parent not in leaving and self.entry(parent) is not None:
                 return parent
         is_in_use = any(
@@ -86,14 +87,6 @@ class Overlay:
         yield from self._inside.get(path, ())
         if self._tree.is_directory(path):
             yield from self._tree.files_below(path)
-
-
-def _folders(path: str) -> Iterator[str]:
-    """Yield the folders that a path is in, the outermost first."""
-    end = path.find("/")
-    while end >= 0:
-        yield path[:end]
-        end = path.find("/", end + 1)
 
 
 def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...]:

@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.paths import is_below_git
+from patchmgr.formats.paths import is_below_git, parents_of
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 
 
@@ -460,10 +460,8 @@ class _Tree:
         if seen is not None and not (is_directory and seen is Kind.DIRECTORY):
             raise refused(member.name, "is in it twice")
         self._kinds[path] = member.kind
-        while "/" in path:
-            path = path.rpartition("/")[0]
-            above = self._kinds.setdefault(path, Kind.DIRECTORY)
-            if above is not Kind.DIRECTORY:
+        for folder in parents_of(path):
+            if self._kinds.setdefault(folder, Kind.DIRECTORY) is not Kind.DIRECTORY:
                 raise refused(member.name, "is below a file or a link")
 
     def has_file(self, path: str) -> bool:

@@ -7,7 +7,7 @@ a path that passes can be joined to a directory on any system and stays inside i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
@@ -47,6 +47,14 @@ def decode_path(raw: bytes) -> str:
 def encode_path(path: str) -> bytes:
     """Return the bytes of a path, the inverse of decode_path."""
     return path.encode("utf-8", "surrogateescape")
+
+
+def parents_of(path: str) -> Iterator[str]:
+    """Yield the folders above a path, the top one first."""
+    at = path.find("/")
+    while at >= 0:
+        yield path[:at]
+        at = path.find("/", at + 1)
 
 
 def check_path(text: str, *, what: str) -> str:

@@ -13,7 +13,14 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.binary import read_binary
-from patchmgr.formats.paths import MAX_PATH, check_link, check_path, decode_path, encode_path
+from patchmgr.formats.paths import (
+    MAX_PATH,
+    check_link,
+    check_path,
+    decode_path,
+    encode_path,
+    parents_of,
+)
 from patchmgr.formats.reader import PatchReader
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
@@ -383,11 +390,9 @@ def _below_a_file(files: Sequence[FilePatch]) -> tuple[int, str] | None:
     taken = {file.new_path for file in files}
     for number, file in enumerate(files):
         path = file.new_path or ""
-        at = path.find("/")
-        while at >= 0:
-            if path[:at] in taken:
-                return number, f"{shown(path)} is below {shown(path[:at])} which is a file"
-            at = path.find("/", at + 1)
+        above = next((folder for folder in parents_of(path) if folder in taken), None)
+        if above is not None:
+            return number, f"{shown(path)} is below {shown(above)} which is a file"
     return None
 
 

@@ -17,12 +17,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import parents_of
 from patchmgr.formats.shown import shown
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import door
 from patchmgr.plumbing.applied import Content, Record, content_of, found_state
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.target import parents_of
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 from patchmgr.plumbing.workbench import Workbench
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.formats.paths import parents_of
 from patchmgr.model.ports import History, Named, Step
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import door
@@ -199,18 +200,10 @@ def _touching(steps: Iterable[Step], paths: frozenset[str]) -> Iterator[Step]:
         changes = {
             path: entry
             for path, entry in step.changes.items()
-            if path in paths or any(folder in paths for folder in _folders(path))
+            if path in paths or any(folder in paths for folder in parents_of(path))
         }
         if changes:
             yield replace(step, changes=changes)
-
-
-def _folders(path: str) -> Iterator[str]:
-    """Yield each folder that a path is in."""
-    at = path.find("/")
-    while at >= 0:
-        yield path[:at]
-        at = path.find("/", at + 1)
 
 
 def _after(raw: str) -> dict[str, Entry | None]:

@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from msgspec import Struct, field
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
-from patchmgr.formats.paths import refusal
+from patchmgr.formats.paths import parents_of, refusal
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import (
     AppliedFile,
@@ -84,12 +84,6 @@ def check_inside(*paths: str | None) -> None:
 def short_state(state: FileState | None) -> list[str] | None:
     """Return a state as a journal has it."""
     return None if state is None else [state.mode, state.sha256]
-
-
-def parents_of(path: str) -> Iterator[str]:
-    """Yield the folders above a path, the top one first."""
-    parts = path.split("/")
-    return ("/".join(parts[:end]) for end in range(1, len(parts)))
 
 
 def planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:

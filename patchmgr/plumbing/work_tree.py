@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import parents_of
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 from patchmgr.plumbing import door
 
@@ -90,11 +91,9 @@ class WorkTree:
         Paths that are `leaving` are files that the same change deletes: folders that will stand
         in their places cannot be made before.
         """
-        folders = path.split("/")[:-1]
         missing: list[str] = []
         present = ""
-        for end in range(1, len(folders) + 1):
-            folder = "/".join(folders[:end])
+        for folder in parents_of(path):
             if folder in leaving:
                 return Place(present, ())
             if missing or not self._is_there(folder, path):
@@ -131,9 +130,8 @@ class WorkTree:
 
     def move(self, beside: str, path: str) -> None:
         """Move a file to its place; a hard link elsewhere keeps what was there."""
-        folders = path.split("/")[:-1]
-        for end in range(1, len(folders) + 1):
-            self.make_folder("/".join(folders[:end]))
+        for folder in parents_of(path):
+            self.make_folder(folder)
         with self._parent(beside) as (source, old), self._parent(path) as (target, new):
             _give_owner(source, old, target, new)
             os.replace(old, new, src_dir_fd=source, dst_dir_fd=target)
