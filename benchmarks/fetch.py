@@ -19,8 +19,7 @@ from benchmarks.clones import output
 from benchmarks.pages import Section, program, tell, write
 from benchmarks.timing import Measured, Tool, measure, table
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.index_session import local_path, with_login
-from patchmgr.plumbing.index_settings import IndexSettings, read_settings
+from patchmgr.plumbing.index_session import IndexSettings, local_path, read_settings, with_login
 from patchmgr.plumbing.package_index import Release, list_releases, newest_final
 
 PACKAGE = "vllm"

@@ -23,6 +23,7 @@ from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.forks import (
+    PastMerge,
     commit_dates,
     commit_named,
     newest,
@@ -33,7 +34,6 @@ from patchmgr.plumbing.forks import (
     tree_changes,
 )
 from patchmgr.plumbing.history import GitHistory, is_ancestor
-from patchmgr.plumbing.merges import PastMerge
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, present_blobs
 from patchmgr.plumbing.sides import Side

@@ -18,7 +18,7 @@ from patchmgr.model.merge import Clean
 from patchmgr.model.ports import TextMerge
 from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing.merges import (
+from patchmgr.plumbing.forks import (
     Clash,
     PastMerge,
     find_merges,

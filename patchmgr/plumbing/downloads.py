@@ -13,8 +13,13 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.progress import Progress
-from patchmgr.plumbing.index_session import answer, local_path, open_session, unreachable
-from patchmgr.plumbing.index_settings import IndexSettings
+from patchmgr.plumbing.index_session import (
+    IndexSettings,
+    answer,
+    local_path,
+    open_session,
+    unreachable,
+)
 from patchmgr.plumbing.package_index import FILENAME, Archive
 
 if TYPE_CHECKING:

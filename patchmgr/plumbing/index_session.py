@@ -1,19 +1,257 @@
-"""Requests to a package index: certificates, credentials, and errors that name no host."""
+"""How a package index is asked: settings of pip and uv, and requests whose errors name no host."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import configparser
+import os
+import re
+import sys
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
+
+from msgspec import Struct
 
 from patchmgr import __version__
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.index_settings import IndexSettings
 
 if TYPE_CHECKING:
     from requests import Response, Session
+
+DEFAULT_INDEX = "https://pypi.org/simple"
+DEFAULT_TIMEOUT = "15"
+_MACHINE = Path("/etc")
+_Source = Mapping[str, tuple[str, ...]]
+_LISTS = frozenset({"extra-index-url", "find-links", "trusted-host"})
+_PIP_SECTIONS = ("global", "download", "install")
+_UV_VARIABLES = {
+    "UV_INDEX_URL": "index-url",
+    "UV_DEFAULT_INDEX": "index-url",
+    "UV_EXTRA_INDEX_URL": "extra-index-url",
+    "UV_INDEX": "extra-index-url",
+    "UV_FIND_LINKS": "find-links",
+    "UV_NO_INDEX": "no-index",
+    "UV_OFFLINE": "offline",
+    "UV_HTTP_TIMEOUT": "timeout",
+    "UV_INSECURE_HOST": "trusted-host",
+    "SSL_CLIENT_CERT": "client-cert",
+}
+_CERTIFICATES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
+_NAMED_INDEX = re.compile(r"([\w.-]+)=(.+)")
+
+
+class IndexSettings(Struct, frozen=True):
+    """Where releases come from. Locations may hold credentials: none of them is ever printed.
+
+    `index_url` is "" where settings forbid an index: then only `find_links` count. `cert` is a
+    file or a directory of certificates, None for those that come with requests.
+    """
+
+    index_url: str = DEFAULT_INDEX
+    extra_index_urls: tuple[str, ...] = ()
+    find_links: tuple[str, ...] = ()
+    cert: str | None = None
+    client_cert: str | None = None
+    proxy: str | None = None
+    timeout: float = float(DEFAULT_TIMEOUT)
+    trusted_hosts: tuple[str, ...] = ()
+    offline: bool = False
+
+    def __repr__(self) -> str:
+        return "IndexSettings()"
+
+    def index_urls(self) -> tuple[str, ...]:
+        """Return every index, the main one first, each once."""
+        urls = (self.index_url, *self.extra_index_urls)
+        return tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))
+
+
+def read_settings(environ: Mapping[str, str]) -> IndexSettings:
+    """Return the settings that hold for this user.
+
+    For each setting the first that says something wins: pip's variables, uv's, pip's files,
+    uv's file. Files of the current directory do not count: a workspace must not choose where
+    code comes from. Raises PatchmgrError "bad-settings" for what cannot be read.
+    """
+    sources = [_pip_variables(environ), _uv_variables(environ), _pip_files(environ)]
+    known = ChainMap(*(dict(source) for source in [*sources, _uv_file(environ)]))
+    has_index = not _is_true(_one(known, "no-index"))
+    certificates = [environ[name] for name in _CERTIFICATES if environ.get(name)]
+    return IndexSettings(
+        index_url=_one(known, "index-url") or DEFAULT_INDEX if has_index else "",
+        extra_index_urls=known.get("extra-index-url", ()) if has_index else (),
+        find_links=tuple(map(os.path.expanduser, known.get("find-links", ()))),
+        cert=_one(known, "cert") or next(iter(certificates), None),
+        client_cert=_one(known, "client-cert") or None,
+        proxy=_one(known, "proxy") or None,
+        timeout=_seconds(_one(known, "timeout") or _one(known, "default-timeout")),
+        trusted_hosts=known.get("trusted-host", ()),
+        offline=_is_true(_one(known, "offline")),
+    )
+
+
+def _one(known: _Source, key: str) -> str:
+    return next(iter(known.get(key, ())), "")
+
+
+def _is_true(word: str) -> bool:
+    return word.lower() in {"1", "true", "t", "yes", "y", "on"}
+
+
+def _seconds(word: str) -> float:
+    try:
+        return float(word or DEFAULT_TIMEOUT)
+    except ValueError as fault:
+        raise _bad(f"the timeout {word!a} of the package index is no number") from fault
+
+
+def _bad(message: str) -> PatchmgrError:
+    return PatchmgrError("bad-settings", message, ("correct it; `pip config list` shows it",))
+
+
+def _source(pairs: Iterable[tuple[str, str]]) -> _Source:
+    """Return the settings that say something; later ones win."""
+    split = {key: tuple(text.split()) if key in _LISTS else (text,) for key, text in pairs if text}
+    return {key: words for key, words in split.items() if words}
+
+
+def _pip_variables(environ: Mapping[str, str]) -> _Source:
+    named = ((name, text) for name, text in environ.items() if name.startswith("PIP_"))
+    return _source((_pip_key(name[4:]), text) for name, text in named)
+
+
+def _pip_key(name: str) -> str:
+    return name.lower().replace("_", "-").removeprefix("--")
+
+
+def _pip_files(environ: Mapping[str, str]) -> _Source:
+    """Return what `pip config list` shows of its files: site over user over global."""
+    found: dict[str, dict[str, str]] = {section: {} for section in _PIP_SECTIONS}
+    for path in _pip_paths(environ):
+        parser = configparser.RawConfigParser()
+        try:
+            parser.read(path, encoding="utf-8")
+        except (configparser.Error, ValueError) as fault:
+            raise _bad(f"pip's configuration file {path} cannot be read") from fault
+        for section in found:
+            if parser.has_section(section):
+                pairs = parser[section].items()
+                found[section].update((_pip_key(key), text) for key, text in pairs)
+    return _source(pair for section in _PIP_SECTIONS for pair in found[section].items())
+
+
+def _pip_paths(environ: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the files that pip reads, weakest first (pip._internal.configuration)."""
+    chosen = environ.get("PIP_CONFIG_FILE", "")
+    if chosen == os.devnull:
+        return
+    for folder in _shared_folders(environ, "pip"):
+        yield folder / "pip.conf"
+    yield _MACHINE / "pip.conf"
+    if not (chosen and Path(chosen).exists()):
+        yield _home(environ) / ".pip" / "pip.conf"
+        yield _user_folder(environ, "pip") / "pip.conf"
+    yield Path(sys.prefix, "pip.conf")
+    if chosen:
+        yield Path(chosen)
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("HOME") or Path.home())
+
+
+def _user_folder(environ: Mapping[str, str], tool: str) -> Path:
+    """Return the folder of a tool's user settings, as platformdirs has it."""
+    on_mac = _home(environ) / "Library" / "Application Support" / tool
+    if sys.platform == "darwin" and on_mac.is_dir():
+        return on_mac
+    return Path(environ.get("XDG_CONFIG_HOME") or _home(environ) / ".config") / tool
+
+
+def _shared_folders(environ: Mapping[str, str], tool: str) -> list[Path]:
+    """Return the folders of a tool's settings for every user, weakest first."""
+    if sys.platform == "darwin":
+        return [Path("/Library/Application Support", tool)]
+    listed = environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
+    return [Path(folder, tool) for folder in listed.split(os.pathsep) if folder]
+
+
+def _uv_variables(environ: Mapping[str, str]) -> _Source:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, key in _UV_VARIABLES.items():
+        text = environ.get(name, "")
+        text = text.replace(",", " ") if key in ("find-links", "trusted-host") else text
+        if key in _LISTS:
+            words = tuple(_index_url(word, environ) for word in text.split())
+            found[key] = words + found.get(key, ())
+        elif text:
+            found[key] = (_index_url(text, environ),)
+    return {key: words for key, words in found.items() if words}
+
+
+def _index_url(word: str, environ: Mapping[str, str]) -> str:
+    """Return the location of `name=url` with the credentials that variables give that name."""
+    named = _NAMED_INDEX.fullmatch(word)
+    if named is None or "/" in named[1]:
+        return word
+    return _with_login(named[2], named[1], environ)
+
+
+def _with_login(url: str, name: str, environ: Mapping[str, str]) -> str:
+    prefix = "UV_INDEX_" + re.sub(r"\W", "_", name).upper()
+    user = environ.get(f"{prefix}_USERNAME", "")
+    secret = environ.get(f"{prefix}_PASSWORD", "")
+    if not (user or secret) or "://" not in url:
+        return url
+    from urllib.parse import quote
+
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{quote(user, safe='')}:{quote(secret, safe='')}@{rest}"
+
+
+def _uv_file(environ: Mapping[str, str]) -> _Source:
+    """Return the settings of uv's user file, or else of the machine's."""
+    if _is_true(environ.get("UV_NO_CONFIG", "")):
+        return {}
+    folders = [_user_folder(environ, "uv"), *_shared_folders(environ, "uv"), _MACHINE / "uv"]
+    chosen = environ.get("UV_CONFIG_FILE")
+    paths = [Path(chosen)] if chosen else [folder / "uv.toml" for folder in folders]
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        return {}
+    from patchmgr.formats import toml_text
+
+    try:
+        table = toml_text.loads(path.read_text("utf-8"))
+        return _uv_settings(table, path.parent, environ)
+    except (OSError, ValueError, TypeError, AttributeError, KeyError) as fault:
+        raise _bad(f"uv's configuration file {path} cannot be read") from fault
+
+
+def _uv_settings(table: Mapping[str, Any], folder: Path, environ: Mapping[str, str]) -> _Source:
+    merged = {**table.get("pip", {}), **table}
+    found: dict[str, list[str]] = {}
+    for index in merged.get("index", []):
+        key = "index-url" if index.get("default") else "extra-index-url"
+        url = _with_login(index["url"], index.get("name", ""), environ)
+        found.setdefault(key, []).append(url)
+    names = {"allow-insecure-host": "trusted-host", "no-index": "no-index", "offline": "offline"}
+    for name in dict.fromkeys((*_UV_VARIABLES.values(), *names)):
+        told = merged.get(name)
+        words = told if isinstance(told, list) else [] if told is None else [told]
+        found.setdefault(names.get(name, name), []).extend(str(word) for word in words)
+    for key in ("index-url", "extra-index-url", "find-links"):
+        found[key] = [_from(folder, word) for word in found.get(key, [])]
+    return {key: tuple(words) for key, words in found.items() if words}
+
+
+def _from(folder: Path, location: str) -> str:
+    """Return a location, a relative path taken from the folder of the file that names it."""
+    return location if "://" in location else str(folder / location)
+
 
 _HINTS = (
     "check the network, and index and certificates with `pip config list`",

@@ -13,29 +13,18 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.index_session import (
+    IndexSettings,
     answer,
     local_path,
     open_session,
     unreachable,
     without_login,
 )
-from patchmgr.plumbing.index_settings import IndexSettings, read_settings
 
 if TYPE_CHECKING:
     from packaging.version import Version
     from pypi_simple import DistributionPackage, ProjectPage
     from requests import Session
-
-__all__ = [
-    "FILENAME",
-    "Archive",
-    "IndexSettings",
-    "Release",
-    "list_releases",
-    "newest_final",
-    "normalised",
-    "read_settings",
-]
 
 FILENAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._+!-]*")
 _SHA256 = re.compile(r"([0-9a-fA-F]{64})(?:&.*)?")

@@ -61,7 +61,8 @@ class PackageUpstream:
 
     def releases(self) -> tuple[Release, ...]:
         """Return what the index has, in version order; asked once a run."""
-        from patchmgr.plumbing.package_index import list_releases, read_settings
+        from patchmgr.plumbing.index_session import read_settings
+        from patchmgr.plumbing.package_index import list_releases
 
         if self._listed is None:
             self._listed = list_releases(self._package, read_settings(os.environ))
@@ -130,7 +131,7 @@ class PackageUpstream:
 
     def _import(self, release: Release) -> str:
         from patchmgr.plumbing.downloads import download
-        from patchmgr.plumbing.package_index import read_settings
+        from patchmgr.plumbing.index_session import read_settings
         from patchmgr.plumbing.releases import import_release
 
         found = imported(self.store, release.version)

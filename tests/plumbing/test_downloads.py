@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.progress import Quiet
 from patchmgr.plumbing.downloads import download
-from patchmgr.plumbing.index_settings import IndexSettings
+from patchmgr.plumbing.index_session import IndexSettings
 from patchmgr.plumbing.package_index import Archive
 
 CONTENT = bytes(range(256)) * 4096

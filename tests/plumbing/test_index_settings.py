@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.index_settings import DEFAULT_INDEX, IndexSettings, read_settings
+from patchmgr.plumbing.index_session import DEFAULT_INDEX, IndexSettings, read_settings
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home, a prefix and shared folders without settings."""
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "prefix"))
-    monkeypatch.setattr("patchmgr.plumbing.index_settings._MACHINE", tmp_path / "etc")
+    monkeypatch.setattr("patchmgr.plumbing.index_session._MACHINE", tmp_path / "etc")
     for folder in ("home/.config/pip", "home/.config/uv", "home/.pip", "prefix", "xdg/pip", "etc"):
         (tmp_path / folder).mkdir(parents=True)
     return tmp_path

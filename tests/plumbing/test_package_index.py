@@ -12,10 +12,15 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.index_session import _is_trusted, local_path, with_login, without_login
+from patchmgr.plumbing.index_session import (
+    IndexSettings,
+    _is_trusted,
+    local_path,
+    with_login,
+    without_login,
+)
 from patchmgr.plumbing.package_index import (
     Archive,
-    IndexSettings,
     Release,
     list_releases,
     newest_final,
