@@ -14,7 +14,7 @@ from patchmgr.commands.installed import path_map
 from patchmgr.commands.onto_package import OnPackage, Package, carry_onto_package
 from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.environments import normalised_name
+from patchmgr.formats.wheel_records import normalised_name
 from patchmgr.plumbing.wheel_files import Wheel
 
 _DIGEST = re.compile(r"[a-f][0-9a-f]{9}")  # a local part of digits alone would be a number

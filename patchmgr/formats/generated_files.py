@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from patchmgr.formats.wheel_records import normalised_name
+
 _LARGEST = 16 << 10
 _LONGEST_LINE = 300
 _HEAD = 1024
@@ -52,7 +54,7 @@ class Packaging(Struct, frozen=True):
         for depth, part in enumerate(folder.split("/")):
             if part.endswith(".egg-info"):
                 stem = part.removesuffix(".egg-info")
-                return not depth or re.sub(r"[-_.]+", "-", stem).lower() == self.package
+                return not depth or normalised_name(stem) == self.package
         return False
 
     def _is_build_record(self, content: bytes) -> bool:

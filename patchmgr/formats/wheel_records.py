@@ -6,6 +6,7 @@ import base64
 import csv
 import hashlib
 import io
+import re
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
@@ -60,3 +61,8 @@ def row_of(path: str, content: bytes) -> RecordRow:
 def is_known_digest(digest: str) -> bool:
     """Say whether the hash is one that `record_digest` makes."""
     return digest.startswith(_ALGORITHM)
+
+
+def normalised_name(name: str) -> str:
+    """Return the name of a distribution as an index has it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
-from patchmgr.formats.wheel_records import digests, parse_record
+from patchmgr.formats.wheel_records import digests, normalised_name, parse_record
 
 _ASK = """\
 import json, os, site, sys, sysconfig
@@ -36,7 +36,6 @@ print(json.dumps({"prefix": prefix, "version": "%d.%d" % sys.version_info[:2],
 """
 _PATIENCE = 30  # seconds
 _INHERITS = re.compile(r"^\s*include-system-site-packages\s*=\s*true\s*$", re.I | re.M)
-_NAME = re.compile(r"[-_.]+")
 _KINDS = ("dist-info", "egg-info", "egg", "egg-link")
 
 
@@ -101,11 +100,6 @@ def site_environment(site: Path) -> Environment:
     if not site.is_dir():
         raise PatchmgrError("environment", f"there is no folder {site}")
     return Environment((site,))
-
-
-def normalised_name(name: str) -> str:
-    """Return a distribution's name as the index has it."""
-    return _NAME.sub("-", name).lower()
 
 
 def find_distribution(environment: Environment, package: str) -> Distribution:

@@ -16,11 +16,11 @@ from typing import Any
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
-from patchmgr.formats.wheel_records import is_known_digest, record_digest
+from patchmgr.formats.wheel_records import is_known_digest, normalised_name, record_digest
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, found_state
 from patchmgr.plumbing.durable import held_briefly
-from patchmgr.plumbing.environments import Distribution, Environment, normalised_name
+from patchmgr.plumbing.environments import Distribution, Environment
 from patchmgr.plumbing.target import Target
 from patchmgr.plumbing.work_tree import WorkFile
 

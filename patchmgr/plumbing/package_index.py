@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.wheel_records import normalised_name
 from patchmgr.plumbing.index_session import (
     IndexSettings,
     answer,
@@ -53,11 +54,6 @@ class Release(Struct, frozen=True):
     archive: Archive
 
 
-def normalised(package: str) -> str:
-    """Return the name of a package as PEP 503 has it."""
-    return re.sub(r"[-_.]+", "-", package).lower()
-
-
 def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
     """Return every release, in version order, pre-releases and yanked ones too.
 
@@ -65,7 +61,7 @@ def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
     wins over a wheel for any platform, that over others; a yanked one is the last choice.
     Raises PatchmgrError "unknown-package", "offline" or "unreachable-upstream".
     """
-    name = normalised(package)
+    name = normalised_name(package)
     best: dict[Version, tuple[_Rank, Archive]] = {}
     for archive in _archives(name, settings):
         version = _version(archive.filename, name)
@@ -214,7 +210,7 @@ def _version(filename: str, name: str) -> Version | None:
             return version if project == name else None
         stem = _SDIST.fullmatch(filename) if _kind(filename) else None
         for dash in re.finditer("-", stem[1] if stem else ""):
-            if stem and normalised(stem[1][: dash.start()]) == name:
+            if stem and normalised_name(stem[1][: dash.start()]) == name:
                 return Version(stem[1][dash.end() :])
     except (InvalidWheelFilename, InvalidVersion):
         pass

@@ -14,12 +14,13 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
 from patchmgr.formats.generated_files import Packaging, upstream_commit
+from patchmgr.formats.wheel_records import normalised_name
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.progress import Progress
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import door
 from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.plumbing.package_index import FILENAME, Archive, Release, normalised
+from patchmgr.plumbing.package_index import FILENAME, Archive, Release
 from patchmgr.plumbing.package_upstream import RELEASES, Imported, imported
 from patchmgr.plumbing.stores import adopt_pack
 from patchmgr.plumbing.workbench import Workbench
@@ -60,7 +61,7 @@ def import_release(
         sha256 = _sha256(file, archive)
         if before is not None and before.sha256 == sha256:
             return before.commit
-        packaging = Packaging(normalised(package), release.version)
+        packaging = Packaging(normalised_name(package), release.version)
         with _writing(), Workbench((store,)) as bench:
             content = _content(bench, file, archive, packaging=packaging, progress=progress)
             message = _message(packaging, archive, sha256, upstream=content.upstream)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.wheel_records import normalised_name
 from patchmgr.plumbing.environments import (
     Environment,
     ask_environment,
     find_distribution,
-    normalised_name,
     other_owners,
     site_environment,
 )

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.wheel_records import normalised_name
 from patchmgr.plumbing.index_session import (
     IndexSettings,
     _is_trusted,
@@ -24,7 +25,6 @@ from patchmgr.plumbing.package_index import (
     Release,
     list_releases,
     newest_final,
-    normalised,
 )
 from tests.tables import table
 
@@ -100,7 +100,7 @@ def refusal(package: str, found: IndexSettings) -> PatchmgrError:
     [("vllm", "vllm"), ("FlashInfer.Python", "flashinfer-python"), ("a_-.b", "a-b")],
 )
 def test_names_are_normalised(name: str, expected: str) -> None:
-    assert normalised(name) == expected
+    assert normalised_name(name) == expected
 
 
 def test_an_html_page_is_read(server: Server) -> None:
