@@ -242,9 +242,6 @@ class _Scan(Struct):
 
     def _body(self, old: int, new: int) -> tuple[bytes, ...]:
         """Read the lines of a hunk with so many lines on its sides."""
-        plain = self._plain_body(old, new)
-        if plain is not None:
-            return plain
         reader, found = self.reader, list[bytes]()
         lines = reader.lines
         while old or new:
@@ -261,34 +258,6 @@ class _Scan(Struct):
             if reader.at < len(lines) and lines[reader.at][:2] == b"\\ ":
                 found[-1] = self._unended(line, sides)
         return tuple(found)
-
-    def _plain_body(self, old: int, new: int) -> tuple[bytes, ...] | None:
-        """Read a body that all is well with, which most are; None where it needs a closer look."""
-        reader = self.reader
-        lines, start = reader.lines, reader.at
-        end = start
-        if self.ended or not (old or new):
-            return None
-        for at in range(start, len(lines)):
-            kind = lines[at][:1]
-            if kind == b" ":
-                old -= 1
-                new -= 1
-            elif kind == b"+":
-                new -= 1
-            elif kind == b"-":
-                old -= 1
-            else:
-                return None
-            end += 1
-            if old <= 0 and new <= 0:
-                break
-        found = tuple(lines[start:end])
-        is_marked = end < len(lines) and lines[end][:1] == b"\\"
-        if old or new or is_marked or found[-1][-1:] != b"\n":
-            return None
-        reader.at = end
-        return found
 
     def _fault(self, line: bytes, sides: int | None) -> PatchmgrError:
         """Return what is wrong with a line of the body, empty where there is none."""
