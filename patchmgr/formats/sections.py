@@ -367,19 +367,11 @@ def _below_a_file(files: Sequence[FilePatch]) -> tuple[int, str] | None:
 
 TITLE = b"diff --git "
 
-_KEYS = {
-    b"old mode ": "old mode",
-    b"new mode ": "new mode",
-    b"new file mode ": "new file mode",
-    b"deleted file mode ": "deleted file mode",
-    b"rename from ": "rename from",
-    b"rename to ": "rename to",
-    b"copy from ": "copy from",
-    b"copy to ": "copy to",
-    b"similarity index ": "similarity index",
-    b"dissimilarity index ": "dissimilarity index",
-    b"index ": "index",
-}
+_EXTENDED = (
+    "old mode", "new mode", "new file mode", "deleted file mode", "rename from", "rename to",
+    "copy from", "copy to", "similarity index", "dissimilarity index", "index",
+)  # fmt: skip
+_KEYS = {f"{key} ".encode(): key for key in _EXTENDED}
 _PAIRS = (("old mode", "new mode"), ("rename from", "rename to"), ("copy from", "copy to"))
 _KINDS = ("new file mode", "deleted file mode", "old mode", "rename from", "copy from")
 _TOGETHER = {frozenset({"old mode", "rename from"}), frozenset({"old mode", "copy from"})}
