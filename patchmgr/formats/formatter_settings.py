@@ -6,6 +6,7 @@ or write anything else.
 
 from __future__ import annotations
 
+import configparser
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -86,8 +87,6 @@ def _is_plain(value: object) -> bool:
 
 def ini_table(content: bytes, section: str) -> Table | None:
     """Return a section of an ini file, None where there is none."""
-    import configparser  # late: few projects have one
-
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(content.decode())

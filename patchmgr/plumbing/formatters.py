@@ -2,149 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
-from patchmgr.engines.formatting_proof import CXX, PYTHON
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.formatter_settings import (
-    Table,
-    black_settings,
-    clang_settings,
-    hooked_tools,
-    ini_table,
-    read_table,
-    ruff_settings,
-    table_at,
-    yapf_settings,
-)
 from patchmgr.model.ports import Blobs, Style, Tree
 from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.plain_files import read_plain
 
-_MOST_EXTENDED = 4  # settings files that extend each other
-
-
-class Chosen(Struct, frozen=True):
-    """A formatter and its settings; `is_sure` says that upstream is known to format with it."""
-
-    tool: str
-    settings: bytes
-    is_sure: bool = True
-
-
-class SettingsFiles(Struct, frozen=True):
-    """The settings files of a tree; `read` gives a file, None where there is none to read."""
-
-    read: Callable[[str], bytes | None]
-
-    def chosen(self, path: str) -> tuple[Chosen, ...]:
-        """Return the formatters for the file at a path, the likeliest first."""
-        hooks = hooked_tools(self.read(".pre-commit-config.yaml") or b"")
-        if path.endswith(CXX):
-            return tuple(self._clang(path))
-        if not path.endswith(PYTHON):
-            return ()
-        found = [*self._ruff(path, hooks), *self._black(path, hooks), *self._yapf(path, hooks)]
-        names = list(hooks)
-        order = {tool: place for place, tool in enumerate(names)}
-        # What runs before each commit comes first, what may only check style comes last.
-        return tuple(sorted(found, key=lambda c: (order.get(c.tool, len(names)), not c.is_sure)))
-
-    def _clang(self, path: str) -> Iterator[Chosen]:
-        for folder in _folders(path):
-            content = self.read(f"{folder}.clang-format")
-            if content is None:
-                content = self.read(f"{folder}_clang-format")
-            if content is not None:
-                settings = clang_settings(content)
-                if settings is not None:
-                    yield Chosen("clang-format", settings)
-                return
-
-    def _ruff(self, path: str, hooks: Collection[str]) -> Iterator[Chosen]:
-        project = read_table(self.read("pyproject.toml") or b"")
-        for folder in _folders(path):
-            for name in (".ruff.toml", "ruff.toml", "pyproject.toml"):
-                table = self._ruff_table(folder + name)
-                if table is not None:
-                    is_sure = "ruff" in hooks or table_at(table, "format") is not None
-                    yield Chosen("ruff", ruff_settings(table, project), is_sure)
-                    return
-        if "ruff" in hooks:
-            yield Chosen("ruff", ruff_settings({}, project))
-
-    def _ruff_table(self, path: str, depth: int = 0) -> Table | None:
-        content = self.read(path)
-        if content is None or depth == _MOST_EXTENDED:
-            return None
-        table: Table | None = read_table(content)
-        if path.endswith("pyproject.toml"):
-            table = table_at(table or {}, "tool", "ruff")
-        other = _extended(path, (table or {}).get("extend"))
-        below = None if other is None else self._ruff_table(other, depth + 1)
-        if table is None or below is None:
-            return table
-        style = {**(table_at(below, "format") or {}), **(table_at(table, "format") or {})}
-        return {**below, **table, **({"format": style} if style else {})}
-
-    def _black(self, path: str, hooks: dict[str, Table]) -> Iterator[Chosen]:
-        project = read_table(self.read("pyproject.toml") or b"")
-        found = self._section(path, (("pyproject.toml", "black"),))
-        if found is not None or "black" in hooks:
-            table = {**(found or {}), **hooks.get("black", {})}
-            yield Chosen("black", black_settings(table, project))
-
-    def _yapf(self, path: str, hooks: dict[str, Table]) -> Iterator[Chosen]:
-        places = ((".style.yapf", "style"), ("setup.cfg", "yapf"), ("pyproject.toml", "yapf"))
-        found = self._section(path, places)
-        if found is not None or "yapf" in hooks:
-            yield Chosen("yapf", yapf_settings({**(found or {}), **hooks.get("yapf", {})}))
-
-    def _section(self, path: str, places: tuple[tuple[str, str], ...]) -> Table | None:
-        """Return the nearest section about a formatter; in TOML it is one of `tool`."""
-        for folder in _folders(path):
-            for name, section in places:
-                content = self.read(folder + name)
-                if content is None:
-                    continue
-                is_toml = name.endswith(".toml")
-                found = (
-                    table_at(read_table(content), "tool", section)
-                    if is_toml
-                    else ini_table(content, section)
-                )
-                if found is not None:
-                    return found
-        return None
-
-
-def _folders(path: str) -> Iterator[str]:
-    """Yield the folder of a path and those around it, each with a slash at its end."""
-    parts = path.split("/")[:-1]
-    for size in range(len(parts), -1, -1):
-        yield "".join(f"{part}/" for part in parts[:size])
-
-
-def _extended(path: str, other: Any) -> str | None:
-    """Return the settings file that one extends, None for one that is not in the tree."""
-    if not isinstance(other, str) or other.startswith(("/", "~")) or "$" in other:
-        return None
-    parts = path.split("/")[:-1]
-    for part in other.split("/"):
-        if part == "..":
-            if not parts:
-                return None
-            parts.pop()
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/".join(parts) or None
-
+if TYPE_CHECKING:
+    from patchmgr.plumbing.formatter_choice import Chosen
 
 LARGEST_SETTINGS = 1 << 18  # bytes
 
@@ -171,6 +41,8 @@ class TreeFormatter:
 
     def chosen(self, path: str) -> tuple[Chosen, ...]:
         """Return the formatters for the file at a path, the likeliest first."""
+        from patchmgr.plumbing.formatter_choice import SettingsFiles
+
         return SettingsFiles(self._file).chosen(path)
 
     def _file(self, path: str) -> bytes | None:

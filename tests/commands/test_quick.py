@@ -79,7 +79,7 @@ def test_what_only_conflicts_need_is_not_loaded_for_a_rebase() -> None:
         "libcst", "git", "requests", "tree_sitter", "patchmgr.engines.relocation",
         "patchmgr.engines.solving", "patchmgr.engines.structure.python_tree",
         "patchmgr.engines.predicates", "patchmgr.plumbing.package_index",
-        "patchmgr.plumbing.formatters",
+        "patchmgr.plumbing.formatter_choice",
     )  # fmt: skip
     assert loaded.isdisjoint(late)
 
