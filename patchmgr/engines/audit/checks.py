@@ -5,7 +5,6 @@ from __future__ import annotations
 from patchmgr.engines.audit.builds import unbuilt_files
 from patchmgr.engines.audit.collected import check_collected
 from patchmgr.engines.audit.cxx import cxx_faults
-from patchmgr.engines.audit.definitions import check_tests
 from patchmgr.engines.audit.folders import lonely_files
 from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.meaning import changed_meaning
@@ -22,7 +21,6 @@ CHECKS: tuple[Check, ...] = (
     cxx_faults,
     lost_registrations,
     check_names,
-    check_tests,
     check_collected,
     check_interfaces,  # it takes longer than all the others: two processes share the work
 )

@@ -1,4 +1,4 @@
-"""Tests of the series that pytest no longer collects, or that ask for fixtures that are gone."""
+"""Tests that pytest no longer runs, or that ask for fixtures that are gone."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from patchmgr.engines.audit.definitions import LARGEST
 from patchmgr.engines.audit.interfaces import new_lines
 from patchmgr.engines.audit.places import patch_of_line, written_path
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.model.audit import AuditFinding
 
+LARGEST = 1_000_000  # bytes of a file that is looked at
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def check_collected(states: States) -> Iterator[Told]:
-    """Find the tests that the series adds, ran on its side, and run no more in the result."""
+    """Find the tests that a side adds, that ran on it, and that run no more in the result."""
     for path in states.carriers:
         old = written_path(states, path)
         if not path.endswith(".py") or not _is_test_file(old):
@@ -30,13 +30,21 @@ def check_collected(states: States) -> Iterator[Told]:
         if merged is None or written is None:
             continue
         text = (states.merged.read(path) or b"").decode("utf-8", "surrogateescape")
-        lines = new_lines(text, states.onto.read(path))
-        for finding in (
-            *_uncollected(states, path, old, merged=merged, written=written, lines=lines),
-            *_without_fixture(states, path, old, merged=merged, written=written, lines=lines),
+        ours, theirs = states.written.read(old), states.onto.read(path)
+        sides = ((theirs, written), (ours, _parsed(theirs) or written))
+        for other, side in sides:
+            for finding in _lost(states, path, merged, side, new_lines(text, other)):
+                yield _patch_of(states, path, finding), finding
+        lines = new_lines(text, theirs)
+        for finding in _without_fixture(
+            states, path, old, merged=merged, written=written, lines=lines
         ):
-            said = text.split("\n")[finding.line - 1].strip()
-            yield patch_of_line(states, path, said.encode("utf-8", "surrogateescape")), finding
+            yield _patch_of(states, path, finding), finding
+
+
+def _patch_of(states: States, path: str, finding: AuditFinding) -> str:
+    lines = (states.merged.read(path) or b"").split(b"\n")
+    return patch_of_line(states, path, lines[finding.line - 1].strip())
 
 
 def _is_test_file(path: str) -> bool:
@@ -58,26 +66,34 @@ def _parsed(content: bytes | None) -> ast.Module | None:
     return parse_python(content.decode("utf-8", "surrogateescape"))
 
 
-def _uncollected(
-    states: States, path: str, old: str, *, merged: ast.Module, written: ast.Module,
-    lines: frozenset[int],
-) -> Iterator[AuditFinding]:  # fmt: skip
-    """Yield the tests whose class, or whose file, has a name that pytest does not collect."""
-    ran = {test.name for test, around in tests_of(written) if _is_collected(around)}
-    if path != old and not _is_test_file(path):
-        for test, _ in tests_of(merged):
-            if test.lineno in lines and test.name in ran:
-                text = f"`{test.name}` is not run any more: no run collects {path}."
-                yield AuditFinding("lost-test", False, path, test.lineno, test.name, text)
-        return
+def _lost(
+    states: States, path: str, merged: ast.Module, side: ast.Module, lines: frozenset[int]
+) -> Iterator[AuditFinding]:
+    """Yield the tests in some lines that a side runs, and the result does not."""
+    ran = {test.name for test, _ in _run(side)}
+    runs = {test.name for test, _ in _run(merged)} if _is_test_file(path) else set()
     for test, around in tests_of(merged):
-        if around is None or test.lineno not in lines or test.name not in ran:
+        if test.lineno not in lines or test.name in runs or test.name not in ran:
             continue
-        if _is_collected(around) or _is_subclassed(states, path, around.name, merged):
-            continue
-        symbol = f"{around.name}.{test.name}"
-        text = f"`{symbol}` is not run any more: `{around.name}` is no class that pytest collects."
+        why = "a later definition hides it"
+        if not _is_test_file(path):
+            why = f"no run collects {path}"
+        elif around is not None and not _is_collected(around):
+            if _is_subclassed(states, path, around.name, merged):
+                continue
+            why = f"`{around.name}` is no class that pytest collects"
+        symbol = test.name if around is None else f"{around.name}.{test.name}"
+        text = f"`{symbol}` is not run any more: {why}."
         yield AuditFinding("lost-test", False, path, test.lineno, symbol, text)
+
+
+def _run(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
+    """Yield the tests that pytest runs: a name stands for its last definition."""
+    last = {(around and around.name, test.name): (test, around) for test, around in tests_of(tree)}
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    for test, around in last.values():
+        if around is None or (classes[around.name] is around and _is_collected(around)):
+            yield test, around
 
 
 def tests_of(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:

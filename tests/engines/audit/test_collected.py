@@ -56,3 +56,24 @@ def test_a_fixture_that_is_gone_is_told(conftest: str, asks: str, said: list[str
     ours = {**base, "tests/unit/test_new.py": asks.encode()}
     findings = found([check_collected], base, ours, {"tests/conftest.py": conftest.encode()})
     assert [finding.symbol for finding in findings] == said
+
+
+REST = "".join(f"def helper_{n}():\n    return {n}\n\n\n" for n in range(6))
+ONE = "class TestA:\n    def test_one(self):\n        pass\n\n\n"
+TWO = ONE.replace("pass\n", "pass\n\n    def test_two(self):\n        pass\n")
+
+
+@pytest.mark.parametrize(
+    ("last", "path", "said"),
+    [
+        pytest.param(ONE, "test_a.py", ["TestA.test_two"], id="hidden"),
+        pytest.param(ONE.replace("TestA", "TestB"), "test_a.py", [], id="another-name"),
+        pytest.param(ONE, "a.py", [], id="no-test-file"),
+    ],
+)
+def test_a_test_that_no_run_finds_is_told(last: str, path: str, said: list[str]) -> None:
+    base, ours = (ONE + REST).encode(), (TWO + REST).encode()
+    findings = found(
+        [check_collected], {path: base}, {path: ours}, {path: (ONE + REST + last).encode()}
+    )
+    assert [finding.symbol for finding in findings] == said
