@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from patchmgr.engines.audit.added import added_lines, path_before
+from patchmgr.engines.audit.places import added_lines, written_path
 from patchmgr.engines.audit.states import UNKNOWN, Files, States, Told
 from patchmgr.engines.differences import Block, changed_blocks
 from patchmgr.engines.languages.cxx_tokens import UnclearSource
@@ -47,7 +47,7 @@ def cxx_faults(states: States) -> Iterator[Told]:
     roots = {path.partition("/")[0] for path in (*carried, *changed) if "/" in path}
     merged = _Reach(states.merged, roots)
     new = {path: lines for path in carried if (lines := added_lines(states, path))}
-    before = {path: path_before(states, path) for path in new}
+    before = {path: written_path(states, path) for path in new}
     series = _Side(states, _Reach(states.written, roots), merged, new, before, changed)
     yield from series.told()
     if any(states.onto.blob(path) is not None for path in carried):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from patchmgr.engines.audit.added import added_lines, path_before
+from patchmgr.engines.audit.places import added_lines, written_path
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.model.audit import AuditFinding
 
@@ -54,7 +54,7 @@ def changed_meaning(states: States) -> Iterator[Told]:
 
 
 def _in_file(states: States, path: str) -> Iterator[Told]:
-    before = path_before(states, path)
+    before = written_path(states, path)
     files = ((states.base, before), (states.written, before), (states.onto, path))
     if len({*(side.blob(at) for side, at in files), states.merged.blob(path)} - {None}) != 4:
         return  # one of the two sides left it alone

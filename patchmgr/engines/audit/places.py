@@ -1,8 +1,9 @@
-"""Where a file of the result comes from, and which patch brought a line of it."""
+"""Where a file of the result comes from, its lines that are new, and which patch brought them."""
 
 from __future__ import annotations
 
 from patchmgr.engines.audit.states import States
+from patchmgr.engines.differences import changed_blocks
 
 
 def written_path(states: States, path: str) -> str:
@@ -52,14 +53,35 @@ def _patched_paths(states: States) -> frozenset[str | None]:
 
 def patch_of_line(states: States, path: str, line: bytes, *, sign: bytes = b"+") -> str:
     """Return the last patch that has the line, spaces aside, or else one that changes the file."""
-    for patch in reversed(states.patches):
-        for change in patch.files if patch.is_carried else ():
-            if path not in (patch.homes.get(change.path), change.path, change.old_path):
-                continue
-            for hunk in change.hunks:
-                if any(each[:1] == sign and each[1:].strip() == line for each in hunk.lines):
-                    return patch.name
-    return states.carriers.get(path, "")
+    return _authors(states, path, sign).get(line, states.carriers.get(path, ""))
+
+
+def added_lines(states: States, path: str) -> dict[int, str]:
+    """Return the lines of a file (from 1) that upstream's has not, each with its patch's name."""
+    if states.merged.blob(path) == states.onto.blob(path):
+        return {}
+    merged = (states.merged.read(path) or b"").splitlines(keepends=True)
+    onto = (states.onto.read(path) or b"").splitlines(keepends=True)
+    last, authors = states.carriers.get(path, ""), _authors(states, path, b"+")
+    return {
+        number + 1: authors.get(merged[number].strip(), last)
+        for block in changed_blocks(onto, merged)
+        for number in range(block.new_start, block.new_end)
+    }
+
+
+def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
+    """Return by text of a line the last patch that adds it to the file, or removes it."""
+    return {
+        line[1:].strip(): patch.name
+        for patch in states.patches
+        if patch.is_carried
+        for change in patch.files
+        if path in (patch.homes.get(change.path), change.path, change.old_path)
+        for hunk in change.hunks
+        for line in hunk.lines
+        if line[:1] == sign
+    }
 
 
 def waiting_paths(states: States) -> frozenset[str]:

@@ -13,7 +13,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from patchmgr.engines.audit.added import added_lines
+from patchmgr.engines.audit.places import added_lines
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.languages.names import CXX
 from patchmgr.model.audit import AuditFinding

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from patchmgr.engines.audit.places import written_path
 from patchmgr.engines.audit.states import UNKNOWN, States, Told
 from patchmgr.model.audit import AuditFinding
 
@@ -24,16 +25,11 @@ class Fault(Struct, frozen=True):
 
 def syntax(states: States) -> Iterable[Told]:
     """Yield the files that do not parse though they do on both sides."""
-    sources = {
-        home: path for patch in states.patches for path, home in patch.homes.items() if home != path
-    }
     for path, name in states.carriers.items():
         if path.rpartition(".")[2] not in _READ_BY:
             continue
         ours, merged = states.onto.read(path), states.merged.read(path)
-        theirs = states.written.read(path)
-        if theirs is None and path in sources:
-            theirs = states.written.read(sources[path])
+        theirs = states.written.read(written_path(states, path))
         if merged is None or UNKNOWN in (ours, theirs, merged) or merged in (ours, theirs):
             continue
         fault = new_fault(path, (side for side in (ours, theirs) if side is not None), merged)
