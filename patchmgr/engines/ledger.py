@@ -177,6 +177,15 @@ class _Hunk(Struct, frozen=True):
         """Return the lines of one kind."""
         return [line[1:] for line in self.lines if line[:1] == kind]
 
+    def beside(self) -> Lines:
+        """Return the lines that stay, next to one that is added."""
+        kinds = [b"", *(line[:1] for line in self.lines), b""]
+        return [
+            line[1:]
+            for number, line in enumerate(self.lines)
+            if line[:1] == b" " and b"+" in (kinds[number], kinds[number + 2])
+        ]
+
 
 class _Diff(Struct):
     """The change of one file as its diff says; ids may be abbreviated."""
@@ -472,7 +481,9 @@ class _Deltas:
     `net` is of all changes and `left` of those that the result should have nothing of. The others
     count what comes and what goes apart: one change may take back what another one adds. Where the
     deltas are exact, the result has nothing of what is left; else it may have some. Where they are
-    netted, what one change both adds and removes does not come or go.
+    netted, what one change both adds and removes does not come or go. What is `beside` an added
+    line may be what is added, and the other one what was there (fi-0.6.16: a hash that moves to a
+    new name, while upstream has another one for the old name).
     """
 
     def __init__(self, *, is_exact: bool = False, is_netted: bool = False) -> None:
@@ -483,6 +494,7 @@ class _Deltas:
         self.gone: Counter[Any] = Counter()
         self.come_left: Counter[Any] = Counter()
         self.gone_left: Counter[Any] = Counter()
+        self.beside: Counter[Any] = Counter()
 
     def take(self, old: Iterable[Any], new: Iterable[Any], *, is_carried: bool) -> None:
         """Add one change."""
@@ -746,7 +758,7 @@ class _Account:
             if upstream is None:
                 upstream = self._upstream(count, beside, is_netted=deltas.is_netted)
             come = min(deltas.come[one], upstream.come[one])
-            gone = min(deltas.gone[one], upstream.gone[one])
+            gone = min(deltas.gone[one] + deltas.beside[one], upstream.gone[one])
             if not deltas.is_exact:
                 come, gone = come + deltas.come_left[one], gone + deltas.gone_left[one]
             beyond = _beyond(rest, come, gone)
@@ -868,8 +880,10 @@ class _Account:
         words = self._words = _Deltas(is_netted=True)
         for part in self._parts:
             for hunk, fate in part.hunks():
-                old, new = hunk.only(b"-"), hunk.only(b"+")
-                words.take(_words(old), _words(new), is_carried=fate in _CARRIED)
+                old, new = _words(hunk.only(b"-")), _words(hunk.only(b"+"))
+                words.take(old, new, is_carried=fate in _CARRIED)
+                if fate is Fate.OTHERWISE:
+                    words.beside.update(_words(hunk.beside()) + (old & new))
         words.net = _change(base, theirs, _Text.words)
         off = self._off(words, _change(ours, made, _Text.words), _words)
         yield from self._told(off, "word")

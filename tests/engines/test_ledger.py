@@ -428,3 +428,15 @@ def test_a_place_laid_out_anew_may_get_a_line_that_stands_elsewhere() -> None:
     assert ledger([patch(base, theirs, OTHERWISE)], base, ours, result).faults == ()
     moved = result.replace("three\nfour\n", "four\nthree\n")
     assert not ledger([patch(base, theirs, OTHERWISE)], base, ours, moved).is_balanced
+
+
+def test_a_value_may_go_to_a_new_name_where_upstream_has_another_for_the_old_one() -> None:
+    for begin, end in (("(\n    ", "\n)\n"), ("", "\n")):
+        base = f"import os\n\nfirst = {begin}aaa111{end}other = 1\n"
+        ours = base.replace("aaa111", "bbb222")
+        theirs = ours.replace("other", f"second = {begin}aaa111{end}other")
+        one = patch(base, theirs, OTHERWISE)
+        assert (b"-    aaa111" in one.diff, b"-first = aaa111" in one.diff) == (False, not begin)
+        assert ledger([one], base, ours, theirs).faults == ()
+        for wrong in (theirs + f"third = {begin}aaa111{end}", theirs.replace("other = 1\n", "")):
+            assert not ledger([one], base, ours, wrong).is_balanced
