@@ -46,7 +46,8 @@ from patchmgr.engines.sightings import explain, explained_paths
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
-from patchmgr.plumbing.diffs import readable_files
+from patchmgr.model.ports import Step
+from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.history import GitHistory, KnownHistory
 from patchmgr.plumbing.renames import find_renames, moved_folders
 from patchmgr.plumbing.text_merge import GitTextMerge
@@ -128,8 +129,12 @@ class Judge:
         is_new = "news" in off  # the one rule that changes what versions have
         return find_absorbed(self._search(off) if is_new else self._searched.without(off))
 
+    def _width(self, step: Step) -> int:
+        return len(changed_paths(self._bench.git_dir, self._way.before(step.commit), step.commit))
+
     def _search(self, off: Set[str]) -> Series:
-        way = Way(self._start, self._end, self._homes, self._way.steps(self._paths))
+        steps = self._way.steps(self._paths)
+        way = Way(self._start, self._end, self._homes, steps, self._width)
         return Series(self._folded, way, self._bench, elsewhere=self._elsewhere.gaining, off=off)
 
     def judge(

@@ -15,7 +15,9 @@ from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.rebase import Item
 from patchmgr.engines.relocation_files import ChangedFiles
+from patchmgr.model.ports import Step
 from patchmgr.plumbing.answers import Answers
+from patchmgr.plumbing.diffs import changed_paths
 from patchmgr.plumbing.history import KnownHistory
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.workbench import Workbench
@@ -49,7 +51,11 @@ def search_of(
     folded = tuple(
         Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in (kept if steps else ())
     )
-    return Search(kept, folded, Way(start, target, renames, steps))
+
+    def width(step: Step) -> int:
+        return len(changed_paths(bench.git_dir, history.before(step.commit), step.commit))
+
+    return Search(kept, folded, Way(start, target, renames, steps, width))
 
 
 def with_absorbed(

@@ -91,3 +91,6 @@ class History(Protocol):
 
     def steps(self, paths: Sequence[str]) -> Sequence[Step]:
         """Return the steps that touch any of the paths, oldest first."""
+
+    def before(self, commit: str) -> str:
+        """Return the commit before a step."""

@@ -126,6 +126,10 @@ class KnownHistory:
         wanted = frozenset(paths)
         return tuple(step for step in self._steps if not wanted.isdisjoint(step.changes))
 
+    def before(self, commit: str) -> str:
+        """Return the commit before a step."""
+        return self._history.before(commit)
+
     def known(self) -> tuple[Step, ...]:
         """Return the steps that touch any of the paths that were given at first."""
         return self.steps(tuple(self._paths))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
 
 from patchmgr.formats.paths import refusal
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
@@ -20,19 +19,12 @@ _MOST_FILES = 500  # of a folder that is looked for
 _NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
 
 
-class Way(History, Protocol):
-    """What upstream did between two states, step by step."""
-
-    def before(self, commit: str) -> str:
-        """Return the commit before a step."""
-
-
 def find_renames(
     bench: Workbench,
     base: StoredTree,
     onto: StoredTree,
     paths: Sequence[str],
-    way: Way | None = None,
+    way: History | None = None,
     bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
     """Return old path to new path for those of the paths that upstream moved (50 % alike).
@@ -51,7 +43,9 @@ def find_renames(
     return found
 
 
-def _followed(bench: Workbench, way: Way, path: str, onto: StoredTree, bring: Bring) -> str | None:
+def _followed(
+    bench: Workbench, way: History, path: str, onto: StoredTree, bring: Bring
+) -> str | None:
     """Return where a path is at the end of the way, None where some step deleted it for good."""
     home = path
     seen = {path}
@@ -76,7 +70,7 @@ def moved_folders(
     base: StoredTree,
     onto: StoredTree,
     created: Iterable[str],
-    way: Way | None = None,
+    way: History | None = None,
     bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
     """Return where new files belong whose folder upstream moved as a whole, by path.
@@ -103,7 +97,7 @@ def _new_folder(
     base: StoredTree,
     onto: StoredTree,
     folder: str,
-    way: Way | None,
+    way: History | None,
     bring: Bring,
 ) -> str | None:
     files = tuple(base.files_below(folder))

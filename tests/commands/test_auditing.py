@@ -43,6 +43,9 @@ class NoHistory:
     def steps(self, paths: object) -> tuple[()]:
         return ()
 
+    def before(self, commit: str) -> str:
+        return f"{commit}^"
+
 
 def states(merged: str = "m", name: str = "a.patch", carrier: str = "a.patch") -> States:
     def side(blob: str) -> Files:

@@ -189,6 +189,9 @@ class Told(Struct, frozen=True):
     story: Sequence[tuple[str, Mapping[str, File | None]]]
     asked: list[str] = field(default_factory=list)
 
+    def before(self, commit: str) -> str:
+        return f"{commit}^"
+
     def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
         self.asked.extend(paths)
         found: list[Step] = []

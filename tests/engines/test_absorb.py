@@ -197,6 +197,11 @@ REVERSALS = [
     ),
     pytest.param(tale(a(BOTH), *on_a(BOTH, BASE)), "reverted c0 by c1", id="in-other-words"),
     pytest.param(
+        tale(a(FIRST), *on_a(FIRST), ("Another way", {"a": BASE, "b": b"b\n", "c": b"c\n"})),
+        "gone c0 by c1 history",
+        id="taken-away-by-a-rework-of-many-files",
+    ),
+    pytest.param(
         tale(
             a(BOTH),
             *on_a(BOTH),

@@ -45,14 +45,18 @@ def _fates(series: Series, hunk: HunkId, landed: int, number: int) -> Iterator[t
 def _is_reverse(series: Series, landed: int, number: int) -> bool:
     """Say whether a step undoes what the landing did, and does little else.
 
-    One that only takes away what was added may be a later clean-up: it must do nothing else.
+    One that only takes away what was added may be a later clean-up: it must do nothing else. What
+    touches far more files than the landing is no reversal either: A-dg-214:iv, A-dg-133:ii.
     """
     added, removed = (series.news(landed, adds=adds) for adds in (True, False))
     back, away = (series.news(number, adds=adds) for adds in (True, False))
     undone = len(added & away) + len(removed & back)
     other = len(back - removed) + len(away - added)
     fewest = FEWEST_REVERSED if removed & back else 1
-    return undone >= fewest * max(len(added) + len(removed), undone + other)
+    if undone < fewest * max(len(added) + len(removed), undone + other):
+        return False
+    width, most = (series.way.width(series.way.steps[n]) for n in (number, landed))
+    return MOST * width <= most
 
 
 def event_at_target(series: Series, patch: int, landed: int) -> Event:

@@ -46,13 +46,15 @@ class Folded(Struct, frozen=True):
 class Way(Struct, frozen=True):
     """Upstream's way: the base's and the target's files by path of the series, and the steps.
 
-    `homes` maps a path to where the target has the file, where upstream moved it.
+    `homes` maps a path to where the target has the file, where upstream moved it. `width` counts
+    the files that a step touches, those of the series and all others.
     """
 
     start: Versions
     target: Versions
     homes: Mapping[str, str]
     steps: Sequence[Step]
+    width: Callable[[Step], int] = lambda step: len(step.changes)
 
     @property
     def end(self) -> int:
