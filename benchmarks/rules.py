@@ -15,10 +15,11 @@ import multiprocessing
 import os
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from unittest.mock import patch
 
 from msgspec import Struct, field
 
@@ -27,7 +28,7 @@ from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import Section, tell, write
 from patchmgr.commands.carrying import _readable
 from patchmgr.commands.touched import new_paths, touched_paths
-from patchmgr.engines.absorption.find import find_absorbed
+from patchmgr.engines.absorption import effect, find, proof
 from patchmgr.engines.absorption.reliability import (
     FILE,
     IN_PART,
@@ -36,7 +37,6 @@ from patchmgr.engines.absorption.reliability import (
     kind_of_proposals,
     written,
 )
-from patchmgr.engines.absorption.rules import RULES
 from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.fold import Overlay, step_patch
@@ -61,6 +61,97 @@ GROUPS = ("target is the squash", "later targets", "pinned", "stack", "multi", "
           "elsewhere", "false: never landed", "false: reverted", "false: undo",
           "false: partly absorbed")  # fmt: skip
 _NOBODY = Author("case", "case@localhost", "0 +0000")
+_last_landing, _in_other_words = find._last_landing, effect._fates_in_other_words
+
+
+class Rule(Struct, frozen=True):
+    """A rule of absorption, what it is for, and what stands in its place while it is off."""
+
+    name: str
+    reason: str
+    owner: object
+    attribute: str
+    instead: object
+
+    def is_off(self) -> AbstractContextManager[object]:
+        """Return what switches the rule off for a while."""
+        return patch.object(self.owner, self.attribute, self.instead)
+
+
+def _proof(name: str, reason: str) -> Rule:
+    others = tuple(one for one in proof.PROOFS if one[0] != name)
+    return Rule(name, reason, proof, "PROOFS", others)
+
+
+NEWS = Rule(
+    "news",
+    "a place where upstream wrote nothing has not taken a hunk in other words",
+    effect,
+    "_fates_in_other_words",
+    lambda weave, run, pairs, news, *, is_gone: _in_other_words(
+        weave, run, pairs, news, is_gone=True
+    ),
+)
+RULES = (
+    Rule(
+        "own landing",
+        "a step that brings mostly this series may have half of a patch rewritten",
+        Series,
+        "is_own",
+        lambda series, number: False,
+    ),
+    Rule(
+        "left out",
+        "what a landing left out of a patch, review took out: it goes with the patch",
+        find,
+        "MOST_OPEN",
+        -1,
+    ),
+    Rule(
+        "along",
+        "a patch of which later ones left nothing goes with them, between landed ones",
+        find,
+        "_along",
+        lambda counts, landed, related: [],
+    ),
+    Rule(
+        "target",
+        "a patch that no one step landed is in where the target has every line of it",
+        find,
+        "_in_target",
+        lambda series, patch: None,
+    ),
+    Rule(
+        "reverted",
+        "what a later step takes back is needed again",
+        find,
+        "reversal",
+        lambda series, patches, landed: None,
+    ),
+    Rule(
+        "landed again",
+        "what landed once more after that is in",
+        find,
+        "_last_landing",
+        lambda series, patch, landings: _last_landing(
+            series, patch, {**landings, patch: landings[patch][:1]}
+        ),
+    ),
+    Rule(
+        "old text",
+        "a hunk whose old text is back at the target is needed again",
+        find,
+        "restored",
+        lambda series, patch, landed: set(),
+    ),
+    NEWS,
+    _proof("deletion", "a deletion is in where nothing that replaced the lines is left"),
+    _proof(
+        "coincidence", "a number that both sides change alike is no evidence for the lines beside"
+    ),
+    _proof("order", "what stands elsewhere is not there, where order is meaning"),
+    _proof("white space", "indentation and the inside of strings are meaning"),
+)
 
 
 class Judgement(Struct, frozen=True):
@@ -119,23 +210,19 @@ class Judge:
         )
         old = Overlay(self._base)
         self._folded = [Folded(patch, step_patch(old, patch, bench)) for patch in patches]
-        self._searched: Series | None = None
+        self._searched = self._search()
 
-    def find(self, off: Set[str] = frozenset()) -> Mapping[int, Absorption]:
-        """Return by patch what upstream has of it, with some rules switched off."""
-        if self._searched is None:
-            self._searched = self._search(off)
-            return find_absorbed(self._searched)
-        is_new = "news" in off  # the one rule that changes what versions have
-        return find_absorbed(self._search(off) if is_new else self._searched.without(off))
+    def find(self, *, is_new: bool = False) -> Mapping[int, Absorption]:
+        """Return by patch what upstream has of it; what versions have is found once, or anew."""
+        return find.find_absorbed(self._search() if is_new else self._searched)
 
     def _width(self, step: Step) -> int:
         return len(changed_paths(self._bench.git_dir, self._way.before(step.commit), step.commit))
 
-    def _search(self, off: Set[str]) -> Series:
+    def _search(self) -> Series:
         steps = self._way.steps(self._paths)
         way = Way(self._start, self._end, self._homes, steps, self._width)
-        return Series(self._folded, way, self._bench, elsewhere=self._elsewhere.gaining, off=off)
+        return Series(self._folded, way, self._bench, elsewhere=self._elsewhere.gaining)
 
     def judge(
         self, found: Mapping[int, Absorption], *, is_explained: bool = False
@@ -198,34 +285,13 @@ def judge_series(mirrors: Path, rules: frozenset[str], series: KnownSeries) -> l
 
 
 def _judge_case(judge: Judge, rules: frozenset[str]) -> CaseResult:
-    asked = Asked()
-    found, without = judge.find(asked), {}
-    for rule in sorted(asked.names & rules):
-        other = judge.find(frozenset({rule}))
-        if other != found:
-            without[rule] = judge.judge(other)
+    found, without = judge.find(), {}
+    for rule in (rule for rule in RULES if rule.name in rules):
+        with rule.is_off():
+            other = judge.find(is_new=rule is NEWS)  # the one that changes what versions have
+            if other != found:
+                without[rule.name] = judge.judge(other)
     return CaseResult(judge.judge(found, is_explained=True), without)
-
-
-class Asked(Set[str]):
-    """No rule is off; `names` are those of which somebody asked whether they are."""
-
-    def __init__(self) -> None:
-        self.names: set[str] = set()
-
-    def __contains__(self, name: object) -> bool:
-        self.names.add(str(name))
-        return False
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-    @classmethod
-    def _from_iterable(cls, it: Iterable[Any]) -> Any:
-        return frozenset(it)  # what is left of other names without these
 
 
 def judge_all(
@@ -301,18 +367,18 @@ def rule_table(results: Sequence[CaseResult]) -> Iterator[str]:
     """Yield a row for each rule: what changes without it."""
     yield "| rule | what it is for | cases | wrong to right | right to wrong | conflicts | series |"
     yield "|---|---|--:|--:|--:|--:|--:|"
-    for rule, about in RULES:
-        cases = [one for one in results if rule in one.without]
+    for rule in RULES:
+        cases = [one for one in results if rule.name in one.without]
         better, worse, conflicts, series = 0, 0, 0, set[str]()
         for case in cases:
-            for with_it, without in zip(case.judged, case.without[rule], strict=True):
+            for with_it, without in zip(case.judged, case.without[rule.name], strict=True):
                 conflicts += without.verdict is Verdict.CONFLICT
                 conflicts -= with_it.verdict is Verdict.CONFLICT
                 if with_it.truth != "?" and with_it.is_right is not without.is_right:
                     better, worse = better + without.is_right, worse + with_it.is_right
                     series.add(with_it.series)
         numbers = f"{len(cases)} | {better} | {worse} | {conflicts:+d} | {len(series)}"
-        yield f"| {rule} | {about} | {numbers} |"
+        yield f"| {rule.name} | {rule.reason} | {numbers} |"
 
 
 def evidence_line(judged: Sequence[Judgement]) -> str:
@@ -333,7 +399,7 @@ def main() -> None:
     parser.add_argument("--rules", help="names of rules to switch off, instead of all")
     parser.add_argument("--write", action="store_true", help="write the page and the shares")
     options = parser.parse_args()
-    known = [name for name, _ in RULES]
+    known = [rule.name for rule in RULES]
     names = known if options.rules is None else list(filter(None, options.rules.split(",")))
     if not set(names) <= set(known):
         parser.error(f"the rules are: {', '.join(known)}")

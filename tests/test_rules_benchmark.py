@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from benchmarks import rules
 from benchmarks.absorb_cases import KnownSeries, read_cases
 from benchmarks.rules import (
-    Asked,
     CaseResult,
     Judgement,
+    Rule,
     evidence_line,
     group_table,
     kind_table,
@@ -153,7 +153,8 @@ def test_groups_have_a_row_each_and_the_true_ones_a_mean() -> None:
 
 
 def test_a_rule_has_what_changes_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "RULES", (("a", "for a"), ("b", "for b")))
+    off = [Rule(name, f"for {name}", rules, "GROUPS", ()) for name in ("a", "b")]
+    monkeypatch.setattr(rules, "RULES", off)
     with_it = (said(A, "absorbed"), said(C, "absorbed"), said(A, "?"), said(M, "not-absorbed"))
     without = (said(C, "absorbed"), said(A, "absorbed"), said(C, "?"), said(C, "not-absorbed"))
     results = [CaseResult(with_it, {"a": without}), CaseResult(with_it)]
@@ -175,9 +176,9 @@ def test_without_the_histories_nothing_is_measured(
     assert "SKIPPED" in printed.err and "a+b" in printed.err and printed.out == ""
 
 
-def test_it_is_known_which_rules_were_asked_for() -> None:
-    asked = Asked()
-    assert "one" not in asked
-    assert {"two", "three"} - asked == {"two", "three"}
-    assert frozenset({"four"}) - asked == {"four"}
-    assert asked.names == {"one", "two", "three", "four"}
+def test_a_rule_is_off_for_a_while() -> None:
+    for rule in rules.RULES:
+        before = getattr(rule.owner, rule.attribute)
+        with rule.is_off():
+            assert getattr(rule.owner, rule.attribute) is rule.instead is not before
+        assert getattr(rule.owner, rule.attribute) is before

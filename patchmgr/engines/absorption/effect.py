@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from patchmgr.engines.absorption.rules import ALL_ON
 from patchmgr.engines.absorption.weave import Change, HunkId, Run, Weave
 from patchmgr.engines.differences import matched_lines
 from patchmgr.engines.placement import split_lines
@@ -65,7 +64,7 @@ class Effect(Struct, frozen=True):
     wider: Set[HunkId]
 
 
-def effect(weave: Weave, ours: bytes | None, *, off: Set[str] = ALL_ON) -> Effect:
+def effect(weave: Weave, ours: bytes | None) -> Effect:
     """Compare a version with all that a series makes of a file; `ours` is None where it is gone."""
     lines = split_lines(ours or b"")
     keys = [bare(line) for line in lines]
@@ -86,9 +85,7 @@ def effect(weave: Weave, ours: bytes | None, *, off: Set[str] = ALL_ON) -> Effec
             news = sum(bool(key) and key not in words for key in keys[slice(*place)])
             more = sum(bool(keys[n]) and n not in matched for n in range(*place))
             wider |= touching if more > _missing_beside(weave, run, pairs) else set()
-            if ours is None or "news" in off:
-                news = len(weave.nodes)
-            fates.update(_fates_in_other_words(weave, run, pairs, news))
+            fates.update(_fates_in_other_words(weave, run, pairs, news, is_gone=ours is None))
         fates.update(_without_replaced(weave, run, fates))
     spaced = {
         weave.nodes[at].events[number]
@@ -153,7 +150,7 @@ def _fates_in_state(weave: Weave, run: Run, state: int) -> Iterator[tuple[Change
 
 
 def _fates_in_other_words(
-    weave: Weave, run: Run, pairs: Mapping[int, int], news: int
+    weave: Weave, run: Run, pairs: Mapping[int, int], news: int, *, is_gone: bool
 ) -> Iterator[tuple[Change, Fate]]:
     """Yield the fates where upstream wrote `news` lines of its own between nodes that it has.
 
@@ -163,8 +160,8 @@ def _fates_in_other_words(
     lasting = [at for at in here if not nodes[at].is_base and nodes[at].is_alive(weave.last)]
     there = (nodes[at].events[-1][0] for at in lasting if at in pairs)
     latest = max(there, default=-1) if lasting else weave.last + 1
-    absent = Fate.TAKEN if news else Fate.OPEN
-    is_rewritten = news > _missing_beside(weave, run, pairs)
+    absent = Fate.TAKEN if news or is_gone else Fate.OPEN
+    is_rewritten = is_gone or news > _missing_beside(weave, run, pairs)
     adds = any(not node.is_base for node in nodes[run.start : run.end])
     for at in here:
         node = nodes[at]

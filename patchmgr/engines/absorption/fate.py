@@ -22,7 +22,7 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
     reverts, or does the reverse of what the landing did.
     """
     later = Counter[int]()
-    for patch in patches if "reverted" not in series.off else ():
+    for patch in patches:
         later.update({n: count for n, count in series.traffic[1][patch].items() if n > landed})
     for number, _ in sorted(later.items(), key=lambda item: (-item[1], item[0]))[:2]:
         hunks = [hunk for patch in patches for hunk in series.hunks(patch)]
@@ -79,4 +79,4 @@ def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
         if all(fate is Fate.OPEN for _, fate in now) and not all(puts_in for puts_in, _ in now)
     }
     is_most = sum(len(fates[hunk]) for hunk in back) >= MOST * sum(map(len, fates.values()))
-    return back if is_most and "old text" not in series.off else set()
+    return back if is_most else set()

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from patchmgr.engines.absorption.effect import Count, Fate
 from patchmgr.engines.absorption.fate import event_at_target, restored, reversal
 from patchmgr.engines.absorption.proof import Drop, Own, own_lines, why_needed
-from patchmgr.engines.absorption.rules import ALL_ON
 from patchmgr.engines.absorption.series import BASE, Series
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_CAME,
@@ -91,7 +90,7 @@ def _is_refuted(series: Series, own: Mapping[str, Own], hunk: HunkId, one: Absor
             beside=tuple(h for n, h in enumerate(hunks, first) if n not in one.hunks),
             is_verbatim=not count.open and not count.taken,
         )  # fmt: skip
-        if why_needed(drop, off=series.off | _spared(series, drop, hunk, at)) is None:
+        if why_needed(drop, off=_spared(series, drop, hunk, at)) is None:
             return False
     return True
 
@@ -100,7 +99,7 @@ def _spared(series: Series, drop: Drop, hunk: HunkId, number: int) -> Set[str]:
     """Return the proofs that need not be asked where upstream's text is a state of the series."""
     seen = series.effect_at(drop.path, number)
     if hunk in seen.loose or hunk in seen.spaced:
-        return ALL_ON
+        return frozenset()
     return {"order", "white space", *(["deletion"] if drop.hunk.added() else [])}
 
 
@@ -122,8 +121,7 @@ def _landings(series: Series) -> Landings:
             if _is_landed(count, is_own=is_own)
             and not _is_landed(series.count_patch(patch, number - 1), is_own=is_own)
         }
-        along = () if "along" in series.off else _along(counts, landed, related)
-        for patch in (*landed, *along):
+        for patch in (*landed, *_along(counts, landed, related)):
             found.setdefault(patch, []).append(number)
     return found
 
@@ -176,7 +174,7 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
         together = [other for other, numbers in landings.items() if number in numbers]
         is_mute = not found[number] or patch not in series.sizes
         landed, back = number, reversal(series, together if is_mute else [patch], number)
-        if back is None or "landed again" in series.off:
+        if back is None:
             break
     return landed, back
 
@@ -228,7 +226,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     if not series.count(hunk, landed).open:
         return True
     whole, path = series.count_patch(hunk[0], landed), series.path(hunk)
-    is_small = whole.open <= MOST_OPEN * whole.total and "left out" not in series.off
+    is_small = whole.open <= MOST_OPEN * whole.total
     is_touched = series.version(path, landed) != series.version(path, landed - 1)
     return is_touched and is_small and series.is_own(landed)
 
@@ -274,8 +272,6 @@ def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -
 
 def _in_target(series: Series, patch: int) -> Absorption | None:
     """Judge a patch that no step landed by the hunks that the target has every line of."""
-    if "target" in series.off:
-        return None
     here, touching = _all_there(series, patch, series.way.end), series.touching(patch)
 
     def is_there(number: int) -> bool:

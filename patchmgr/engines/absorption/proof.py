@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.order import LITERAL, PIECE, Order, depths, order_at
 from patchmgr.engines.absorption.proposal import Spot, marked_spots
-from patchmgr.engines.absorption.rules import ALL_ON
 from patchmgr.engines.absorption.thresholds import ALIKE, MOST_LEFT
 from patchmgr.engines.differences import Run, matched_lines, runs_of
 from patchmgr.engines.ladder import (
@@ -345,7 +344,7 @@ PROOFS: tuple[tuple[str, Callable[[Drop], Needed | None]], ...] = (
 )
 
 
-def why_needed(drop: Drop, *, off: Set[str] = ALL_ON) -> Needed | None:
+def why_needed(drop: Drop, *, off: Set[str] = frozenset()) -> Needed | None:
     """Return what the first proof says that speaks against a drop; None where it may be.
 
     Where upstream is said to have a hunk in part in other words, its lines need not be there.

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from copy import copy
 from functools import cache, cached_property
 
 from msgspec import Struct
 
 from patchmgr.engines.absorption.effect import Count, Effect, Fate, effect
-from patchmgr.engines.absorption.rules import ALL_ON
 from patchmgr.engines.absorption.thresholds import MOST
 from patchmgr.engines.absorption.weave import CARRIED, Change, HunkId, Weave
 from patchmgr.engines.fold import FileStep
@@ -82,9 +80,8 @@ class Series:
         blobs: Blobs,
         *,
         elsewhere: Elsewhere = lambda path, lines, beside: (),
-        off: Set[str] = ALL_ON,
     ) -> None:
-        self.folded, self.way, self.blobs, self.off = tuple(folded), way, blobs, off
+        self.folded, self.way, self.blobs = tuple(folded), way, blobs
         self.elsewhere = elsewhere
         self.weaves: dict[str, Weave] = {}
         self.steps: dict[HunkId, tuple[FileStep, int]] = {}  # with the hunk's number in the file
@@ -102,12 +99,6 @@ class Series:
         self.effect = cache(self._effect)
         self.count_patch = cache(self._count_patch)
         self.count = cache(self._count)
-
-    def without(self, rules: Set[str]) -> Series:
-        """Return the series with some rules switched off; what versions have is not found anew."""
-        other = copy(self)
-        other.off = rules
-        return other
 
     def _leave(self, patch: int, number: int, step: FileStep) -> None:
         change = step.change
@@ -169,7 +160,7 @@ class Series:
         return sorted({number for path in paths for number in self._versions[path]})
 
     def _effect(self, path: str, entry: Entry | None) -> Effect:
-        return effect(self.weaves[path], self.text(entry), off=self.off)
+        return effect(self.weaves[path], self.text(entry))
 
     def effect_at(self, path: str, number: int) -> Effect:
         """Return what a path has of the series after a step."""
@@ -258,4 +249,4 @@ class Series:
         """Say whether most of what a step adds to the files of the series is the series'."""
         added = self.news(number, adds=True)
         ours = len(self.wanted[True].keys() & added)
-        return "own landing" not in self.off and ours >= MOST * len(added)
+        return ours >= MOST * len(added)
