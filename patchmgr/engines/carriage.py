@@ -9,7 +9,7 @@ from operator import eq
 
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.proof import NOTHING, checked
+from patchmgr.engines.absorption.proof import checked
 from patchmgr.engines.absorption.proposal import Proposal, with_proposals
 from patchmgr.engines.collisions import collision, proposed
 from patchmgr.engines.fold import FileStep, left_path
@@ -207,8 +207,7 @@ def _merge_change(
     merged, proposals, reliability = _merge_by_rungs(work, step, sides, home)
     path, tools = step.change.path, work.tools
     if (work.patch, path) not in tools.solved:
-        own = tools.own.get(path, NOTHING)
-        merged = checked(sides, merged, blobs=tools.blobs, text=tools.text, own=own)
+        merged = checked(sides, merged, blobs=tools.blobs, text=tools.text)
         if isinstance(merged, Merged):
             merged = with_imports(step, sides, merged, home, tools.blobs)
     return merged, proposals, reliability

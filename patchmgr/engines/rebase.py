@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.proof import own_lines
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.blocking import (
     Left,
@@ -102,7 +101,6 @@ def rebase_series(
     on.
     """
     before = {one.origin: one for one in left}
-    tools = replace(tools, own=own_lines(item.patch for item in items))
     run = _Run(Overlay(base), Overlay(onto), dict(renames), tools, arrivals or {}, before)
     judged: list[Judged] = []
     stopped: str | None = None

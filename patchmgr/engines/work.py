@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from patchmgr.engines.absorption.proof import Own
 from patchmgr.engines.ladder import Answer, Collided, Merged, Sides, merge_file
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ class Tools(Struct, frozen=True):
     structure: Structure | None = None
     formatter: Formatter | None = None
     elsewhere: ChangedFiles | None = None
-    own: Mapping[str, Own] = field(default_factory=dict)
 
 
 class FileResult(Struct, frozen=True):

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.effect import Count, Fate
 from patchmgr.engines.absorption.fate import event_at_target, restored, reversal
-from patchmgr.engines.absorption.proof import Drop, Own, own_lines, why_needed
+from patchmgr.engines.absorption.proof import Drop, why_needed
 from patchmgr.engines.absorption.series import Series
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_CAME,
@@ -33,18 +33,17 @@ Landings = Mapping[int, Sequence[int]]
 def find_absorbed(series: Series) -> dict[int, Absorption]:
     """Return by patch number what upstream has of it; patches it has nothing of are left out."""
     landings = _landings(series)
-    own = own_lines(item.patch for item in series.folded)
     found: dict[int, Absorption] = {}
     for patch in sorted(landings):
         one = _landed(series, patch, landings)
-        wrong = _refuted(series, own, patch, one) if one is not None else frozenset()
+        wrong = _refuted(series, patch, one) if one is not None else frozenset()
         if one is not None and (one.hunks - wrong or not one.hunks):
             is_whole = one.is_whole and not wrong
             found[patch] = replace(one, hunks=one.hunks - wrong, is_whole=is_whole)
     return _with_undone(series, found)
 
 
-def _refuted(series: Series, own: Mapping[str, Own], patch: int, one: Absorption) -> frozenset[int]:
+def _refuted(series: Series, patch: int, one: Absorption) -> frozenset[int]:
     """Return the hunks that a proof refutes; none where the others are enough, large ones first.
 
     Where the rest of a patch is enough to know its own landing by, such a hunk is a part of it in
@@ -55,7 +54,7 @@ def _refuted(series: Series, own: Mapping[str, Own], patch: int, one: Absorption
     enough = max(MOST * series.count_patch(patch, landed).total, FEWEST_LINES)
     wrong, rest = set[int](), 0
     for number in sorted(found, key=lambda number: (-found[number], number)):
-        if _is_refuted(series, own, (patch, number), one):
+        if _is_refuted(series, (patch, number), one):
             wrong.add(number)
         else:
             rest += found[number]
@@ -64,7 +63,7 @@ def _refuted(series: Series, own: Mapping[str, Own], patch: int, one: Absorption
     return frozenset(wrong)
 
 
-def _is_refuted(series: Series, own: Mapping[str, Own], hunk: HunkId, one: Absorption) -> bool:
+def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
     """Say whether a proof speaks against a drop both where the patch landed and at the target.
 
     A patch that only deletes has no landing to know it by: for it, the target must do.
@@ -84,7 +83,6 @@ def _is_refuted(series: Series, own: Mapping[str, Own], hunk: HunkId, one: Absor
         first = hunk[1] - number
         drop = Drop(
             path, base, ours, hunks[number], step.positions[number],
-            own=own[path],
             beside=tuple(h for n, h in enumerate(hunks, first) if n not in one.hunks),
             is_verbatim=not count.open and not count.taken,
         )  # fmt: skip

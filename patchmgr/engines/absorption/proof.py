@@ -33,40 +33,11 @@ from patchmgr.engines.languages.words import is_import
 from patchmgr.engines.placement import apply_one, split_lines
 from patchmgr.engines.telling import bare
 from patchmgr.model.outcome import Verdict
-from patchmgr.model.patch import Hunk, Patch
+from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge
 
 _NUMBER = re.compile(rb"(?<!\w)\d+(?!\w)")
 _COUNT = re.compile(rb"(?<![\w.])\d+(?![\w.])")
-
-
-class Own(Struct, frozen=True):
-    """What a series itself does to a file, no sign of what upstream did.
-
-    They are the lines, without white space, that it adds, and those that several patches touch.
-    """
-
-    added: frozenset[bytes] = frozenset()
-    shared: frozenset[bytes] = frozenset()
-
-
-NOTHING = Own()
-
-
-def own_lines(patches: Iterable[Patch]) -> Mapping[str, Own]:
-    """Return by path what a series does to the lines of its files."""
-    added, touched = defaultdict[str, set[bytes]](set), defaultdict[str, Counter[bytes]](Counter)
-    for patch in patches:
-        hunks = [(change.path, hunk) for change in patch.files for hunk in change.hunks]
-        lines = {(path, bare(n[1:])) for path, hunk in hunks for n in hunk.lines if n[:1] != b" "}
-        for path, line in lines:
-            touched[path][line] += 1
-        for path, hunk in hunks:
-            added[path].update(bare(line[1:]) for line in hunk.lines if line[:1] == b"+")
-    return {
-        path: Own(frozenset(added[path]), frozenset(n for n, count in seen.items() if count > 1))
-        for path, seen in touched.items()
-    }
 
 
 class Needed(Struct, frozen=True):
@@ -93,7 +64,6 @@ class Drop(Struct, frozen=True, dict=True):
     ours: bytes
     hunk: Hunk
     position: int
-    own: Own = NOTHING
     beside: Sequence[Hunk] = ()
     is_verbatim: bool = True
 
@@ -145,10 +115,9 @@ class Drop(Struct, frozen=True, dict=True):
         return range(above[0] + 1, below[0]), range(above[1] + 1, below[1])
 
     def around(self, line: int, way: int) -> Iterator[tuple[int, int]]:
-        """Yield the kept lines above or below that no other patch touches, in both texts."""
+        """Yield the kept lines above or below, in both texts."""
         lines = range(line + way, len(self.texts[0]) if way > 0 else -1, way)
-        mine = (n for n in lines if n in self.kept and self.keys[0][n] not in self.own.shared)
-        return ((n, self.kept[n]) for n in mine)
+        return ((n, self.kept[n]) for n in lines if n in self.kept)
 
     @property
     def spot(self) -> Spot:
@@ -173,12 +142,9 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def brought(self) -> Mapping[int, Sequence[int]]:
-        """Where upstream brought the lines that the hunk alone adds."""
+        """Where upstream brought the lines that the hunk adds."""
         keys = {n: self.keys[0][n] for place in self.places for n in place}
-        is_own = self.own.shared.__contains__
-        return {
-            n: self.news[key] for n, key in keys.items() if key in self.news and not is_own(key)
-        }
+        return {n: self.news[key] for n, key in keys.items() if key in self.news}
 
     @cached_property
     def depths(self) -> tuple[Sequence[int | None], Sequence[int | None]]:
@@ -193,14 +159,13 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
     A patch deletes `check(size <= 256)`; upstream makes it 512, and the line is gone, but not the
     check.
     """
-    own = drop.own.added | drop.own.shared
     for run, place in zip(drop.runs, drop.places, strict=True):
-        lines = [n.strip() for n in run.removed if _key(n) and bare(n) not in own]
+        lines = [n.strip() for n in run.removed if _key(n)]
         if run.added or not lines:
             continue
         mine, there = drop.between(place)
         gone = [drop.texts[0][n].strip() for n in mine if n not in drop.kept]
-        news = [drop.texts[1][n].strip() for n in there if drop.keys[1][n] not in own]
+        news = [drop.texts[1][n].strip() for n in there]
         pairs = [(line, new) for line in lines for new in _closest(line, news)]
         # What is more like another line that is gone is that one, rewritten.
         left = [new for line, new in pairs if _closest(new, [line, *gone]) == [line]]
@@ -287,8 +252,7 @@ def _is_shifted(drop: Drop, start: int, line: int) -> bool:
     before = next((n for n in range(line - 1, start - 1, -1) if n in drop.pairs), start - 1)
     mine, there = range(before + 1, line), range(both.get(before, -1) + 1, drop.pairs[line])
     theirs, ours = drop.keys
-    news = [n for n in there if ours[n] and ours[n] not in drop.own.added]
-    return len(news) > sum(bool(theirs[n]) for n in mine)
+    return sum(bool(ours[n]) for n in there) > sum(bool(theirs[n]) for n in mine)
 
 
 def other_white_space(drop: Drop) -> Needed | None:
@@ -357,7 +321,7 @@ def why_needed(drop: Drop, *, off: Set[str] = frozenset()) -> Needed | None:
 
 
 def checked(
-    sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge, own: Own
+    sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
     """Return a merge of a file in which no hunk is absorbed that a proof says is needed.
 
@@ -377,7 +341,7 @@ def checked(
         others = zip(sides.hunks, merged.answers, strict=False)
         beside = tuple(other for other, (verdict, _) in others if verdict is not Verdict.ABSORBED)
         is_verbatim = merged.answers[number] != ABSORBED_REWORDED
-        drop = Drop(sides.path, base, ours, hunk, sides.positions[number], own, beside, is_verbatim)
+        drop = Drop(sides.path, base, ours, hunk, sides.positions[number], beside, is_verbatim)
         found = why_needed(drop) if is_dropped else rewritten_deletion(drop)
         if found is None:
             continue

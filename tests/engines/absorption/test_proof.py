@@ -5,11 +5,8 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.engines.absorption.proof import (
-    NOTHING,
     Drop,
-    Own,
     checked,
-    own_lines,
     why_needed,
 )
 from patchmgr.engines.ladder import (
@@ -25,7 +22,7 @@ from patchmgr.engines.ladder import (
 from patchmgr.model.outcome import Verdict
 from tests.engines.drops import STORIES, Story, judged
 from tests.engines.ports import MemoryBlobs, PlainMerge
-from tests.engines.series import difference, entry_of, hunks_between
+from tests.engines.series import entry_of, hunks_between
 
 TOLD = [
     pytest.param(story, id=f"{kind}-{story.id}") for kind, told in STORIES.items() for story in told
@@ -145,24 +142,11 @@ def test_a_deletion_is_in_where_nothing_is_left(ours: str, said: str | None) -> 
     assert why("a.py", BLOCK, GONE, ours) == said
 
 
-def test_what_the_series_itself_puts_there_is_no_rewriting() -> None:
-    own = Own(added=frozenset({b"check_size(512)"}))
-    assert why("a.py", BLOCK, GONE, FEW, own=own) is None
-    back = Own(shared=frozenset({b"check_size(256)", b"check_scale(scale)"}))
-    assert why("a.py", BLOCK, GONE, FEW, own=back) is None
-
-
 def test_lines_in_other_words_need_not_be_in_order() -> None:
     texts = (
         OPEN.format(x) for x in ("", "    call_x()\n    call_y()\n", "    call_y()\n    call_x()\n")
     )
     assert why("a.py", *texts, is_verbatim=False) is None
-
-
-def test_own_lines_are_those_added_and_those_of_several_patches() -> None:
-    states = [{"a": b"one\n"}, {"a": b"one\ntwo\n"}, {"a": b"one\nthree\n"}]
-    patches = [difference(f"p{n}", states[n], states[n + 1]) for n in range(2)]
-    assert own_lines(patches) == {"a": Own(frozenset({b"two", b"three"}), frozenset({b"two"}))}
 
 
 APART = 'version = "1.{}.0"\n' + "".join(f"line_{n}\n" for n in range(12)) + "{}last\n"
@@ -175,7 +159,7 @@ def held(base: str, theirs: str, ours: str, *answers: Answer) -> Merged | Collid
     hunks = hunks_between(base.encode(), theirs.encode())
     positions = tuple(hunk.old_start - 1 for hunk in hunks)
     sides = Sides(old, mine, new, hunks, positions, path="a.py")
-    return checked(sides, Merged(mine, answers), blobs=blobs, text=PlainMerge(), own=NOTHING)
+    return checked(sides, Merged(mine, answers), blobs=blobs, text=PlainMerge())
 
 
 def test_a_refuted_hunk_is_a_conflict_that_shows_both_texts() -> None:
@@ -210,7 +194,7 @@ def test_a_conflict_about_deleted_lines_says_what_became_of_them() -> None:
     sides = Sides(old, mine, new, hunks, (0,), path="a.py")
     for reason, said in ((SAME_LINES, ""), ("another reason", "another reason; ")):
         collided = Collided(reason, b"marked", (CONFLICT,))
-        found = checked(sides, collided, blobs=blobs, text=PlainMerge(), own=NOTHING)
+        found = checked(sides, collided, blobs=blobs, text=PlainMerge())
         assert isinstance(found, Collided)
         assert found.marked == b"marked"
         assert found.reason.startswith(f"{said}upstream rewrote the lines that the patch deletes")
