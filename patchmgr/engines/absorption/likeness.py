@@ -43,13 +43,6 @@ from patchmgr.engines.placement import split_lines
 from patchmgr.engines.symbols import SymbolIndex
 from patchmgr.model.patch import Hunk
 
-LOCAL = "§"
-"""Stands for every local variable, whose name may be another one."""
-
-_BOUND = re.compile(
-    r"(?:^|[({;])\s*(?:for\s+)?(?:[\w:<>,]+[\s*&]+)*?([^\W\d]\w*)\s*(?::[^=]+)?\s=\s"
-    r"|\bfor\s+([^\W\d]\w*)\s+in\b|\bas\s+([^\W\d]\w*)\s*[:,)]"
-)
 _GUARD = re.compile(
     r"^(?:\} *)?(?:else +)?(?:el)?if\b((?:(?!:\s*\n|[;{]).){0,999}?)[:)]\s*\{?\s*"
     r"((?:continue|break|return|goto)\b[^;}\n]*|(?:raise|throw)\s+[\w.:]+)",
@@ -158,20 +151,13 @@ class Comparison:
         """Yield the words of each new line that are not only kept from the old ones."""
         words = [(n, word) for n, line in enumerate(new) for word in self._words(line)]
         kept = _same([w for line in old for w in self._words(line)], [word for _, word in words])
-        bound = self._locals(new)
         for at, (n, word) in enumerate(words):
             if at not in kept and word not in KEYWORDS and word not in OPERATORS:
-                yield n, LOCAL if word in bound else word
+                yield n, word
 
     def _words(self, line: bytes) -> list[str]:
         is_told = len(line) <= LONGEST_LINE and not is_import(line)
         return words_of(line, self.language) if is_told else []
-
-    def _locals(self, lines: Sequence[bytes]) -> frozenset[str]:
-        """Return the names of variables that the lines bind and that the file did not have."""
-        texts = (line[:LONGEST_LINE].decode("utf-8", "surrogateescape") for line in lines)
-        names = {name for text in texts for found in _BOUND.findall(text) for name in found}
-        return frozenset(n for n in names - KEYWORDS if n and n != n.upper() and self.is_new(n))
 
     @cached_property
     def _names(self) -> Counter[bytes]:
@@ -183,14 +169,13 @@ class Comparison:
 
     def is_new(self, word: str) -> bool:
         """Say whether the file did not have a name."""
-        return word != LOCAL and not self._count(word)
+        return not self._count(word)
 
     def wanted(self, runs: Sequence[Run]) -> Wanted:
         """Return what runs bring that they do not only keep from the lines they replace."""
         words = [word for run in runs for _, word in self._put(run.removed, run.added)]
         counts = Counter(words)
-        often = {word: 1 if word == LOCAL else self._count(word) for word in counts}
-        weights = {word: 1 / (1 + log2(1 + often[word])) / counts[word] for word in counts}
+        weights = {word: 1 / (1 + log2(1 + self._count(word))) / n for word, n in counts.items()}
         return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
     def brought_to(self, runs: Sequence[Run], *, is_near: bool) -> list[Block]:

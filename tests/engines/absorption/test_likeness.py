@@ -174,10 +174,6 @@ def test_a_second_guard_is_likely_though_it_merges() -> None:
             id="another-way-out",
         ),
         pytest.param(
-            "    kv_scale = remap(weight)\n    if kv_scale is None:\n        continue",
-            id="about-another-variable",
-        ),
-        pytest.param(
             "    for kv_scale in name:\n        if name is None:\n            continue",
             id="another-suite",
         ),
