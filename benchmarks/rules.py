@@ -5,7 +5,8 @@
 Prints how many patches are called absorbed, for each group of them, how often each kind of verdict
 was right, and what each rule changes. `--write` puts the tables into docs/benchmarks.md and the
 shares into the package. `--rules NAME,...` switches off only these, `--only REGEX` takes the cases
-with such a `series:target`.
+with such a `series:target`. `--kept FILE` goes on from what an earlier run of the same program kept
+there, and keeps the rest.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
+import msgspec
 from msgspec import Struct, field
 
 from benchmarks.absorb_cases import CannotRebuild, KnownSeries, Target, read_cases, rebuild
@@ -288,15 +290,22 @@ def _judge_case(judge: Judge, rules: frozenset[str]) -> CaseResult:
 
 
 def judge_all(
-    cases: Iterable[KnownSeries], mirrors: Path, rules: frozenset[str], jobs: int
+    cases: Iterable[KnownSeries], mirrors: Path, rules: frozenset[str], jobs: int, kept: Path | None
 ) -> list[CaseResult]:
     """Judge all series, so many at a time, those with most to do first."""
-    ordered = sorted(cases, key=lambda each: -len(each.picks) * len(each.targets))
-    results: list[CaseResult] = []
+    lines = kept.read_bytes().splitlines() if kept and kept.exists() else []
+    done = [msgspec.json.decode(line, type=list[CaseResult]) for line in lines]
+    results = [result for each in done for result in each]
+    known = {one.series for result in results for one in result.judged}
+    rest = (each for each in cases if each.series not in known)
+    ordered = sorted(rest, key=lambda each: -len(each.picks) * len(each.targets))
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
         work = pool.imap_unordered(partial(judge_series, mirrors, rules), ordered)
         for number, found in enumerate(work, start=1):
             results += found
+            if kept:
+                with kept.open("ab") as file:
+                    file.write(msgspec.json.encode(found) + b"\n")
             if number % 50 == 0:
                 tell(f"{number} of {len(ordered)} series")
     for result in results:
@@ -390,6 +399,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--only", default="", help="cases whose series:target matches this")
     parser.add_argument("--rules", help="names of rules to switch off, instead of all")
+    parser.add_argument("--kept", type=Path, help="results by series, to go on from")
     parser.add_argument("--write", action="store_true", help="write the page and the shares")
     options = parser.parse_args()
     known = [rule.name for rule in RULES]
@@ -402,7 +412,7 @@ def main() -> None:
     mirrors = mirrors_of(sorted({store for series in cases for store in series.stores}))
     if mirrors is None:
         return
-    results = judge_all(cases, mirrors, frozenset(names), options.jobs)
+    results = judge_all(cases, mirrors, frozenset(names), options.jobs, options.kept)
     judged = [one for result in results for one in result.judged]
     table = shares(judged)
     parts = (
