@@ -37,7 +37,6 @@ from patchmgr.engines.absorption.reliability import (
     Measured,
     Table,
     kind_of_proposals,
-    written,
 )
 from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption
@@ -327,6 +326,11 @@ def shares(judged: Iterable[Judgement]) -> Table:
         is_part = one.truth == "partial" and one.kinds == (IN_PART,)
         right.update(one.kinds if one.truth == "absorbed" or is_part else ())
     return {kind: Measured(right[kind], every[kind]) for kind in sorted(every)}
+
+
+def written(table: Table) -> bytes:
+    """Return the shares as the package keeps them."""
+    return msgspec.json.format(msgspec.json.encode(table, order="sorted"), indent=1) + b"\n"
 
 
 def size_line(results: Sequence[CaseResult]) -> str:

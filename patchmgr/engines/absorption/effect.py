@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import IntEnum
 from itertools import pairwise
+from operator import add
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from patchmgr.engines.absorption.weave import Change, HunkId, Run, Weave
 from patchmgr.engines.differences import matched_lines
@@ -40,12 +42,7 @@ class Count(Struct, frozen=True):
 
     def __add__(self, other: Count) -> Count:
         """Add up two counts."""
-        return Count(
-            self.found + other.found,
-            self.open + other.open,
-            self.taken + other.taken,
-            self.replaced + other.replaced,
-        )
+        return Count(*map(add, astuple(self), astuple(other)))
 
 
 class Effect(Struct, frozen=True):
@@ -92,13 +89,9 @@ def effect(weave: Weave, ours: bytes | None) -> Effect:
         for (at, number), fate in fates.items()
         if fate is Fate.FOUND
         and at in pairs
-        and not _is_same(weave.nodes[at].text, lines[pairs[at]])
+        and weave.nodes[at].text.rstrip(b"\r\n") != lines[pairs[at]].rstrip(b"\r\n")
     }
     return Effect(fates, _counts(weave, fates), places, spaced, loose, wider)
-
-
-def _is_same(one: bytes, other: bytes) -> bool:
-    return one.rstrip(b"\r\n") == other.rstrip(b"\r\n")
 
 
 def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:

@@ -182,19 +182,15 @@ def _is_among_rows(
     is_start = not before or before[-1] in (b",", *_CLOSER)
     is_end = not after or after[0] in (b",", *_CLOSER.values())
     is_whole = (is_start or pieces[0] == b",") and (is_end or pieces[-1] == b",")
-    if not rows or not (is_start or is_end) or not is_whole or not _is_among(rows, there):
+    rest = iter(there)
+    is_among = rows and all(row in rest for row in rows)
+    if not is_among or not (is_start or is_end) or not is_whole:
         return False
     if order_at("", [b" ".join(before)], 1) is not Order.NUMBERED or all(
         b"=" in row for row in rows
     ):
         return True
     return theirs[: block.new_end] == ours[: place.new_start + len(pieces)]
-
-
-def _is_among(part: Sequence[Row], whole: Sequence[Row]) -> bool:
-    """Say whether all rows of the part are in the whole, in order."""
-    rest = iter(whole)
-    return all(row in rest for row in part)
 
 
 def added_members(hunk: Hunk) -> _Rows | None:

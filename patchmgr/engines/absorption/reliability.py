@@ -35,11 +35,6 @@ def measured() -> Table:
     return msgspec.json.decode(FILE.read_bytes(), type=dict[str, Measured])
 
 
-def written(table: Table) -> bytes:
-    """Return the table as the package keeps it."""
-    return msgspec.json.format(msgspec.json.encode(table, order="sorted"), indent=1) + b"\n"
-
-
 def reliability(rule: str, table: Table) -> Reliability:
     """Return how often a rule was right, without numbers where nobody measured it."""
     found = table.get(rule)

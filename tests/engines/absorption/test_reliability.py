@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from benchmarks.rules import written
 from patchmgr.engines.absorption.reliability import (
     FILE,
     IN_PART,
@@ -14,7 +15,6 @@ from patchmgr.engines.absorption.reliability import (
     measured,
     reliability,
     with_reliability,
-    written,
 )
 from patchmgr.engines.rebase import Judged
 from patchmgr.model.outcome import (
