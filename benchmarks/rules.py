@@ -113,7 +113,7 @@ RULES = (
         "a patch of which later ones left nothing goes with them, between landed ones",
         find,
         "_along",
-        lambda counts, landed, related: [],
+        lambda counts, landed, related: set(),
     ),
     Rule(
         "reverted",

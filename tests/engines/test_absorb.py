@@ -479,6 +479,12 @@ SERIES = [
         id="a-line-that-says-nothing-beside-one-that-landed",
     ),
     pytest.param(
+        tale([{"v": LATE}, {"a": FIRST}, {"c": FIRST}, {"v": BASE}], ("Work", {"a": FIRST}),
+             base={"a": BASE, "c": BASE, "v": BASE}),
+        ["-", "landed c0 exact", "-", "-"],
+        id="what-a-patch-undoes-that-did-not-land",
+    ),
+    pytest.param(
         tale([{"a": None}, {"a": b"if\n"}, {"a": None}], ("Work", {"a": None})),
         ["landed c0 exact", "landed c0 range", "landed c0 range"],
         id="a-file-that-is-made-and-deleted",

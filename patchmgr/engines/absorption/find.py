@@ -140,7 +140,7 @@ def _related(series: Series) -> Mapping[int, set[int]]:
     return found
 
 
-def _along(counts: Sequence[Count], landed: Set[int], related: Mapping[int, set[int]]) -> list[int]:
+def _along(counts: Sequence[Count], landed: Set[int], related: Mapping[int, set[int]]) -> set[int]:
     """Return the patches that go with landed ones, though no line of their own says so.
 
     All that they did was undone by others, which go as well; one of these landed, or they stand
@@ -149,13 +149,15 @@ def _along(counts: Sequence[Count], landed: Set[int], related: Mapping[int, set[
     mute = {p for p, count in enumerate(counts) if not count.total and p not in landed}
     while out := {p for p in mute if not related.get(p, set()) <= mute | landed}:
         mute -= out
-    found: list[int] = []
-    for patch in sorted(mute):
+    found = set[int]()
+    for patch in mute:
         ways = range(patch - 1, -1, -1), range(patch + 1, len(counts))
         stops = [next((p for p in way if p not in mute), None) for way in ways]
         beside = [stop in landed for stop in stops if stop is not None]
         if not landed.isdisjoint(related.get(patch, ())) or (beside and all(beside)):
-            found.append(patch)
+            found.add(patch)
+    while out := {p for p in found if not related.get(p, set()) <= found | landed}:
+        found -= out  # R-fi-0.6.13:tip: a version that later patches raise further, and none landed
     return found
 
 
