@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -45,6 +46,9 @@ _PATIENCE = 5.0
 _MANY = 100_000
 _LARGEST = 1 << 30
 
+# A command asks for it again and again, and mostly nothing has changed.
+_parsed_lock = lru_cache(maxsize=16)(parse_lock)
+
 
 class Workspace:
     """A directory with upstream.lock.
@@ -63,7 +67,7 @@ class Workspace:
 
     def lock(self) -> Lock:
         """Return the content of upstream.lock."""
-        return parse_lock(self.read(LOCK))
+        return _parsed_lock(self.read(LOCK))
 
     def read(self, path: str) -> bytes:
         """Return a file's content; raise PatchmgrError "broken-workspace" where it cannot be.
