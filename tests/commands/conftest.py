@@ -19,7 +19,7 @@ import typer.main
 from patchmgr import cli
 from patchmgr.plumbing import clones
 from tests.commands.constructed import FORMS, Story
-from tests.commands.shared_process import shared_process, shared_readers
+from tests.commands.shared_process import remembered_clones, shared_process, shared_readers
 from tests.conftest import Repository, make_hermetic, once
 from tests.long import LONG
 
@@ -109,7 +109,7 @@ class Scene:
 
 @pytest.fixture(scope="package", autouse=True)
 def one_process() -> Iterator[None]:
-    with shared_process(), pytest.MonkeyPatch.context() as patched:
+    with shared_process(), remembered_clones(), pytest.MonkeyPatch.context() as patched:
         patched.setattr(typer.main, "get_command", cache(typer.main.get_command))
         yield
 

@@ -1,4 +1,4 @@
-"""Processes that a command leaves to the next one: for syntax trees, and for what a store has."""
+"""What a command leaves to the next one: processes, and what git said of a clone as it is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from patchmgr.plumbing import answers
+from patchmgr.plumbing import answers, door
 from patchmgr.plumbing.kept_apart import StructureApart
 from patchmgr.plumbing.objects import ObjectReader
 
@@ -106,6 +106,64 @@ def shared_readers() -> Iterator[None]:
                 last = ObjectReader(place[1])
                 last._processes["--batch-command"] = process
                 close(last)
+
+
+@contextmanager
+def remembered_clones() -> Iterator[None]:
+    """Ask git once where a clone is, what it has checked out, and how it is configured.
+
+    A third of all processes asked that. An answer holds while all is the same that git reads for
+    it; a failure is not kept, and a test that lets git fail asks each time.
+    """
+    known: dict[object, tuple[int, bytes]] = {}
+    run, usual = door.run, (subprocess.run, os.environ["PATH"])
+
+    def run_or_remember(arguments: Sequence[str], **options: Any) -> tuple[int, bytes]:
+        is_known = list(arguments[:2]) in _ASKED or arguments[-1] == "HEAD^{commit}"
+        place: Any = options.get("git_dir") or options.get("cwd")
+        is_usual = (subprocess.run, os.environ["PATH"]) == usual
+        seen = _repository(place) if is_known and is_usual else None
+        if seen is None:
+            return run(arguments, **options)
+        words = [item for item in os.environ.items() if item[0] != "PYTEST_CURRENT_TEST"]
+        key = (*arguments, str(options), *words, seen)
+        found = known.get(key) or run(arguments, **options)
+        if found[0] != 128:
+            known[key] = found
+        return found
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(door, "run", run_or_remember)
+        yield
+
+
+_ASKED = (["rev-parse", "--path-format=absolute"], ["config", "--show-scope"])
+
+
+def _repository(place: Path) -> tuple[object, ...] | None:
+    """Return what git reads to know the repository of a folder, None where that is elsewhere."""
+    places = (f"{at}{end}" for at in (place, *place.parents) for end in ("/.git", ""))
+    git_dir = next((at for at in places if os.path.isfile(f"{at}/HEAD") or _is_link(at)), None)
+    if git_dir is None or _is_link(git_dir) or os.path.isfile(f"{git_dir}/commondir"):
+        return None
+    head = _content(f"{git_dir}/HEAD") or b""
+    ref = os.fsdecode(head.removeprefix(b"ref: ").strip())
+    users = (os.environ.get("GIT_CONFIG_GLOBAL", ""), f"{os.environ['HOME']}/.gitconfig",
+             f"{os.environ['XDG_CONFIG_HOME']}/git/config")  # fmt: skip
+    own = (f"{git_dir}/{name}" for name in (ref, "config", "packed-refs"))
+    return git_dir, os.stat(git_dir).st_uid, head, *map(_content, (*own, *users))
+
+
+def _is_link(place: str) -> bool:
+    return place.endswith("/.git") and os.path.isfile(place)
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None
 
 
 _Where = tuple[int, Path, int, bytes]
