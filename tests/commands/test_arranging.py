@@ -9,6 +9,8 @@ import pytest
 from tests.commands.desks import Hands, hands, made
 from tests.commands.scenes import Stage, changed, one_line, picture, text, work_tree
 from tests.commands.test_refreshing import diff_of
+from tests.long import crossed
+from tests.tables import table
 
 ONE = text(l10="one\n")
 TWO = text(l10="one\n", l40="two\n")
@@ -35,16 +37,18 @@ def proved(desk: Hands, tree: str) -> None:
     assert work_tree(desk.checkout) == tree
 
 
-@pytest.mark.parametrize("goes", ["one", "four"])
 @pytest.mark.parametrize(
-    ("line", "order"),
-    [
-        (("three", "--before", "one"), "three one two four"),
-        (("one", "--after", "three"), "two three one four"),
-        (("4", "--before", "3"), "one two four three"),
-        (("two", "--after", "four"), "one three four two"),
-        (("two", "--before", "1"), "two one three four"),
-    ],
+    ("line", "order", "goes"),
+    crossed(
+        [
+            (("three", "--before", "one"), "three one two four"),
+            (("one", "--after", "three"), "two three one four"),
+            (("4", "--before", "3"), "one two four three"),
+            (("two", "--after", "four"), "one three four two"),
+            (("two", "--before", "1"), "two one three four"),
+        ],
+        ["one", "four"],
+    ),
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
 )
 def test_patches_change_places_where_the_files_stay_the_same(
@@ -62,7 +66,7 @@ def test_patches_change_places_where_the_files_stay_the_same(
     proved(desk, tree)
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "message"),
     [
         (
@@ -83,7 +87,7 @@ def test_a_patch_does_not_leave_what_it_depends_on(
     assert desk.look() == before
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "code", "message"),
     [
         (("move", "one"), 2, "say where: --before PATCH or --after PATCH"),
@@ -144,15 +148,17 @@ def test_a_patch_that_nothing_can_prove_is_dropped_while_it_is_hidden(desk: Hand
     assert desk.order() == ["one.patch", "two.patch", "three.patch"]
 
 
-@pytest.mark.parametrize("goes", ["0", "two", "four"])
 @pytest.mark.parametrize(
-    ("others", "into", "order"),
-    [
-        (("two",), "one", "one three four"),
-        (("four",), "one", "one two three"),
-        (("one",), "four", "two three four"),
-        (("three", "four"), "two", "one two"),
-    ],
+    ("others", "into", "order", "goes"),
+    crossed(
+        [
+            (("two",), "one", "one three four"),
+            (("four",), "one", "one two three"),
+            (("one",), "four", "two three four"),
+            (("three", "four"), "two", "one two"),
+        ],
+        ["0", "two", "four"],
+    ),
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
 def test_patches_become_one(
@@ -252,23 +258,25 @@ def test_a_diff_comes_from_standard_input(desk: Hands) -> None:
     assert desk.text("run.sh") == "#!/bin/sh\necho\n"
 
 
-@pytest.mark.parametrize("goes", ["0", "four"])
 @pytest.mark.parametrize(
-    ("part", "first", "second"),
-    [
-        (("--file", "new"), [b"-line 5", b"+three", b"-line 50", b"+more"], [b"+three"]),
-        (("--file", "pkg"), [b"+three"], [b"-line 5", b"+three", b"-line 50", b"+more"]),
-        (
-            ("--hunk", "pkg/b.py:2"),
-            [b"+three", b"-line 5", b"+three"],
-            [b"-line 50", b"+more"],
-        ),
-        (
-            ("--hunk", "pkg/b.py:1", "--file", "new"),
-            [b"-line 50", b"+more"],
-            [b"+three", b"-line 5", b"+three"],
-        ),
-    ],
+    ("part", "first", "second", "goes"),
+    crossed(
+        [
+            (("--file", "new"), [b"-line 5", b"+three", b"-line 50", b"+more"], [b"+three"]),
+            (("--file", "pkg"), [b"+three"], [b"-line 5", b"+three", b"-line 50", b"+more"]),
+            (
+                ("--hunk", "pkg/b.py:2"),
+                [b"+three", b"-line 5", b"+three"],
+                [b"-line 50", b"+more"],
+            ),
+            (
+                ("--hunk", "pkg/b.py:1", "--file", "new"),
+                [b"-line 50", b"+more"],
+                [b"+three", b"-line 5", b"+three"],
+            ),
+        ],
+        ["0", "four"],
+    ),
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
 )
 def test_a_part_becomes_a_patch_of_its_own(

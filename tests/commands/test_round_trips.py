@@ -12,6 +12,7 @@ import pytest
 from tests.commands.conftest import Run, Scene
 from tests.commands.scenes import Picture, picture
 from tests.conftest import Repository
+from tests.long import crossed
 
 HUGE = b"x" * 1_000_000
 Files = Mapping[str, bytes | None]
@@ -146,8 +147,7 @@ def mails(repository: Repository, place: Path, commits: str, *options: str) -> l
     return sorted(place.iterdir())
 
 
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-@pytest.mark.parametrize("form", ["quilt", "mbox", "git"])
+@pytest.mark.parametrize(("way", "form"), crossed(zip(WAYS.values()), ["quilt", "mbox", "git"]))
 def test_mails_of_all_kinds_leave_as_they_came(
     told: tuple[Scene, str], form: str, way: tuple[str, ...]
 ) -> None:
