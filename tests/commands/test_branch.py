@@ -12,6 +12,7 @@ import pytest
 from tests.commands.conftest import Answer, invoke
 from tests.commands.scenes import Stage, one_line, own_ref, picture, plant, text
 from tests.conftest import Repository
+from tests.tables import table
 
 OURS = "refs/heads/patchmgr/s"
 
@@ -177,27 +178,16 @@ def test_a_dry_run_writes_nothing_and_says_the_same(stage: Stage) -> None:
     assert {**dry, "dry_run": False} == wet
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        "-x",
-        "a b",
-        "a..b",
-        "x.lock",
-        "a~1",
-        "@{x",
-        "/x",
-        "x\nupdate refs/heads/x",
-        "a\x1b[0m",
-    ],
-)
-@pytest.mark.parametrize("option", ["--name", "--tag"])
-def test_what_is_no_name_is_refused(stage: Stage, option: str, name: str) -> None:
-    if option == "--name" and not name:
-        return
-    clone = stage.clone()
-    assert "is no name for" in refuses(stage, clone, f"{option}={name}")
+@pytest.fixture
+def clone(stage: Stage) -> Repository:
+    return stage.clone()
+
+
+@table("name", ["", "-x", "a b", "a..b", "x.lock", "a~1", "@{x", "/x", "x\nupdate refs/heads/x",
+                "a\x1b[0m"])  # fmt: skip
+def test_what_is_no_name_is_refused(stage: Stage, clone: Repository, name: str) -> None:
+    for option in ("--name", "--tag") if name else ("--tag",):
+        assert "is no name for" in refuses(stage, clone, f"{option}={name}")
 
 
 def test_a_clone_without_the_pin_is_told_what_to_fetch(stage: Stage) -> None:
@@ -251,9 +241,7 @@ def test_every_kind_of_clone_takes_it(stage: Stage, make: Callable[[Stage], Path
     assert clone.git("show", f"{OURS}:pkg/a.py") == text(l30="ours\n").strip()
 
 
-@pytest.mark.parametrize(
-    ("place", "words"), [("none", "there is no folder"), ("workspace", "is no git repository")]
-)
+@table(("place", "words"), [("none", "there is no folder"), ("workspace", "is no git repository")])
 def test_what_is_no_clone_is_refused(stage: Stage, place: str, words: str) -> None:
     assert words in one_line(branch(stage, "--repo", stage.folder / place, code=2))
 

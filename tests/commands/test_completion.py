@@ -15,6 +15,7 @@ from patchmgr import cli
 from patchmgr.cli import completion
 from tests.commands.conftest import _Stream
 from tests.commands.scenes import Stage
+from tests.tables import table
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = [
@@ -86,7 +87,7 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize(("line", "wanted"), ASKED.items())
+@table(("line", "wanted"), ASKED.items())
 def test_what_is_offered(
     known: Stage, monkeypatch: pytest.MonkeyPatch, line: str, wanted: list[str]
 ) -> None:
@@ -152,7 +153,7 @@ def test_a_broken_workspace_says_nothing(
         assert not set(found) & {"fork-one.patch", "../../etc/passwd"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "at"),
     [("patchmgr 'open", "1"), ("patchmgr x", "many"), ("", "0"), ("patchmgr \udcff", "1"),
      ("patchmgr -C /nowhere rebase ", "4"), ("patchmgr -C", "2"), ("patchmgr rebase", "-7")],

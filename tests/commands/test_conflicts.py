@@ -12,6 +12,7 @@ import pytest
 from tests.commands.conftest import SCENE, Answer, Scene
 from tests.commands.test_rebase import fork, text, verdicts, workspace_files
 from tests.conftest import once
+from tests.tables import table
 
 WORK = ".patchmgr/rebase/s/fork-change-1.patch"
 
@@ -322,7 +323,7 @@ def test_text_with_lines_like_markers_is_solved_by_hand_only(scene: Scene) -> No
     assert listed(scene) == {}
 
 
-@pytest.mark.parametrize("name", ["000000000000", "zz", "../x", "", "abc", "-x"])
+@table("name", ["000000000000", "zz", "../x", "", "abc", "-x"])
 def test_an_unknown_id_is_an_error_with_a_hint(collided: Scene, name: str) -> None:
     error = conflicts(collided, "show", "--", name, code=2).err
     assert "hint: patchmgr conflicts list" in error

@@ -11,6 +11,7 @@ from tests.commands.conftest import SCENE, Answer, Run, Scene
 from tests.commands.constructed import CXX, PYTHON, TEXT, Form, Say, Story, put
 from tests.commands.test_rebase import fork, verdicts, workspace_files
 from tests.conftest import once
+from tests.tables import table
 
 STEPS = [f"    step_{n}(plant)\n" for n in range(12)]
 MINE = "    basin = plant.drain('sieve', 9)\n    if basin > 40: plant.ring(basin, 'bell')\n"
@@ -179,7 +180,17 @@ def test_a_person_may_name_what_did_it(likely: Scene, named: str, pull: int) -> 
     assert (evidence["commit"], evidence["pull"]) == (commit, pull)
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def undecided(scene: Scene) -> Scene:
+    """Return a rebase in conflict about the first of two patches."""
+    scene.upstream.commit({"f.py": source(), "b": "b\n"})
+    fork(scene, {"f.py": source(l4=MINE)}, {"b": "ours\n"})
+    scene.upstream.commit({"f.py": source(l8=ALIKE)}, "upstream: the same (#7)")
+    onto(scene, code=3)
+    return scene
+
+
+@table(
     ("arguments", "code", "words"),
     [
         pytest.param((), 2, "name a patch", id="nothing"),
@@ -199,15 +210,11 @@ def test_a_person_may_name_what_did_it(likely: Scene, named: str, pull: int) -> 
     ],
 )
 def test_what_cannot_be_decided_says_what_to_type(
-    scene: Scene, arguments: tuple[str, ...], code: int, words: str
+    undecided: Scene, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
-    scene.upstream.commit({"f.py": source(), "b": "b\n"})
-    fork(scene, {"f.py": source(l4=MINE)}, {"b": "ours\n"})
-    scene.upstream.commit({"f.py": source(l8=ALIKE)}, "upstream: the same (#7)")
-    onto(scene, code=3)
-    answer = decide(scene, *arguments, code=code)
+    answer = decide(undecided, *arguments, code=code)
     assert words in answer.err
-    assert not (scene.root / DECISIONS).exists()
+    assert not (undecided.root / DECISIONS).exists()
 
 
 def test_before_any_rebase_there_is_nothing_to_decide(likely: Scene) -> None:

@@ -9,6 +9,7 @@ import pytest
 from patchmgr.formats.exports import FORMS
 from tests.commands.conftest import Answer
 from tests.commands.scenes import Stage, changed, one_line, picture, text
+from tests.tables import table
 
 PLAIN = "--- pkg/b.py\n+++ pkg/b.py\n@@ -1,2 +1,2 @@\n-line 0\n+zero\n line 1\n"
 BASE_OF = "# This series applies on GIT commit "
@@ -110,7 +111,7 @@ def test_an_export_into_the_workspace_itself_is_refused(stage: Stage) -> None:
     export(stage, "mbox", "--out", stage.root / "s.mbox")
 
 
-@pytest.mark.parametrize(
+@table(
     ("arguments", "words"),
     [
         (("--as", "quilt"), "--out PATH"),

@@ -11,6 +11,7 @@ import pytest
 from tests.commands.conftest import Scene, invoke
 from tests.commands.scenes import one_line, text
 from tests.commands.test_rebase import fork, verdicts
+from tests.tables import table
 
 STATE = ".patchmgr/rebase/state.json"
 
@@ -41,9 +42,7 @@ def test_a_rebase_of_an_older_patchmgr_goes_on(stopped: Scene) -> None:
     assert verdicts(stopped.rebase("--continue")) == ["modified"]
 
 
-@pytest.mark.parametrize(
-    "line", ["rebase --continue", "rebase --skip", "status", "rebase s --onto upstream/main"]
-)
+@table("line", ["rebase --continue", "rebase --skip", "status", "rebase s --onto upstream/main"])
 def test_a_rebase_of_a_newer_patchmgr_is_left_alone(stopped: Scene, line: str) -> None:
     edit(stopped, format=2, patchmgr="99.1", waiting={"of": "another form"})
     before = (stopped.root / STATE).read_bytes()

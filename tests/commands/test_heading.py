@@ -8,6 +8,7 @@ from tests.commands.desks import Hands, hands
 from tests.commands.scenes import PARTS, Stage, one_line, text
 from tests.commands.test_refreshing import diff_of
 from tests.conftest import Repository, once
+from tests.tables import table
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_an_author_is_replaced_and_unknown_lines_stay(desk: Hands) -> None:
     assert shown["subject"] == "Größer"
 
 
-@pytest.mark.parametrize(
+@table(
     ("options", "message"),
     [
         (("--subject", "two\nlines"), "the Subject must be one line of plain text"),

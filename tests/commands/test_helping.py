@@ -13,6 +13,7 @@ import typer.main
 from patchmgr import cli
 from patchmgr.cli.helping import GROUPS
 from tests.commands.conftest import Run, invoke
+from tests.tables import table
 
 ROOT: Any = typer.main.get_command(cli.app)
 
@@ -30,7 +31,7 @@ def test_every_command_is_in_one_group_of_the_help(run: Run) -> None:
     assert "More:" not in shown
 
 
-@pytest.mark.parametrize("words", [(), ("series",), ("upstream",), ("conflicts",)], ids=str)
+@table("words", [(), ("series",), ("upstream",), ("conflicts",)], ids=str)
 def test_a_summary_fits_a_line(run: Run, words: tuple[str, ...]) -> None:
     lines = run(*words, "--help").out.splitlines()
     assert not [line for line in lines if line.endswith("...") and "COMMAND" not in line]
@@ -43,7 +44,7 @@ def test_an_example_is_one_line_that_can_be_pasted(run: Run) -> None:
     assert shown.startswith("Usage: patchmgr rebase [OPTIONS] [SERIES]...\n")
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "near", "page"),
     [
         ("rebas", "Did you mean 'rebase'?", "patchmgr"),

@@ -20,6 +20,7 @@ from tests.commands.importing import (
 )
 from tests.commands.scenes import Stage, one_line, own_ref, plant, text
 from tests.conftest import Repository
+from tests.tables import table
 
 
 def test_a_mailbox_becomes_a_patch_a_mail_byte_for_byte(empty: Stage) -> None:
@@ -196,7 +197,7 @@ def test_the_configuration_of_the_repository_changes_no_byte(empty: Stage) -> No
     assert (empty.root / "series/s" / name).read_bytes() == plain
 
 
-@pytest.mark.parametrize(
+@table(
     ("commits", "code", "words"),
     [
         ("main", 2, "is no range"),
@@ -246,7 +247,7 @@ BAD: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("diff", "words"), BAD)
+@table(("diff", "words"), BAD)
 def test_a_bad_patch_is_refused_in_one_line(empty: Stage, diff: str, words: str) -> None:
     source = put(empty, "bad.patch", diff)
     message = refuses(empty, source, code=2 if words == "no" else 1)
@@ -254,7 +255,7 @@ def test_a_bad_patch_is_refused_in_one_line(empty: Stage, diff: str, words: str)
     assert words == "no" or "bad.patch" in message
 
 
-@pytest.mark.parametrize(("diff", "words"), [row for row in BAD if row.id != "empty"])
+@table(("diff", "words"), [row for row in BAD if row.id != "empty"])
 def test_all_or_nothing(empty: Stage, diff: str, words: str) -> None:
     second = new_file("other")
     box = put(empty, "box.mbox", mailbox(EDIT_A, second, diff))
@@ -320,7 +321,7 @@ def test_what_cannot_be_read(empty: Stage) -> None:
     assert "name a file" in refuses(empty, code=2)
 
 
-@pytest.mark.parametrize("name", ["../x.patch", "/etc/passwd", "a\x1b[2J.patch"])
+@table("name", ["../x.patch", "/etc/passwd", "a\x1b[2J.patch"])
 def test_a_hostile_series_file(empty: Stage, name: str) -> None:
     series = put(empty, "q/series", f"{name}\n")
     message = refuses(empty, series.parent)

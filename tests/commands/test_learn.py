@@ -11,6 +11,7 @@ from tests.commands.conftest import Scene
 from tests.commands.test_conflicts import conflicts, listed, merged
 from tests.commands.test_rebase import text
 from tests.conftest import Repository
+from tests.tables import table
 
 Files = dict[str, bytes | str | None]
 
@@ -182,7 +183,7 @@ def test_a_rebase_is_learned_with_the_branch_that_was(
     assert merged(scene, BASE, OURS, THEIRS) == text(l10="both\n")
 
 
-@pytest.mark.parametrize(
+@table(
     ("arguments", "kind"),
     [
         (["HEAD"], "usage"),

@@ -7,6 +7,7 @@ import pytest
 from tests.commands.desks import Hands, hands, made
 from tests.commands.scenes import Stage, text
 from tests.commands.test_refreshing import diff_of
+from tests.tables import table
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def desk(stage: Stage) -> Hands:
     return found
 
 
-@pytest.mark.parametrize(
+@table(
     ("named", "printed"),
     [
         pytest.param((), "~ pkg/a.py  (edited)\n- pkg/b.py\n- new  (edited)\n", id="top"),
@@ -38,7 +39,7 @@ def test_files_of_a_patch_have_a_sign_and_edits_are_the_tops(
     assert desk.run("files", *named).out == printed
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "lines"),
     [
         pytest.param((), [b"-new", b"-line 50", b"+edit"], id="edits"),
@@ -77,7 +78,7 @@ def test_what_is_looked_at_is_not_changed(desk: Hands) -> None:
     assert desk.look() == before
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "message"),
     [
         (("changes", "--since", "three"), "three.patch is not pushed"),

@@ -143,7 +143,7 @@ def test_a_command_is_explained_by_its_own_help(run: Run) -> None:
     assert "a command has --help" in error["message"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("asked", "near"),
     [("conflits", "conflicts"), ("VERDICT", "verdicts"), ("rebse", "rebase"), ("zzz", "patchmgr")],
 )

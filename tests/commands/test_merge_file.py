@@ -14,6 +14,7 @@ from tests.commands.conftest import Answer, Run, Scene
 from tests.commands.test_conflicts import conflicts
 from tests.commands.test_rebase import fork, text
 from tests.conftest import Repository
+from tests.tables import table
 
 SIDES = ("base", "ours", "theirs")
 
@@ -67,7 +68,7 @@ def test_a_dry_run_writes_nothing(place: Path, run: Run) -> None:
     assert not (place / "out").exists()
 
 
-@pytest.mark.parametrize(
+@table(
     ("arguments", "code"),
     [
         (["nothing", "ours", "theirs", "--path", "a", "-o", "out"], 2),
@@ -208,9 +209,7 @@ def test_a_repository_without_attributes_has_none_afterwards(clone: Repository, 
     assert state(clone)[1] is None
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--pattern", "a b"], ["--pattern", "!x"], ["--upstream", "x"]]
-)
+@table("arguments", [["--pattern", "a b"], ["--pattern", "!x"], ["--upstream", "x"]])
 def test_what_no_attributes_file_can_hold_is_refused(
     clone: Repository, run: Run, arguments: list[str]
 ) -> None:

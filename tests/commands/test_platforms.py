@@ -12,11 +12,12 @@ import pytest
 from tests.commands.conftest import invoke
 from tests.commands.importing import commits
 from tests.commands.scenes import Stage, one_line, picture
+from tests.tables import table
 
 _ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("arguments", [(), ("--help",), ("status",), ("apply", "--json")])
+@table("arguments", [(), ("--help",), ("status",), ("apply", "--json")])
 def test_windows_is_refused_in_one_line_that_names_wsl(
     monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:

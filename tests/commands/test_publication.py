@@ -13,6 +13,7 @@ from patchmgr.plumbing.committing import remote_refs
 from tests.commands.conftest import Answer
 from tests.commands.scenes import Stage, one_line
 from tests.conftest import Repository
+from tests.tables import table
 
 ME = "M. Éntainer <me@example.org>"
 
@@ -159,7 +160,7 @@ def test_a_remote_that_moves_meanwhile_is_not_overwritten(
     assert remote.git("rev-parse", "x") == stage.base
 
 
-@pytest.mark.parametrize(
+@table(
     ("remote_name", "in_clone", "code", "words"),
     [
         ("nowhere", True, 1, "nowhere does not take it"),

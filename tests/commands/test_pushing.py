@@ -9,6 +9,7 @@ import pytest
 
 from tests.commands.desks import Hands, hands, made
 from tests.commands.scenes import Stage, one_line, picture, plant, text, work_tree
+from tests.tables import table
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def test_pop_takes_counts_and_goto_places(
     assert three.applied() == [f"{name}.patch" for name in applied]
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "code", "message"),
     [
         (("push", "two"), 1, "two.patch is pushed already"),

@@ -51,7 +51,7 @@ def ended(command: Callable[..., object], call: tuple[str, ...]) -> object:
         return type(fault).__name__, say()
 
 
-@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+@table("call", CALLS, ids=" ".join)
 def test_a_call_ends_as_with_the_whole_command_line(
     call: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,11 +11,12 @@ from tests.commands.conftest import SCENE, Run, Scene, invoke
 from tests.commands.index import Index
 from tests.commands.test_rebase import fork, text, workspace_files
 from tests.conftest import Repository, once
+from tests.tables import table
 
 RELEASES = ("--every", "release", "--dry-run")
 
 
-def table(document: Any, series: str = "s") -> dict[str, list[str]]:
+def verdict_table(document: Any, series: str = "s") -> dict[str, list[str]]:
     """Return target to verdicts."""
     return {
         target["onto"]: [patch["verdict"] for patch in found["patches"]]
@@ -62,7 +63,7 @@ def test_several_targets_give_one_document(tagged: Scene) -> None:
     assert {name: answer[name] for name in ("format", "command", "dry_run")} == {
         "format": 1, "command": "rebase", "dry_run": True,
     }  # fmt: skip
-    assert table(answer) == {
+    assert verdict_table(answer) == {
         "v1.1": ["absorbed", "unchanged"],
         "v2.0": ["absorbed", "conflict"],
     }
@@ -78,7 +79,7 @@ def test_one_target_keeps_its_document(tagged: Scene) -> None:
     assert "targets" not in tagged.rebase("s", "--onto", "v1.1", "--dry-run")
 
 
-@pytest.mark.parametrize(
+@table(
     ("span", "targets"),
     [
         ("v1.0..v2.0", ["v1.1", "v1.2", "v2.0"]),
@@ -146,7 +147,7 @@ def test_the_table_as_markdown(tagged: Scene) -> None:
     assert "| `fork-change-2.patch` | **conflict** |\n" in shown.out
 
 
-@pytest.mark.parametrize(
+@table(
     ("options", "message"),
     [
         (["--onto", "v1.1", "--onto", "v2.0"], "a table of several targets needs --dry-run"),
@@ -217,7 +218,7 @@ def test_every_final_release_of_a_package(packaged: Scene) -> None:
     shown = packaged.run(
         "-C", packaged.root, "rebase", "s", "--onto", "1.0..2.0", *RELEASES, "--json"
     )
-    assert table(shown.json) == {
+    assert verdict_table(shown.json) == {
         "v1.1": ["unchanged"], "v1.2": ["unchanged"], "v1.10": ["absorbed"], "v2.0": ["absorbed"],
     }  # fmt: skip
     assert "3 releases to download first: v1.1, v1.2, v1.10\n" in shown.err
@@ -231,9 +232,9 @@ def test_every_final_release_of_a_package(packaged: Scene) -> None:
 
 def test_series_of_other_upstreams_have_their_own_targets(packaged: Scene) -> None:
     answer = packaged.rebase("--onto", "1.0..", *RELEASES)
-    assert list(table(answer, "s")) == ["v1.1", "v1.2", "v1.10", "v2.0"]
-    assert list(table(answer, "t")) == ["v1.1", "v1.2", "v1.10", "v2.0"]
-    assert list(table(answer, "u")) == ["v1.1", "v3.0"]
+    assert list(verdict_table(answer, "s")) == ["v1.1", "v1.2", "v1.10", "v2.0"]
+    assert list(verdict_table(answer, "t")) == ["v1.1", "v1.2", "v1.10", "v2.0"]
+    assert list(verdict_table(answer, "u")) == ["v1.1", "v3.0"]
     first = answer["targets"][0]
     assert first["onto"] == "v1.1"
     assert [series["name"] for series in first["series"]] == ["s", "t", "u"]

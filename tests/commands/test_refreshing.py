@@ -8,6 +8,7 @@ import pytest
 
 from tests.commands.desks import Hands, hands, made
 from tests.commands.scenes import Stage, one_line, picture, text, work_tree
+from tests.tables import table
 
 
 @pytest.fixture
@@ -54,7 +55,16 @@ def test_a_new_patch_says_who_wrote_it_and_stands_on_the_top(two: Hands) -> None
     assert two.order()[0] == "first.patch"
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def popped(two: Hands) -> Hands:
+    """Return the desk with a third patch, which is popped, and a file that is no patch."""
+    two.patch("three", {"new": "x\n"})
+    two.run("pop")
+    (two.folder / "stray.patch").write_text("mine\n")
+    return two
+
+
+@table(
     ("line", "code", "message"),
     [
         (("new", "one"), 1, "The series has a patch one.patch already."),
@@ -67,14 +77,11 @@ def test_a_new_patch_says_who_wrote_it_and_stands_on_the_top(two: Hands) -> None
     ],
 )
 def test_what_cannot_be_is_refused(
-    two: Hands, line: tuple[str, ...], code: int, message: str
+    popped: Hands, line: tuple[str, ...], code: int, message: str
 ) -> None:
-    two.patch("three", {"new": "x\n"})
-    two.run("pop")
-    (two.folder / "stray.patch").write_text("mine\n")
-    before = two.look()
-    assert one_line(two.run(*line, code=code)) == message.format(root=two.root)
-    assert two.look() == before
+    before = popped.look()
+    assert one_line(popped.run(*line, code=code)) == message.format(root=popped.root)
+    assert popped.look() == before
 
 
 def test_nobody_known_to_git_must_name_themselves(
@@ -263,9 +270,7 @@ def test_a_patch_above_is_rewritten_where_its_context_changed(two: Hands) -> Non
     assert work_tree(two.checkout) == after
 
 
-@pytest.mark.parametrize(
-    "edit", [{"l40": "other\n"}, {"l40": "two\n", "l41": "next\n"}], ids=["same", "beside"]
-)
+@table("edit", [{"l40": "other\n"}, {"l40": "two\n", "l41": "next\n"}], ids=["same", "beside"])
 def test_an_edit_of_lines_of_a_patch_above_is_refused(two: Hands, edit: dict[str, str]) -> None:
     two.write({"pkg/a.py": text(l10="one\n", **edit)})
     before = two.look()

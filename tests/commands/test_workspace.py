@@ -21,6 +21,7 @@ from patchmgr.store import Workspace
 from tests.commands.conftest import Run, invoke
 from tests.commands.scenes import Stage, one_line, picture, plant
 from tests.conftest import Repository
+from tests.tables import table
 
 GITIGNORE = b".patchmgr/\n"
 
@@ -138,7 +139,7 @@ def test_urls_that_are_taken_as_they_are(stage: Stage, url: str) -> None:
     assert stage.run("upstream", "list", "--json").json["upstreams"][0]["git"] == url
 
 
-@pytest.mark.parametrize(
+@table(
     ("arguments", "words"),
     [
         (["--git", "ext::sh -c 'touch ran'"], "runs a command"),
@@ -159,7 +160,7 @@ def test_what_is_no_upstream(stage: Stage, arguments: list[str], words: str) -> 
     assert words in refuses(stage, "upstream", "add", "n", *arguments, code=2)
 
 
-@pytest.mark.parametrize("name", ["", "-x", "../x", "a/b", "a b", "x.lock", "a..b", "\x1b[2J"])
+@table("name", ["", "-x", "../x", "a/b", "a b", "x.lock", "a..b", "\x1b[2J"])
 def test_names_that_cannot_stand_in_a_path(stage: Stage, name: str) -> None:
     words = refuses(stage, "upstream", "add", "--package", "p", "--", name, code=2)
     assert "is no good name" in words
@@ -308,7 +309,7 @@ def test_a_reference_that_is_gone_is_made_up_for(stage: Stage, gappy: Repository
     stage.run("rebase", "t", "--onto", "upstream/later")
 
 
-@pytest.mark.parametrize("place", ["none", "workspace"])
+@table("place", ["none", "workspace"])
 def test_a_reference_that_is_no_repository(stage: Stage, place: str) -> None:
     line = ("upstream", "add", "n", "--git", "https://h/x", "--reference", stage.folder / place)
     assert "there is no folder" in refuses(stage, *line, code=2) or place == "workspace"
@@ -405,7 +406,13 @@ def test_new_keeps_the_files_of_a_series_that_are_there(stage: Stage) -> None:
     assert (folder / "series").read_text() == "# mine\n"
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def fetched(stage: Stage) -> Stage:
+    stage.run("upstream", "fetch")
+    return stage
+
+
+@table(
     ("line", "kind", "near"),
     [
         ("series show ss", "unknown-series", "nearest names: s"),
@@ -424,9 +431,9 @@ def test_new_keeps_the_files_of_a_series_that_are_there(stage: Stage) -> None:
     ],
 )
 def test_unknown_names_are_usage_errors_with_the_nearest(
-    stage: Stage, line: str, kind: str, near: str
+    fetched: Stage, line: str, kind: str, near: str
 ) -> None:
-    stage.run("upstream", "fetch")
+    stage = fetched
     message = refuses(stage, *line.split(), code=2)
     assert "\n" not in message
     answer = stage.run(*line.split(), "--json", code=2) if "new" not in line else None
@@ -451,7 +458,7 @@ COMMANDS = ["status", "series list", "series show s", "rebase --onto v1", "branc
             "upstream list", "upstream fetch", "verify s --to ."]  # fmt: skip
 
 
-@pytest.mark.parametrize(("content", "words"), LOCKS)
+@table(("content", "words"), LOCKS)
 def test_a_broken_lock_is_an_error_in_one_line(stage: Stage, content: bytes, words: str) -> None:
     lock(stage).write_bytes(content)
     for command in COMMANDS:
@@ -462,7 +469,7 @@ def test_a_broken_lock_is_an_error_in_one_line(stage: Stage, content: bytes, wor
         assert error["kind"] == "bad-lock"
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "words"),
     [
         pytest.param(b"../x\n", "line 1", id="outside"),
@@ -478,7 +485,7 @@ def test_a_broken_series_file_is_an_error_in_one_line(
     stage: Stage, content: bytes | str | None, words: str
 ) -> None:
     path = stage.root / "series/s/series"
-    path.unlink()
+    path.unlink(missing_ok=True)
     if content == "fifo":
         os.mkfifo(path)
     elif content == "folder":
@@ -605,7 +612,7 @@ def journal(**changes: Any) -> bytes:
     return json.dumps({**whole, **changes}).encode()
 
 
-@pytest.mark.parametrize(
+@table(
     "content",
     [
         pytest.param(b"{", id="torn"),
@@ -661,7 +668,7 @@ def test_what_a_killed_run_left_in_the_cache_goes_a_day_later(stage: Stage) -> N
     assert sorted(path.name for path in (store / "tmp").iterdir()) == ["bench-new", "other"]
 
 
-@pytest.mark.parametrize(
+@table(
     "moment",
     [
         pytest.param("patchmgr.cli.quick_command", id="before-it-begins"),
@@ -702,7 +709,7 @@ def test_a_file_that_the_system_refuses_is_no_fault_of_ours(
     assert one_line(stage.run("status", code=1)) == "/some/where: Permission denied"
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
     ["frobnicate", "rebase", "rebase --onto", "apply s", "verify s", "unapply s", "series new",
      "import --series s", "upstream add", "report --format x",
@@ -728,7 +735,7 @@ def test_a_group_alone_prints_its_help(run: Run) -> None:
     assert any(line.split()[:1] == ["new"] for line in answer.err.splitlines())
 
 
-@pytest.mark.parametrize("command", list(_commands(cli.app)), ids=" ".join)
+@table("command", list(_commands(cli.app)), ids=" ".join)
 def test_every_command_has_help_with_an_example(command: tuple[str, ...], run: Run) -> None:
     lines = run(*command, "--help").out.splitlines()
     titles = [at for at, line in enumerate(lines) if line in ("Example:", "Examples:")]
