@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,14 +58,61 @@ def test_the_traps_work(trapped: Path) -> None:
     trapped.unlink()
 
 
-@pytest.mark.usefixtures("trapped")
+_OPENING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+_CHANGING = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.chmod")
+_read_only: list[str] = []
+
+
+def _refuse_writing(event: str, arguments: tuple[object, ...]) -> None:
+    """Let Python itself see a file system that is mounted read-only; root could write anywhere."""
+    if not _read_only or not (event == "open" or event in _CHANGING):
+        return
+    if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & _OPENING):
+        return
+    path = arguments[0]
+    if isinstance(path, str | bytes | os.PathLike) and os.fsdecode(path).startswith(_read_only[0]):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+
+
+@pytest.fixture(scope="module")
+def watched() -> None:
+    sys.addaudithook(_refuse_writing)
+
+
+@contextmanager
+def read_only(root: Path) -> Iterator[None]:
+    """Refuse what would write below a folder."""
+    _read_only[:] = [str(root)]
+    try:
+        yield
+    finally:
+        _read_only.clear()
+
+
+# Without a workspace, about no file of one, or for one's own git.
+_NOT_DRY = ("init", "help", "upstream fetch", "merge-driver", "merge-file")
+
+
+@pytest.mark.usefixtures("trapped", "watched")
 @pytest.mark.parametrize("row", ROWS, ids=[row.line for row in ROWS])
-def test_a_command_ends_as_it_should_without_a_network(stage: Stage, row: Row) -> None:
+def test_a_command_asks_nobody_and_writes_nothing_to_look_or_to_run_dry(
+    stage: Stage, row: Row
+) -> None:
     place = make_place(stage, row.state)
     before = picture(place.stage.folder, without=_PRIVATE)
     private = picture(place.stage.root, without=_KEPT)
-    answer = place.run(row)
-    assert answer.code == row.code, answer.err
+    is_dry = not row.line.startswith(_NOT_DRY)
+    if is_dry:
+        look = replace(row, line=f"{row.line} --dry-run") if row.writes else row
+        usual = place.run(look)
+        assert usual.code == row.code, usual.err
+        with read_only(stage.root):
+            answer = place.run(look)
+        assert (answer.code, answer.out) == (usual.code, usual.out), answer.err
+        assert picture(place.stage.folder, without=_PRIVATE) == before
+    if row.writes or not is_dry:
+        answer = place.run(row)
+        assert answer.code == row.code, answer.err
     if not row.writes:
         assert picture(place.stage.folder, without=_PRIVATE) == before
         assert picture(place.stage.root, without=_KEPT) == private
@@ -94,54 +142,8 @@ def test_a_refused_command_leaves_no_trace(stage: Stage, state: str, line: str) 
     assert [picture(each, without=()) for each in places] == before
 
 
-_OPENING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-_CHANGING = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.chmod")
-_read_only: list[str] = []
-
-
-def _refuse_writing(event: str, arguments: tuple[object, ...]) -> None:
-    """Let Python itself see a file system that is mounted read-only; root could write anywhere."""
-    if not _read_only or not (event == "open" or event in _CHANGING):
-        return
-    if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & _OPENING):
-        return
-    path = arguments[0]
-    if isinstance(path, str | bytes | os.PathLike) and os.fsdecode(path).startswith(_read_only[0]):
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
-
-
-@pytest.fixture(scope="module")
-def watched() -> None:
-    sys.addaudithook(_refuse_writing)
-
-
-# Without a workspace, about no file of one, or for one's own git.
-_NOT_DRY = ("init", "help", "upstream fetch", "merge-driver", "merge-file")
-_DRY = [
-    replace(row, line=f"{row.line} --dry-run") if row.writes else row
-    for row in ROWS if not row.line.startswith(_NOT_DRY)
-]  # fmt: skip
-
-
-@pytest.mark.usefixtures("watched")
-@pytest.mark.parametrize("row", _DRY, ids=[row.line for row in _DRY])
-def test_a_read_only_workspace_does_for_looking_and_for_dry_runs(stage: Stage, row: Row) -> None:
-    place = make_place(stage, row.state)
-    usual = place.run(row)
-    assert usual.code == row.code, usual.err
-    _read_only[:] = [str(stage.root)]
-    try:
-        answer = place.run(row)
-    finally:
-        _read_only.clear()
-    assert (answer.code, answer.out) == (usual.code, usual.out), answer.err
-
-
 @pytest.mark.usefixtures("watched")
 def test_a_read_only_workspace_is_named_where_it_would_change(stage: Stage) -> None:
-    _read_only[:] = [str(stage.root)]
-    try:
+    with read_only(stage.root):
         answer = stage.run("drop", "fork-two", code=1)
-    finally:
-        _read_only.clear()
     assert "cannot be written: Read-only file system" in answer.err
