@@ -12,6 +12,7 @@ from patchmgr.engines.audit.names import check_names
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import syntax
+from patchmgr.engines.audit.twice import check_twice
 
 CHECKS: tuple[Check, ...] = (
     syntax,
@@ -22,5 +23,6 @@ CHECKS: tuple[Check, ...] = (
     lost_registrations,
     check_names,
     check_collected,
+    check_twice,
     check_interfaces,  # it takes longer than all the others: two processes share the work
 )

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,12 +29,19 @@ from patchmgr.engines.audit.python_modules import (
     module_name,
 )
 from patchmgr.engines.audit.python_uses import Reader, Use, uses_of
-from patchmgr.engines.audit.results import result_faults
+from patchmgr.engines.audit.results import (
+    decorator_faults,
+    handler_faults,
+    protocol_faults,
+    result_faults,
+    type_faults,
+)
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.structure.guards_calls import misfit
 from patchmgr.engines.structure.guards_imports import places
 from patchmgr.model.audit import AuditFinding
 
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
 _THERE = ("module", "class", "function", "value", "instance")
 # Breakages, as griffe names them, that no use of a name shows.
 _HARMLESS = frozenset({
@@ -155,14 +163,31 @@ def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
     elif isinstance(node, ast.Attribute):
         if isinstance(node.ctx, ast.Load):
             yield from _attribute_faults(node, use, pair)
+        elif isinstance(node.ctx, ast.Store):
+            yield from _set_faults(node, use, pair)
     elif isinstance(node, ast.Call):
         yield from _call_faults(node, use, pair)
         yield from result_faults(node, use, pair)
+        yield from type_faults(node, use, pair)
+        yield from protocol_faults(node, use, pair)
+        yield from _named_faults(node, use, pair)
+    elif isinstance(node, (ast.With, ast.For, ast.Subscript)):
+        yield from protocol_faults(node, use, pair)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield from _text_faults(node, node.value, pair)
     elif isinstance(node, ast.ClassDef):
         yield from _base_faults(node, use, pair)
         yield from _abstract_faults(node, use, pair)
+        yield from decorator_faults(node, use, pair, _call_faults)
     elif isinstance(node, Function):
         yield from _override_faults(node, use, pair)
+        yield from decorator_faults(node, use, pair, _call_faults)
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+        if isinstance(node, ast.Assign):
+            yield from _arity_faults(node, use, pair)
+        yield from _attribute_override_faults(node, use, pair)
+    elif isinstance(node, ast.Try):
+        yield from handler_faults(node, use, pair)
 
 
 def _import_faults(node: ast.ImportFrom | ast.Import, use: Use, pair: Pair) -> Iterator[Fault]:
@@ -379,6 +404,69 @@ def _attribute_faults(node: ast.Attribute, use: Use, pair: Pair) -> Iterator[Fau
     else:
         return
     yield Fault("signature", text, said, False, node.end_lineno, old, new)
+
+
+def _set_faults(node: ast.Attribute, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield the attributes of others that are set, and that nothing reads now or that refuse it."""
+    owner = pair.now.made(node.value, use.scopes)
+    if owner.what not in ("instance", "module", "class"):
+        return
+    new = pair.now.state.attribute(owner, node.attr)
+    was = pair.then.made(node.value, use.scopes)
+    if pair.is_same(owner) and new.what != "gone":
+        return
+    old = pair.then.state.attribute(was, node.attr)
+    said = ast.unparse(node)
+    if new.what == "gone" and old.what in _THERE and _knows_bases(new, old, pair):
+        text = f"`{said}` is set, and {_where(new)} has no `{node.attr}` any more."
+        inferred = replace(new, is_inferred=True)
+        yield _gone(text, said, node, use, old, inferred)
+    elif owner.what == "instance" and new.is_property and old.what == "value":
+        names = members_of(new.owner.node) if new.owner and _is_class(new.owner.node) else {}
+        is_settable = len(names.get(node.attr, ())) != 1
+        if not is_settable and not old.is_property:
+            text = f"`{said}` is set, and is a property without a setter now."
+            yield Fault("signature", text, said, False, node.lineno, old, new)
+    elif (
+        (owner.what, was.what) == ("instance", "instance")
+        and _is_frozen(owner.node)
+        and not _is_frozen(was.node)
+    ):
+        text = f"`{said}` is set, and its class is frozen now."
+        yield Fault("signature", text, said, False, node.lineno, was, owner)
+
+
+def _is_class(node: ast.AST | None) -> TypeGuard[ast.ClassDef]:
+    return isinstance(node, ast.ClassDef)
+
+
+def _is_frozen(node: ast.AST | None) -> bool:
+    made = getattr(node, "decorator_list", ())
+    return any("frozen=True" in ast.unparse(each) for each in made)
+
+
+def _named_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield what a call names by its text, as `setattr` and `mock.patch.object` do."""
+    last = ast.unparse(node.func).rpartition(".")[2]
+    if last not in ("setattr", "object", "delattr", "getattr") or len(node.args) < 2:
+        return
+    if last == "getattr" and len(node.args) > 2:
+        return
+    name = node.args[1]
+    if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
+        return
+    owner = pair.now.entity(node.args[0], use.scopes)
+    if owner.what not in ("module", "class"):
+        return
+    new = pair.now.state.attribute(owner, name.value)
+    if new.what != "gone":
+        return
+    was = pair.then.entity(node.args[0], use.scopes)
+    old = pair.then.state.attribute(was, name.value)
+    if old.what in _THERE and _knows_bases(new, old, pair):
+        symbol = f"{ast.unparse(node.args[0])}.{name.value}"
+        text = f"`{symbol}` is named, and {_where(new)} has no `{name.value}` any more."
+        yield Fault("removed", text, symbol, False, node.lineno, old, new)
 
 
 def _knows_bases(new: Entity, old: Entity, pair: Pair) -> bool:
@@ -601,6 +689,36 @@ def _call_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
     yield Fault("signature", text, said, False, node.lineno, old, new)
 
 
+def _text_faults(node: ast.Constant, value: str, pair: Pair) -> Iterator[Fault]:
+    """Yield what a text names as a module does, as `mock.patch` and registries take it."""
+    if not _DOTTED.fullmatch(value):
+        return
+    names = value.replace(":", ".").split(".")
+    old = _by_path(names, pair.then)
+    if old is None or old.what not in _THERE:
+        return
+    new = _by_path(names, pair.now)
+    if new is not None and new.what != "gone":
+        return
+    text = f"`{value}`, which the text names, is not there any more."
+    new = new or Entity("absent", value)
+    yield Fault("removed", text, value, False, node.lineno, old, new)
+
+
+def _by_path(names: Sequence[str], reader: Reader) -> Entity | None:
+    """Return what a dotted path names, None where there is no module of the first names."""
+    for end in range(len(names), 0, -1):
+        found = reader.state.imported(reader.path, ".".join(names[:end]), "")
+        if found.what == "absent":
+            continue
+        if end == len(names) and not found.module:
+            return None  # a folder is not what a text means
+        for name in names[end:]:
+            found = reader.state.attribute(found, name)
+        return found if end > 1 or found.what != "gone" else None
+    return None
+
+
 def _base_faults(node: ast.ClassDef, use: Use, pair: Pair) -> Iterator[Fault]:
     """Yield the bases of a class that are functions now."""
     for base in node.bases:
@@ -675,6 +793,38 @@ def _override_faults(
     if after and not before:
         text = f"`{symbol}` overrides a method that {after}."
         yield Fault("override", text, symbol, False, node.lineno, old, new)
+
+
+def _attribute_override_faults(
+    node: ast.Assign | ast.AnnAssign, use: Use, pair: Pair
+) -> Iterator[Fault]:
+    """Yield the class attributes that replaced one of a base, and replace nothing now."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    around = use.scopes[-1].node if use.scopes else None
+    if not isinstance(around, ast.ClassDef) or not isinstance(target, ast.Name):
+        return
+    name = target.id
+    owners = [
+        side.own_class(use.scopes[:-1], around.name)
+        for side in (pair.then, pair.now)
+        if not name.startswith("__") and around.bases
+    ]
+    if len(owners) < 2 or owners[0] is None or owners[1] is None:
+        return
+    old, new = (
+        side.state.inherited(owner, name)
+        for side, owner in zip((pair.then, pair.now), owners, strict=True)
+        if owner is not None
+    )
+    if old.what != "value" or new.what != "gone":
+        return
+    new = replace(new, owner=_base_of(owners[1], old, pair) or new.owner)
+    outside = pair.then.state.outside(owners[0])
+    is_own = pair.now.module is not None and _uses_member(pair.now.module.node, name)
+    if new.outside <= outside and not is_own and _is_missed(name, old, new, pair):
+        symbol = f"{around.name}.{name}"
+        text = f"`{symbol}` overrides nothing any more: no base has `{name}`."
+        yield Fault("removed", text, symbol, False, node.lineno, old, new)
 
 
 def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
@@ -769,3 +919,55 @@ def _override_misfit(
             if name not in wanted:
                 return f"does not take `{name}`, which it needs"
     return ""
+
+
+def _arity_faults(node: ast.Assign, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield where a result is taken apart into another number of values than it has now."""
+    target, value = node.targets[0], node.value
+    if isinstance(value, ast.Await):
+        value = value.value
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Call):
+        return
+    if any(isinstance(each, ast.Starred) for each in target.elts):
+        return
+    new = pair.now.entity(value.func, use.scopes)
+    if new.what != "function" or pair.is_same(new):
+        return
+    old = pair.then.entity(value.func, use.scopes)
+    if old.what != "function":
+        return
+    count, before, after = len(target.elts), _arity(old.node), _arity(new.node)
+    if before == count and after is not None and after != count:
+        said = ast.unparse(value.func)
+        shown = f"{after} values" if after > 1 else "one value"
+        text = f"`{said}` is taken apart into {count}, and returns {shown} now."
+        yield Fault("signature", text, said, False, node.lineno, old, new)
+
+
+def _arity(node: ast.AST | None) -> int | None:
+    """Return how many values a function returns, None where that differs or is not sure."""
+    if not isinstance(node, Function):
+        return None
+    counts: set[int | None] = set()
+    for child in _own(node.body):
+        if isinstance(child, (ast.Yield, ast.YieldFrom)):
+            return None
+        if isinstance(child, ast.Return) and child.value is not None:
+            value = child.value
+            if isinstance(value, ast.Tuple):
+                is_open = any(isinstance(e, ast.Starred) for e in value.elts)
+                counts.add(None if is_open else len(value.elts))
+            elif isinstance(value, (ast.BinOp, ast.Compare, ast.BoolOp, ast.JoinedStr)):
+                counts.add(1)
+            else:
+                is_plain = isinstance(value, ast.Constant) and value.value is not None
+                counts.add(1 if is_plain else None)
+    return counts.pop() if len(counts) == 1 else None
+
+
+def _own(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the nodes of a body, but of no definition in it."""
+    for node in body:
+        yield node
+        if not isinstance(node, (*Function, ast.ClassDef, ast.Lambda)):
+            yield from _own(list(ast.iter_child_nodes(node)))

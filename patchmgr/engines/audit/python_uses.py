@@ -88,6 +88,7 @@ def _uses_in(
         if not _any_in(lines, first, node.end_lineno or node.lineno):
             return
     if isinstance(node, ast.Try):
+        yield Use(node, scopes, is_typing=is_typing)
         if not _is_fallback(node):
             yield from _uses(node.body, scopes, lines, is_typing=is_typing)
         rest = (*node.handlers, *node.orelse, *node.finalbody)
@@ -114,7 +115,11 @@ def _uses_in(
         inner_scope = Scope(node, {} if isinstance(node, ast.ClassDef) else _bound_in(node))
         yield from _uses(body, (*scopes, inner_scope), lines, is_typing=is_typing)
         return
-    if isinstance(node, (ast.ImportFrom, ast.Import, ast.Call, ast.Attribute)):
+    if isinstance(
+        node,
+        (ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Constant, ast.Assign,
+         ast.AnnAssign, ast.With, ast.For, ast.Subscript),
+    ):  # fmt: skip
         yield Use(node, scopes, is_awaited, is_called, is_typing, around)
     for name, child in _children(node):
         yield from _uses_in(
@@ -305,6 +310,12 @@ class Reader:
                 is_class = "classmethod" in decorators
                 return replace(owner, what="class" if is_class else "instance", is_inferred=True)
         return self._annotated(arg.annotation, scopes)
+
+    def made(self, node: ast.AST, scopes: tuple[Scope, ...]) -> Entity:
+        """Return what an expression stands for; of a value the object that it seems to be."""
+        found = self.entity(node, scopes)
+        made = self.state.type_of(found) if found.what == "value" else found
+        return found if made.what == "unknown" else made
 
     def _entered(self, manager: Entity) -> Entity:
         """Return what `with` gives of a context manager: itself, or what is annotated."""

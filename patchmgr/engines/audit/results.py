@@ -1,24 +1,39 @@
-"""What calls give, on either side."""
+"""What calls give and raise, and what decorators and types are, on either side."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import builtins
+from collections.abc import Callable, Iterator, Sequence
 
 from patchmgr.engines.audit.pairs import Fault, Pair
 from patchmgr.engines.audit.python_modules import (
     Entity,
     Function,
     Module,
+    PythonState,
+    members_of,
 )
-from patchmgr.engines.audit.python_uses import Use
+from patchmgr.engines.audit.python_uses import Reader, Scope, Use
 
 _LISTS = frozenset({"list", "sorted", "tuple", "dict", "set", "frozenset"})
-_PLAIN = frozenset({
-    "len", "sum", "int", "float", "str", "bytes", "bool", "abs", "repr", "max", "min",
-})  # fmt: skip
+_PLAIN = _LISTS | {
+    "len",
+    "sum",
+    "int",
+    "float",
+    "str",
+    "bytes",
+    "bool",
+    "abs",
+    "repr",
+    "max",
+    "min",
+}
+_ITERATORS = frozenset({"iter", "map", "filter", "zip", "reversed", "enumerate"})
 _ADVANCES = frozenset({"send", "throw", "close"})
 _KEEPS_RESULT = frozenset({"staticmethod", "classmethod", "abstractmethod", "override"})
+_DEEPEST = 12  # bases that are followed
 
 
 def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
@@ -29,8 +44,212 @@ def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
             yield from own_nodes(list(ast.iter_child_nodes(node)))
 
 
+def decorator_faults(
+    node: ast.AST, use: Use, pair: Pair, calls: Callable[[ast.Call, Use, Pair], Iterator[Fault]]
+) -> Iterator[Fault]:
+    """Yield the decorators that want to be called now, or that do not want it any more.
+
+    `calls` says what is wrong with a call: a bare decorator is one of one argument.
+    """
+    for decorator in getattr(node, "decorator_list", ()):
+        is_bare = not isinstance(decorator, ast.Call)
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if not isinstance(called, (ast.Name, ast.Attribute)):
+            continue
+        new = pair.now.entity(called, use.scopes)
+        if new.what not in ("function", "class") or pair.is_same(new):
+            continue
+        old = pair.then.entity(called, use.scopes)
+        before, after = _decorates(old.node), _decorates(new.node)
+        said = ast.unparse(called)
+        if is_bare and before == {"bare"} and after == {"called"}:
+            text = f"`@{said}` has to be called with arguments now, before it decorates."
+        elif not is_bare and before == {"called"} and after == {"bare"}:
+            text = f"`@{said}` is called, and is a plain decorator now."
+        elif is_bare:
+            given = ast.Name(id=getattr(node, "name", "_"), ctx=ast.Load())
+            call = ast.copy_location(ast.Call(func=called, args=[given], keywords=[]), decorator)
+            yield from calls(call, use, pair)
+            continue
+        else:
+            continue
+        yield Fault("signature", text, said, False, decorator.lineno, old, new)
+
+
+def _decorates(node: ast.AST | None) -> set[str]:
+    """Say how a decorator may be written: bare, called with arguments; empty where not sure."""
+    if not isinstance(node, Function):
+        return set()
+    inner = {child.name: child for child in node.body if isinstance(child, Function)}
+    first = next((arg.arg for arg in (*node.args.posonlyargs, *node.args.args)), "")
+    found: set[str] = set()
+    for child in own_nodes(node.body):
+        if not isinstance(child, ast.Return) or child.value is None:
+            continue
+        value = child.value
+        if (isinstance(value, ast.Name) and value.id == first) or (
+            isinstance(value, ast.Call) and any(_names(arg, first) for arg in value.args)
+        ):
+            found.add("bare")
+        elif isinstance(value, ast.Name) and value.id in inner:
+            made = inner[value.id]
+            is_wrapping = any(
+                isinstance(part, ast.Call)
+                and (_names(part.func, first) or any(_names(arg, first) for arg in part.args))
+                for part in ast.walk(made)
+            )
+            is_bare_inside = _decorates(made) == {"bare"}
+            if is_wrapping and not is_bare_inside:
+                found.add("bare")
+            elif is_bare_inside:
+                found.add("called")
+            else:
+                return set()
+        elif isinstance(value, ast.Lambda):
+            is_wrapping = any(
+                isinstance(part, ast.Call) and _names(part.func, first) for part in ast.walk(value)
+            )
+            found.add("bare" if is_wrapping else "called")
+        else:
+            return set()
+    return found
+
+
 def _names(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and bool(name) and node.id == name
+
+
+def type_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield the functions that `isinstance` is asked about, which were classes."""
+    if not isinstance(node.func, ast.Name) or len(node.args) != 2:
+        return
+    if node.func.id not in ("isinstance", "issubclass"):
+        return
+    asked = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
+    yield from _no_classes(asked, use, pair, f"asked about by `{node.func.id}`")
+
+
+def _no_classes(nodes: Sequence[ast.expr], use: Use, pair: Pair, how: str) -> Iterator[Fault]:
+    for node in nodes:
+        new = pair.now.entity(node, use.scopes)
+        if new.what != "function":
+            continue
+        old = pair.then.entity(node, use.scopes)
+        if old.what == "class":
+            said = ast.unparse(node)
+            text = f"`{said}` is {how}, and is a function now."
+            yield Fault("signature", text, said, not old.is_inferred, node.lineno, old, new)
+
+
+def handler_faults(node: ast.Try, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield the handlers for what the calls of a `try` raised, and do not raise any more."""
+    for handler in node.handlers:
+        if handler.type is None:
+            continue
+        types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        yield from _no_classes(types, use, pair, "an exception to handle")
+    types = [
+        each
+        for handler in node.handlers
+        for each in (_listed(handler.type) if handler.type is not None else [])
+    ]
+    if not types or any(handler.type is None for handler in node.handlers):
+        return
+    caught = [[_caught(t, use.scopes, side) for t in types] for side in (pair.then, pair.now)]
+    if "" in (*caught[0], *caught[1]):
+        return  # one of them is not known
+    old_names, new_names = (frozenset(each) for each in caught)
+    for call in own_nodes(node.body):
+        if not isinstance(call, ast.Call):
+            continue
+        new = pair.now.entity(call.func, use.scopes)
+        old = pair.then.entity(call.func, use.scopes)
+        if new.what != "function" or old.what != "function":
+            continue
+        before = _raised(old, pair.then.state)
+        after = _raised(new, pair.now.state)
+        if before is None or after is None or not before:
+            continue
+        was = {name for name, above in before.items() if above & old_names}
+        now = {name for name, above in after.items() if above & new_names}
+        fresh = {
+            name
+            for name, above in after.items()
+            if not above & new_names and (name not in before or name in was)
+        }
+        if was and not now and fresh:
+            said = ast.unparse(call.func)
+            first, raised = min(was), min(fresh)
+            text = f"`{said}` raises `{raised}` now, which no handler takes; `{first}` was caught."
+            if first == raised:
+                text = f"`{said}` raises `{raised}`, which no handler takes any more."
+            yield Fault("exception", text, said, False, call.lineno, old, new)
+
+
+def _listed(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def _caught(node: ast.expr, scopes: tuple[Scope, ...], side: Reader) -> str:
+    """Return the class that a handler takes, empty where it is not known."""
+    found = side.entity(node, scopes)
+    for _ in range(_DEEPEST):
+        made = found.node
+        if found.what != "value" or found.module is None or not isinstance(made, ast.Assign):
+            break
+        found = side.state.evaluate(made.value, found.module)
+    said = ast.unparse(node)
+    return _class_id(found) or (said if _builtin(said) is not None else "")
+
+
+def _class_id(found: Entity) -> str:
+    if found.what != "class" or found.module is None or not isinstance(found.node, ast.ClassDef):
+        return ""
+    return f"{found.module.path}:{found.node.name}"
+
+
+def _builtin(name: str) -> type[BaseException] | None:
+    found = getattr(builtins, name, None)
+    return found if isinstance(found, type) and issubclass(found, BaseException) else None
+
+
+def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | None:
+    """Return what a function raises by itself, each with all its classes; None: not sure."""
+    if not isinstance(called.node, Function) or called.module is None:
+        return None
+    found: dict[str, frozenset[str]] = {}
+    for child in own_nodes(called.node.body):
+        if not isinstance(child, ast.Raise) or child.exc is None:
+            continue
+        value = child.exc.func if isinstance(child.exc, ast.Call) else child.exc
+        above = _above(value, called.module, state)
+        if above is None:
+            return None
+        found[ast.unparse(value).rpartition(".")[2]] = above
+    return found
+
+
+def _above(
+    value: ast.expr, module: Module, state: PythonState, depth: int = 0
+) -> frozenset[str] | None:
+    """Return a class and all classes that it is made of, None where one is not known."""
+    known = _builtin(ast.unparse(value))
+    made = state.evaluate(value, module)
+    if made.what != "class":
+        is_own = isinstance(value, ast.Name) and value.id in module.bound
+        if known is None or is_own:
+            return None
+        return frozenset(each.__name__ for each in known.__mro__)
+    node = made.node
+    if not isinstance(node, ast.ClassDef) or made.module is None or depth > _DEEPEST:
+        return None
+    found = {_class_id(made)}
+    for base in node.bases:
+        above = _above(base, made.module, state, depth + 1)
+        if above is None:
+            return None
+        found |= above
+    return frozenset(found)
 
 
 def result_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
@@ -64,6 +283,116 @@ def result_faults(node: ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
             continue
         yield Fault("signature", text, said, False, node.lineno, old, new)
         return
+
+
+def protocol_faults(node: ast.AST, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield the statements that need a special method, or a row, which is no more there."""
+    if isinstance(node, (ast.Subscript, ast.Call)):
+        yield from _row_faults(node, use, pair)
+    for value, name, how in _needed(node):
+        new = pair.now.made(value, use.scopes)
+        if new.what == "function" or isinstance(value, ast.Call):
+            yield from _context_faults(value, name, use, pair)
+        if new.what != "instance" or (pair.is_same(new) and not getattr(new.node, "bases", ())):
+            continue
+        found = pair.now.state.class_member(new, name)
+        if found.what != "gone" or found.outside:
+            continue
+        old = pair.then.made(value, use.scopes)
+        if old.what == "instance" and pair.then.state.class_member(old, name).what == "function":
+            said = ast.unparse(value)
+            text = f"`{said}` is {how}, and its class has no `{name}` any more."
+            yield Fault("signature", text, said, False, getattr(value, "lineno", 0), old, new)
+
+
+def _needed(node: ast.AST) -> Iterator[tuple[ast.expr, str, str]]:
+    if isinstance(node, ast.With):
+        for item in node.items:
+            yield item.context_expr, "__enter__", "entered by `with`"
+    elif isinstance(node, ast.For):
+        yield node.iter, "__iter__", "iterated over"
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        yield node.value, "__getitem__", "indexed"
+    elif isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
+            yield node.args[0], "__len__", "asked for its length"
+        else:
+            yield node.func, "__call__", "called"
+
+
+def _row_faults(node: ast.Subscript | ast.Call, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield the rows of a table, the members of an enumeration, that are asked for and gone."""
+    if isinstance(node, ast.Call):
+        if len(node.args) != 1 or node.keywords:
+            return
+        asked, key = node.func, node.args[0]
+    else:
+        asked, key = node.value, node.slice
+    if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+        return
+    new = pair.now.entity(asked, use.scopes)
+    if new.what not in ("value", "class", "instance") or pair.is_same(new):
+        return
+    old = pair.then.entity(asked, use.scopes)
+    is_call = isinstance(node, ast.Call)
+    before, after = (_rows(each, is_call=is_call) for each in (old, new))
+    if before is None or after is None or key.value not in before or key.value in after:
+        return
+    said = ast.unparse(asked)
+    text = f"`{said}` has no `{key.value}` any more, and that is asked for."
+    yield Fault("signature", text, said, False, node.lineno, old, new)
+
+
+def _rows(found: Entity, *, is_call: bool) -> frozenset[str] | None:
+    """Return what a table, an enumeration or a typed dictionary can be asked for by a text."""
+    node, module = found.node, found.module
+    if isinstance(node, ast.ClassDef) and len(node.bases) == 1 and not node.decorator_list:
+        base = ast.unparse(node.bases[0]).rpartition(".")[2]
+        own = members_of(node)
+        if base == "TypedDict" and found.what == "instance" and not is_call:
+            return frozenset(own)
+        if found.what != "class" or base not in ("Enum", "StrEnum") or "_missing_" in own:
+            return None
+        if not is_call:
+            return frozenset(own)
+        values = [n.value for nodes in own.values() for n in nodes if isinstance(n, ast.Assign)]
+        plain = [v.value for v in values if isinstance(v, ast.Constant)]
+        return None if len(plain) < len(values) else frozenset(map(str, plain))
+    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+    if is_call or module is None or not isinstance(value, ast.Dict) or found.owner is not None:
+        return None
+    if not all(isinstance(k, ast.Constant) for k in value.keys):
+        return None
+    is_filled = any(
+        isinstance(child, (ast.Subscript, ast.Attribute))
+        and ast.unparse(child.value).rpartition(".")[2] == found.name.rpartition(".")[2]
+        and (
+            isinstance(child.ctx, ast.Store)
+            or (isinstance(child, ast.Attribute) and child.attr in ("update", "setdefault"))
+        )
+        for child in ast.walk(module.node)
+    )
+    if is_filled:
+        return None
+    return frozenset(str(k.value) for k in value.keys if isinstance(k, ast.Constant))
+
+
+def _context_faults(value: ast.expr, name: str, use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield the calls that `with` enters, whose function is no context manager any more."""
+    if name != "__enter__" or not isinstance(value, ast.Call):
+        return
+    new = pair.now.entity(value.func, use.scopes)
+    old = pair.then.entity(value.func, use.scopes)
+    if new.what != "function" or old.what not in ("function", "class"):
+        return
+    is_plain = not getattr(new.node, "decorator_list", ()) and _gives(new.node) in (
+        "generator", "list", "tuple", "value", "none",
+    )  # fmt: skip
+    was = any("contextmanager" in ast.unparse(d) for d in getattr(old.node, "decorator_list", ()))
+    if is_plain and (was or old.what == "class"):
+        said = ast.unparse(value.func)
+        text = f"`{said}` is entered by `with`, and gives no context manager any more."
+        yield Fault("signature", text, said, False, value.lineno, old, new)
 
 
 _LIST_VERBS = frozenset({"len", "[]", "+", "not", "append", "sort", "extend", "index", "pop"})

@@ -1,0 +1,182 @@
+"""What both sides add under one name where a name may stand once: options, routes, members."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from patchmgr.engines.audit.places import patch_of_line, written_path
+from patchmgr.engines.audit.states import States, Told
+from patchmgr.model.audit import AuditFinding
+
+LARGEST = 1_000_000  # bytes of a file that is looked at
+_ENDS = (".py", ".pyi")
+_HINTS = (b"add_", b"ption", b"regist", b"@", b"class ", b'"] =', b"'] =")
+# Calls whose first text is a name that may be given once in their scope.
+_NAMES = frozenset({
+    "add_argument", "add_option", "add_parser", "add_command", "add_api_route", "add_url_rule",
+    "option", "Option", "argument",
+})  # fmt: skip
+_ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
+_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Given(Struct, frozen=True):
+    """A name that is given in a scope: by which call, or as what."""
+
+    scope: str
+    by: str
+    name: str
+
+
+def check_twice(states: States) -> Iterator[Told]:
+    """Find names that each side gives once, at other places of a file, and the result twice."""
+    for path in states.carriers:
+        old = written_path(states, path)
+        blobs = states.merged.blob(path), states.written.blob(old), states.onto.blob(path)
+        if not path.endswith(_ENDS) or len(set(blobs)) < 3 or None in blobs:
+            continue
+        merged = states.merged.read(path) or b""
+        if not any(hint in merged for hint in _HINTS):
+            continue
+        found = _given(merged)
+        more = {key: lines for key, lines in found.items() if len(lines) > 1}
+        if not more:
+            continue
+        sides = [_given(side) for side in (states.written.read(old), states.onto.read(path))]
+        upstream = Counter((states.onto.read(path) or b"").split(b"\n"))
+        text = merged.split(b"\n")
+        for key, lines in more.items():
+            if any(len(side.get(key, ())) != 1 for side in sides):
+                continue
+            own = [line for line in lines if not upstream[text[line - 1]]]
+            line = (own or lines)[-1]
+            said = f"`{key.name}` is given to `{key.by}` twice, once by each side."
+            if not key.by:
+                said = f"`{key.scope}.{key.name}` is set twice, once by each side."
+            finding = AuditFinding("defined-twice", False, path, line, key.name, said)
+            yield patch_of_line(states, path, text[line - 1].strip()), finding
+
+
+def _given(content: bytes | None) -> dict[Given, list[int]]:
+    """Return the lines, from 1, at which names are given."""
+    from patchmgr.engines.structure.python_tree import parse_python
+
+    if content is None or len(content) > LARGEST:
+        return {}
+    tree = parse_python(content.decode("utf-8", "surrogateescape"))
+    found: dict[Given, list[int]] = {}
+    for key, line in _names_in(tree.body, "") if tree is not None else ():
+        found.setdefault(key, []).append(line)
+    return found
+
+
+def _names_in(body: list[ast.stmt], scope: str) -> Iterator[tuple[Given, int]]:
+    """Yield what a block gives; another branch of a condition is another scope."""
+    made: dict[str, ast.expr] = {}
+    for statement in body:
+        if isinstance(statement, (*_Function, ast.ClassDef)):
+            inner = f"{scope}.{statement.name}".lstrip(".")
+            yield from _by_decorators(statement, scope, inner)
+            if isinstance(statement, ast.ClassDef):
+                yield from _members(statement, inner)
+            else:
+                yield from _by_calls(statement.args, inner, {})
+            yield from _names_in(statement.body, inner)
+            continue
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            made[statement.targets[0].id] = statement.value
+        blocks = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+        parts = [*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]
+        head = f"{type(statement).__name__} {_head(statement)}"
+        for number, block in enumerate([*blocks, *(part.body for part in parts)]):
+            is_plain = isinstance(statement, (ast.With, ast.AsyncWith))
+            yield from _names_in(block, scope if is_plain else f"{scope}:{head}:{number}")
+        if not any(blocks) and not parts:
+            yield from _by_calls(statement, scope, made)
+            yield from _by_key(statement, scope)
+
+
+def _head(statement: ast.stmt) -> str:
+    for name in ("test", "iter", "subject"):
+        part = getattr(statement, name, None)
+        if isinstance(part, ast.expr):
+            return ast.unparse(part)
+    return ""
+
+
+def _by_calls(
+    node: ast.AST, scope: str, made: Mapping[str, ast.expr]
+) -> Iterator[tuple[Given, int]]:
+    """Yield what calls give. The groups of a parser are one; a variable can be several parsers."""
+    for call in ast.walk(node):
+        if not isinstance(call, ast.Call) or _last(call.func) not in _NAMES:
+            continue
+        func, place = call.func, scope
+        owner = func.value if isinstance(func, ast.Attribute) else func
+        for _ in range(len(made)):
+            value = made.get(owner.id) if isinstance(owner, ast.Name) else None
+            if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+                break
+            if not value.func.attr.endswith("_group"):
+                break
+            owner = value.func.value
+        if isinstance(owner, ast.Name) and owner.id in made:
+            place = f"{scope} {ast.unparse(made[owner.id])}"
+        by = f"{ast.unparse(owner)}.{_last(func)}" if owner is not func else ast.unparse(func)
+        for name in _texts(call):
+            yield Given(place, by, name), call.lineno
+
+
+def _by_decorators(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: str, inner: str
+) -> Iterator[tuple[Given, int]]:
+    for decorator in node.decorator_list:
+        if not isinstance(decorator, ast.Call):
+            continue
+        last, by = _last(decorator.func), ast.unparse(decorator.func)
+        names = list(_texts(decorator))
+        if last in _NAMES:  # of one command: each function has its own
+            yield from ((Given(inner, by, name), decorator.lineno) for name in names)
+        elif (last in _ROUTES or "regist" in by.lower()) and not by.startswith("mock"):
+            yield from ((Given(scope, by, name), decorator.lineno) for name in names[:1])
+
+
+def _by_key(statement: ast.stmt, scope: str) -> Iterator[tuple[Given, int]]:
+    """Yield the rows that the top of a module sets in its tables."""
+    if scope or not isinstance(statement, ast.Assign):
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not scope and isinstance(call, ast.Call) and "regist" in _last(call.func).lower():
+            for name in list(_texts(call))[:1]:
+                yield Given(scope, ast.unparse(call.func), name), call.lineno
+        return
+    for target in statement.targets:
+        if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
+            yield Given("", ast.unparse(target.value), repr(target.slice.value)), target.lineno
+
+
+def _members(node: ast.ClassDef, scope: str) -> Iterator[tuple[Given, int]]:
+    for statement in node.body:
+        target: ast.AST | None = None
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+        elif isinstance(statement, ast.AnnAssign):
+            target = statement.target
+        if isinstance(target, ast.Name):
+            yield Given(scope, "", target.id), statement.lineno
+
+
+def _last(node: ast.expr) -> str:
+    is_name = isinstance(node, (ast.Name, ast.Attribute))
+    return ast.unparse(node).rpartition(".")[2] if is_name else ""
+
+
+def _texts(call: ast.Call) -> Iterator[str]:
+    """Yield the names that a call gives: its first text, and the options beside it."""
+    for number, arg in enumerate(call.args):
+        value = arg.value if isinstance(arg, ast.Constant) else None
+        if isinstance(value, str) and (number == 0 or value.startswith("-")):
+            yield value
