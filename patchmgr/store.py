@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
+from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
@@ -31,16 +34,18 @@ from patchmgr.model.recorded import Recorded
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.settings import SeriesSettings
 from patchmgr.model.upstream import Lock, SeriesRecord, Upstream
-from patchmgr.plumbing.durable import held, is_read_only, unwritable
+from patchmgr.plumbing.durable import held, is_read_only, replace_file, unwritable
 from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefMover, RefPlan
 from patchmgr.plumbing.namespaces import claim, own_ref
 from patchmgr.plumbing.operations import OperationLog, Told
-from patchmgr.plumbing.plain_files import folder_names, read_plain
+from patchmgr.plumbing.plain_files import folder_names, read_json, read_plain
 from patchmgr.plumbing.stores import cache_folder
 
 __all__ = [
     "LOCK", "PRIVATE", "Change", "RefPlan", "Told", "Workspace", "find_workspace", "lock_bytes",
 ]  # fmt: skip
+
+T = TypeVar("T")
 
 _PATIENCE = 5.0
 _MANY = 100_000
@@ -79,6 +84,19 @@ class Workspace:
             reason = os.strerror(errno.ENOENT)
             raise PatchmgrError("broken-workspace", f"{path} cannot be read: {reason}")
         return content
+
+    def keep(self, path: str, value: object) -> None:
+        """Remember a value as JSON, in place of what is there; raise OSError if it cannot be."""
+        place = self.root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(place, json.dumps(to_builtins(value, enc_hook=str)).encode())
+
+    def kept(self, path: str, kind: type[T]) -> T | None:
+        """Return what is remembered; what cannot be read is as good as nothing."""
+        try:
+            return convert(read_json(self.root, path), kind)
+        except (PatchmgrError, OSError, ValueError):
+            return None
 
     def series_record(self, name: str) -> SeriesRecord:
         """Return what the lock says of a series; raise PatchmgrError "unknown-series"."""

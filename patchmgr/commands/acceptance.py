@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.session import Session, move_store_refs
 from patchmgr.engines.picking import matching_ids
@@ -14,8 +14,7 @@ from patchmgr.formats.decisions import ACCEPTED, parse_accepted, write_accepted
 from patchmgr.formats.shown import shown
 from patchmgr.model.audit import Accepted, AuditFinding
 from patchmgr.model.outcome import SeriesOutcome
-from patchmgr.plumbing.durable import replace_file, unwritable
-from patchmgr.plumbing.plain_files import read_json
+from patchmgr.plumbing.durable import unwritable
 from patchmgr.store import PRIVATE, Change, Workspace
 
 _OPEN = f"{PRIVATE}/audit.json"
@@ -51,36 +50,23 @@ def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) 
         for patch in outcome.patches
         for finding in patch.open_findings
     ]
-    path = workspace.root / _OPEN
-    if not found and not path.exists():
+    if not found and not (workspace.root / _OPEN).exists():
         return
     try:
-        replace_file(path, msgspec.json.encode(msgspec.to_builtins(_shown(found))))
+        workspace.keep(_OPEN, [_shown(one) for one in found])
     except OSError as fault:
         raise unwritable(_OPEN, fault) from fault
 
 
-def _shown(found: Sequence[OpenFinding]) -> list[OpenFinding]:
-    """Return findings whose texts are UTF-8, as JSON must be."""
-    return [
-        msgspec.structs.replace(
-            one,
-            patch=shown(one.patch),
-            finding=msgspec.structs.replace(
-                one.finding, path=shown(one.finding.path), text=shown(one.finding.text)
-            ),
-        )
-        for one in found
-    ]
+def _shown(one: OpenFinding) -> OpenFinding:
+    """Return a finding whose texts are UTF-8, as JSON must be."""
+    finding = replace(one.finding, path=shown(one.finding.path), text=shown(one.finding.text))
+    return replace(one, patch=shown(one.patch), finding=finding)
 
 
 def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
     """Return what the last rebase of each series stopped at; what is unreadable is nothing."""
-    try:
-        document = read_json(workspace.root, _OPEN)
-        return msgspec.convert(document or [], tuple[OpenFinding, ...])
-    except (PatchmgrError, OSError, ValueError):
-        return ()
+    return workspace.kept(_OPEN, tuple[OpenFinding, ...]) or ()
 
 
 def accept_finding(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
 from patchmgr.commands.session import Session
 from patchmgr.commands.targets import series_digest
-from patchmgr.errors import PatchmgrError
 from patchmgr.model.check import Checked
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.durable import replace_file, unwritable
-from patchmgr.plumbing.plain_files import read_json
+from patchmgr.plumbing.durable import unwritable
 from patchmgr.store import PRIVATE, Workspace
 
 FOLDER = f"{PRIVATE}/checks"
@@ -63,46 +59,17 @@ def keep_checked(
         for gate in checked.gates
     }
     if before is not None and before.digest == digest:
-        for kept in before.gates:
-            if kept.name in rows and rows[kept.name].standing == "skipped":
-                rows[kept.name] = kept
-    value = {
-        "digest": digest,
-        "head": checked.head,
-        "gates": [_value(row) for row in rows.values()],
-    }
-    path = check_folder(session.workspace) / f"{record.name}.json"
+        for row in before.gates:
+            if row.name in rows and rows[row.name].standing == "skipped":
+                rows[row.name] = row
+    kept = Kept(digest, checked.head, tuple(rows.values()))
     with suppress(OSError):
-        replace_file(path, json.dumps(value, indent=1).encode())
-
-
-def _value(row: KeptGate) -> dict[str, Any]:
-    return {
-        "name": row.name,
-        "standing": row.standing,
-        "looked_at": row.looked_at,
-        "problems": row.problems,
-        "note": row.note,
-    }
+        session.workspace.keep(f"{FOLDER}/{record.name}.json", kept)
 
 
 def last_checked(workspace: Workspace, series: str) -> Kept | None:
     """Return what is kept of a series; what cannot be read is as good as nothing."""
-    try:
-        value = read_json(workspace.root, f"{FOLDER}/{series}.json")
-        gates = tuple(
-            KeptGate(
-                str(row["name"]),
-                str(row["standing"]),
-                int(row["looked_at"]),
-                int(row["problems"]),
-                str(row["note"]),
-            )
-            for row in value["gates"]
-        )
-        return Kept(str(value["digest"]), value["head"], gates)
-    except (PatchmgrError, OSError, ValueError, KeyError, TypeError):
-        return None
+    return workspace.kept(f"{FOLDER}/{series}.json", Kept)
 
 
 def current_gates(session: Session, record: SeriesRecord) -> tuple[KeptGate, ...]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
-from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.durable import replace_file
-from patchmgr.plumbing.plain_files import read_json
 from patchmgr.store import PRIVATE, Workspace
 
 _FILE = f"{PRIVATE}/published.json"
@@ -32,17 +28,10 @@ class Published(Struct, frozen=True):
 def remember_published(workspace: Workspace, published: Published) -> None:
     """Remember a branch in front of the others; what cannot be written is left."""
     rest = [known for known in read_published(workspace) if known != published]
-    path = workspace.root / _FILE
-    rows = [to_builtins(one) for one in (published, *rest)][:_MOST]
     with suppress(OSError):
-        path.parent.mkdir(exist_ok=True)
-        replace_file(path, json.dumps(rows, indent=1).encode())
+        workspace.keep(_FILE, (published, *rest)[:_MOST])
 
 
 def read_published(workspace: Workspace) -> tuple[Published, ...]:
     """Return what is remembered, newest first; what cannot be read is as good as nothing."""
-    try:
-        rows = read_json(workspace.root, _FILE)
-        return tuple(Published(**row) for row in rows)
-    except (PatchmgrError, OSError, ValueError, KeyError, TypeError):
-        return ()
+    return workspace.kept(_FILE, tuple[Published, ...]) or ()

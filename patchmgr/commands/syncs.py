@@ -8,11 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 from patchmgr.engines.solved_as import solved_as
-from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.recorded import Recalled, Recorded
-from patchmgr.plumbing.durable import replace_file
-from patchmgr.plumbing.plain_files import read_json
 from patchmgr.render.machine import series_value
 from patchmgr.store import PRIVATE, Workspace
 
@@ -46,13 +43,9 @@ def keep_syncs(
         }
         ends = outcome.base.commit, outcome.onto.commit
         rest = [row for row in read_syncs(workspace, outcome.name) if ends_of(row) != ends]
-        path = workspace.root / FOLDER / f"{outcome.name}.json"
-        text = json.dumps(value, default=str)
-        found.append(json.loads(text))
+        found.append(json.loads(json.dumps(value, default=str)))
         with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            rows = ", ".join((text, *map(json.dumps, rest[: MOST - 1])))
-            replace_file(path, f"[{rows}]".encode())
+            workspace.keep(f"{FOLDER}/{outcome.name}.json", (found[-1], *rest[: MOST - 1]))
     return found
 
 
@@ -71,11 +64,11 @@ def ends_of(row: Mapping[str, Any]) -> tuple[str, str]:
 def read_syncs(workspace: Workspace, series: str) -> list[dict[str, Any]]:
     """Return the kept syncs of a series, newest first; what cannot be read is as good as none."""
     try:
-        rows = read_json(workspace.root, f"{FOLDER}/{series}.json")
+        rows = workspace.kept(f"{FOLDER}/{series}.json", list[dict[str, Any]]) or []
         kept = [row for row in rows if row["format"] == FORMAT]
         for row in kept:
             ends_of(row)
             assert isinstance(row["outcome"]["patches"], list)
-    except (PatchmgrError, OSError, ValueError, KeyError, TypeError, AssertionError):
+    except (KeyError, TypeError, AssertionError):
         return []
     return kept

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
 from patchmgr import __version__
@@ -33,7 +33,7 @@ _ORIGINALS = ".marked"
 _OURS = ".ours"  # upstream's side of it, which may change before the rebase goes on
 
 
-class Waiting(Struct, frozen=True):
+class Waiting(Struct, frozen=True, array_like=True):
     """A conflicted file: its series, patch, path in the patch, and name in the work area.
 
     `conflict` is the conflict's id, empty where an older patchmgr left the file.
@@ -71,15 +71,8 @@ def read_unfinished(workspace: Workspace) -> Unfinished | None:
         if document is None:
             return None
         _refuse_newer(document)
-        waiting = tuple(Waiting(*map(str, words)) for words in document["waiting"])
-        series, selected = (tuple(map(str, document[key])) for key in ("series", "selected"))
-        stuck, skipped = (_pairs(document.get(key, [])) for key in ("stuck", "skipped"))
-        opened = tuple(str(name) for name in document.get("opened", []))
-        onto = str(document["onto"])
-        sure = document.get("confidence")
-        confidence = sure if isinstance(sure, int) else None
-        return Unfinished(series, onto, selected, waiting, stuck, skipped, opened, confidence)
-    except (PatchmgrError, OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
+        return convert(document, Unfinished)
+    except (PatchmgrError, OSError, ValueError, AttributeError) as fault:
         if isinstance(fault, PatchmgrError) and fault.kind == "newer-state":
             raise
         raise PatchmgrError(
@@ -100,10 +93,6 @@ def _refuse_newer(document: dict[str, Any]) -> None:
                 "what was resolved on record (conflicts list) stays",
             ),
         )
-
-
-def _pairs(rows: Any) -> tuple[tuple[str, str], ...]:
-    return tuple((str(series), str(patch)) for series, patch in rows)
 
 
 def work_files(
@@ -149,18 +138,7 @@ def _conflicts(
 
 
 def _state(unfinished: Unfinished) -> bytes:
-    document = {
-        "format": _FORMAT,
-        "patchmgr": __version__,
-        "series": unfinished.series,
-        "onto": unfinished.onto,
-        "selected": sorted(unfinished.selected),
-        "waiting": [[w.series, w.patch, w.path, w.file, w.conflict] for w in unfinished.waiting],
-        "stuck": unfinished.stuck,
-        "skipped": unfinished.skipped,
-        "opened": sorted(unfinished.opened),
-        "confidence": unfinished.confidence,
-    }
+    document = {"format": _FORMAT, "patchmgr": __version__, **to_builtins(unfinished)}
     return json.dumps(document, indent=1).encode()
 
 
