@@ -43,7 +43,7 @@ def main() -> None:
 
 def carried_as_text(session: Session, name: str, commit: str) -> Sequence[Judged]:
     """Return the patches as judged; the commits are written, too, and thrown away."""
-    ready = prepare(session, session.workspace.series_record(name))
+    ready = prepare(session, name)
     side, patches = ready.side, ready.patches
     assert isinstance(side, GitUpstream)
     target = side.resolve(commit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -10,9 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.acceptance import reasons_to_accept
-from patchmgr.commands.carrying import Carried, Wishes
-from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Ready, carry_in_place, prepare, refuse_broken
+from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.prepared import InPlace, in_place, prepare, refuse_broken
 from patchmgr.commands.session import Session
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.rebased import identified, states_of
@@ -23,7 +22,6 @@ from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import changed_paths
 from patchmgr.plumbing.forks import tree_named
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.plumbing.workbench import Workbench
 
 
 class Audited(Struct, frozen=True):
@@ -40,35 +38,27 @@ class Audited(Struct, frozen=True):
 
 def audit_series(session: Session, name: str, *, wishes: Wishes) -> Audited:
     """Audit a series on its pin: what it breaks there that is whole without it."""
-    ready = prepare(session, session.workspace.series_record(name))
-    accepted = reasons_to_accept(session.workspace)
-    with Workbench([ready.side.store]) as bench:
-        carried, tree = carry_in_place(session, ready, bench, Outlook(session), wishes=wishes)
-        refuse_broken(carried.outcomes)
-        return Audited(name, audit_carried(carried, tree, bench, accepted, ready))
+    with in_place(session, prepare(session, name), wishes) as placed:
+        refuse_broken(placed.carried.outcomes)
+        return Audited(name, audit_in_place(session, placed))
 
 
-def audit_carried(
-    carried: Carried,
-    tree: StoredTree,
-    bench: Workbench,
-    accepted: Mapping[str, str],
-    ready: Ready,
-) -> tuple[Told, ...]:
+def audit_in_place(session: Session, placed: InPlace) -> tuple[Told, ...]:
     """Audit a series that was carried in its place; certain findings have their ids."""
     states = states_of(
-        carried.judged,
-        carried.changes,
-        tree,
-        tree,
-        blobs=bench,
+        placed.carried.judged,
+        placed.carried.changes,
+        placed.tree,
+        placed.tree,
+        blobs=placed.bench,
         changed_upstream=(),
         since=lambda path, holds: None,
-        bring=partial(ready.side.try_fetch_objects, seen=bench.reader),
+        bring=partial(placed.ready.side.try_fetch_objects, seen=placed.bench.reader),
     )
+    accepted = reasons_to_accept(session.workspace)
     # The series stays where it is: what it breaks there is new, though it is written so.
     told = run_checks(replace(states, written=states.base), CHECKS)
-    by_name = {patch.name: patch for patch in ready.patches}
+    by_name = {patch.name: patch for patch in placed.ready.patches}
     return tuple(
         (who, identified(f, by_name[who], accepted) if f.is_certain else f) for who, f in told
     )

@@ -9,13 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import (
-    carry_in_place,
-    commits_below,
-    prepare,
-    refuse_broken,
-)
+from patchmgr.commands.prepared import in_place, prepare, refuse_broken
 from patchmgr.commands.published import Published, read_published, remember_published
 from patchmgr.commands.session import Session
 from patchmgr.commands.syncs import read_syncs
@@ -35,12 +29,10 @@ from patchmgr.plumbing.committing import (
     tag_object,
     write_tag,
 )
-from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.namespaces import claim
 from patchmgr.plumbing.objects import ObjectReader, object_named
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Workspace
 
 
@@ -83,7 +75,7 @@ def branch(
 ) -> Built:
     """Build the branch in the store, or put it into a clone without touching its work tree."""
     publication = publication or Publication()
-    ready = prepare(session, session.workspace.series_record(name))
+    ready = prepare(session, name)
     side, base = ready.side, ready.base
     short = branch_name or f"patchmgr/{name}"
     clone = None if repository is None else open_clone(repository)
@@ -91,13 +83,10 @@ def branch(
     names = _refs(short, tag)
     if clone is not None:
         _refuse_checked_out(clone, names[0])
-    outlook = Outlook(session)
-    with Workbench([side.store]) as bench:
-        carried, _ = carry_in_place(session, ready, bench, outlook, wishes=wishes)
+    with in_place(session, ready, wishes) as placed:
+        bench, carried = placed.bench, placed.carried
         refuse_broken(carried.outcomes)
-        below = commits_below(session, ready, bench, outlook, wishes=wishes)
-        parent = below[-1] if below else base.commit
-        commits = (*below, *write_commits(bench, parent, carried.drafts()))
+        commits = placed.commits()
         if publication.mine.is_asked:
             config = None if clone is None else clone.private
             commits = as_mine(bench, base.commit, commits, publication.mine, config)

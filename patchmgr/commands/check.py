@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from patchmgr.commands.acceptance import reasons_to_accept
-from patchmgr.commands.audit import audit_carried
-from patchmgr.commands.carrying import Carried, Wishes
-from patchmgr.commands.check_runs import run_commands
+from patchmgr.commands.audit import audit_in_place
+from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.check_runs import Wanted, run_commands
 from patchmgr.commands.checked import keep_checked
-from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Ready, carry_in_place, floor, prepare
+from patchmgr.commands.prepared import InPlace, in_place, prepare
 from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
 from patchmgr.engines.claims import broken_claims
@@ -35,9 +33,6 @@ from patchmgr.model.ports import Tree
 from patchmgr.model.settings import SeriesSettings
 from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.plumbing.diffs import importing_files
-from patchmgr.plumbing.fast_import import write_commits
-from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.workbench import Workbench
 
 _NOT_ASKED = "series.toml does not ask for it"
 _METADATA = ("pyproject.toml", "setup.cfg", "setup.py")
@@ -64,24 +59,16 @@ def check(
     `only` names the commands to run, all of them if it is empty. The result is kept.
     """
     settings = read_settings(session.workspace, name)
-    ready = prepare(session, session.workspace.series_record(name))
-    outlook = Outlook(session)
-    with Workbench([ready.side.store]) as bench:
-        carried, tree = carry_in_place(session, ready, bench, outlook, wishes=wishes)
-        accepted = reasons_to_accept(session.workspace)
-        run = _Run(ready, settings, bench, carried, tree, accepted)
-        gates = [*text_gates(run.patches, settings), *run.gates()]
-        commits: tuple[str, ...] = ()
-        parent = floor(session, ready, bench, outlook, wishes=wishes)
-        if not run.is_broken:
-            commits = write_commits(bench, parent, carried.drafts())
-        gates += run_commands(
-            session, run, commits, names=only, is_wanted=runs, is_dry_run=is_dry_run
-        )
-    head = None if run.is_broken else (commits[-1] if commits else parent)
-    checked = Checked(name, head, tuple(p.name for p in run.patches), tuple(gates))
+    with in_place(session, prepare(session, name), wishes) as placed:
+        run = _Run(session, placed, settings)
+        gates = [*text_gates(placed.patches, settings), *run.gates()]
+        commits = () if placed.is_broken else placed.commits()[len(placed.below) :]
+        wanted = Wanted(settings, only, runs, is_dry_run)
+        gates += run_commands(session, placed, commits, wanted)
+    head = None if placed.is_broken else (commits[-1] if commits else placed.base)
+    checked = Checked(name, head, tuple(p.name for p in placed.patches), tuple(gates))
     if not is_dry_run:
-        keep_checked(session, ready.record, checked, selected=wishes.selected)
+        keep_checked(session, placed.ready.record, checked, selected=wishes.selected)
     return checked
 
 
@@ -103,23 +90,9 @@ _LEFT_OUT = "series.toml leaves it out"
 class _Run(Struct, frozen=True):
     """A carried series at the gates."""
 
-    ready: Ready
+    session: Session
+    placed: InPlace
     settings: SeriesSettings
-    bench: Workbench
-    carried: Carried
-    tree: StoredTree
-    accepted: Mapping[str, str]
-
-    @property
-    def patches(self) -> tuple[Patch, ...]:
-        """Return the patches that are in."""
-        out = {o.name for o in self.carried.outcomes if o.verdict is Verdict.SKIPPED}
-        return tuple(patch for patch in self.ready.patches if patch.name not in out)
-
-    @property
-    def is_broken(self) -> bool:
-        """Say whether a patch has no commit, so that there is no branch."""
-        return any(o.verdict is Verdict.CONFLICT for o in self.carried.outcomes)
 
     def gates(self) -> list[Gate]:
         """Return the gates on the states of the branch."""
@@ -132,40 +105,42 @@ class _Run(Struct, frozen=True):
 
     def _links(self) -> Gate | None:
         """Look up the commits that headers cite; None where they cite none."""
-        cited = [(patch.name, commit) for patch in self.patches for commit in cited_commits(patch)]
-        if not cited or not self.ready.side.has_history:
+        cited = [
+            (patch.name, commit) for patch in self.placed.patches for commit in cited_commits(patch)
+        ]
+        if not cited or not self.placed.ready.side.has_history:
             return None
         problems = tuple(
             Problem("citations", f"the store has no commit {commit}", patch)
             for patch, commit in cited
-            if self.ready.side.reader.commit(commit) is None
+            if self.placed.ready.side.reader.commit(commit) is None
         )
         return gate_of("citations", len(cited), problems)
 
     def _ensures(self) -> Gate:
         problems = tuple(
             Problem("ensures", str(outcome.reason), outcome.name)
-            for outcome in self.carried.outcomes
+            for outcome in self.placed.carried.outcomes
             if outcome.verdict is Verdict.CONFLICT
         )
-        asked = [p for p in self.patches if any(f.lower() == "ensures" for f in p.fields)]
+        asked = [p for p in self.placed.patches if any(f.lower() == "ensures" for f in p.fields)]
         return gate_of("ensures", len(asked), problems)
 
     def _python(self) -> list[Gate]:
         """Return the gates `python` and `imports`."""
         versions = self.settings.python or stated_versions(self._metadata())
         modules = Modules(self._read, versions)
-        gates = PythonGates(self.tree, modules)
+        gates = PythonGates(self.placed.tree, modules)
         is_blind = False
 
         def importers(modules: Sequence[str], names: Sequence[str]) -> Sequence[str]:
             nonlocal is_blind
-            commit = self.ready.base.commit
-            found = importing_files(self.ready.side.store, commit, modules, names)
+            commit = self.placed.ready.base.commit
+            found = importing_files(self.placed.ready.side.store, commit, modules, names)
             is_blind = is_blind or found is None
             return found or ()
 
-        carried = [(o.name, o.changes or {}) for o in self.carried.outcomes if o.is_carried]
+        carried = [(o.name, o.changes or {}) for o in self.placed.carried.outcomes if o.is_carried]
         problems = tuple(gates.problems(carried, importers))
         texts = tuple(problem for problem in problems if problem.gate == "python")
         names = tuple(dict.fromkeys(problem for problem in problems if problem.gate == "imports"))
@@ -178,40 +153,40 @@ class _Run(Struct, frozen=True):
 
     def _audit(self) -> Gate:
         """Look for what the series certainly breaks on its pin."""
-        audited = audit_carried(self.carried, self.tree, self.bench, self.accepted, self.ready)
+        audited = audit_in_place(self.session, self.placed)
         problems = tuple(
             Problem("audit", f.text, patch, f.path or None, f.line or None)
             for patch, f in audited
             if f.is_certain and f.accepted is None
         )
-        return gate_of("audit", len(self.carried.changes), problems)
+        return gate_of("audit", len(self.placed.carried.changes), problems)
 
     def _metadata(self) -> list[bytes]:
-        found = (self.content(self.tree, path) for path in _METADATA)
+        found = (self.content(self.placed.tree, path) for path in _METADATA)
         return [content for content in found if content is not None]
 
     def _claims(self) -> Gate:
         claims = self.settings.claims
-        head = Overlay(self.tree)
-        for path, entry in self.carried.changes.items():
+        head = Overlay(self.placed.tree)
+        for path, entry in self.placed.carried.changes.items():
             head.set(path, entry)
         problems = broken_claims(
-            claims, lambda p: self.content(self.tree, p), lambda p: self.content(head, p)
+            claims, lambda p: self.content(self.placed.tree, p), lambda p: self.content(head, p)
         )
         return gate_of("claims", len(claims), tuple(problems))
 
     def _read(self, blob: str) -> bytes:
         """Return a content; one that the store lacks is fetched, as it is a partial clone."""
         try:
-            return self.bench.read(blob)
+            return self.placed.bench.read(blob)
         except PatchmgrError:
-            self.ready.side.try_fetch_objects({blob}, self.bench.reader)
-            return self.bench.read(blob)
+            self.placed.ready.side.try_fetch_objects({blob}, self.placed.bench.reader)
+            return self.placed.bench.read(blob)
 
     def content(self, tree: Tree, path: str) -> bytes | None:
         """Return a file's content, None where there is no such file."""
         entry = tree.entry(path)
         if entry is None or entry.mode not in FILE_MODES:
             return None
-        self.ready.side.try_fetch_objects([entry.blob], self.bench.reader)
-        return self.bench.read(entry.blob)
+        self.placed.ready.side.try_fetch_objects([entry.blob], self.placed.bench.reader)
+        return self.placed.bench.read(entry.blob)

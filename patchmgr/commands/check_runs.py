@@ -4,101 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from msgspec import Struct
 
-from patchmgr.commands.carrying import Carried
 from patchmgr.commands.checked import FOLDER, check_folder
-from patchmgr.commands.prepared import Ready
+from patchmgr.commands.prepared import InPlace
 from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.check import Gate, Problem, Standing, skipped
 from patchmgr.model.settings import CheckCommand, SeriesSettings
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.throwaway import TIMED_OUT, ThrowAway, is_program, whole_tree
-from patchmgr.plumbing.workbench import Workbench
 
 
-class Branch(Protocol):
-    """A series that is carried, with its settings."""
+class Wanted(Struct, frozen=True):
+    """Which commands of a series are to run: the named ones, or all; none unless it `runs`."""
 
-    @property
-    def ready(self) -> Ready:
-        """Return the series."""
-
-    @property
-    def settings(self) -> SeriesSettings:
-        """Return its settings."""
-
-    @property
-    def bench(self) -> Workbench:
-        """Return where its commits are."""
-
-    @property
-    def carried(self) -> Carried:
-        """Return what became of its patches."""
-
-    @property
-    def is_broken(self) -> bool:
-        """Say whether there is no branch."""
+    settings: SeriesSettings
+    names: Sequence[str]
+    runs: bool
+    is_dry_run: bool
 
 
 def run_commands(
-    session: Session,
-    branch: Branch,
-    commits: Sequence[str],
-    *,
-    names: Sequence[str],
-    is_wanted: bool,
-    is_dry_run: bool,
+    session: Session, placed: InPlace, commits: Sequence[str], wanted: Wanted
 ) -> list[Gate]:
     """Run the commands of the series in a throw-away checkout; a gate each."""
-    commands = branch.settings.commands
-    unknown = set(names) - {command.name for command in commands}
+    commands = wanted.settings.commands
+    unknown = set(wanted.names) - {command.name for command in commands}
     if unknown:
         known = ", ".join(command.name for command in commands) or "none"
         raise PatchmgrError(
             "usage", f"there is no command {min(unknown)}", (f"commands in series.toml: {known}",)
         )
     gates: dict[str, Gate] = {}
-    wanted = []
+    runs = []
     for command in commands:
-        why = _why_not(command, names, is_wanted, is_dry_run, branch.is_broken)
+        why = _why_not(command, wanted, placed.is_broken)
         if why is None:
-            wanted.append(command)
+            runs.append(command)
         else:
             gates[command.name] = skipped(command.name, why)
-    if wanted:
-        gates |= {gate.name: gate for gate in _run_all(session, branch, commits, wanted)}
+    if runs:
+        gates |= {gate.name: gate for gate in _run_all(session, placed, commits, runs)}
     return [gates[command.name] for command in commands]
 
 
-def _why_not(
-    command: CheckCommand, names: Sequence[str], wanted: bool, dry: bool, broken: bool
-) -> str | None:
+def _why_not(command: CheckCommand, wanted: Wanted, is_broken: bool) -> str | None:
     """Return why a command does not run, None where it does."""
     line = " ".join(command.run)
     missing = [name for name in command.needs if not is_program(name)]
-    if names and command.name not in names:
+    if wanted.names and command.name not in wanted.names:
         return "another command was asked for"
-    if not wanted:
+    if not wanted.runs:
         return f"runs with --run: {line}"
     if missing:
         return f"this machine has no {', '.join(missing)}"
-    if broken:
+    if is_broken:
         return "there is no branch to run it on"
-    return f"would run: {line}" if dry else None
+    return f"would run: {line}" if wanted.is_dry_run else None
 
 
 def _run_all(
-    session: Session, branch: Branch, commits: Sequence[str], commands: Sequence[CheckCommand]
+    session: Session, placed: InPlace, commits: Sequence[str], commands: Sequence[CheckCommand]
 ) -> list[Gate]:
-    ready = branch.ready
+    ready = placed.ready
     states = (ready.base.commit, *commits)
     ready.side.try_fetch_objects(whole_tree(ready.side.store, ready.base.commit))
-    carried = [o.name for o in branch.carried.outcomes if o.is_carried]
-    with ThrowAway(branch.bench.git_dir) as place:
+    carried = [o.name for o in placed.carried.outcomes if o.is_carried]
+    with ThrowAway(placed.bench.git_dir) as place:
         runner = _Runner(session, ready.record.name, place, states, carried)
         return [runner.gate(command) for command in commands]
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
-from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Ready, carry_in_place, commits_below, prepare
+from patchmgr.commands.prepared import InPlace, in_place, prepare
 from patchmgr.commands.session import Session, move_store_refs
 from patchmgr.commands.settings import read_settings, settings_path
 from patchmgr.commands.states import NOW, State, find_state, read_commits
@@ -19,9 +18,7 @@ from patchmgr.formats.series_settings import parse_settings
 from patchmgr.formats.shown import shown
 from patchmgr.model.comparison import ComparedSeries
 from patchmgr.model.snapshot import FILE_MODES
-from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Change
 
 
@@ -40,12 +37,11 @@ def diff(
     `holds` are places (`PATH` or `PATH::SYMBOL`) whose bytes in the later state `check` shall
     hold from now on: a claim each goes into the settings of the series.
     """
-    ready = prepare(session, session.workspace.series_record(name))
+    ready = prepare(session, name)
     first = find_state(session, ready, start, repository=repository)
-    outlook = Outlook(session)
-    with Workbench([ready.side.store]) as bench:
+    with ExitStack() as held:
         if end is None:
-            last = _as_it_is(session, ready, bench, outlook)
+            last = _as_it_is(held.enter_context(in_place(session, ready)))
         else:
             last = find_state(session, ready, end, repository=repository)
         patches = compare_states(first.commits, last.commits)
@@ -58,15 +54,11 @@ def diff(
     return ComparedSeries(name, *ends, patches, same, other, claims)
 
 
-def _as_it_is(session: Session, ready: Ready, bench: Workbench, outlook: Outlook) -> State:
-    carried, _ = carry_in_place(session, ready, bench, outlook, wishes=Wishes())
-    below = commits_below(session, ready, bench, outlook, wishes=Wishes())
-    parent = below[-1] if below else ready.base.commit
-    ids = (*below, *write_commits(bench, parent, carried.drafts()))
-    head = ids[-1] if ids else ready.base.commit
-    with ObjectReader(bench.git_dir) as reader:
-        commits = read_commits(bench.git_dir, reader, ids)
-    return State(NOW, bench.git_dir, head, ready.base.commit, commits)
+def _as_it_is(placed: InPlace) -> State:
+    ids, pin, place = placed.commits(), placed.ready.base.commit, placed.bench.git_dir
+    with ObjectReader(place) as reader:
+        commits = read_commits(place, reader, ids)
+    return State(NOW, place, ids[-1] if ids else pin, pin, commits)
 
 
 def _files(

@@ -9,8 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Ready, carry_in_place, floor, prepare, refuse_broken
+from patchmgr.commands.prepared import Ready, in_place, prepare, refuse_broken
 from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.exports import FORMS
@@ -121,16 +120,14 @@ class _Export(Struct, frozen=True):
             self.form.check(items, pinned)
             parcels = tuple(Parcel(item, item.patch.raw) for item in items)
             return parcels, (), self.form.files(parcels, pinned)
-        return self._carried(prepare(self.session, record))
+        return self._carried(prepare(self.session, self.name))
 
     def _carried(self, ready: Ready) -> Made:
         """Carry the series on its pin: only what applies leaves, as git would write it."""
         wishes = Wishes(self.asked.selected)
-        outlook = Outlook(self.session)
-        with Workbench([ready.side.store]) as bench:
-            carried, _ = carry_in_place(self.session, ready, bench, outlook, wishes=wishes)
+        with in_place(self.session, ready, wishes) as placed:
+            bench, carried, base = placed.bench, placed.carried, placed.base
             refuse_broken(carried.outcomes)
-            base = floor(self.session, ready, bench, outlook, wishes=wishes)
             lines, ref = ready.series_file.lines, ready.record.pin.ref
             pinned = Pinned(base, ref, lines, self.asked.package)
             outcomes = {o.name: o for o in carried.outcomes}

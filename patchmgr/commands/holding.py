@@ -7,8 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import carry_in_place, prepare
+from patchmgr.commands.prepared import in_place, prepare
 from patchmgr.commands.session import Session
 from patchmgr.commands.touched import touched_paths
 from patchmgr.engines.audit.states import Files
@@ -16,13 +15,11 @@ from patchmgr.engines.fold import Overlay
 from patchmgr.engines.ledger import Claimed, State, balance
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.check import Checked, Problem, gate_of
-from patchmgr.model.outcome import Verdict
 from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
-from patchmgr.plumbing.workbench import Workbench
 
 Read = Callable[[str], bytes]
 
@@ -32,11 +29,8 @@ def check_ledger(
 ) -> Checked:
     """Hold the files of a checkout, or of a branch in it, to the ledger of a series on its pin."""
     clone = open_clone(target)
-    ready = prepare(session, session.workspace.series_record(name))
-    with Workbench([ready.side.store]) as bench:
-        carried, tree = carry_in_place(session, ready, bench, Outlook(session), wishes=wishes)
-        out = {o.name for o in carried.outcomes if o.verdict is Verdict.SKIPPED}
-        patches = [patch for patch in ready.patches if patch.name not in out]
+    with in_place(session, prepare(session, name), wishes) as placed:
+        patches, tree, bench = placed.patches, placed.tree, placed.bench
         pin = Files(Overlay(tree), bench.read)
         claimed = [Claimed(p.name, p.diff, is_reversed=p.is_reversed) for p in patches]
         paths = touched_paths(patches)

@@ -9,7 +9,6 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.forks import Fork, read_fork
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.prepared import floor, prepare
@@ -193,19 +192,18 @@ def _check_fold(
     One that guards keep out unless a symbol is selected must apply with one of the symbols. What
     is made of a fork must become the fork's files.
     """
-    record = session.workspace.series_record(series)
-    ready = prepare(session, record)
+    ready = prepare(session, series)
     side, base = ready.side, ready.base
     lines = {line.name: line for line in order.lines}
     symbols = sorted({guard.symbol for line in order.lines for guard in line.guards})
     known = set(session.workspace.series_file(series).names())
     outlook = Outlook(session)
     with Workbench([side.store]) as bench:
-        tree = bench.tree(floor(session, ready, bench, outlook, wishes=Wishes()))
+        tree = bench.tree(floor(session, ready, bench, outlook)[0])
         entries = [tree.entry(path) for patch in patches for path in patch.paths()]
         side.try_fetch_objects({e.blob for e in entries if e is not None}, bench.reader)
         pin = End(base, tree)
-        views = outlook.views(record.upstream, side, bench, patches=patches, base=pin)
+        views = outlook.views(ready.record.upstream, side, bench, patches=patches, base=pin)
         missing = missing_on(patches, views.base, views.states) if views is not None else {}
         for name in sorted(missing.keys() - known):
             session.say(f"{name} is in the series, but not carried on its pin: {missing[name]}")

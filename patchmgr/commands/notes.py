@@ -128,7 +128,7 @@ def _chain(rows: Sequence[Row], start: str, end: str) -> list[Row]:
 
 def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
     """Rebase without writing anything but the facts."""
-    ready, memory = prepare(session, record), Memory(session.workspace)
+    ready, memory = prepare(session, record.name), Memory(session.workspace)
     target = ready.side.resolve(target.ref)
     outlook = Outlook(session)
     with Workbench([ready.side.store]) as bench, Toolbox() as tools:

@@ -97,11 +97,9 @@ def _floor(session: Session, record: SeriesRecord, pin: Resolved, bench: Workben
     """Return the commit that a series is written on: its pin, or the head of the one below."""
     if record.on is None:
         return pin.commit
-    from patchmgr.commands.carrying import Wishes
     from patchmgr.commands.prepared import floor, prepare
 
-    ready = prepare(session, record)
-    return floor(session, ready, bench, Outlook(session), wishes=Wishes())
+    return floor(session, prepare(session, record.name), bench, Outlook(session))[0]
 
 
 def _refuse_other(checkout: Checkout | None, applied: Record) -> None:

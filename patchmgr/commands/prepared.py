@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 from msgspec import Struct, field
@@ -13,12 +14,7 @@ from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
 from patchmgr.commands.decide import read_decisions
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
-from patchmgr.commands.session import (
-    Session,
-    nobody,
-    pin_of,
-    require_pin,
-)
+from patchmgr.commands.session import Session, nobody, pin_of, require_pin
 from patchmgr.commands.settings import with_confidence
 from patchmgr.commands.stacks import require_one_pin
 from patchmgr.commands.touched import needed_blobs, touched_paths
@@ -54,17 +50,17 @@ class Ready(Struct, frozen=True):
     below: Ready | None = None
 
 
-def prepare(session: Session, record: SeriesRecord) -> Ready:
+def prepare(session: Session, name: str) -> Ready:
     """Read a series, and those that it stands on, and bring its pin."""
+    record = session.workspace.series_record(name)
     side = session.side_of(record)
     base, author = require_pin(side, record.pin), nobody(side, record.pin)
     patches = session.workspace.patches(record.name)
     series_file = session.workspace.series_file(record.name)
     below = None
     if record.on is not None:
-        lower = session.workspace.series_record(record.on)
-        require_one_pin(record, lower)
-        below = prepare(session, lower)
+        require_one_pin(record, session.workspace.series_record(record.on))
+        below = prepare(session, record.on)
     return Ready(record, side, base, patches, series_file, author, below)
 
 
@@ -81,6 +77,7 @@ class Footing(Struct, frozen=True):
 
 
 Footings = dict[str, Footing]
+ANY = Wishes()
 
 
 def carry_onto(
@@ -118,7 +115,7 @@ def carry_onto(
     needed = needed_blobs(ends, touched_paths(ready.patches))
     bring(set(needed))
     bench.read_ahead(needed)
-    start = floor(session, ready, bench, outlook, wishes=replace(wishes, left_out={}))
+    start = floor(session, ready, bench, outlook, replace(wishes, left_out={}))[0]
     history = side.history(base, target)
     onto = pin_of(bench.reader, target)
     items = items_of(ready.patches, ready.series_file, wishes.selected)
@@ -168,40 +165,71 @@ def carry_onto(
     return outcome
 
 
+class InPlace(Struct, frozen=True):
+    """A series carried on its own pin, in a bench: what became of it on the files of `tree`.
+
+    `base` is the commit that it is written on: the pin, or the last of the commits `below`, which
+    are those of the series that it stands on.
+    """
+
+    ready: Ready
+    bench: Workbench
+    carried: Carried
+    tree: StoredTree
+    base: str
+    below: tuple[str, ...]
+
+    def commits(self) -> tuple[str, ...]:
+        """Write a commit a carried patch, and return all since the pin, oldest first."""
+        return (*self.below, *write_commits(self.bench, self.base, self.carried.drafts()))
+
+    @property
+    def is_broken(self) -> bool:
+        """Say whether a patch has no commit, so that there is no branch."""
+        return any(o.verdict is Verdict.CONFLICT for o in self.carried.outcomes)
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        """Return the patches that are not skipped."""
+        out = {o.name for o in self.carried.outcomes if o.verdict is Verdict.SKIPPED}
+        return tuple(patch for patch in self.ready.patches if patch.name not in out)
+
+
+@contextmanager
+def in_place(session: Session, ready: Ready, wishes: Wishes = ANY) -> Iterator[InPlace]:
+    """Carry a series in its place, in a bench of its own."""
+    with Workbench([ready.side.store]) as bench:
+        yield _carry_in_place(session, ready, bench, Outlook(session), wishes)
+
+
 def floor(
-    session: Session, ready: Ready, bench: Workbench, outlook: Outlook, *, wishes: Wishes
-) -> str:
-    """Return the commit that a series is written on: its pin, or the head of the one below."""
-    commits = commits_below(session, ready, bench, outlook, wishes=wishes)
-    return commits[-1] if commits else ready.base.commit
+    session: Session, ready: Ready, bench: Workbench, outlook: Outlook, wishes: Wishes = ANY
+) -> tuple[str, tuple[str, ...]]:
+    """Return the commit that a series is written on, and those that it stands on since the pin.
+
+    The latter are written into the bench.
+    """
+    if ready.below is None:
+        return ready.base.commit, ()
+    below = _carry_in_place(session, ready.below, bench, outlook, wishes)
+    refuse_broken(below.carried.outcomes)
+    commits = below.commits()
+    return commits[-1] if commits else ready.base.commit, commits
 
 
-def commits_below(
-    session: Session, ready: Ready, bench: Workbench, outlook: Outlook, *, wishes: Wishes
-) -> tuple[str, ...]:
-    """Write the commits that a series stands on into the bench, and return them, oldest first."""
-    below = ready.below
-    if below is None:
-        return ()
-    parents = commits_below(session, below, bench, outlook, wishes=wishes)
-    carried, _ = carry_in_place(session, below, bench, outlook, wishes=wishes)
-    refuse_broken(carried.outcomes)
-    parent = parents[-1] if parents else below.base.commit
-    return (*parents, *write_commits(bench, parent, carried.drafts()))
-
-
-def carry_in_place(
-    session: Session, ready: Ready, bench: Workbench, outlook: Outlook, *, wishes: Wishes
-) -> tuple[Carried, StoredTree]:
-    """Carry a series in its place; return that together with the files that it stands on."""
-    side, record = ready.side, ready.record
-    tree = bench.tree(ready.base.commit)
-    side.try_fetch_objects(set(needed_blobs([tree], touched_paths(ready.patches))), bench.reader)
-    if ready.below is not None:
-        tree = bench.tree(floor(session, ready, bench, outlook, wishes=wishes))
+def _carry_in_place(
+    session: Session, ready: Ready, bench: Workbench, outlook: Outlook, wishes: Wishes
+) -> InPlace:
+    pin = bench.tree(ready.base.commit)
+    ready.side.try_fetch_objects(
+        set(needed_blobs([pin], touched_paths(ready.patches))), bench.reader
+    )
+    base, below = floor(session, ready, bench, outlook, wishes)
+    tree = bench.tree(base)
+    end = End(ready.base, tree)
     carried = carry(
         bench,
-        record.name,
+        ready.record.name,
         items_of(ready.patches, ready.series_file, wishes.selected),
         tree,
         tree,
@@ -209,10 +237,10 @@ def carry_in_place(
         wishes=wishes,
         progress=session.progress,
         views=outlook.views(
-            record.upstream, side, bench, patches=ready.patches, base=End(ready.base, tree)
+            ready.record.upstream, ready.side, bench, patches=ready.patches, base=end
         ),
     )
-    return carried, tree
+    return InPlace(ready, bench, carried, tree, base, below)
 
 
 def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:

@@ -224,7 +224,7 @@ class _Run(Struct, frozen=True):
             return [self._rebase_one(name, bench, footings) for name in names]
 
     def _rebase_one(self, name: str, bench: Workbench, footings: Footings) -> SeriesOutcome:
-        ready = prepare(self.session, self.session.workspace.series_record(name))
+        ready = prepare(self.session, name)
         outcome = carry_onto(
             self.session,
             ready,

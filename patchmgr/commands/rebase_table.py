@@ -67,7 +67,7 @@ def rebase_onto_many(
     with session.writing():
         memory, found = Memory(session.workspace), dict[str, list[SeriesOutcome]]()
         for stack in stacks_of(session, whole_stacks(session, names)):
-            ready = [prepare(session, session.workspace.series_record(name)) for name in stack]
+            ready = [prepare(session, name) for name in stack]
             states = _states(session, ready[0], targets)
             with Workbench([ready[0].side.store]) as bench, Toolbox() as formatters:
                 for label, state in states.items():

@@ -6,9 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import carry_in_place, commits_below, prepare
+from patchmgr.commands.prepared import in_place, prepare
 from patchmgr.commands.published import read_published
 from patchmgr.commands.session import Session
 from patchmgr.commands.states import own_commits, published_base, trailers_of
@@ -17,10 +15,8 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
-from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.git_upstream import tags_of
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.workbench import Workbench
 
 
 class Recognised(Struct, frozen=True):
@@ -114,13 +110,8 @@ def _recognised(
 def _branch(session: Session, record: SeriesRecord) -> tuple[str, ...]:
     """Return the commits that the series gives now; none where it does not apply."""
     try:
-        ready = prepare(session, record)
-        outlook = Outlook(session)
-        with Workbench([ready.side.store]) as bench:
-            carried, _ = carry_in_place(session, ready, bench, outlook, wishes=Wishes())
-            below = commits_below(session, ready, bench, outlook, wishes=Wishes())
-            parent = below[-1] if below else ready.base.commit
-            return (*below, *write_commits(bench, parent, carried.drafts()))
+        with in_place(session, prepare(session, record.name)) as placed:
+            return placed.commits()
     except PatchmgrError:
         return ()
 

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.judging import judging, words_of
-from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import carry_in_place, floor, prepare
+from patchmgr.commands.prepared import in_place, prepare
 from patchmgr.commands.review import review
 from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
@@ -28,13 +27,10 @@ from patchmgr.plumbing.workbench import Workbench
 
 def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
     """Return the footprint of a series as it stands."""
-    ready = prepare(session, session.workspace.series_record(name))
-    patches = ready.patches
-    outlook = Outlook(session)
-    with Workbench([ready.side.store]) as bench:
-        carried, tree = carry_in_place(session, ready, bench, outlook, wishes=wishes)
+    ready = prepare(session, name)
+    with in_place(session, ready, wishes) as placed:
+        bench, carried, tree, base = placed.bench, placed.carried, placed.tree, placed.base
         draft = Draft(ready.author, b"footprint\n", carried.changes)
-        base = floor(session, ready, bench, outlook, wishes=wishes)
         head = write_commits(bench, base, [draft])[0]
         renames = {new: old for old, new in renamed_paths(bench.git_dir, base, head).items()}
         changes = _changes(bench, tree, carried.changes, renames)
@@ -45,9 +41,8 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
         with judging(judge_of(changes, words), texts, answers) as judged:
             out = [o for o in carried.outcomes if o.verdict is Verdict.SKIPPED]
             skipped = {o.name: o.reason or "" for o in out}
-            kept = [patch for patch in patches if patch.name not in skipped]
             net = numstat(bench.git_dir, base, head)
-            found = footprint(name, ready.record.pin, kept, changes, net)
+            found = footprint(name, ready.record.pin, placed.patches, changes, net)
             looked = review(
                 session,
                 ready,

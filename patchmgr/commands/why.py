@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import carry_in_place, prepare
+from patchmgr.commands.prepared import in_place, prepare
 from patchmgr.commands.session import Session
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.origins import origins
@@ -34,16 +33,14 @@ class Origin(Struct, frozen=True):
 
 def why(session: Session, name: str, path: str, line: int, *, wishes: Wishes) -> Origin:
     """Return the patch that wrote a line (from 1) of a file as the branch has it."""
-    ready = prepare(session, session.workspace.series_record(name))
-    outlook = Outlook(session)
-    with Workbench([ready.side.store]) as bench:
-        carried, tree = carry_in_place(session, ready, bench, outlook, wishes=wishes)
-        state = Overlay(tree)
+    ready = prepare(session, name)
+    with in_place(session, ready, wishes) as placed:
+        bench, state = placed.bench, Overlay(placed.tree)
         versions: list[tuple[str | None, bytes]] = [(None, _content(bench, state.entry(path)))]
         moved = _moved_from(ready.patches, path)
         if moved is not None:
             versions = [(None, _content(bench, state.entry(moved)))]
-        for outcome in carried.outcomes:
+        for outcome in placed.carried.outcomes:
             changes = outcome.changes or {}
             for changed, entry in changes.items():
                 state.set(changed, entry)
