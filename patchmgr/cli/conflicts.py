@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, open_session, say_next, show, show_pages, view_of
+from patchmgr import commands, render
+from patchmgr.cli.root import (
+    DryRun,
+    Json,
+    answer,
+    open_session,
+    say_next,
+    show,
+    show_pages,
+    view_of,
+)
 from patchmgr.errors import PatchmgrError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from patchmgr.commands.acceptance import ListedFinding
+    from patchmgr.commands.conflicts import Listed
+    from patchmgr.commands.session import Session
+    from patchmgr.model.recorded import Recorded
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id, or its beginning.")]
 
@@ -18,16 +36,15 @@ def list_(json: Json = False) -> None:
 
     Example: patchmgr conflicts list
     """
-    from patchmgr.commands.acceptance import list_findings
-    from patchmgr.commands.conflicts import list_conflicts
-    from patchmgr.render.recorded import conflicts_text, list_document
+    session = open_session()
+    listed = commands.conflicts.list_conflicts(session)
+    _show_listed(listed, commands.acceptance.list_findings(session.workspace))
 
-    session = open_session(wants_json=json)
-    listed, findings = list_conflicts(session), list_findings(session.workspace)
-    if json:
-        show(list_document(listed, findings))
-    else:
-        show(conflicts_text(listed, findings, view_of()))
+
+def _show_listed(listed: Sequence[Listed], findings: Sequence[ListedFinding]) -> None:
+    values = [render.recorded.listed_value(one) for one in listed]
+    text = render.recorded.conflicts_text(listed, findings, view_of())
+    answer("conflicts list", None, text, conflicts=values, findings=findings)
 
 
 def show_(name: Id, json: Json = False) -> None:
@@ -37,22 +54,16 @@ def show_(name: Id, json: Json = False) -> None:
 
     Example: patchmgr conflicts show 4f08e2008bf8
     """
-    from patchmgr.commands.acceptance import is_finding, list_findings
-    from patchmgr.commands.conflicts import patches_waiting, show_conflict
-    from patchmgr.engines.picking import matching_ids
-    from patchmgr.render.recorded import conflict_text, conflicts_text, list_document, show_document
-
-    session = open_session(wants_json=json)
-    if is_finding(session.workspace, name):
-        found_by_id = [f for f in list_findings(session.workspace) if matching_ids(name, (f.id,))]
-        show(list_document((), found_by_id) if json else conflicts_text((), found_by_id, view_of()))
+    session = open_session()
+    if commands.acceptance.is_finding(session.workspace, name):
+        _show_listed((), commands.acceptance.list_findings(session.workspace, name))
         return
-    found = show_conflict(session, name)
-    patches = patches_waiting(session, found[0])
+    found = commands.conflicts.show_conflict(session, name)
+    patches = commands.conflicts.patches_waiting(session, found[0])
     if json:
-        show(show_document(found, patches))
+        show(render.recorded.show_document(found, patches))
     else:
-        show_pages(conflict_text(found, patches))
+        show_pages(render.recorded.conflict_text(found, patches))
 
 
 def resolve(
@@ -67,16 +78,18 @@ def resolve(
 
     Example: patchmgr conflicts resolve 4f08e2008bf8 resolved.py
     """
-    from patchmgr.commands.conflicts import resolve_conflict
-    from patchmgr.render.recorded import solved_document, solved_text
+    session = open_session()
+    solved = commands.conflicts.resolve_conflict(session, name, file.absolute(), is_dry_run=dry_run)
+    _tell_solved("resolve", session, solved, is_dry_run=dry_run)
 
-    session = open_session(wants_json=json)
-    solved = resolve_conflict(session, name, file.absolute(), is_dry_run=dry_run)
-    if json:
-        show(solved_document("conflicts resolve", solved, is_dry_run=dry_run))
-    else:
-        show(solved_text(solved, is_dry_run=dry_run))
-        say_next(session)
+
+def _tell_solved(
+    verb: str, session: Session, solved: Sequence[Recorded], *, is_dry_run: bool
+) -> None:
+    values = [render.recorded.whole_value(one) for one in solved]
+    text = render.recorded.solved_text(solved, is_dry_run=is_dry_run)
+    answer(f"conflicts {verb}", None, text, dry_run=is_dry_run, recorded=values)
+    say_next(session)
 
 
 def accept(
@@ -101,36 +114,23 @@ def accept(
 
     Example: patchmgr conflicts accept 91c0d2aa37e5 --because "the name is set by exec"
     """
-    from patchmgr.commands.acceptance import accept_finding, is_finding
-    from patchmgr.commands.conflicts import SIDES, accept_side
-    from patchmgr.render.recorded import (
-        accepted_document,
-        accepted_text,
-        solved_document,
-        solved_text,
-    )
-
-    session = open_session(wants_json=json)
-    if is_finding(session.workspace, name) or because:
+    session = open_session()
+    if commands.acceptance.is_finding(session.workspace, name) or because:
         if side is not None:
             raise PatchmgrError("usage", "a conflict without a text has no sides")
-        accepted = accept_finding(session, name, because=because, is_dry_run=dry_run)
-        if json:
-            show(accepted_document(accepted, is_dry_run=dry_run))
-        else:
-            show(accepted_text(accepted, is_dry_run=dry_run))
-            say_next(session)
+        accepted = commands.acceptance.accept_finding(
+            session, name, because=because, is_dry_run=dry_run
+        )
+        text = render.recorded.accepted_text(accepted, is_dry_run=dry_run)
+        answer("conflicts accept", None, text, dry_run=dry_run, accepted=accepted)
+        say_next(session)
         return
-    if side not in SIDES:
+    if side not in commands.conflicts.SIDES:
         hint = f"patchmgr conflicts accept {name} ours    (or theirs, the patch's)"
         problem = "name the side to take" if side is None else f"there is no side {side}"
         raise PatchmgrError("usage", f"{problem}: ours or theirs", (hint,))
-    solved = accept_side(session, name, side, is_dry_run=dry_run)
-    if json:
-        show(solved_document("conflicts accept", solved, is_dry_run=dry_run))
-    else:
-        show(solved_text(solved, is_dry_run=dry_run))
-        say_next(session)
+    solved = commands.conflicts.accept_side(session, name, side, is_dry_run=dry_run)
+    _tell_solved("accept", session, solved, is_dry_run=dry_run)
 
 
 def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
@@ -138,15 +138,14 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
 
     Example: patchmgr conflicts forget 4f08e2008bf8
     """
-    from patchmgr.commands.acceptance import forget_finding, is_finding
-    from patchmgr.commands.conflicts import forget_conflict
-    from patchmgr.render.recorded import forgotten_document, forgotten_text
-
-    session = open_session(wants_json=json)
-    run = forget_finding if is_finding(session.workspace, name) else forget_conflict
+    session = open_session()
+    is_finding = commands.acceptance.is_finding(session.workspace, name)
+    run = commands.conflicts.forget_conflict
+    if is_finding:
+        run = commands.acceptance.forget_finding
     names = run(session, name, is_dry_run=dry_run)
-    render = forgotten_document if json else forgotten_text
-    show(render(names, is_dry_run=dry_run))
+    text = render.recorded.forgotten_text(names, is_dry_run=dry_run)
+    answer("conflicts forget", None, text, dry_run=dry_run, forgotten=names)
 
 
 def learn(
@@ -166,10 +165,8 @@ def learn(
 
     Example: patchmgr conflicts learn --git ~/src/vllm main..fork --was fork@{1}
     """
-    from patchmgr.commands.learn import learn_from
-    from patchmgr.render.recorded import learned_document, learned_text
-
-    session = open_session(wants_json=json)
-    learned = learn_from(session, git.absolute(), merge, was=was, is_dry_run=dry_run)
-    render = learned_document if json else learned_text
-    show(render(learned, is_dry_run=dry_run))
+    session = open_session()
+    learned = commands.learn.learn_from(session, git.absolute(), merge, was=was, is_dry_run=dry_run)
+    text = render.recorded.learned_text(learned, is_dry_run=dry_run)
+    files = render.recorded.learned_value(learned)
+    answer("conflicts learn", None, text, dry_run=dry_run, merges=learned.merges, files=files)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from patchmgr import commands, render
 from patchmgr.cli.pushing import MaybePatch, OfSeries, To
-from patchmgr.cli.root import DryRun, Json, open_at, show, show_diff
+from patchmgr.cli.root import DryRun, Json, answer, open_desk, show, show_diff
 from patchmgr.errors import PatchmgrError
-
-if TYPE_CHECKING:
-    from patchmgr.commands.arranging import Arranged
-    from patchmgr.commands.heading import Headed
 
 Patch = Annotated[str, typer.Argument(help="A name, the start of one, or a number.")]
 
@@ -38,8 +35,6 @@ def edit(
 
     Example: patchmgr edit fix-allow-list --field Forwarded=no
     """
-    from patchmgr.commands.heading import edit as do
-    from patchmgr.commands.pushing import Asked
     from patchmgr.formats.header_edits import HeaderEdit
     from patchmgr.formats.mail_text import parse_person
 
@@ -47,10 +42,10 @@ def edit(
     if author is not None and person is None:
         raise PatchmgrError("usage", "--author is written as: Name <name@example.org>")
     fields = tuple(_field(text) for text in field)
-    session, target = open_at(to, wants_json=json)
+    session, asked = open_desk(to, series, is_dry_run=dry_run)
     wanted = HeaderEdit(subject, message, person, fields)
-    done = do(session, patch, wanted, Asked(target, series, is_dry_run=dry_run))
-    _tell_headed(done, "edit", is_dry_run=dry_run, json=json)
+    done = commands.heading.edit(session, patch, wanted, asked)
+    answer("edit", done, render.authoring.headed_text(done))
 
 
 def _field(text: str) -> tuple[str, str]:
@@ -72,22 +67,9 @@ def rename(
 
     Example: patchmgr rename fix-allow-list clamp-allow-list
     """
-    from patchmgr.commands.heading import rename as do
-    from patchmgr.commands.pushing import Asked
-
-    session, target = open_at(to, wants_json=json)
-    asked = Asked(target, series, is_dry_run=dry_run)
-    done = do(session, None if new is None else patch, new or patch, asked)
-    _tell_headed(done, "rename", is_dry_run=dry_run, json=json)
-
-
-def _tell_headed(done: Headed, command: str, *, is_dry_run: bool, json: bool) -> None:
-    from patchmgr.render.authoring import headed_document, headed_text
-
-    if json:
-        show(headed_document(done, command, is_dry_run=is_dry_run))
-    else:
-        show(headed_text(done, is_dry_run=is_dry_run))
+    session, asked = open_desk(to, series, is_dry_run=dry_run)
+    done = commands.heading.rename(session, None if new is None else patch, new or patch, asked)
+    answer("rename", done, render.authoring.headed_text(done))
 
 
 def drop(
@@ -103,12 +85,9 @@ def drop(
 
     Example: patchmgr drop fix-allow-list
     """
-    from patchmgr.commands.arranging import drop as do
-    from patchmgr.commands.pushing import Asked
-
-    session, target = open_at(to, wants_json=json)
-    done = do(session, patches, Asked(target, series, is_dry_run=dry_run))
-    _tell_arranged(done, "drop", is_dry_run=dry_run, json=json)
+    session, asked = open_desk(to, series, is_dry_run=dry_run)
+    done = commands.arranging.drop(session, patches, asked)
+    answer("drop", done, render.authoring.arranged_text(done))
 
 
 def move(
@@ -130,23 +109,17 @@ def move(
 
     Example: patchmgr move fix-allow-list --before 1
     """
-    from patchmgr.commands.arranging import move as do
-    from patchmgr.commands.pushing import Asked
-
-    session, target = open_at(to, wants_json=json)
+    session, asked = open_desk(to, series, is_dry_run=dry_run)
     if into is not None:
         if before is not None or after is not None:
             raise PatchmgrError("usage", "--into goes without --before and --after")
-        from patchmgr.commands.crossing import cross
-        from patchmgr.render.authoring import crossed_document, crossed_text
-
-        crossed = cross(session, patch, series=series, into=into, is_dry_run=dry_run)
-        document = crossed_document(crossed, is_dry_run=dry_run)
-        show(document if json else crossed_text(crossed, is_dry_run=dry_run))
+        crossed = commands.crossing.cross(
+            session, patch, series=series, into=into, is_dry_run=dry_run
+        )
+        answer("move", crossed, render.authoring.crossed_text(crossed))
         return
-    asked = Asked(target, series, is_dry_run=dry_run)
-    done = do(session, patch, asked, before=before, after=after)
-    _tell_arranged(done, "move", is_dry_run=dry_run, json=json)
+    done = commands.arranging.move(session, patch, asked, before=before, after=after)
+    answer("move", done, render.authoring.arranged_text(done))
 
 
 def fold(
@@ -173,22 +146,18 @@ def fold(
 
     Example: patchmgr fold fix-typo --into fix-allow-list
     """
-    from patchmgr.commands import arranging
-    from patchmgr.commands.pushing import Asked
-
-    session, target = open_at(to, wants_json=json)
-    asked = Asked(target, series, is_dry_run=dry_run)
+    session, asked = open_desk(to, series, is_dry_run=dry_run)
     if diff is None:
-        done = arranging.fold(session, patches or [], asked, into=into)
+        done = commands.arranging.fold(session, patches or [], asked, into=into)
     elif patches:
         raise PatchmgrError("usage", "name patches, or a diff with --diff")
     else:
         is_stdin = str(diff) == "-"
-        raw = sys.stdin.buffer.read() if is_stdin else arranging.read_diff(diff)
-        done = arranging.fold_diff(
+        raw = sys.stdin.buffer.read() if is_stdin else commands.arranging.read_diff(diff)
+        done = commands.arranging.fold_diff(
             session, raw, asked, into=into, strip=strip, cwd=Path.cwd()
         )  # fmt: skip
-    _tell_arranged(done, "fold", is_dry_run=dry_run, json=json)
+    answer("fold", done, render.authoring.arranged_text(done))
 
 
 def split(
@@ -216,25 +185,14 @@ def split(
 
     Example: patchmgr split fix-allow-list landed --absorbed upstream/main
     """
-    from patchmgr.commands.pushing import Asked
-    from patchmgr.commands.splitting import Part, absorbed_hunks
-    from patchmgr.commands.splitting import split as do
-
-    session, target = open_at(to, wants_json=json)
-    asked = Asked(target, series, is_dry_run=dry_run)
-    landed = absorbed_hunks(session, patch, asked, absorbed) if absorbed else frozenset()
-    part = Part(tuple(file), tuple(hunk), landed)
-    done = do(session, patch, new, asked, part=part, subject=subject, message=message)
-    _tell_arranged(done, "split", is_dry_run=dry_run, json=json)
-
-
-def _tell_arranged(done: Arranged, command: str, *, is_dry_run: bool, json: bool) -> None:
-    from patchmgr.render.authoring import arranged_document, arranged_text
-
-    if json:
-        show(arranged_document(done, command, is_dry_run=is_dry_run))
-    else:
-        show(arranged_text(done, is_dry_run=is_dry_run))
+    session, asked = open_desk(to, series, is_dry_run=dry_run)
+    part = commands.splitting.Part(tuple(file), tuple(hunk))
+    if absorbed:
+        part = commands.splitting.with_absorbed(session, patch, asked, part, absorbed)
+    done = commands.splitting.split(
+        session, patch, new, asked, part=part, subject=subject, message=message
+    )
+    answer("split", done, render.authoring.arranged_text(done))
 
 
 def show_(
@@ -249,16 +207,14 @@ def show_(
 
     Example: patchmgr show fix-allow-list --header
     """
-    from patchmgr.commands.listing import shown_edits, shown_patch
-    from patchmgr.render.authoring import edits_text, patch_document
-
-    session, target = open_at(to, wants_json=json)
+    session, asked = open_desk(to, series)
     if edits:
-        found, files = shown_edits(session, patch, target, series)
-        show(patch_document(found, files) if json else edits_text(found, files))
+        found, files = commands.listing.shown_edits(session, patch, asked)
+        text = render.authoring.edits_text(found, files)
+        show(render.authoring.patch_document(found, files) if json else text)
         return
-    found = shown_patch(session, patch, target, series)
+    found = commands.listing.shown_patch(session, patch, asked)
     if json:
-        show(patch_document(found))
+        show(render.authoring.patch_document(found))
         return
     show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))

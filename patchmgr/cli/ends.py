@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from patchmgr import __version__
+from patchmgr import __version__, render
 from patchmgr.cli.root import Given, say, show
 from patchmgr.errors import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, PatchmgrError
 
@@ -52,16 +52,12 @@ def _close() -> None:
 
 def _fail(error: PatchmgrError) -> int:
     if Given.wants_json:
-        from patchmgr.render.machine import error_document
-
-        show(error_document(error))
+        show(render.machine.error_document(error))
         return error.exit_code
-    from patchmgr.render.clean import clean
-
-    say(f"patchmgr: {clean(error.message)}")
+    say(f"patchmgr: {render.clean.clean(error.message)}")
     page = (f"{Given.line} --help",) if error.kind == "usage" else ()
     for hint in error.hints or page:
-        say(f"  hint: {clean(hint)}")
+        say(f"  hint: {render.clean.clean(hint)}")
     return error.exit_code
 
 

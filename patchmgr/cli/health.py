@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, look_for_session, show
+from patchmgr import commands, render
+from patchmgr.cli.root import DryRun, Json, end_if, look_for_session, show
 from patchmgr.errors import EXIT_FINDINGS
 
 
@@ -22,16 +23,13 @@ def doctor(
 
     Example: patchmgr doctor --repair --prune --dry-run
     """
-    from patchmgr.commands.doctor import Asked, Health, examine
-    from patchmgr.render.doctor import doctor_document, doctor_text
     from patchmgr.terminal import wants_colour
 
-    session = look_for_session(wants_json=json)
-    found = examine(session, Asked(repair, prune, dry_run))
-    is_sound = not any(one.health is Health.BROKEN for one in found)
+    session = look_for_session()
+    found = commands.doctor.examine(session, commands.doctor.Asked(repair, prune, dry_run))
+    is_sound = not any(one.health is commands.doctor.Health.BROKEN for one in found)
     if json:
-        show(doctor_document(found, is_sound=is_sound, is_dry_run=dry_run))
+        show(render.doctor.doctor_document(found, is_sound=is_sound, is_dry_run=dry_run))
     else:
-        show(doctor_text(found, colour=wants_colour()))
-    if not is_sound:
-        raise typer.Exit(EXIT_FINDINGS)
+        show(render.doctor.doctor_text(found, colour=wants_colour()))
+    end_if(not is_sound, EXIT_FINDINGS)

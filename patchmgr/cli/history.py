@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from patchmgr import commands, render
 from patchmgr.cli.pushing import OfSeries
-from patchmgr.cli.root import DryRun, Json, open_at, open_session, show
+from patchmgr.cli.root import DryRun, Json, answer, open_desk, open_series, show
 from patchmgr.errors import PatchmgrError
 
 Count = Annotated[int, typer.Option("-n", metavar="N", min=1, help="How many.")]
@@ -24,19 +25,16 @@ def log(
 
     Example: patchmgr log
     """
-    from patchmgr.commands.history import read_log
-    from patchmgr.render.history import log_document, log_text, operation_text
-
-    session, _ = open_at(None, wants_json=json)
-    found = read_log(session)
+    session, _ = open_desk(None, None)
+    found = commands.history.read_log(session)
     if number is not None:
         found = found.only(number)
     if json:
-        show(log_document(found))
+        show(render.history.log_document(found))
     elif number is not None:
-        show(operation_text(found.operations[0]))
+        show(render.history.operation_text(found.operations[0]))
     else:
-        show(log_text(found, most=most))
+        show(render.history.log_text(found, most=most))
 
 
 def undo(
@@ -52,15 +50,10 @@ def undo(
 
     Example: patchmgr undo
     """
-    from patchmgr.commands.history import undo as do
-    from patchmgr.render.history import turn_document, turn_text
-
-    session, _ = open_at(None, wants_json=json)
-    done = do(session, count=count, to=to, is_dry_run=dry_run)
-    if json:
-        show(turn_document(done, "undo", is_dry_run=dry_run))
-    else:
-        show(turn_text(done, is_dry_run=dry_run))
+    session, _ = open_desk(None, None)
+    done = commands.history.undo(session, count=count, to=to, is_dry_run=dry_run)
+    text = render.history.turn_text(done, is_dry_run=dry_run)
+    answer("undo", None, text, **render.history.turn_value(done, is_dry_run=dry_run))
 
 
 def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
@@ -68,15 +61,10 @@ def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
 
     Example: patchmgr redo
     """
-    from patchmgr.commands.history import redo as do
-    from patchmgr.render.history import turn_document, turn_text
-
-    session, _ = open_at(None, wants_json=json)
-    done = do(session, count=count, is_dry_run=dry_run)
-    if json:
-        show(turn_document(done, "redo", is_dry_run=dry_run))
-    else:
-        show(turn_text(done, is_dry_run=dry_run))
+    session, _ = open_desk(None, None)
+    done = commands.history.redo(session, count=count, is_dry_run=dry_run)
+    text = render.history.turn_text(done, is_dry_run=dry_run)
+    answer("redo", None, text, **render.history.turn_value(done, is_dry_run=dry_run))
 
 
 def guard(
@@ -94,16 +82,13 @@ def guard(
 
     Example: patchmgr series guard fix-allow-list +sm120
     """
-    from patchmgr.commands.guarding import list_guards, set_guards
-    from patchmgr.commands.targets import only_series
-    from patchmgr.render.authoring import guards_document, guards_text
-
-    session = open_session(wants_json=json)
-    name = only_series(session, [series] if series else [])
+    session, name = open_series(series)
     if patch is None:
-        found = list_guards(session, name)
+        found = commands.guarding.list_guards(session, name)
     elif bool(guards) == none:
         raise PatchmgrError("usage", "name guards as +sym or -sym, or say --none")
     else:
-        found = set_guards(session, name, patch, guards or (), is_dry_run=dry_run)
-    show(guards_document(found, is_dry_run=dry_run) if json else guards_text(found))
+        found = commands.guarding.set_guards(session, name, patch, guards or (), is_dry_run=dry_run)
+    values = render.authoring.guards_value(found)
+    text = render.authoring.guards_text(found)
+    answer("series guard", None, text, dry_run=dry_run, series=found.series, patches=values)

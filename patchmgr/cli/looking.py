@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from patchmgr import commands, render
 from patchmgr.cli.pushing import MaybePatch, OfSeries, To
-from patchmgr.cli.root import Json, open_at, show, show_diff
+from patchmgr.cli.root import Json, answer, open_desk, show_diff
 
 
 def files(
@@ -22,12 +23,9 @@ def files(
 
     Example: patchmgr files fix-allow-list
     """
-    from patchmgr.commands.looking import files_of
-    from patchmgr.render.looking import files_document, files_text
-
-    session, target = open_at(to, wants_json=json)
-    found = files_of(session, patch, target, series)
-    show(files_document(found) if json else files_text(found))
+    session, asked = open_desk(to, series)
+    found = commands.looking.files_of(session, patch, asked)
+    answer("files", found, render.looking.files_text(found))
 
 
 def changes(
@@ -55,14 +53,10 @@ def changes(
 
     Example: patchmgr changes --since fix-allow-list src
     """
-    from patchmgr.commands.looking import Reach
-    from patchmgr.commands.looking import changes as look
-    from patchmgr.render.looking import changes_document
-
-    session, target = open_at(to, wants_json=json)
-    reach = Reach(since, until, reverse)
-    diff = look(session, paths or (), target, series, reach=reach, cwd=Path.cwd())
+    session, asked = open_desk(to, series)
+    reach = commands.looking.Reach(since, until, reverse)
+    diff = commands.looking.changes(session, paths or (), asked, reach=reach, cwd=Path.cwd())
     if json:
-        show(changes_document(diff))
-        return
-    show_diff(b"", diff)
+        answer("changes", None, "", diff=diff.decode("utf-8", "backslashreplace"))
+    else:
+        show_diff(b"", diff)

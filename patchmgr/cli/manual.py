@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from patchmgr import __version__
-from patchmgr.cli.root import Json, say, show
+from patchmgr import __version__, commands, render
+from patchmgr.cli.root import Json, answer, say, show
 from patchmgr.errors import PatchmgrError
 
 if TYPE_CHECKING:
@@ -40,20 +40,20 @@ def help_(
             raise PatchmgrError("usage", "--man writes all pages: leave the topic out")
         _write_manual(_root(), man)
         return
-    from patchmgr.commands.manual import find_topic, topics
-    from patchmgr.render.manual import topic_document, topic_text, topics_document, topics_text
-
     if not topic:
-        show(topics_document(topics()) if json else topics_text(topics()))
+        every = commands.manual.topics()
+        values = [{"name": one.name, "about": one.about} for one in every]
+        answer("help", None, render.manual.topics_text(every), topics=values)
         return
-    commands = {" ".join(words[1:]): (command, words) for command, words in _walk(_root())}
-    found = find_topic(" ".join(topic), sorted(commands))
+    known = {" ".join(words[1:]): (command, words) for command, words in _walk(_root())}
+    found = commands.manual.find_topic(" ".join(topic), sorted(known))
     if found is not None:
-        show(topic_document(found) if json else topic_text(found))
+        value = {"name": found.name, "about": found.about, "text": found.text}
+        answer("help", None, render.manual.topic_text(found), topic=value)
         return
     if json:
         raise PatchmgrError("usage", "--json is for topics: a command has --help")
-    command, words = commands[" ".join(topic)]
+    command, words = known[" ".join(topic)]
     with type(context)(command, info_name=" ".join(words[1:]), parent=context.find_root()) as below:
         show(command.get_help(below) + "\n")
 
@@ -66,16 +66,17 @@ def _root() -> Any:
 
 
 def _write_manual(root: Any, folder: Path) -> None:
-    from patchmgr.commands.manual import OURS, page_date, topics, write_pages
-    from patchmgr.render.manual import Manual
-
-    manual = Manual(__version__, page_date(), first_line=OURS.decode())
-    pages = {f"patchmgr-{topic.name}.7": manual.topic_page(topic) for topic in topics()}
-    pages["patchmgr.1"] = manual.main_page(page_of(root, ("patchmgr",)), topics())
+    manual = render.manual.Manual(
+        __version__, commands.manual.page_date(), first_line=commands.manual.OURS.decode()
+    )
+    pages = {
+        f"patchmgr-{topic.name}.7": manual.topic_page(topic) for topic in commands.manual.topics()
+    }
+    pages["patchmgr.1"] = manual.main_page(page_of(root, ("patchmgr",)), commands.manual.topics())
     for command, words in _walk(root):
         page = page_of(command, words)
         pages[f"{page.name}.1"] = manual.command_page(page)
-    write_pages(folder, pages)
+    commands.manual.write_pages(folder, pages)
     say(f"Wrote {len(pages)} pages into {folder}")
 
 

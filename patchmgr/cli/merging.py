@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr.cli.root import Confidence, DryRun, Given, Json, open_session, say, show
+from patchmgr import commands, render
+from patchmgr.cli.root import (
+    Confidence,
+    DryRun,
+    Given,
+    Json,
+    answer,
+    end_if,
+    open_session,
+    say,
+    show,
+)
 from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
 
 if TYPE_CHECKING:
@@ -44,14 +55,9 @@ def merge_file(
 
     Example: patchmgr merge-file base.py ours.py theirs.py --path pkg/mod.py -o merged.py
     """
-    from patchmgr.commands.merge_file import merge_file as merge
-    from patchmgr.commands.merge_file import write_merged
-    from patchmgr.render.merging import merged_document, merged_lines
-
-    Given.wants_json = json
     if json and output is None:
         raise PatchmgrError("usage", "--json needs -o OUT: stdout is for one of the two")
-    merged = merge(
+    merged = commands.merge_file.merge_file(
         (base, ours, theirs),
         path,
         upstream=upstream,
@@ -59,12 +65,12 @@ def merge_file(
         confidence=confidence,
         suggests=json,
     )
-    for line in merged_lines(merged):
+    for line in render.merging.merged_lines(merged):
         say(line)
-    if json:
-        show(merged_document(merged, is_dry_run=dry_run))
+    value = render.merging.merged_value(merged)
+    answer("merge-file", None, "", dry_run=dry_run, **value)
     if output is not None and not dry_run:
-        write_merged(merged, output)
+        commands.merge_file.write_merged(merged, output)
     elif output is None and not dry_run:
         sys.stdout.buffer.write(merged.content)
         sys.stdout.flush()
@@ -72,16 +78,13 @@ def merge_file(
 
 
 def _end(merged: MergedFile, code: int = EXIT_CONFLICTS) -> None:
-    if not merged.is_solved:
-        raise typer.Exit(code)
+    end_if(not merged.is_solved, code)
 
 
 def _workspace() -> Workspace | None:
-    from patchmgr.commands.merge_file import near_workspace
-
     named = Given.folder or os.environ.get("PATCHMGR_WORKSPACE")
     start = Path(named) if named else Path.cwd()
-    return near_workspace(start.absolute(), is_named=bool(named))
+    return commands.merge_file.near_workspace(start.absolute(), is_named=bool(named))
 
 
 def driver_install(
@@ -101,17 +104,14 @@ def driver_install(
 
     Example: patchmgr merge-driver install --git ~/src/vllm
     """
-    from patchmgr.commands.merge_driver import install_driver
-    from patchmgr.render.merging import installation_text
-
-    change = install_driver(
+    change = commands.merge_driver.install_driver(
         repository.absolute(),
         patterns=patterns,
         upstream=upstream,
         workspace=_workspace(),
         is_dry_run=dry_run,
     )
-    show(installation_text(change, is_dry_run=dry_run))
+    show(render.merging.installation_text(change, is_dry_run=dry_run))
 
 
 def driver_uninstall(repository: Repository = Path(), dry_run: DryRun = False) -> None:
@@ -119,11 +119,8 @@ def driver_uninstall(repository: Repository = Path(), dry_run: DryRun = False) -
 
     Example: patchmgr merge-driver uninstall --git ~/src/vllm
     """
-    from patchmgr.commands.merge_driver import uninstall_driver
-    from patchmgr.render.merging import installation_text
-
-    change = uninstall_driver(repository.absolute(), is_dry_run=dry_run)
-    show(installation_text(change, is_dry_run=dry_run))
+    change = commands.merge_driver.uninstall_driver(repository.absolute(), is_dry_run=dry_run)
+    show(render.merging.installation_text(change, is_dry_run=dry_run))
 
 
 def driver_run(
@@ -137,24 +134,22 @@ def driver_run(
 
     Example: patchmgr merge-driver run %O %A %B %P
     """
-    from patchmgr.commands.merge_file import drive
-    from patchmgr.render.clean import clean
-    from patchmgr.render.merging import merged_lines
-
     sides = (base, ours, theirs)
     try:
         workspace = _workspace()
     except PatchmgrError as fault:
         workspace = None
-        say(f"warning: {clean(fault.message)}")
+        say(f"warning: {render.clean.clean(fault.message)}")
     try:
-        merged, problem = drive(sides, path, upstream=upstream, workspace=workspace)
+        merged, problem = commands.merge_file.drive(
+            sides, path, upstream=upstream, workspace=workspace
+        )
     except PatchmgrError as fault:
-        say(f"patchmgr: {clean(fault.message)}")
+        say(f"patchmgr: {render.clean.clean(fault.message)}")
         raise typer.Exit(_NO_MERGE) from fault
     if problem is not None:
-        say(f"warning: recorded resolutions are not used: {clean(problem)}")
-    for line in merged_lines(merged):
+        say(f"warning: recorded resolutions are not used: {render.clean.clean(problem)}")
+    for line in render.merging.merged_lines(merged):
         say(line)
     _end(merged, 1)
 
@@ -173,12 +168,8 @@ def mergetool(
 
     Example: patchmgr mergetool --tool vimdiff
     """
-    from patchmgr.commands.mergetool import run_mergetool
-    from patchmgr.render.merging import tool_lines
-
     session = open_session()
-    result = run_mergetool(session, names or (), tool=tool, is_dry_run=dry_run)
-    for line in tool_lines(result, is_dry_run=dry_run):
+    result = commands.mergetool.run_mergetool(session, names or (), tool=tool, is_dry_run=dry_run)
+    for line in render.merging.tool_lines(result, is_dry_run=dry_run):
         say(line)
-    if result.left and not dry_run:
-        raise typer.Exit(EXIT_CONFLICTS)
+    end_if(result.left and not dry_run, EXIT_CONFLICTS)

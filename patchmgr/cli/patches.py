@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, MaybeName, Select, open_session, show, view_of
+from patchmgr import commands, render
+from patchmgr.cli.root import DryRun, Json, MaybeName, Select, open_series, show, view_of
 from patchmgr.errors import PatchmgrError
 
 Linearize = Annotated[
@@ -59,14 +60,11 @@ def import_(
 
     Example: patchmgr import debian/patches --series vllm
     """
-    from patchmgr.commands.apply import only_series
-    from patchmgr.commands.imports import Sources, import_patches
-    from patchmgr.render.listings import imported_document, imported_text
-
-    session = open_session(wants_json=json)
-    named = only_series(session, [series] if series else [])
+    session, named = open_series(series)
     given = sources or []
-    wanted = Sources([Path(source) for source in given], strip=strip, is_reversed=reverse)
+    wanted = commands.imports.Sources(
+        [Path(source) for source in given], strip=strip, is_reversed=reverse
+    )
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
     if form is not None and (git is None or reverse):
         raise PatchmgrError("usage", f"--{form} goes with --git REPO A..B, and without --reverse")
@@ -74,12 +72,12 @@ def import_(
         if strip is not None:
             raise PatchmgrError("usage", "-p is for files and folders")
         range_, stack = _range(git, stgit, given), _stack(stgit, given)
-        wanted = Sources(git=range_, stack=stack, is_reversed=reverse, merges=form)
-    imported = import_patches(session, wanted, series=named, is_dry_run=dry_run)
+        wanted = commands.imports.Sources(git=range_, stack=stack, is_reversed=reverse, merges=form)
+    imported = commands.imports.import_patches(session, wanted, series=named, is_dry_run=dry_run)
     if json:
-        show(imported_document(imported, named, dry_run))
+        show(render.listings.imported_document(imported, named, dry_run))
     else:
-        show(imported_text(imported, named, dry_run, view_of()))
+        show(render.listings.imported_text(imported, named, dry_run, view_of()))
 
 
 def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
@@ -141,19 +139,14 @@ def export_(
 
     Example: patchmgr export vllm --as gbp --out debian/patches
     """
-    from patchmgr.commands.apply import only_series
-    from patchmgr.commands.exports import Asked, export
-    from patchmgr.render.exports import exported_document, exported_text
-
-    session = open_session(wants_json=json)
-    named = only_series(session, [name] if name else [])
+    session, named = open_series(name)
     if out is None:
         raise PatchmgrError("usage", "say where to with --out PATH")
     if npm is not None and form != "patch-package":
         raise PatchmgrError("usage", "--npm goes with --as patch-package")
-    asked = Asked(form, _place(out), frozenset(select), npm, force, dry_run)
-    done = export(session, named, asked)
-    show(exported_document(done) if json else exported_text(done))
+    asked = commands.exports.Asked(form, _place(out), frozenset(select), npm, force, dry_run)
+    done = commands.exports.export(session, named, asked)
+    show(render.exports.exported_document(done) if json else render.exports.exported_text(done))
 
 
 def _place(out: Path) -> Path:

@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from patchmgr import commands, render
 from patchmgr.cli.root import (
     DryRun,
-    Given,
     Json,
     MaybeName,
     Names,
     Quiet,
     Select,
     Verbose,
+    answer,
+    end_if,
+    open_all_series,
+    open_series,
     open_session,
     say,
     show,
@@ -66,65 +70,42 @@ def check(
 
     Example: patchmgr check vllm --ledger --to ../checkout
     """
-    from patchmgr.commands.carrying import Wishes
-    from patchmgr.commands.check import check as hold
-    from patchmgr.commands.consistency import check_workspace
-    from patchmgr.render.checks import checked_document
-
     view = view_of(verbose=verbose, quiet=quiet)
-    session = open_session(wants_json=json)
+    session, chosen = open_all_series(names)
+    wishes = commands.carrying.Wishes(frozenset(select))
     results: Sequence[Checked]
     if workspace:
         if names or run or command or ledger:
             raise PatchmgrError("usage", "--workspace stands alone")
-        results = check_workspace(session)
+        results = commands.consistency.check_workspace(session)
     elif ledger:
-        from patchmgr.commands.holding import check_ledger
-
-        chosen = names or sorted(session.workspace.lock().series)
-        wishes = Wishes(frozenset(select))
-        results = [check_ledger(session, name, to, branch=branch, wishes=wishes) for name in chosen]
+        hold = commands.holding.check_ledger
+        results = [hold(session, name, to, branch=branch, wishes=wishes) for name in chosen]
     elif branch is not None or to != Path():
         raise PatchmgrError("usage", "--to and --branch go with --ledger")
     else:
-        chosen = names or sorted(session.workspace.lock().series)
-        wishes = Wishes(frozenset(select))
-        results = [
-            hold(
-                session,
-                name,
-                wishes=wishes,
-                runs=run or bool(command),
-                only=command,
-                is_dry_run=dry_run,
-            )
-            for name in chosen
-        ]
+        how = commands.check.How(run or bool(command), command, dry_run)
+        results = [commands.check.check(session, name, how, wishes=wishes) for name in chosen]
     if junit is not None and not dry_run:
         _write_junit(junit, results)
     if json:
-        show(checked_document(results, is_dry_run=dry_run))
+        show(render.checks.checked_document(results, is_dry_run=dry_run))
     else:
         _show_checked(results, view)
-    if not all(checked.is_sound for checked in results):
-        raise typer.Exit(EXIT_FINDINGS)
+    end_if(not all(checked.is_sound for checked in results), EXIT_FINDINGS)
 
 
 def _write_junit(path: Path, results: Sequence[Checked]) -> None:
-    from patchmgr.render.checks import junit as as_junit
-
     try:
-        path.write_text(as_junit(results), encoding="utf-8")
+        path.write_text(render.checks.junit(results), encoding="utf-8")
     except OSError as fault:
         problem = f"{path} cannot be written: {fault.strerror}"
         raise PatchmgrError("unwritable", problem) from fault
 
 
 def _show_checked(results: Sequence[Checked], view: View) -> None:
-    from patchmgr.render.checks import checked_text
-
     for checked in results:
-        show(checked_text(checked, view))
+        show(render.checks.checked_text(checked, view))
     failed = [checked.series for checked in results if not checked.is_sound]
     if failed and not view.is_line:
         say(f"Not sound: {', '.join(failed)}")
@@ -155,23 +136,17 @@ def audit(
 
     Example: patchmgr audit --trees HEAD~1 HEAD --repo ~/src/vllm
     """
-    from patchmgr.commands.audit import audit_series, audit_trees
-    from patchmgr.commands.carrying import Wishes
-    from patchmgr.render.checks import audited_document, audited_text
-
     if trees is not None:
         if names:
             raise PatchmgrError("usage", "--trees goes without a series")
-        Given.wants_json = json
-        results = [audit_trees(repo.absolute(), *trees)]
+        results = [commands.audit.audit_trees(repo.absolute(), *trees)]
     else:
-        session = open_session(wants_json=json)
-        chosen = names or sorted(session.workspace.lock().series)
-        wishes = Wishes(frozenset(select))
-        results = [audit_series(session, name, wishes=wishes) for name in chosen]
-    show(audited_document(results) if json else audited_text(results, view_of(quiet=quiet)))
-    if not all(audited.is_sound for audited in results):
-        raise typer.Exit(EXIT_FINDINGS)
+        session, chosen = open_all_series(names)
+        wishes = commands.carrying.Wishes(frozenset(select))
+        results = [commands.audit.audit_series(session, name, wishes=wishes) for name in chosen]
+    text = render.checks.audited_text(results, view_of(quiet=quiet))
+    answer("audit", None, text, audits=[*map(render.checks.audited_value, results)])
+    end_if(not all(audited.is_sound for audited in results), EXIT_FINDINGS)
 
 
 def notes(
@@ -193,14 +168,9 @@ def notes(
 
     Example: patchmgr notes vllm --from v0.23.0 --to v0.24.0
     """
-    from patchmgr.commands.apply import only_series
-    from patchmgr.commands.notes import note
-    from patchmgr.render.notes_machine import note_document
-    from patchmgr.render.notes_markdown import note_markdown
-
-    session = open_session(wants_json=json)
-    found = note(session, only_series(session, [name] if name else []), start=from_, end=to)
-    show(note_document(found) if json else note_markdown(found))
+    found = commands.notes.note(*open_series(name), start=from_, end=to)
+    text = render.notes_markdown.note_markdown(found)
+    answer("notes", None, text, series=render.notes_machine.note_value(found))
 
 
 def diff(
@@ -232,27 +202,17 @@ def diff(
 
     Example: patchmgr diff vllm --from preview-1 --to preview-2
     """
-    from patchmgr.commands.apply import only_series
-    from patchmgr.commands.diff import diff as compare
-    from patchmgr.render.publishing import compared_document, compared_text
-
     view = view_of(verbose=verbose, quiet=quiet)
-    session = open_session(wants_json=json)
+    session = open_session()
     if not from_:
         raise PatchmgrError("usage", "name the earlier state with --from TAG")
-    found = compare(
-        session,
-        only_series(session, [name] if name else []),
-        start=from_,
-        end=to,
-        repository=repo,
-        holds=hold,
-        is_dry_run=dry_run,
-    )
+    named = commands.targets.only_series(session, name)
+    ends = commands.diff.Ends(from_, to, repo)
+    found = commands.diff.diff(session, named, ends, holds=hold, is_dry_run=dry_run)
     if json:
-        show(compared_document(found, is_dry_run=dry_run))
+        show(render.publishing.compared_document(found, is_dry_run=dry_run))
     else:
-        show_pages(compared_text(found, view, shows_lines=lines))
+        show_pages(render.publishing.compared_text(found, view, shows_lines=lines))
 
 
 def why(
@@ -265,15 +225,11 @@ def why(
 
     Example: patchmgr why vllm/platforms/cuda.py:87 --series vllm
     """
-    from patchmgr.commands.apply import only_series
-    from patchmgr.commands.carrying import Wishes
-    from patchmgr.commands.why import why as ask
-    from patchmgr.render.publishing import origin_document, origin_text
-
-    session = open_session(wants_json=json)
+    session = open_session()
     path, _, number = place.rpartition(":")
     if not path or not number.isdecimal() or len(number) > 9:
         raise PatchmgrError("usage", f"{place} is not FILE:LINE")
-    named = only_series(session, [series] if series else [])
-    origin = ask(session, named, path, int(number), wishes=Wishes(frozenset(select)))
-    show(origin_document(origin) if json else origin_text(origin))
+    named = commands.targets.only_series(session, series)
+    wishes = commands.carrying.Wishes(frozenset(select))
+    origin = commands.why.why(session, named, path, int(number), wishes=wishes)
+    answer("why", origin, render.publishing.origin_text(origin))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr.cli.root import DryRun, Json, Select, open_at, say, show
+from patchmgr import commands, render
+from patchmgr.cli.root import DryRun, Given, Json, Select, answer, end_if, open_desk, say
 from patchmgr.errors import PatchmgrError
 
 if TYPE_CHECKING:
@@ -41,17 +42,11 @@ def new(
 
     Example: patchmgr new fix-allow-list --subject "Clamp the allow list"
     """
-    from patchmgr.commands.pushing import Asked
-    from patchmgr.commands.refreshing import new_patch
-    from patchmgr.render.authoring import name_document
-
-    session, target = open_at(to, wants_json=json, begins=True)
-    asked = Asked(target, series, is_dry_run=dry_run)
-    made = new_patch(session, name, asked, subject=subject, message=message, author=author)
-    if json:
-        show(name_document(made, "new"))
-    else:
-        show(f"{'Would make' if dry_run else 'Made'} {made}\n")
+    session, asked = open_desk(to, series, begins=True, is_dry_run=dry_run)
+    made = commands.refreshing.new_patch(
+        session, name, asked, subject=subject, message=message, author=author
+    )
+    answer("new", None, f"{'Would make' if dry_run else 'Made'} {made}\n", patch=made)
 
 
 def push(
@@ -70,13 +65,11 @@ def push(
 
     Example: patchmgr push fix-allow-list --to ~/src/vllm
     """
-    from patchmgr.commands.pushing import Asked
-    from patchmgr.commands.pushing import push as do
-
     _refuse_both(patch, all_)
-    session, target = open_at(to, wants_json=json, begins=True)
-    asked = Asked(target, series, tuple(select), is_forced=force, is_dry_run=dry_run)
-    _tell(do(session, patch, asked, all_=all_), "push", is_dry_run=dry_run, json=json)
+    session, asked = open_desk(
+        to, series, begins=True, select=tuple(select), is_forced=force, is_dry_run=dry_run
+    )
+    _tell(commands.pushing.push(session, patch, asked, all_=all_), "push")
 
 
 def pop(
@@ -94,13 +87,9 @@ def pop(
 
     Example: patchmgr pop --all
     """
-    from patchmgr.commands.pushing import Asked
-    from patchmgr.commands.pushing import pop as do
-
     _refuse_both(patch, all_)
-    session, target = open_at(to, wants_json=json)
-    asked = Asked(target, series, is_forced=force, is_dry_run=dry_run)
-    _tell(do(session, patch, asked, all_=all_), "pop", is_dry_run=dry_run, json=json)
+    session, asked = open_desk(to, series, is_forced=force, is_dry_run=dry_run)
+    _tell(commands.pushing.pop(session, patch, asked, all_=all_), "pop")
 
 
 def _refuse_both(patch: str | None, all_: bool) -> None:
@@ -120,23 +109,13 @@ def goto(
 
     Example: patchmgr goto fix-allow-list
     """
-    from patchmgr.commands.pushing import Asked
-    from patchmgr.commands.pushing import goto as do
-
-    session, target = open_at(to, wants_json=json, begins=True)
-    asked = Asked(target, series, tuple(select), is_dry_run=dry_run)
-    _tell(do(session, patch, asked), "goto", is_dry_run=dry_run, json=json)
+    session, asked = open_desk(to, series, begins=True, select=tuple(select), is_dry_run=dry_run)
+    _tell(commands.pushing.goto(session, patch, asked), "goto")
 
 
-def _tell(done: Pushed, command: str, *, is_dry_run: bool, json: bool) -> None:
-    from patchmgr.render.authoring import pushed_document, pushed_text
-
-    if json:
-        show(pushed_document(done, command, is_dry_run=is_dry_run))
-    else:
-        show(pushed_text(done, is_dry_run=is_dry_run))
-    if done.failure is not None or done.rejects:
-        raise typer.Exit(1)
+def _tell(done: Pushed, command: str) -> None:
+    answer(command, done, render.authoring.pushed_text(done))
+    end_if(done.failure is not None or done.rejects, 1)
 
 
 def refresh(
@@ -162,33 +141,18 @@ def refresh(
 
     Example: patchmgr refresh src/model.py
     """
-    from patchmgr.commands.pushing import Asked
-    from patchmgr.commands.refreshing import refresh as do
-    from patchmgr.render.authoring import refreshed_document, refreshed_text
-
-    session, target = open_at(to, wants_json=json)
-    asked = Asked(target, series, is_dry_run=dry_run)
-    done = do(
+    session, asked = open_desk(to, series, is_dry_run=dry_run)
+    done = commands.refreshing.refresh(
         session, paths or (), asked,
         patch=patch, allows_empty=allow_empty, rewrites=rewrite, cwd=Path.cwd(),
     )  # fmt: skip
-    if json:
-        show(refreshed_document(done, is_dry_run=dry_run))
-    else:
-        show(refreshed_text(done, is_dry_run=dry_run))
+    answer("refresh", done, render.authoring.refreshed_text(done))
 
 
-def _list(to: Path | None, series: str | None, select: list[str], *, json: bool) -> Listing:
-    from patchmgr.commands.listing import listing
-
-    session, target = open_at(to, wants_json=json)
-    return listing(session, target, series, select=select)
-
-
-def _show_list(found: Listing, command: str, *, json: bool) -> None:
-    from patchmgr.render.authoring import listing_document, listing_text
-
-    show(listing_document(found, command) if json else listing_text(found))
+def _show_list(found: Listing, command: str, nothing: str) -> None:
+    if not found.rows and not Given.wants_json:
+        say(nothing)
+    answer(command, found, render.authoring.listing_text(found))
 
 
 def applied(to: To = None, series: OfSeries = None, json: Json = False) -> None:
@@ -196,13 +160,8 @@ def applied(to: To = None, series: OfSeries = None, json: Json = False) -> None:
 
     Example: patchmgr applied
     """
-    from patchmgr.commands.listing import pushed_listing
-
-    session, target = open_at(to, wants_json=json)
-    found = pushed_listing(session, target, series)
-    if not found.rows and not json:
-        say(f"No patch of {found.series} is pushed.")
-    _show_list(found, "applied", json=json)
+    found = commands.listing.pushed_listing(*open_desk(to, series))
+    _show_list(found, "applied", f"No patch of {found.series} is pushed.")
 
 
 def unapplied(
@@ -217,21 +176,14 @@ def unapplied(
 
     Example: patchmgr unapplied
     """
-    from patchmgr.commands.listing import Mark
-
-    found = _list(to, series, select, json=json).of(Mark.UNPUSHED, Mark.HIDDEN)
-    if not found.rows and not json:
-        say(f"All patches of {found.series} are pushed.")
-    _show_list(found, "unapplied", json=json)
+    found = commands.listing.unpushed_listing(*open_desk(to, series, select=tuple(select)))
+    _show_list(found, "unapplied", f"All patches of {found.series} are pushed.")
 
 
-def _name(command: str, patch: str | None, to: Path | None, series: str | None, json: bool) -> None:
-    from patchmgr.commands.listing import neighbour
-    from patchmgr.render.authoring import name_document
-
-    step = {"top": 0, "next": 1, "prev": -1}[command]
-    name = neighbour(_list(to, series, [], json=json), patch, step=step)
-    show(name_document(name, command) if json else f"{name}\n")
+def _name(command: str, step: int, patch: str | None, to: Path | None, series: str | None) -> None:
+    found = commands.listing.listing(*open_desk(to, series))
+    name = commands.listing.neighbour(found, patch, step=step)
+    answer(command, None, f"{name}\n", patch=name)
 
 
 def top(to: To = None, series: OfSeries = None, json: Json = False) -> None:
@@ -239,7 +191,7 @@ def top(to: To = None, series: OfSeries = None, json: Json = False) -> None:
 
     Example: patchmgr top
     """
-    _name("top", None, to, series, json)
+    _name("top", 0, None, to, series)
 
 
 def next_(
@@ -249,7 +201,7 @@ def next_(
 
     Example: patchmgr next
     """
-    _name("next", patch, to, series, json)
+    _name("next", 1, patch, to, series)
 
 
 def prev(
@@ -259,4 +211,4 @@ def prev(
 
     Example: patchmgr prev
     """
-    _name("prev", patch, to, series, json)
+    _name("prev", -1, patch, to, series)

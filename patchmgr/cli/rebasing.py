@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from patchmgr import commands, render
 from patchmgr.cli.root import (
     Confidence,
     DryRun,
+    Given,
     Json,
     Names,
     Quiet,
     Select,
     Verbose,
+    answer,
+    end_if,
     near_path,
     open_session,
     say,
@@ -24,8 +28,10 @@ from patchmgr.cli.root import (
 from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
 
 if TYPE_CHECKING:
-    from patchmgr.commands.carrying import Wishes
-    from patchmgr.commands.session import Session
+    from collections.abc import Sequence
+
+    from patchmgr.commands.rebase import RebaseResult
+    from patchmgr.model.outcome import TargetOutcome
     from patchmgr.render.view import View
 
 
@@ -74,106 +80,81 @@ def rebase(
 
     Example: patchmgr rebase vllm --onto v0.24.0..v0.28.0 --every release --dry-run
     """
-    from patchmgr.commands.carrying import Wishes
-    from patchmgr.commands.rebase import abort_rebase, continue_rebase, skip_patch
-    from patchmgr.commands.rebase import rebase as run
-
     view, detail = view_of(verbose=verbose, quiet=quiet), json or show_conflicts
-    session = open_session(wants_json=json)
+    session = open_session()
     if sum((bool(onto), continue_, skip, abort)) != 1:
         raise PatchmgrError("usage", "give one of --onto REF, --continue, --skip and --abort")
     if abort:
-        abort_rebase(session, is_dry_run=dry_run)
+        commands.rebase.abort_rebase(session, is_dry_run=dry_run)
         say("Forgot the rebase.")
         return
+    wishes = commands.carrying.Wishes(
+        frozenset(select), stop_at_conflict, wants_detail=detail, confidence=confidence
+    )
     has_table_options = every is not None or format_ != "terminal"
     if has_table_options or len(onto) > 1 or ".." in "".join(onto):
-        wishes = Wishes(
-            frozenset(select), stop_at_conflict, wants_detail=detail, confidence=confidence
+        if format_ not in ("terminal", "markdown"):
+            raise PatchmgrError("usage", f"--format is terminal or markdown, not {format_}")
+        if not onto:
+            raise PatchmgrError("usage", "--every and --format go with --onto")
+        targets = commands.rebase_table.read_targets(onto, every)
+        if not dry_run:
+            raise PatchmgrError("usage", "a table of several targets needs --dry-run")
+        outcomes = commands.rebase_table.rebase_onto_many(
+            session, names or (), targets=targets, wishes=wishes
         )
-        _rebase_table(session, names or [], onto, every, wishes, dry_run, json, format_, view)
+        _show_table(outcomes, format_, view)
         return
     if accept and not continue_:
         raise PatchmgrError("usage", "--accept goes with --continue")
     if continue_:
-        result = continue_rebase(session, is_dry_run=dry_run, wants_detail=detail, accepted=accept)
-    elif skip:
-        result = skip_patch(session, is_dry_run=dry_run, wants_detail=detail)
-    else:
-        wishes = Wishes(
-            frozenset(select), stop_at_conflict, wants_detail=detail, confidence=confidence
+        result = commands.rebase.continue_rebase(
+            session, is_dry_run=dry_run, wants_detail=detail, accepted=accept
         )
-        result = run(session, names or (), onto=onto[0], wishes=wishes, is_dry_run=dry_run)
-    _show_rebase(result, view, wants_json=json, shows_conflicts=show_conflicts)
-
-
-def _rebase_table(
-    session: Session,
-    names: list[str],
-    onto: list[str],
-    every: str | None,
-    wishes: Wishes,
-    dry_run: bool,
-    json: bool,
-    form: str,
-    view: View,
-) -> None:
-    from patchmgr.commands.rebase_table import read_targets, rebase_onto_many
-    from patchmgr.render.machine import targets_document
-    from patchmgr.render.targets import after_targets, targets_text
-
-    if form not in ("terminal", "markdown"):
-        raise PatchmgrError("usage", f"--format is terminal or markdown, not {form}")
-    if not onto:
-        raise PatchmgrError("usage", "--every and --format go with --onto")
-    targets = read_targets(onto, every)
-    if not dry_run:
-        raise PatchmgrError("usage", "a table of several targets needs --dry-run")
-    outcomes = rebase_onto_many(session, names, targets=targets, wishes=wishes)
-    if json:
-        show(targets_document(outcomes))
+    elif skip:
+        result = commands.rebase.skip_patch(session, is_dry_run=dry_run, wants_detail=detail)
     else:
-        show(targets_text(outcomes, form, view))
-        if not view.is_line:
-            say(after_targets(outcomes))
-    if any(outcome.has_conflicts for outcome in outcomes):
-        raise typer.Exit(EXIT_CONFLICTS)
+        result = commands.rebase.rebase(
+            session, names or (), onto=onto[0], wishes=wishes, is_dry_run=dry_run
+        )
+    _show_rebase(result, view, shows_conflicts=show_conflicts)
 
 
-def _show_rebase(result: object, view: View, *, wants_json: bool, shows_conflicts: bool) -> None:
-    from patchmgr.commands.rebase import RebaseResult
-    from patchmgr.render.conflicts import conflicts_text
-    from patchmgr.render.machine import rebase_document
-    from patchmgr.render.recorded import (
-        after_memory,
-        recorded_value,
-        replayed_text,
-        replayed_value,
+def _show_table(outcomes: Sequence[TargetOutcome], form: str, view: View) -> None:
+    show(
+        render.machine.targets_document(outcomes)
+        if Given.wants_json
+        else render.targets.targets_text(outcomes, form, view)
     )
-    from patchmgr.render.terminal import after_rebase, rebase_text
+    if not Given.wants_json and not view.is_line:
+        say(render.targets.after_targets(outcomes))
+    end_if(any(outcome.has_conflicts for outcome in outcomes), EXIT_CONFLICTS)
 
-    assert isinstance(result, RebaseResult)
-    if wants_json:
-        recorded = {
-            "replayed": [replayed_value(one) for one in result.replayed],
-            "learned": [recorded_value(one) for one in result.learned],
-        }
-        show(rebase_document(result.series, is_dry_run=result.is_dry_run, **recorded))
+
+def _show_rebase(result: RebaseResult, view: View, *, shows_conflicts: bool) -> None:
+    if Given.wants_json:
+        show(
+            render.machine.rebase_document(
+                result.series,
+                is_dry_run=result.is_dry_run,
+                replayed=[render.recorded.replayed_value(one) for one in result.replayed],
+                learned=[render.recorded.recorded_value(one) for one in result.learned],
+            )
+        )
     else:
         for outcome in result.series:
-            show(rebase_text(outcome, view))
+            show(render.terminal.rebase_text(outcome, view))
             if shows_conflicts:
-                show(conflicts_text(outcome))
+                show(render.conflicts.conflicts_text(outcome))
         if not view.is_line:
-            show(replayed_text(result.replayed))
+            show(render.recorded.replayed_text(result.replayed))
             work = None if result.work is None else near_path(result.work)
-            told = after_rebase(
+            told = render.terminal.after_rebase(
                 result.series, is_dry_run=result.is_dry_run, work=work, waiting=result.waiting
             )
-            for line in (*after_memory(result), *told):
+            for line in (*render.recorded.after_memory(result), *told):
                 say(line)
-    if result.has_conflicts:
-        raise typer.Exit(EXIT_CONFLICTS)
+    end_if(result.has_conflicts, EXIT_CONFLICTS)
 
 
 def decide(
@@ -194,18 +175,15 @@ def decide(
 
     Example: patchmgr decide stale-hash.patch absorbed --by 45939
     """
-    from patchmgr.commands.decide import decide as run
-    from patchmgr.commands.decide import forget as take_back
-    from patchmgr.commands.decide import read_decisions
     from patchmgr.model.decision import Ruling
-    from patchmgr.render.decisions import decided_document, decided_text, decisions_text
 
-    session = open_session(wants_json=json)
+    session = open_session()
     if list_:
         if patch is not None or verdict is not None or forget:
             raise PatchmgrError("usage", "--list stands alone")
-        known = read_decisions(session.workspace)
-        show(decided_document(known, (), is_dry_run=False) if json else decisions_text(known))
+        known = commands.decide.read_decisions(session.workspace)
+        value = render.decisions.decided_value(known, ())
+        answer("decide", None, render.decisions.decisions_text(known), dry_run=False, **value)
         return
     rulings = {ruling.value: ruling for ruling in Ruling}
     if patch is None or (verdict in rulings) is forget:
@@ -215,12 +193,13 @@ def decide(
             ("patchmgr decide PATCH absorbed --by PR", "or: patchmgr decide PATCH --forget"),
         )
     if forget:
-        decided = take_back(session, patch, series=series, is_dry_run=dry_run)
+        decided = commands.decide.forget(session, patch, series=series, is_dry_run=dry_run)
     else:
         ruling = rulings[str(verdict)]
-        decided = run(session, patch, ruling, series=series, by=by, is_dry_run=dry_run)
-    if json:
-        show(decided_document(decided.added, decided.removed, is_dry_run=dry_run))
-    else:
-        show(decided_text(decided.added, decided.removed, is_dry_run=dry_run))
-        say_next(session)
+        decided = commands.decide.decide(
+            session, patch, ruling, series=series, by=by, is_dry_run=dry_run
+        )
+    value = render.decisions.decided_value(decided.added, decided.removed)
+    text = render.decisions.decided_text(decided.added, decided.removed, is_dry_run=dry_run)
+    answer("decide", None, text, dry_run=dry_run, **value)
+    say_next(session)

@@ -6,19 +6,20 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from patchmgr import __version__
+from patchmgr import __version__, commands, render
 from patchmgr.errors import PatchmgrError
 
 if TYPE_CHECKING:
+    from msgspec import Struct
+
+    from patchmgr.commands.desk import Asked
     from patchmgr.commands.session import Session
-    from patchmgr.render.view import View
     from patchmgr.store import Workspace
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do all but the writing.")]
 Select = Annotated[
     list[str], typer.Option("--select", metavar="SYM", help="Select a guard symbol; repeatable.")
@@ -42,6 +43,14 @@ class Given:
     line = "patchmgr"
     wants_json = False
     session: Session | None = None
+
+
+def _note_json(wanted: bool) -> bool:
+    Given.wants_json = wanted
+    return wanted
+
+
+Json = Annotated[bool, typer.Option("--json", callback=_note_json, help="Print one JSON document.")]
 
 
 def _print_version(context: typer.Context, wanted: bool) -> None:
@@ -69,44 +78,48 @@ def before(
     Given.folder = folder
 
 
-def open_session(*, wants_json: bool = False) -> Session:
+def open_session(*, settles: bool = True) -> Session:
     """Open the workspace that the options or the environment name, or the one around us.
 
     In a checkout where patches are pushed, its own record names the workspace.
     """
-    from patchmgr.commands.candidates import workspace_around
-
     cwd = Path.cwd()
-    return _open(_named() or workspace_around(cwd) or cwd, wants_json=wants_json)
+    return _open(_named() or commands.candidates.workspace_around(cwd) or cwd, settles=settles)
 
 
-def look_for_session(*, wants_json: bool = False) -> Session | None:
+def look_for_session() -> Session | None:
     """Open the workspace as `open_session` does, and change nothing in it; None where none is."""
-    from patchmgr.commands.candidates import workspace_around
-
-    cwd = Path.cwd()
-    start = _named() or workspace_around(cwd) or cwd
     try:
-        return _open(start, wants_json=wants_json, settles=False)
+        return open_session(settles=False)
     except PatchmgrError as fault:
         if fault.kind != "no-workspace" or _named() is not None:
             raise
     return None
 
 
-def open_at(
-    to: Path | None, *, wants_json: bool = False, begins: bool = False
-) -> tuple[Session, Path | None]:
-    """Open the workspace of an authoring command, and say which checkout it is about.
+def open_series(name: str | None) -> tuple[Session, str]:
+    """Open the workspace, and say which series is meant: the named one, or the only one."""
+    session = open_session()
+    return session, commands.targets.only_series(session, name)
+
+
+def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
+    """Open the workspace, and say which series are meant: the named ones, or all."""
+    session = open_session()
+    return session, names or sorted(session.workspace.lock().series)
+
+
+def open_desk(
+    to: Path | None, series: str | None, *, begins: bool = False, **how: Any
+) -> tuple[Session, Asked]:
+    """Open the workspace of an authoring command, and say what it is about, and `how`.
 
     In a checkout where patches are pushed, its own record names the workspace.
     """
-    from patchmgr.commands.places import find_place
-
-    named, cwd = _named(), Path.cwd()
     target = None if to is None else Path(os.path.abspath(to))
-    place = find_place(cwd=cwd, named=named, to=target, begins=begins)
-    return _open(place.start, wants_json=wants_json), place.checkout
+    named, cwd = _named(), Path.cwd()
+    place = commands.places.find_place(cwd=cwd, named=named, to=target, begins=begins)
+    return _open(place.start), commands.desk.Asked(place.checkout, series, **how)
 
 
 def _named() -> Path | None:
@@ -114,10 +127,9 @@ def _named() -> Path | None:
     return Path(named) if named else None
 
 
-def _open(start: Path, *, wants_json: bool, settles: bool = True) -> Session:
+def _open(start: Path, *, settles: bool = True) -> Session:
     from patchmgr.store import find_workspace
 
-    Given.wants_json = wants_json
     session = _session(find_workspace(Path(os.path.realpath(start)), command=_command()))
     if settles:
         session.settle()
@@ -131,12 +143,11 @@ def open_root(root: Path) -> Session:
     return _session(Workspace(root, command=_command()))
 
 
-def _session(workspace: Workspace) -> Session:
-    from patchmgr.commands.session import Session
+def _session(workspace: Workspace) -> commands.session.Session:
     from patchmgr.terminal import say as tell
     from patchmgr.terminal import stderr_progress
 
-    Given.session = session = Session(workspace, stderr_progress(), tell)
+    Given.session = session = commands.session.Session(workspace, stderr_progress(), tell)
     return session
 
 
@@ -144,20 +155,25 @@ def _command() -> str:
     return shlex.join(sys.argv[1:])
 
 
-def view_of(*, verbose: bool = False, quiet: bool = False) -> View:
+def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
     """Return how results are shown: what the options ask for, and what the terminal takes."""
     from shutil import get_terminal_size
 
     from patchmgr.errors import PatchmgrError
-    from patchmgr.render.view import UNLIMITED, Detail, View
     from patchmgr.terminal import wants_colour
 
     if verbose and quiet:
         raise PatchmgrError("usage", "give one of --verbose and --quiet")
-    detail = Detail.ALL if verbose else Detail.LINE if quiet else Detail.CHANGES
+    detail = (
+        render.view.Detail.ALL
+        if verbose
+        else render.view.Detail.LINE
+        if quiet
+        else render.view.Detail.CHANGES
+    )
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
-    width = get_terminal_size().columns if has_width else UNLIMITED
-    return View(detail, width, wants_colour())
+    width = get_terminal_size().columns if has_width else render.view.UNLIMITED
+    return render.view.View(detail, width, wants_colour())
 
 
 def near_path(path: Path) -> Path:
@@ -169,6 +185,17 @@ def show(text: str) -> None:
     """Print a result."""
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     sys.stdout.flush()
+
+
+def answer(command: str, done: Struct | None, text: str, **more: Any) -> None:
+    """Print a result: as text, or as a JSON document of its fields and of more keys."""
+    show(render.machine.document(command, done, **more) if Given.wants_json else text)
+
+
+def end_if(is_so: object, code: int) -> None:
+    """End the run with an exit code."""
+    if is_so:
+        raise typer.Exit(code)
 
 
 def show_pages(text: str) -> None:
@@ -187,17 +214,14 @@ def show_diff(header: bytes, diff: bytes) -> None:
         sys.stdout.buffer.write(header + diff)
         sys.stdout.flush()
         return
-    from patchmgr.render.diffs import diff_text
     from patchmgr.terminal import wants_colour
 
-    show_pages(diff_text(header, diff, colour=wants_colour()))
+    show_pages(render.diffs.diff_text(header, diff, colour=wants_colour()))
 
 
 def say_next(session: Session) -> None:
-    """Say how a rebase that waits goes on, after an answer for one of its conflicts."""
-    from patchmgr.commands.work_area import read_unfinished
-
-    if read_unfinished(session.workspace) is not None:
+    """Say to a person how a rebase that waits goes on, after one of its conflicts."""
+    if not Given.wants_json and commands.work_area.read_unfinished(session.workspace):
         say("A rebase is in progress; go on with: patchmgr rebase --continue")
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from patchmgr import commands, render
 from patchmgr.cli.installs import (
     Breaks,
     PackageName,
@@ -14,21 +15,22 @@ from patchmgr.cli.installs import (
     ShowConflicts,
     Site,
     Warns,
-    apply_installed,
-    tell_restored,
     the_place,
-    unapply_installed,
-    verify_installed,
 )
 from patchmgr.cli.root import (
     DryRun,
+    Given,
     Json,
     MaybeName,
     Names,
     Quiet,
     Select,
     Verbose,
-    open_session,
+    answer,
+    end_if,
+    open_all_series,
+    open_series,
+    say,
     show,
     view_of,
 )
@@ -64,33 +66,31 @@ def apply(
         if to is not None or commit:
             raise PatchmgrError("usage", "--to and --commit are for a checkout")
         where = the_place(python, site, package, breaks_system=break_system_packages)
-        apply_installed(
-            name,
-            where,
-            select,
-            warn_at_start,
-            show_conflicts,
-            view=view,
-            is_dry_run=dry_run,
-            json=json,
-        )
+        session, named = open_series(name)
+        wishes = commands.carrying.Wishes(frozenset(select), wants_detail=json)
+        into = commands.installs.apply_to_package(
+            session, named, where,
+            wishes=wishes, warns_at_start=warn_at_start, is_dry_run=dry_run,
+        )  # fmt: skip
+        if json:
+            show(render.installs.package_document(into, is_dry_run=dry_run))
+        else:
+            show(render.installs.package_text(into, is_dry_run=dry_run, view=view))
+            if show_conflicts and into.outcome is not None:
+                show(render.conflicts.conflicts_text(into.outcome))
+        end_if(into.has_conflicts, EXIT_CONFLICTS)
         return
-    from patchmgr.commands.apply import apply_to_checkout, only_series
-    from patchmgr.commands.carrying import Wishes
-    from patchmgr.render.applications import application_document, application_text
-
-    session = open_session(wants_json=json)
-    named = only_series(session, [name] if name else [])
-    wishes = Wishes(frozenset(select))
-    done = apply_to_checkout(
+    session, named = open_series(name)
+    wishes = commands.carrying.Wishes(frozenset(select))
+    done = commands.apply.apply_to_checkout(
         session, named, _target(to), commits=commit, wishes=wishes, is_dry_run=dry_run
     )
-    if json:
-        show(application_document(done, is_dry_run=dry_run))
-    else:
-        show(application_text(done, is_dry_run=dry_run, view=view))
-    if done.has_conflicts:
-        raise typer.Exit(EXIT_CONFLICTS)
+    show(
+        render.applications.application_document(done, is_dry_run=dry_run)
+        if json
+        else render.applications.application_text(done, is_dry_run=dry_run, view=view)
+    )
+    end_if(done.has_conflicts, EXIT_CONFLICTS)
 
 
 def _target(to: Path | None) -> Path:
@@ -116,16 +116,22 @@ def unapply(
 
     Example: patchmgr unapply vllm --python .venv/bin/python
     """
+    session, named = open_series(name)
     if python is not None or site is not None:
         where = the_place(python, site, package, breaks_system=break_system_packages)
-        unapply_installed(name, where, is_dry_run=dry_run, json=json)
+        root, paths = commands.installs.unapply_from_package(
+            session, named, where, is_dry_run=dry_run
+        )
+    else:
+        root, paths = commands.apply.unapply_from_checkout(
+            session, named, _target(to), is_dry_run=dry_run
+        )
+    if json:
+        told = {"series": named, "target": root, "paths": paths}
+        answer("unapply", None, "", dry_run=dry_run, **told)
         return
-    from patchmgr.commands.apply import only_series, unapply_from_checkout
-
-    session = open_session(wants_json=json)
-    named = only_series(session, [name] if name else [])
-    root, paths = unapply_from_checkout(session, named, _target(to), is_dry_run=dry_run)
-    tell_restored(named, root, paths, is_dry_run=dry_run, json=json)
+    verb = "Would restore" if dry_run else "Restored"
+    say(f"{verb} {render.clean.counted(len(paths), 'file')} in {root}")
 
 
 def verify(
@@ -146,19 +152,24 @@ def verify(
     Example: patchmgr verify vllm --python .venv/bin/python
     """
     view = view_of(verbose=verbose, quiet=quiet)
+    session, named = open_series(name)
     if python is not None or site is not None:
-        verify_installed(name, the_place(python, site, package), select, view=view, json=json)
+        where = the_place(python, site, package)
+        state = commands.installed.verify_package(session, named, where, selected=select)
+        value = render.installs.state_value(state)
+        answer("verify", None, render.installs.state_text(state, view), **value)
+        end_if(not state.is_sound, EXIT_FINDINGS)
         return
-    from patchmgr.commands.apply import only_series
-    from patchmgr.commands.targets import verify_checkout
-    from patchmgr.render.applications import verification_document, verification_text
-
-    session = open_session(wants_json=json)
-    named = only_series(session, [name] if name else [])
-    found = verify_checkout(session, named, _target(to), selected=select)
-    show(verification_document(found) if json else verification_text(found, view))
-    if not found.is_sound:
-        raise typer.Exit(EXIT_FINDINGS)
+    found = commands.targets.verify_checkout(session, named, _target(to), selected=select)
+    text = render.applications.verification_text(found, view)
+    answer(
+        "verify",
+        found,
+        text,
+        sound=found.is_sound,
+        files=[*map(render.applications.file_value, found.files)],
+    )
+    end_if(not found.is_sound, EXIT_FINDINGS)
 
 
 def branch(
@@ -200,33 +211,24 @@ def branch(
 
     Example: patchmgr branch vllm --without marlin --name arm-1
     """
-    from patchmgr.commands.apply import only_series
-    from patchmgr.commands.branch import Publication
-    from patchmgr.commands.branch import branch as build
-    from patchmgr.commands.carrying import Wishes
-    from patchmgr.commands.settings import left_out
     from patchmgr.plumbing.committing import Mine
-    from patchmgr.render.applications import built_document, built_text
 
     if committer not in (None, "me"):
         raise PatchmgrError("usage", f"--committer is me, not {committer}")
-    session = open_session(wants_json=json)
-    named = only_series(session, [name] if name else [])
-    reasons = left_out(session.workspace, named, without=without, only=only)
-    built = build(
+    session, named = open_series(name)
+    reasons = commands.settings.left_out(session.workspace, named, without=without, only=only)
+    built = commands.branch.branch(
         session,
         named,
         repository=None if repo is None else repo.absolute(),
         branch_name=branch_name,
         tag=tag,
-        wishes=Wishes(frozenset(select), left_out={named: reasons}),
+        wishes=commands.carrying.Wishes(frozenset(select), left_out={named: reasons}),
         is_forced=force,
         is_dry_run=dry_run,
-        publication=Publication(Mine(committer == "me", signoff, sign), push),
+        publication=commands.branch.Publication(Mine(committer == "me", signoff, sign), push),
     )
-    show(
-        built_document(built, is_dry_run=dry_run) if json else built_text(built, is_dry_run=dry_run)
-    )
+    answer("branch", built, render.applications.built_text(built))
 
 
 def report(
@@ -246,15 +248,11 @@ def report(
 
     Example: patchmgr report vllm --format html > report.html
     """
-    from patchmgr.commands.carrying import Wishes
-    from patchmgr.commands.report import report as measure
-    from patchmgr.render.reports import reports_text
-
     form = "json" if json else format_
     if form not in ("terminal", "markdown", "json", "html"):
         raise PatchmgrError("usage", f"--format is terminal, markdown, json or html, not {form}")
-    session = open_session(wants_json=form == "json")
-    chosen = names or sorted(session.workspace.lock().series)
-    wishes = Wishes(frozenset(select))
-    footprints = [measure(session, name, wishes=wishes) for name in chosen]
-    show(reports_text(footprints, form, view_of(quiet=quiet)))
+    Given.wants_json = form == "json"
+    session, chosen = open_all_series(names)
+    wishes = commands.carrying.Wishes(frozenset(select))
+    footprints = [commands.report.report(session, name, wishes=wishes) for name in chosen]
+    show(render.reports.reports_text(footprints, form, view_of(quiet=quiet)))

@@ -8,20 +8,22 @@ from typing import Annotated
 
 import typer
 
+from patchmgr import commands, render
 from patchmgr.cli.patches import FirstParent, Linearize, Squash, form_of
 from patchmgr.cli.root import (
     DryRun,
-    Given,
     Json,
     MaybeName,
     Quiet,
     Verbose,
+    answer,
     open_root,
+    open_series,
     open_session,
     say,
     show,
     view_of,
-)  # fmt: skip
+)
 from patchmgr.errors import PatchmgrError
 
 
@@ -51,41 +53,26 @@ def init(
 
     Example: patchmgr init my-fork --from-branch ~/src/vllm my-branch --upstream upstream/main
     """
-    from patchmgr.commands.workspaces import init as make
-
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
     if from_branch is not None:
-        _init_from_branch(folder, from_branch, upstream, form, is_dry_run=dry_run, json=json)
+        if upstream is None:
+            message = "say what is upstream's in the repository with --upstream REF"
+            raise PatchmgrError("usage", message, ("as: --upstream upstream/main",))
+        source = Path(os.path.abspath(from_branch[0]))
+        branch = commands.from_branch.Branch(source, from_branch[1], upstream, form)
+        done = commands.from_branch.init_from_branch(
+            folder.absolute(), branch, open_root, is_dry_run=dry_run
+        )
+        if json:
+            show(render.listings.started_document(done, dry_run))
+        else:
+            show(render.listings.started_text(done, dry_run, view_of()))
         return
     if upstream is not None or form is not None or json:
         option = "--upstream" if upstream is not None else "--json" if form is None else f"--{form}"
         raise PatchmgrError("usage", f"{option} goes with --from-branch REPO BRANCH")
-    made = make(folder.absolute(), is_dry_run=dry_run)
+    made = commands.workspaces.init(folder.absolute(), is_dry_run=dry_run)
     say(f"{'Would make' if dry_run else 'Made'} a workspace in {made}")
-
-
-def _init_from_branch(
-    folder: Path,
-    source: tuple[str, str],
-    upstream: str | None,
-    form: str | None,
-    *,
-    is_dry_run: bool,
-    json: bool,
-) -> None:
-    from patchmgr.commands.from_branch import Branch, init_from_branch
-    from patchmgr.render.listings import started_document, started_text
-
-    Given.wants_json = json
-    if upstream is None:
-        message = "say what is upstream's in the repository with --upstream REF"
-        raise PatchmgrError("usage", message, ("as: --upstream upstream/main",))
-    branch = Branch(Path(os.path.abspath(source[0])), source[1], upstream, form)
-    done = init_from_branch(folder.absolute(), branch, open_root, is_dry_run=is_dry_run)
-    if json:
-        show(started_document(done, is_dry_run))
-    else:
-        show(started_text(done, is_dry_run, view_of()))
 
 
 def upstream_add(
@@ -109,14 +96,15 @@ def upstream_add(
 
     Example: patchmgr upstream add vllm --package vllm
     """
-    from patchmgr.commands.workspaces import add_upstream
     from patchmgr.model.upstream import Upstream
 
     if track not in (None, "git", "package"):
         raise PatchmgrError("usage", f"--track is git or package, not {track}")
     kind = track or ("git" if git is not None else "package")
     wanted = Upstream(name, kind, git, package, branch)
-    added = add_upstream(open_session(), wanted, reference=reference, is_dry_run=dry_run)
+    added = commands.workspaces.add_upstream(
+        open_session(), wanted, reference=reference, is_dry_run=dry_run
+    )
     say(f"{'Would follow' if dry_run else 'Following'} {added.name} by {added.track}")
 
 
@@ -125,10 +113,9 @@ def upstream_list(json: Json = False) -> None:
 
     Example: patchmgr upstream list
     """
-    from patchmgr.render.listings import upstreams_document, upstreams_text
-
-    lock = open_session(wants_json=json).workspace.lock()
-    show(upstreams_document(lock) if json else upstreams_text(lock))
+    lock = open_session().workspace.lock()
+    values = [upstream for _, upstream in sorted(lock.upstreams.items())]
+    answer("upstream list", None, render.listings.upstreams_text(values), upstreams=values)
 
 
 def upstream_fetch(
@@ -142,11 +129,8 @@ def upstream_fetch(
 
     Example: patchmgr upstream fetch vllm --ref v0.24.0
     """
-    from patchmgr.commands.workspaces import fetch_upstreams
-    from patchmgr.render.listings import fetched_document, fetched_text
-
-    fetched = fetch_upstreams(open_session(wants_json=json), names or (), refs=ref or ())
-    show(fetched_document(fetched) if json else fetched_text(fetched))
+    fetched = commands.workspaces.fetch_upstreams(open_session(), names or (), refs=ref or ())
+    answer("upstream fetch", None, render.listings.fetched_text(fetched), upstreams=fetched)
 
 
 def series_new(
@@ -164,9 +148,7 @@ def series_new(
 
     Example: patchmgr series new vllm --upstream vllm --base v0.23.0
     """
-    from patchmgr.commands.workspaces import new_series
-
-    record = new_series(
+    record = commands.workspaces.new_series(
         open_session(), name, upstream=upstream, base=base, on=on, is_dry_run=dry_run
     )
     pin = record.pin
@@ -179,11 +161,9 @@ def series_list(json: Json = False) -> None:
 
     Example: patchmgr series list
     """
-    from patchmgr.commands.workspaces import list_series
-    from patchmgr.render.listings import series_list_document, series_list_text
-
-    views = list_series(open_session(wants_json=json))
-    show(series_list_document(views) if json else series_list_text(views))
+    views = commands.workspaces.list_series(open_session())
+    values = [*map(render.listings.series_value, views)]
+    answer("series list", None, render.listings.series_list_text(views), series=values)
 
 
 def series_show(name: MaybeName = None, json: Json = False) -> None:
@@ -191,13 +171,9 @@ def series_show(name: MaybeName = None, json: Json = False) -> None:
 
     Example: patchmgr series show vllm
     """
-    from patchmgr.commands.targets import only_series
-    from patchmgr.commands.workspaces import show_series
-    from patchmgr.render.listings import series_document, series_text
-
-    session = open_session(wants_json=json)
-    view = show_series(session, only_series(session, [name] if name else []))
-    show(series_document(view) if json else series_text(view))
+    view = commands.workspaces.show_series(*open_series(name))
+    value = render.listings.series_value(view)
+    answer("series show", None, render.listings.series_text(view), series=value)
 
 
 def status(
@@ -217,21 +193,17 @@ def status(
 
     Example: patchmgr status --of preview-1
     """
-    session = open_session(wants_json=json)
+    session = open_session()
     if of is not None:
         if verbose or quiet:
             raise PatchmgrError("usage", "--of goes without --verbose and --quiet")
-        from patchmgr.commands.recognise import recognise
-        from patchmgr.render.publishing import recognised_document, recognised_text
-
-        known = recognise(session, of, repository=repo)
-        show(recognised_document(known) if json else recognised_text(known))
+        known = commands.recognise.recognise(session, of, repository=repo)
+        value = render.publishing.recognised_value(known)
+        answer("status", None, render.publishing.recognised_text(known), of=value)
         return
-    from patchmgr.commands.status import status as look
-    from patchmgr.render.listings import status_document, status_text
-
     if repo is not None:
         raise PatchmgrError("usage", "--repo goes with --of")
     view = view_of(verbose=verbose, quiet=quiet)
-    found = look(session)
-    show(status_document(found) if json else status_text(found, view))
+    found = commands.status.status(session)
+    value = render.listings.status_value(found)
+    answer("status", None, render.listings.status_text(found, view), **value)

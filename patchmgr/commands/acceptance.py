@@ -101,7 +101,7 @@ class ListedFinding(Struct, frozen=True):
     because: str | None = None
 
 
-def list_findings(workspace: Workspace) -> tuple[ListedFinding, ...]:
+def list_findings(workspace: Workspace, beginning: str = "") -> tuple[ListedFinding, ...]:
     """Return what the last rebases stopped at, and what was accepted, by id."""
     found = {
         one.finding.id: ListedFinding(one.finding.id, one.series, one.patch, one.finding.sentence())
@@ -109,7 +109,7 @@ def list_findings(workspace: Workspace) -> tuple[ListedFinding, ...]:
     }
     for one in read_accepted(workspace):
         found[one.id] = ListedFinding(one.id, one.series, one.patch, one.text, one.because)
-    return tuple(found[name] for name in sorted(found))
+    return tuple(found[name] for name in sorted(found) if name.startswith(beginning))
 
 
 def is_finding(workspace: Workspace, name: str) -> bool:

@@ -9,9 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.chain import chain_of, pushed_chain, restacked, revision_of
-from patchmgr.commands.desk import Desk
+from patchmgr.commands.desk import Asked, Desk
 from patchmgr.commands.opening import desk_of
-from patchmgr.commands.pushing import Asked
 from patchmgr.commands.revising import Revision, make
 from patchmgr.commands.session import Session, nobody
 from patchmgr.engines.fold import step_patch
@@ -26,8 +25,10 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.model.series import SeriesLine
 
+_KEYS = {"order": "patches", "gone": "dropped", "is_dry_run": "dry_run"}
 
-class Arranged(Struct, frozen=True):
+
+class Arranged(Struct, frozen=True, rename=_KEYS):
     """What became of a series: its order, its pushed patches, and the rewritten ones."""
 
     series: str
@@ -35,6 +36,7 @@ class Arranged(Struct, frozen=True):
     pushed: tuple[str, ...]
     rewritten: tuple[str, ...]
     gone: tuple[str, ...] = ()
+    is_dry_run: bool = False
 
 
 def _arranged(desk: Desk, revision: Revision, asked: Asked) -> Arranged:
@@ -42,12 +44,12 @@ def _arranged(desk: Desk, revision: Revision, asked: Asked) -> Arranged:
     gone = tuple(name for name, raw in revision.raws.items() if raw is None)
     new = tuple(name for name, raw in revision.raws.items() if raw is not None)
     order = (revision.file or desk.file).names()
-    return Arranged(desk.name, order, revision.pushed, new, gone)
+    return Arranged(desk.name, order, revision.pushed, new, gone, asked.is_dry_run)
 
 
 def drop(session: Session, given: Sequence[str], asked: Asked) -> Arranged:
     """Take patches out of the series; refuse where another one depends on one of them."""
-    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+    with desk_of(session, asked) as desk:
         names = {desk.pick(each) for each in given}
         raws: dict[str, bytes | None] = dict.fromkeys(sorted(names))
         file = without(desk.file, names)
@@ -68,7 +70,7 @@ def move(
     """Put a patch before or behind another one, if the series makes the same files then."""
     if (before is None) == (after is None):
         raise PatchmgrError("usage", "say where: --before PATCH or --after PATCH")
-    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+    with desk_of(session, asked) as desk:
         order = desk.file.names()
         name, other = desk.pick(given), desk.pick(str(before or after))
         if name == other:
@@ -99,12 +101,12 @@ def _pushed_after(desk: Desk, order: Sequence[str], name: str) -> tuple[str, ...
 
 def fold(session: Session, given: Sequence[str], asked: Asked, *, into: str | None) -> Arranged:
     """Make patches a part of another one, the top unless it is named."""
-    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+    with desk_of(session, asked) as desk:
         target = _target(desk, into)
         others = [desk.pick(each) for each in dict.fromkeys(given)]
         if not others or target in others:
             raise PatchmgrError("usage", f"name other patches to fold into {shown(target)}")
-        _refuse_hidden(desk, (target, *others))
+        desk.refuse_hidden(target, *others)
         chain = chain_of(desk)
         for each in (target, *others):
             chain.position(each)
@@ -125,13 +127,6 @@ def _target(desk: Desk, into: str | None) -> str:
         message = "no patch is pushed; name the one to fold into with --into PATCH"
         raise PatchmgrError("no-patch", message)
     return desk.top
-
-
-def _refuse_hidden(desk: Desk, names: Sequence[str]) -> None:
-    for name in names:
-        if name in desk.hidden:
-            hint = "let it in with --select SYM"
-            raise PatchmgrError("hidden-patch", f"{name} is hidden: {desk.hidden[name]}", (hint,))
 
 
 def _with_text(desk: Desk, patch: Patch, other: str) -> Patch:
@@ -182,9 +177,9 @@ def fold_diff(
 
     As with `git apply`, its paths are those below the current folder of the checkout.
     """
-    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+    with desk_of(session, asked) as desk:
         target = _target(desk, into)
-        _refuse_hidden(desk, (target,))
+        desk.refuse_hidden(target)
         chain = pushed_chain(desk) if target in desk.names else chain_of(desk)
         diff = _below(desk, cwd, parse_patch(raw, name="the diff", strip=strip))
         if not diff.files:

@@ -36,7 +36,7 @@ from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs
 from patchmgr.store import Workspace
 
 
-class Built(Struct, frozen=True):
+class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """A built branch: where, under which name, its head, and the number of commits.
 
     `fallback` is the tag that the head which it replaces has from now on, `remote` where it was
@@ -52,6 +52,7 @@ class Built(Struct, frozen=True):
     commits: int
     fallback: str | None = None
     remote: str | None = None
+    is_dry_run: bool = False
 
 
 class Publication(Struct, frozen=True):
@@ -95,7 +96,9 @@ def branch(
         old = _old_head(session, place, name, names[0], head) if tag is not None else None
         fallback = None if old is None else f"{short}-fallback-{old[:12]}"
         remote = _remote(publication.remote, clone)
-        built = Built(name, where, short, tag, head, base.commit, len(commits), fallback, remote)
+        built = Built(
+            name, where, short, tag, head, base.commit, len(commits), fallback, remote, is_dry_run
+        )
         ours = {one.head for one in read_published(session.workspace)}
         moves = _moves(place, names[:1], head, is_forced=is_forced, ours=ours)
         if tag is not None:

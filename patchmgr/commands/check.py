@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from patchmgr.commands.audit import audit_in_place
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.check_runs import Wanted, run_commands
+from patchmgr.commands.check_runs import How as How
+from patchmgr.commands.check_runs import run_commands
 from patchmgr.commands.checked import keep_checked
 from patchmgr.commands.prepared import InPlace, in_place, prepare
 from patchmgr.commands.session import Session
@@ -45,29 +46,17 @@ TEXT_GATES: tuple[tuple[str, Callable[[Patch], Iterable[Problem]]], ...] = (
 )
 
 
-def check(
-    session: Session,
-    name: str,
-    *,
-    wishes: Wishes,
-    runs: bool,
-    only: Sequence[str],
-    is_dry_run: bool,
-) -> Checked:
-    """Run the built-in gates on a series, and with `runs` its own commands.
-
-    `only` names the commands to run, all of them if it is empty. The result is kept.
-    """
+def check(session: Session, name: str, how: How, *, wishes: Wishes) -> Checked:
+    """Run the built-in gates on a series, and its own commands if asked for; keep the result."""
     settings = read_settings(session.workspace, name)
     with in_place(session, prepare(session, name), wishes) as placed:
         run = _Run(session, placed, settings)
         gates = [*text_gates(placed.patches, settings), *run.gates()]
         commits = () if placed.is_broken else placed.commits()[len(placed.below) :]
-        wanted = Wanted(settings, only, runs, is_dry_run)
-        gates += run_commands(session, placed, commits, wanted)
+        gates += run_commands(session, placed, commits, settings.commands, how)
     head = None if placed.is_broken else (commits[-1] if commits else placed.base)
     checked = Checked(name, head, tuple(p.name for p in placed.patches), tuple(gates))
-    if not is_dry_run:
+    if not how.is_dry_run:
         keep_checked(session, placed.ready.record, checked, selected=wishes.selected)
     return checked
 

@@ -12,26 +12,28 @@ from patchmgr.commands.prepared import InPlace
 from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.check import Gate, Problem, Standing, skipped
-from patchmgr.model.settings import CheckCommand, SeriesSettings
+from patchmgr.model.settings import CheckCommand
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.throwaway import TIMED_OUT, ThrowAway, is_program, whole_tree
 
 
-class Wanted(Struct, frozen=True):
+class How(Struct, frozen=True):
     """Which commands of a series are to run: the named ones, or all; none unless it `runs`."""
 
-    settings: SeriesSettings
-    names: Sequence[str]
     runs: bool
+    names: Sequence[str]
     is_dry_run: bool
 
 
 def run_commands(
-    session: Session, placed: InPlace, commits: Sequence[str], wanted: Wanted
+    session: Session,
+    placed: InPlace,
+    commits: Sequence[str],
+    commands: Sequence[CheckCommand],
+    how: How,
 ) -> list[Gate]:
     """Run the commands of the series in a throw-away checkout; a gate each."""
-    commands = wanted.settings.commands
-    unknown = set(wanted.names) - {command.name for command in commands}
+    unknown = set(how.names) - {command.name for command in commands}
     if unknown:
         known = ", ".join(command.name for command in commands) or "none"
         raise PatchmgrError(
@@ -40,7 +42,7 @@ def run_commands(
     gates: dict[str, Gate] = {}
     runs = []
     for command in commands:
-        why = _why_not(command, wanted, placed.is_broken)
+        why = _why_not(command, how, placed.is_broken)
         if why is None:
             runs.append(command)
         else:
@@ -50,19 +52,19 @@ def run_commands(
     return [gates[command.name] for command in commands]
 
 
-def _why_not(command: CheckCommand, wanted: Wanted, is_broken: bool) -> str | None:
+def _why_not(command: CheckCommand, how: How, is_broken: bool) -> str | None:
     """Return why a command does not run, None where it does."""
     line = " ".join(command.run)
     missing = [name for name in command.needs if not is_program(name)]
-    if wanted.names and command.name not in wanted.names:
+    if how.names and command.name not in how.names:
         return "another command was asked for"
-    if not wanted.runs:
+    if not how.runs:
         return f"runs with --run: {line}"
     if missing:
         return f"this machine has no {', '.join(missing)}"
     if is_broken:
         return "there is no branch to run it on"
-    return f"would run: {line}" if wanted.is_dry_run else None
+    return f"would run: {line}" if how.is_dry_run else None
 
 
 def _run_all(

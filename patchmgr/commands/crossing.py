@@ -13,12 +13,13 @@ from patchmgr.model.series import SeriesFile
 from patchmgr.store import Change
 
 
-class Crossed(Struct, frozen=True):
+class Crossed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """A patch that has another series now."""
 
     patch: str
     source: str
     target: str
+    is_dry_run: bool
 
 
 def cross(
@@ -57,7 +58,7 @@ def cross(
         )
         if not is_dry_run:
             workspace.make(change, move_store_refs)
-    return Crossed(name, source, into)
+    return Crossed(name, source, into, is_dry_run)
 
 
 def _beside(session: Session, into: str) -> str:

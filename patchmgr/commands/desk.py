@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -22,6 +23,16 @@ from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
+
+
+class Asked(Struct, frozen=True):
+    """Where and how an authoring command is to work: the checkout, the series, and what is let."""
+
+    to: Path | None = None
+    series: str | None = None
+    select: tuple[str, ...] = ()
+    is_forced: bool = False
+    is_dry_run: bool = False
 
 
 class Desk(Struct, frozen=True):
@@ -88,6 +99,27 @@ class Desk(Struct, frozen=True):
     def pick(self, given: str) -> str:
         """Return the patch that a person means; raise PatchmgrError "unknown-patch"."""
         return pick(given, self.file.names(), series=self.name)
+
+    def pick_or_top(self, given: str | None) -> str:
+        """Return the patch that a person means, the top unless it is named."""
+        if given is not None:
+            return self.pick(given)
+        if self.top is None:
+            raise PatchmgrError("no-patch", f"no patch of {self.name} is pushed; name one")
+        return self.top
+
+    def position(self, name: str) -> int:
+        """Return the place (from 0) of a patch among the pushed ones."""
+        if name not in self.names:
+            raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
+        return self.names.index(name)
+
+    def refuse_hidden(self, *names: str) -> None:
+        """Raise PatchmgrError "hidden-patch" where guards or conditions keep one of them out."""
+        for name in names:
+            if name in self.hidden:
+                message = f"{shown(name)} is hidden: {self.hidden[name]}"
+                raise PatchmgrError("hidden-patch", message, ("let it in with --select SYM",))
 
     def unpushed(self) -> tuple[str, ...]:
         """Return the patches that are still to be pushed, without hidden ones."""

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from msgspec import Struct
+
 from patchmgr.commands.prepared import InPlace, in_place, prepare
 from patchmgr.commands.session import Session, move_store_refs
 from patchmgr.commands.settings import read_settings, settings_path
@@ -22,15 +24,16 @@ from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.store import Change
 
 
+class Ends(Struct, frozen=True):
+    """The tags of the states to compare, without a later one as it is; and the clone with them."""
+
+    start: str
+    end: str | None
+    repository: Path | None
+
+
 def diff(
-    session: Session,
-    name: str,
-    *,
-    start: str,
-    end: str | None,
-    repository: Path | None,
-    holds: Sequence[str] = (),
-    is_dry_run: bool = False,
+    session: Session, name: str, ends: Ends, *, holds: Sequence[str] = (), is_dry_run: bool = False
 ) -> ComparedSeries:
     """Compare a series at one tag with itself at another, or as it is.
 
@@ -38,20 +41,20 @@ def diff(
     hold from now on: a claim each goes into the settings of the series.
     """
     ready = prepare(session, name)
-    first = find_state(session, ready, start, repository=repository)
+    first = find_state(session, ready, ends.start, repository=ends.repository)
     with ExitStack() as held:
-        if end is None:
+        if ends.end is None:
             last = _as_it_is(held.enter_context(in_place(session, ready)))
         else:
-            last = find_state(session, ready, end, repository=repository)
+            last = find_state(session, ready, ends.end, repository=ends.repository)
         patches = compare_states(first.commits, last.commits)
         paths = sorted({path for patch in patches for path in patch.paths})
         claims = tuple((place, _digest(last, place)) for place in holds)
         same, other = _files(first, last, paths)
     if claims and not is_dry_run:
         _write_claims(session, name, claims)
-    ends = (start, first.head), (end or NOW, last.head)
-    return ComparedSeries(name, *ends, patches, same, other, claims)
+    heads = (ends.start, first.head), (ends.end or NOW, last.head)
+    return ComparedSeries(name, *heads, patches, same, other, claims)
 
 
 def _as_it_is(placed: InPlace) -> State:

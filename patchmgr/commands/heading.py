@@ -6,9 +6,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.decide import read_decisions
-from patchmgr.commands.desk import Desk
+from patchmgr.commands.desk import Asked, Desk
 from patchmgr.commands.opening import desk_of
-from patchmgr.commands.pushing import Asked
 from patchmgr.commands.revising import Revision, make
 from patchmgr.commands.session import Session, nobody
 from patchmgr.commands.settings import read_settings, settings_path
@@ -24,8 +23,10 @@ from patchmgr.model.patch import Patch
 from patchmgr.plumbing.mergetools import edited_text
 from patchmgr.store import PRIVATE
 
+_KEYS = {"name": "patch", "is_changed": "changed", "is_dry_run": "dry_run"}
 
-class Headed(Struct, frozen=True):
+
+class Headed(Struct, frozen=True, rename=_KEYS):
     """A patch whose header or name was asked about; `is_changed` says that it is another now."""
 
     series: str
@@ -33,12 +34,13 @@ class Headed(Struct, frozen=True):
     old_name: str
     subject: str
     is_changed: bool
+    is_dry_run: bool
 
 
 def edit(session: Session, given: str | None, edit_: HeaderEdit, asked: Asked) -> Headed:
     """Change the header of a patch, the top unless it is named; in the editor if nothing else."""
-    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
-        patch = desk.patches[_named(desk, given)]
+    with desk_of(session, asked) as desk:
+        patch = desk.patches[desk.pick_or_top(given)]
         if edit_ == HeaderEdit():
             header = edited_text(patch.header, name="header.txt")
         else:
@@ -49,15 +51,7 @@ def edit(session: Session, given: str | None, edit_: HeaderEdit, asked: Asked) -
         if is_changed:
             revision = Revision(desk.names, desk.state, {patch.name: new.raw})
             make(desk, revision, is_dry_run=asked.is_dry_run)
-        return Headed(desk.name, patch.name, patch.name, new.subject, is_changed)
-
-
-def _named(desk: Desk, given: str | None) -> str:
-    if given is not None:
-        return desk.pick(given)
-    if desk.top is None:
-        raise PatchmgrError("no-patch", "no patch is pushed; name one")
-    return desk.top
+        return Headed(desk.name, patch.name, patch.name, new.subject, is_changed, asked.is_dry_run)
 
 
 def _checked(desk: Desk, patch: Patch, header: bytes) -> Patch:
@@ -80,11 +74,11 @@ def _checked(desk: Desk, patch: Patch, header: bytes) -> Patch:
 
 def rename(session: Session, given: str | None, new: str, asked: Asked) -> Headed:
     """Give a patch another name, in the series, its groups, and what was decided about it."""
-    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
-        old, name = _named(desk, given), file_name(new)
+    with desk_of(session, asked) as desk:
+        old, name = desk.pick_or_top(given), file_name(new)
         patch = desk.patches[old]
         if name == old:
-            return Headed(desk.name, name, old, patch.subject, is_changed=False)
+            return Headed(desk.name, name, old, patch.subject, False, asked.is_dry_run)
         file = renamed(desk.file, old, name)
         if (session.workspace.root / f"series/{desk.name}/{name}").exists():
             raise PatchmgrError("usage", f"there is a file {shown(name)} already")
@@ -100,7 +94,7 @@ def rename(session: Session, given: str | None, new: str, asked: Asked) -> Heade
             others=_renamed_elsewhere(desk, old, name),
         )
         make(desk, revision, is_dry_run=asked.is_dry_run)
-        return Headed(desk.name, name, old, patch.subject, is_changed=True)
+        return Headed(desk.name, name, old, patch.subject, True, asked.is_dry_run)
 
 
 def _renamed_elsewhere(desk: Desk, old: str, new: str) -> dict[str, bytes | None]:

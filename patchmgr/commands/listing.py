@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 
 from msgspec import Struct
 
 from patchmgr.commands.chain import chain_of
-from patchmgr.commands.desk import Desk
+from patchmgr.commands.desk import Asked, Desk
 from patchmgr.commands.opening import desk_of
 from patchmgr.commands.session import Session
 from patchmgr.engines.fold import FileStep, step_patch
@@ -35,35 +34,35 @@ class Row(Struct, frozen=True):
     number: int
     mark: Mark
     subject: str
-    guards: str
+    guards: tuple[str, ...]
     reason: str | None
 
 
-class Listing(Struct, frozen=True):
+class Listing(Struct, frozen=True, rename={"rows": "patches"}):
     """Patches of a series in order, and the checkout that they are pushed to, if there is one."""
 
     series: str
     target: Path | None
     rows: tuple[Row, ...]
 
-    def of(self, *marks: Mark) -> Listing:
-        """Return the list of the patches that stand so."""
-        rows = tuple(row for row in self.rows if row.mark in marks)
-        return Listing(self.series, self.target, rows)
 
-
-def listing(
-    session: Session, to: Path | None, series: str | None, *, select: Sequence[str] = ()
-) -> Listing:
+def listing(session: Session, asked: Asked) -> Listing:
     """Return all patches of a series with how each stands."""
-    with desk_of(session, to, series, select=select, is_dry_run=True, only_reads=True) as desk:
+    with desk_of(session, asked, only_reads=True) as desk:
         target = desk.checkout.root if desk.checkout is not None and desk.applied else None
         return Listing(desk.name, target, rows_of(desk))
 
 
-def pushed_listing(session: Session, to: Path | None, series: str | None) -> Listing:
+def unpushed_listing(session: Session, asked: Asked) -> Listing:
+    """Return the patches that are not pushed."""
+    found = listing(session, asked)
+    rows = tuple(row for row in found.rows if row.mark in (Mark.UNPUSHED, Mark.HIDDEN))
+    return Listing(found.series, found.target, rows)
+
+
+def pushed_listing(session: Session, asked: Asked) -> Listing:
     """Return the pushed patches, lowest first, wherever the series file has them by now."""
-    with desk_of(session, to, series, is_dry_run=True, only_reads=True, at_any_place=True) as desk:
+    with desk_of(session, asked, only_reads=True, at_any_place=True) as desk:
         target = desk.checkout.root if desk.checkout is not None and desk.applied else None
         rows = {row.name: row for row in rows_of(desk)}
         return Listing(desk.name, target, tuple(rows[name] for name in desk.names))
@@ -71,14 +70,14 @@ def pushed_listing(session: Session, to: Path | None, series: str | None) -> Lis
 
 def rows_of(desk: Desk) -> tuple[Row, ...]:
     """Return a row a patch."""
-    guards = {line.name: " ".join(map(str, line.guards)) for line in desk.file.lines}
+    guards = {line.name: tuple(map(str, line.guards)) for line in desk.file.lines}
     return tuple(
         Row(
             name,
             number,
             _mark(desk, name),
             desk.patches[name].subject,
-            guards.get(name, ""),
+            guards.get(name, ()),
             None if name in desk.names else desk.hidden.get(name),
         )
         for number, name in enumerate(desk.file.names(), 1)
@@ -118,31 +117,23 @@ class FileEdits(Struct, frozen=True):
     edits: tuple[Edit, ...]
 
 
-def shown_patch(session: Session, given: str | None, to: Path | None, series: str | None) -> Patch:
+def shown_patch(session: Session, given: str | None, asked: Asked) -> Patch:
     """Return a patch of a series, the top unless it is named."""
-    with desk_of(session, to, series, is_dry_run=True, only_reads=True, at_any_place=True) as desk:
-        return _shown(desk, given)
+    with desk_of(session, asked, only_reads=True, at_any_place=True) as desk:
+        return desk.patches[desk.pick_or_top(given)]
 
 
 def shown_edits(
-    session: Session, given: str | None, to: Path | None, series: str | None
+    session: Session, given: str | None, asked: Asked
 ) -> tuple[Patch, tuple[FileEdits, ...]]:
     """Return a patch of a series, the top unless it is named, and its edits by file."""
-    with desk_of(session, to, series, is_dry_run=True, only_reads=True, at_any_place=True) as desk:
-        patch = _shown(desk, given)
+    with desk_of(session, asked, only_reads=True, at_any_place=True) as desk:
+        patch = desk.patches[desk.pick_or_top(given)]
         chain = chain_of(desk)
         before = desk.ground.overlay(chain.states[chain.position(patch.name)])
         return patch, tuple(
             _file_edits(desk, step) for step in step_patch(before, patch, desk.bench)
         )
-
-
-def _shown(desk: Desk, given: str | None) -> Patch:
-    if given is not None:
-        return desk.patches[desk.pick(given)]
-    if desk.top is None:
-        raise PatchmgrError("no-patch", f"no patch of {desk.name} is pushed; name one")
-    return desk.patches[desk.top]
 
 
 def _file_edits(desk: Desk, step: FileStep) -> FileEdits:

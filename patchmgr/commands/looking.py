@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.desk import Desk
+from patchmgr.commands.desk import Asked, Desk
 from patchmgr.commands.edits import edited_files, is_in, paths_of
 from patchmgr.commands.opening import desk_of
 from patchmgr.commands.rewriting import diffs_of
@@ -28,7 +28,7 @@ class Sign(str, Enum):
     DELETED = "-"
 
 
-class Touched(Struct, frozen=True):
+class Touched(Struct, frozen=True, rename={"is_edited": "edited"}):
     """A file of a patch; `is_edited` says that it has edits that no patch has yet."""
 
     path: str
@@ -36,7 +36,7 @@ class Touched(Struct, frozen=True):
     is_edited: bool
 
 
-class Files(Struct, frozen=True):
+class Files(Struct, frozen=True, rename={"rows": "files"}):
     """The files of one patch, those of its diff first and in the diff's order."""
 
     series: str
@@ -44,10 +44,10 @@ class Files(Struct, frozen=True):
     rows: tuple[Touched, ...]
 
 
-def files_of(session: Session, given: str | None, to: Path | None, series: str | None) -> Files:
+def files_of(session: Session, given: str | None, asked: Asked) -> Files:
     """Return the files of a patch, the top unless it is named; edits count as the top's."""
-    with desk_of(session, to, series, is_dry_run=True, only_reads=True, at_any_place=True) as desk:
-        name = _named(desk, given)
+    with desk_of(session, asked, only_reads=True, at_any_place=True) as desk:
+        name = desk.pick_or_top(given)
         patch = desk.patches[name]
         edits = edited_files(desk) if name == desk.top else {}
         signs = _signs(desk, patch, edits)
@@ -55,14 +55,6 @@ def files_of(session: Session, given: str | None, to: Path | None, series: str |
         order += sorted(signs.keys() - set(order))
         rows = tuple(Touched(path, signs[path], path in edits) for path in order)
         return Files(desk.name, name, rows)
-
-
-def _named(desk: Desk, given: str | None) -> str:
-    if given is not None:
-        return desk.pick(given)
-    if desk.top is None:
-        raise PatchmgrError("no-patch", f"no patch of {desk.name} is pushed; name one")
-    return desk.top
 
 
 def _paths(patch: Patch) -> tuple[str, ...]:
@@ -111,16 +103,10 @@ class Reach(Struct, frozen=True):
 
 
 def changes(
-    session: Session,
-    given: Sequence[str],
-    to: Path | None,
-    series: str | None,
-    *,
-    reach: Reach,
-    cwd: Path,
+    session: Session, given: Sequence[str], asked: Asked, *, reach: Reach, cwd: Path
 ) -> bytes:
     """Return the diff between two states of a checkout, as a patch would have it."""
-    with desk_of(session, to, series, is_dry_run=True, only_reads=True, at_any_place=True) as desk:
+    with desk_of(session, asked, only_reads=True, at_any_place=True) as desk:
         desk.need_checkout()
         paths = paths_of(desk, given, cwd)
         _check(desk, reach)
@@ -137,27 +123,20 @@ def _check(desk: Desk, reach: Reach) -> None:
     """Refuse a reach whose first patch stands on its last one."""
     if reach.since is None or reach.until is None:
         return
-    first, last = _position(desk, reach.since), _position(desk, reach.until)
+    first, last = (desk.position(desk.pick(end)) for end in (reach.since, reach.until))
     if first > last:
         message = f"{shown(desk.names[first])} stands on {shown(desk.names[last])}"
         raise PatchmgrError("no-patch", message, ("name the lower one with --since",))
 
 
 def _before(desk: Desk, since: str | None) -> State:
-    return desk.state if since is None else desk.states[_position(desk, since)]
+    return desk.state if since is None else desk.states[desk.position(desk.pick(since))]
 
 
 def _behind(desk: Desk, until: str | None, paths: Sequence[str]) -> State:
     if until is not None:
-        return desk.states[_position(desk, until) + 1]
+        return desk.states[desk.position(desk.pick(until)) + 1]
     return {**desk.state, **edited_files(desk, paths)}
-
-
-def _position(desk: Desk, given: str) -> int:
-    name = desk.pick(given)
-    if name not in desk.names:
-        raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
-    return desk.names.index(name)
 
 
 def _only(desk: Desk, state: State, old: State, new: State, paths: Sequence[str]) -> State:

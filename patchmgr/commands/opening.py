@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 
 from msgspec.structs import replace
 
-from patchmgr.commands.desk import Desk, check_pin, diff_digest
+from patchmgr.commands.desk import Asked, Desk, check_pin, diff_digest
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.places import pushed_targets
 from patchmgr.commands.session import Session, require_pin
@@ -33,14 +32,7 @@ from patchmgr.plumbing.workbench import Workbench
 
 @contextmanager
 def desk_of(
-    session: Session,
-    to: Path | None,
-    series: str | None,
-    *,
-    select: Sequence[str] = (),
-    is_dry_run: bool,
-    only_reads: bool = False,
-    at_any_place: bool = False,
+    session: Session, asked: Asked, *, only_reads: bool = False, at_any_place: bool = False
 ) -> Iterator[Desk]:
     """Open the desk of a command and hold workspace and checkout, the latter unless it is dry.
 
@@ -51,29 +43,29 @@ def desk_of(
     "changed-patch" where a pushed patch is not what it was when it was pushed.
     """
     with nullcontext() if only_reads else session.writing():
-        targets = (to,) if to is not None else pushed_targets(session.workspace, series)
+        pushed = pushed_targets(session.workspace, asked.series) if asked.to is None else ()
+        targets = pushed if asked.to is None else (asked.to,)
         if len(targets) != 1:
-            with _opened(session, None, series, select) as desk:
+            with _opened(session, None, asked) as desk:
                 yield _with_pushed(desk, at_any_place=at_any_place)
             return
         checkout = Checkout(open_clone(targets[0]))
         with (
-            settled(session, checkout, is_dry_run=is_dry_run),
-            _opened(session, checkout, series, select) as desk,
+            settled(session, checkout, is_dry_run=asked.is_dry_run or only_reads),
+            _opened(session, checkout, asked) as desk,
         ):
             yield _with_pushed(desk, at_any_place=at_any_place)
 
 
 @contextmanager
-def _opened(
-    session: Session, checkout: Checkout | None, series: str | None, select: Sequence[str]
-) -> Iterator[Desk]:
+def _opened(session: Session, checkout: Checkout | None, asked: Asked) -> Iterator[Desk]:
+    series = asked.series
     head = "" if checkout is None else checkout.clone.head()
     applied = None if checkout is None else applied_now(checkout, head)
     if applied is not None and series not in (None, applied.series):
         _refuse_other(checkout, applied)
     known = applied.series if applied is not None else None
-    name = series or known or only_series(session, [])
+    name = series or known or only_series(session)
     record = session.workspace.series_record(name)
     side = session.side_of(record)
     pin = require_pin(side, record.pin)
@@ -85,7 +77,7 @@ def _opened(
         patches = {patch.name: patch for patch in session.workspace.patches(name)}
         paths = touched_paths(tuple(patches.values()))
         side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths), bench.reader)
-        selected = frozenset(select or (applied.selected if applied is not None else ()))
+        selected = frozenset(asked.select or (applied.selected if applied is not None else ()))
         hidden = _hidden(session, record, side, bench, file, tuple(patches.values()), selected, pin)
         yield Desk(
             session, record, side, pin, file, patches, hidden, selected, bench, ground,

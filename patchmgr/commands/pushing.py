@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.desk import Desk
+from patchmgr.commands.desk import Asked, Desk
 from patchmgr.commands.opening import desk_of
 from patchmgr.commands.revising import Revision, make
 from patchmgr.commands.session import Session
@@ -18,11 +17,21 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 
 
-class Pushed(Struct, frozen=True):
+class Hidden(Struct, frozen=True):
+    """A patch that was passed over, and why."""
+
+    name: str
+    reason: str
+
+
+_KEYS = {"came": "pushed", "went": "popped", "is_dry_run": "dry_run"}
+
+
+class Pushed(Struct, frozen=True, rename=_KEYS):
     """What became of the pushed patches: those that came, those that went, and the top now.
 
     `failure` says why the next one was not pushed, `rejects` are files with hunks of the top
-    that had no place, and `hidden` are patches that were passed over, with the reason.
+    that had no place, and `hidden` are patches that were passed over.
     """
 
     series: str
@@ -32,22 +41,13 @@ class Pushed(Struct, frozen=True):
     top: str | None
     failure: PatchmgrError | None = None
     rejects: tuple[str, ...] = ()
-    hidden: tuple[tuple[str, str], ...] = ()
-
-
-class Asked(Struct, frozen=True):
-    """Where and how to push or pop."""
-
-    to: Path | None
-    series: str | None
-    select: tuple[str, ...] = ()
-    is_forced: bool = False
+    hidden: tuple[Hidden, ...] = ()
     is_dry_run: bool = False
 
 
 def push(session: Session, given: str | None, asked: Asked, *, all_: bool) -> Pushed:
     """Push the next patch, the next so many, all up to a named one, or all."""
-    with _desk(session, asked) as desk:
+    with desk_of(session, asked) as desk:
         left = desk.unpushed()
         if given is not None and given.isdigit():
             wanted = left[: int(given)]
@@ -58,19 +58,6 @@ def push(session: Session, given: str | None, asked: Asked, *, all_: bool) -> Pu
         if not wanted:
             raise PatchmgrError("no-patch", f"all patches of {desk.name} are pushed already")
         return _push(desk, wanted, asked)
-
-
-def _desk(
-    session: Session, asked: Asked, *, at_any_place: bool = False
-) -> AbstractContextManager[Desk]:
-    return desk_of(
-        session,
-        asked.to,
-        asked.series,
-        select=asked.select,
-        is_dry_run=asked.is_dry_run,
-        at_any_place=at_any_place,
-    )
 
 
 def _up_to(desk: Desk, name: str) -> tuple[str, ...]:
@@ -125,7 +112,7 @@ def refuse_forced(desk: Desk) -> None:
 
 def pop(session: Session, given: str | None, asked: Asked, *, all_: bool) -> Pushed:
     """Pop the top patch, so many, all above a named one, or all."""
-    with _desk(session, asked, at_any_place=True) as desk:
+    with desk_of(session, asked, at_any_place=True) as desk:
         names = desk.names
         if not names:
             raise PatchmgrError(
@@ -134,16 +121,10 @@ def pop(session: Session, given: str | None, asked: Asked, *, all_: bool) -> Pus
         if given is not None and given.isdigit():
             kept = max(0, len(names) - int(given))
         elif given is not None:
-            kept = _position(desk, desk.pick(given))
+            kept = desk.position(desk.pick(given)) + 1
         else:
             kept = 0 if all_ else len(names) - 1
         return _pop(desk, kept, asked)
-
-
-def _position(desk: Desk, name: str) -> int:
-    if name not in desk.names:
-        raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
-    return desk.names.index(name) + 1
 
 
 def _pop(desk: Desk, kept: int, asked: Asked) -> Pushed:
@@ -156,7 +137,7 @@ def _pop(desk: Desk, kept: int, asked: Asked) -> Pushed:
 
 def goto(session: Session, given: str, asked: Asked) -> Pushed:
     """Push or pop until a patch is the top; number 0 is the pin without any."""
-    with _desk(session, asked) as desk:
+    with desk_of(session, asked) as desk:
         if given == "0":
             if not desk.names:
                 return _made(desk, Revision((), {}, prepares=True), asked)
@@ -183,6 +164,7 @@ def _made(
     order = desk.file.names()
     end = order.index(came[-1]) if came else 0
     start = order.index(desk.top) + 1 if desk.top is not None else 0
-    hidden = tuple((n, desk.hidden[n]) for n in order[start:end] if n in desk.hidden)
+    hidden = tuple(Hidden(n, desk.hidden[n]) for n in order[start:end] if n in desk.hidden)
     top = revision.pushed[-1] if revision.pushed else None
-    return Pushed(desk.name, target, came, went, top, failure, tuple(revision.rejects), hidden)
+    rejects = tuple(revision.rejects)
+    return Pushed(desk.name, target, came, went, top, failure, rejects, hidden, asked.is_dry_run)

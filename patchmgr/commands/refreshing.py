@@ -8,10 +8,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.desk import Desk
+from patchmgr.commands.desk import Asked, Desk
 from patchmgr.commands.edits import edited_files, paths_of, untracked_files
 from patchmgr.commands.opening import desk_of
-from patchmgr.commands.pushing import Asked, refuse_forced
+from patchmgr.commands.pushing import refuse_forced
 from patchmgr.commands.revising import Revision, make
 from patchmgr.commands.rewriting import rewritten
 from patchmgr.commands.session import Session
@@ -40,7 +40,17 @@ from patchmgr.plumbing.exchanges import found_file
 _IDENTITY = re.compile(r"(.*) <(.*)> (\d+ [+-]\d{4})")
 
 
-class Refreshed(Struct, frozen=True):
+class Changed(Struct, frozen=True):
+    """A patch whose diff is another one now, and how much so."""
+
+    name: str
+    change: Sameness
+
+
+_KEYS = {"sameness": "change", "is_rewritten": "rewritten", "is_dry_run": "dry_run"}
+
+
+class Refreshed(Struct, frozen=True, rename=_KEYS):
     """What `refresh` did to a patch; `others` are later ones whose positions or context moved.
 
     A patch that says the same may be `is_rewritten` all the same.
@@ -53,16 +63,17 @@ class Refreshed(Struct, frozen=True):
     patch: str
     sameness: Sameness
     paths: tuple[str, ...]
-    others: tuple[tuple[str, Sameness], ...]
+    others: tuple[Changed, ...]
     untracked: tuple[str, ...]
     is_rewritten: bool
+    is_dry_run: bool
 
 
 def new_patch(
     session: Session, given: str, asked: Asked, *, subject: str, message: str, author: str
 ) -> str:
     """Make an empty patch on top of the pushed ones; edits wait for `refresh`."""
-    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+    with desk_of(session, asked) as desk:
         name = file_name(given)
         refuse_forced(desk)
         place = session.workspace.root / f"series/{desk.name}/{name}"
@@ -124,14 +135,13 @@ def refresh(
     Raises PatchmgrError "overlap" where a patch above it changes the same lines, and "empty"
     where nothing would be left of the patch.
     """
-    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+    with desk_of(session, asked) as desk:
         desk.need_checkout()
         if not desk.names:
             hint = "make one with: patchmgr new NAME, or push one"
             raise PatchmgrError("no-patch", f"no patch of {desk.name} is pushed", (hint,))
         name = desk.names[-1] if patch is None else desk.pick(patch)
-        if name not in desk.names:
-            raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
+        desk.position(name)
         _refuse_rejects(desk, name)
         named = paths_of(desk, given, cwd)
         edits = edited_files(desk, named)
@@ -143,7 +153,7 @@ def refresh(
         raws = rewritten(desk, desk.series(desk.names), states, fresh=(name,), anew=anew)
         revision = Revision(desk.names, states[-1], raws, kept=frozenset(edits), settles=True)
         make(desk, revision, is_dry_run=asked.is_dry_run)
-        return _told(desk, name, raws, tuple(edits))
+        return _told(desk, name, raws, tuple(edits), asked)
 
 
 def _refuse_rejects(desk: Desk, name: str) -> None:
@@ -220,12 +230,14 @@ def _refuse_empty(desk: Desk, name: str, states: Sequence[State], *, allows_empt
         )
 
 
-def _told(desk: Desk, name: str, raws: dict[str, bytes], paths: tuple[str, ...]) -> Refreshed:
+def _told(
+    desk: Desk, name: str, raws: dict[str, bytes], paths: tuple[str, ...], asked: Asked
+) -> Refreshed:
     how = {
         each: patch_sameness(desk.patches[each], parse_patch(raw, name=each))
         for each, raw in raws.items()
     }
-    others = tuple((each, same) for each, same in how.items() if each != name)
+    others = tuple(Changed(each, same) for each, same in how.items() if each != name)
     same = how.get(name, Sameness.IDENTICAL)
-    untracked = untracked_files(desk, paths)
-    return Refreshed(desk.name, name, same, paths, others, untracked, name in raws)
+    untracked, is_dry = untracked_files(desk, paths), asked.is_dry_run
+    return Refreshed(desk.name, name, same, paths, others, untracked, name in raws, is_dry)

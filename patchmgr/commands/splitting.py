@@ -6,14 +6,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.arranging import Arranged
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.chain import Chain, chain_of, revision_of
-from patchmgr.commands.desk import Desk
+from patchmgr.commands.desk import Asked, Desk
 from patchmgr.commands.edits import is_in
 from patchmgr.commands.opening import desk_of
-from patchmgr.commands.pushing import Asked
 from patchmgr.commands.rebase import rebase
 from patchmgr.commands.revising import make
 from patchmgr.commands.session import Session, nobody
@@ -48,10 +48,9 @@ def split(
     session: Session, given: str, new: str, asked: Asked, *, part: Part, subject: str, message: str
 ) -> Arranged:
     """Take a part of a patch into a new one behind it; the series makes the same files."""
-    with desk_of(session, asked.to, asked.series, is_dry_run=asked.is_dry_run) as desk:
+    with desk_of(session, asked) as desk:
         name, added = desk.pick(given), file_name(new)
-        if name in desk.hidden:
-            raise PatchmgrError("hidden-patch", f"{shown(name)} is hidden: {desk.hidden[name]}")
+        desk.refuse_hidden(name)
         file = with_appended(desk.file, added, after=name)
         chain = chain_of(desk)
         at = chain.position(name)
@@ -65,15 +64,13 @@ def split(
             names.insert(at + 1, added)
         revision = revision_of(desk, patches, states, file=file, pushed=names, fresh=(name, added))
         make(desk, revision, is_dry_run=asked.is_dry_run)
-        order = file.names()
-        return Arranged(desk.name, order, revision.pushed, tuple(revision.raws))
+        order, new_raws = file.names(), tuple(revision.raws)
+        return Arranged(desk.name, order, revision.pushed, new_raws, is_dry_run=asked.is_dry_run)
 
 
-def absorbed_hunks(
-    session: Session, given: str, asked: Asked, ref: str
-) -> frozenset[tuple[str, int]]:
-    """Return the hunks of a patch that a rebase onto a state would find there."""
-    with desk_of(session, asked.to, asked.series, is_dry_run=True, only_reads=True) as desk:
+def with_absorbed(session: Session, given: str, asked: Asked, part: Part, ref: str) -> Part:
+    """Return a part with the hunks of a patch that a rebase onto a state would find there."""
+    with desk_of(session, asked, only_reads=True) as desk:
         name, patch = desk.name, desk.pick(given)
     found = rebase(session, [name], onto=ref, wishes=Wishes(), is_dry_run=True)
     outcome = next(o for o in found.series[0].patches if o.name == patch)
@@ -81,7 +78,7 @@ def absorbed_hunks(
     if not landed:
         message = f"upstream has no hunk of {shown(patch)} at {shown(ref)}"
         raise PatchmgrError("usage", message)
-    return frozenset((hunk.path, hunk.line) for hunk in landed)
+    return replace(part, absorbed=frozenset((hunk.path, hunk.line) for hunk in landed))
 
 
 def _part_patch(desk: Desk, patch: Patch, name: str, subject: str, message: str) -> Patch:

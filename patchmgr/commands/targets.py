@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -28,7 +28,10 @@ _Kind = TypeVar("_Kind", bound=Target)
 NO_DIFF = hashlib.sha256(b"").hexdigest()
 
 
-class Verification(Struct, frozen=True):
+_KEYS = {"is_applied": "applied", "is_current": "current"}
+
+
+class Verification(Struct, frozen=True, rename=_KEYS):
     """What `verify` found; `is_current` says that the series has not changed since.
 
     `pushed` is the number of pushed patches where these are not the whole series.
@@ -220,10 +223,10 @@ def _moved_to(git_dir: Path) -> Path | None:
     return None
 
 
-def only_series(session: Session, names: Sequence[str]) -> str:
+def only_series(session: Session, name: str | None = None) -> str:
     """Return the one series that is meant: the named one, or the only one of the workspace."""
-    if names:
-        return session.workspace.series_record(names[0]).name
+    if name:
+        return session.workspace.series_record(name).name
     known = sorted(session.workspace.lock().series)
     if len(known) != 1:
         raise PatchmgrError(

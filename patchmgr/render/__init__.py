@@ -1,1 +1,23 @@
-"""A result to text, one file a form."""
+"""A result to text, one file a form.
+
+The command line gets a module when it first asks for it: `--help` needs none of them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from patchmgr.render import (  # noqa: F401, I001
+        applications, authoring, checks, clean, conflicts, decisions, diffs, doctor, exports,
+        history, installs, listings, looking, machine, manual, merging, notes_machine,
+        notes_markdown, publishing, recorded, reports, targets, terminal, view,
+    )  # fmt: skip
+else:
+
+    def __getattr__(name: str) -> ModuleType:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return import_module(f"{__name__}.{name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.outcome import Verdict
 from patchmgr.render.clean import clean, counted
@@ -87,37 +87,18 @@ def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
             yield f"  {standing.value}  {clean(path)}"
 
 
-def verification_document(found: Verification) -> str:
-    """Return what `verify` found as JSON."""
-    return document(
-        "verify",
-        series=found.series,
-        target=str(found.target),
-        applied=found.is_applied,
-        current=found.is_current,
-        sound=found.is_sound,
-        pushed=found.pushed,
-        files=[{"path": path, "state": standing.value} for path, standing in found.files],
-    )
+def file_value(file: tuple[str, Enum]) -> dict[str, Any]:
+    """Return how a file stands in plain values."""
+    return {"path": file[0], "state": file[1].value}
 
 
-def built_text(built: Built, *, is_dry_run: bool) -> str:
+def built_text(built: Built) -> str:
     """Return where the branch is."""
-    verb = "Would build" if is_dry_run else "Built"
+    verb = "Would build" if built.is_dry_run else "Built"
     where = clean(str(built.repository))
     tag = f", tag {clean(built.tag)}" if built.tag else ""
     what = f"{clean(built.branch)}{tag} with {counted(built.commits, 'commit')}"
     old = f"the old head is tagged {clean(built.fallback)}\n" if built.fallback else ""
-    pushed = "would be pushed" if is_dry_run else "pushed"
+    pushed = "would be pushed" if built.is_dry_run else "pushed"
     to = f"{pushed} to {clean(built.remote)}\n" if built.remote else ""
     return f"{verb} {what} in {where}\nhead {built.head}\n{old}{to}"
-
-
-def built_document(built: Built, *, is_dry_run: bool) -> str:
-    """Return the branch as JSON."""
-    return document(
-        "branch",
-        dry_run=is_dry_run,
-        repository=str(built.repository),
-        **fields(built, "series", "branch", "tag", "head", "base", "commits", "fallback", "remote"),
-    )

@@ -197,17 +197,7 @@ def audited_text(results: Sequence[Audited], view: View) -> str:
     return "\n".join(lines) + "\n"
 
 
-def audited_document(results: Sequence[Audited]) -> str:
-    """Return the document of `audit --json`."""
-    values = [
-        {
-            "name": audited.name,
-            "sound": audited.is_sound,
-            "findings": [
-                {"patch": patch or None, **finding_value(finding)}
-                for patch, finding in audited.findings
-            ],
-        }
-        for audited in results
-    ]
-    return document("audit", audits=values)
+def audited_value(audited: Audited) -> dict[str, Any]:
+    """Return what an audit found in plain values."""
+    found = [{"patch": patch or None, **finding_value(one)} for patch, one in audited.findings]
+    return {"name": audited.name, "sound": audited.is_sound, "findings": found}

@@ -7,7 +7,7 @@ from typing import Any
 
 from patchmgr.model.decision import Decision
 from patchmgr.render.clean import clean
-from patchmgr.render.machine import document, fields
+from patchmgr.render.machine import fields
 
 
 def decisions_text(decisions: Sequence[Decision]) -> str:
@@ -36,16 +36,9 @@ def _line(decision: Decision) -> str:
     return "  ".join(told)
 
 
-def decided_document(
-    added: Sequence[Decision], removed: Sequence[Decision], *, is_dry_run: bool
-) -> str:
-    """Return the document of `decide --json`."""
-    return document(
-        "decide",
-        dry_run=is_dry_run,
-        decisions=[_value(decision) for decision in added],
-        forgotten=[_value(decision) for decision in removed],
-    )
+def decided_value(added: Sequence[Decision], removed: Sequence[Decision]) -> dict[str, Any]:
+    """Return decisions that are in force now, and those that are not any more, in plain values."""
+    return {"decisions": [*map(_value, added)], "forgotten": [*map(_value, removed)]}
 
 
 def _value(decision: Decision) -> dict[str, Any]:

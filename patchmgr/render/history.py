@@ -81,12 +81,11 @@ def turn_text(done: Turn, *, is_dry_run: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def turn_document(done: Turn, command: str, *, is_dry_run: bool) -> str:
-    """Return what an undo did as JSON."""
-    return document(
-        command,
-        dry_run=is_dry_run,
-        operations=[operation.number for operation in done.operations],
-        files=done.files,
-        targets=[{"root": root, "files": count} for root, count in done.targets],
-    )
+def turn_value(done: Turn, *, is_dry_run: bool) -> dict[str, Any]:
+    """Return what an undo did in plain values."""
+    return {
+        "dry_run": is_dry_run,
+        "operations": [operation.number for operation in done.operations],
+        "files": done.files,
+        "targets": [{"root": root, "files": count} for root, count in done.targets],
+    }

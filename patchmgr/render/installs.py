@@ -116,18 +116,17 @@ def state_text(found: InstalledState, view: View) -> str:
     return "\n".join(lines) + "\n"
 
 
-def state_document(found: InstalledState) -> str:
-    """Return what `verify` found as JSON."""
-    return document(
-        "verify",
-        target=str(found.distribution.site),
-        applied=found.is_applied,
-        current=found.is_current,
-        sound=found.is_sound,
-        files=[{"path": path, "state": state.value} for path, state in found.files],
+def state_value(found: InstalledState) -> dict[str, Any]:
+    """Return what `verify` found in plain values."""
+    return {
+        "target": str(found.distribution.site),
+        "applied": found.is_applied,
+        "current": found.is_current,
+        "sound": found.is_sound,
+        "files": [{"path": path, "state": state.value} for path, state in found.files],
         **fields(found, "series", "state", "applied_to"),
         **_package(found),
-    )
+    }
 
 
 def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:

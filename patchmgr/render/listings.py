@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.patch import Patch
-from patchmgr.model.upstream import Lock, Upstream
+from patchmgr.model.upstream import Upstream
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document, fields, pin_value
 from patchmgr.render.terminal import short_ref
@@ -33,9 +33,9 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def upstreams_text(lock: Lock) -> str:
+def upstreams_text(upstreams: Sequence[Upstream]) -> str:
     """Return a line an upstream."""
-    return table([_upstream_row(u) for _, u in sorted(lock.upstreams.items())])
+    return table([*map(_upstream_row, upstreams)])
 
 
 def _upstream_row(upstream: Upstream) -> tuple[str, ...]:
@@ -46,25 +46,9 @@ def _upstream_row(upstream: Upstream) -> tuple[str, ...]:
     return upstream.name, f"tracks {upstream.track}", clean(", ".join(p for p in parts if p))
 
 
-def upstreams_document(lock: Lock) -> str:
-    """Return the upstreams as JSON."""
-    values = [
-        fields(u, "name", "track", "git", "package", "branch")
-        for _, u in sorted(lock.upstreams.items())
-    ]
-    return document("upstream list", upstreams=values)
-
-
 def fetched_text(fetched: Sequence[Fetched]) -> str:
     """Return a line a fetched upstream."""
     return table([(f.name, f.commit) for f in fetched])
-
-
-def fetched_document(fetched: Sequence[Fetched]) -> str:
-    """Return the tips of the fetched upstreams as JSON."""
-    return document(
-        "upstream fetch", upstreams=[{"name": f.name, "commit": f.commit} for f in fetched]
-    )
 
 
 def series_list_text(views: Sequence[SeriesView]) -> str:
@@ -79,12 +63,8 @@ def _series_row(view: SeriesView) -> tuple[str, ...]:
     return view.record.name, on, count, "" if pin.ref == pin.commit else pin.commit[:12]
 
 
-def series_list_document(views: Sequence[SeriesView]) -> str:
-    """Return the series as JSON."""
-    return document("series list", series=[_series_value(view) for view in views])
-
-
-def _series_value(view: SeriesView) -> dict[str, Any]:
+def series_value(view: SeriesView) -> dict[str, Any]:
+    """Return a series in plain values, with the header of every patch."""
     record = view.record
     return fields(
         record,
@@ -107,11 +87,6 @@ def _patch_value(patch: Patch) -> dict[str, Any]:
         "removed": sum(h.removed() for f in patch.files for h in f.hunks),
         "fields": dict(patch.fields),
     }
-
-
-def series_document(view: SeriesView) -> str:
-    """Return one series as JSON."""
-    return document("series show", series=_series_value(view))
 
 
 def series_text(view: SeriesView) -> str:
@@ -300,38 +275,22 @@ def _status_row(row: SeriesStatus) -> tuple[str, ...]:
     return row.name, on, counted(row.patches, "patch"), behind
 
 
-def status_document(status: Status) -> str:
-    """Return the status as JSON."""
+def status_value(status: Status) -> dict[str, Any]:
+    """Return the status in plain values."""
     series = [
-        fields(
-            row,
-            "name",
-            "upstream",
-            "patches",
-            base=pin_value(row.pin),
-            behind=row.distance.count,
-            unit=row.distance.unit,
-            tip=row.distance.tip,
-        )
+        fields(row, "name", "upstream", "patches", base=pin_value(row.pin),
+               behind=row.distance.count, unit=row.distance.unit, tip=row.distance.tip)
         for row in status.series
-    ]
-    unfinished = {
-        "about": status.unfinished,
-        "waiting": status.waiting,
-        "resolved": status.resolved,
+    ]  # fmt: skip
+    applied = [
+        {"series": one.series, "target": one.target, "current": one.is_current,
+         "sound": one.is_sound}
+        for one in status.applied
+    ]  # fmt: skip
+    unfinished = fields(status, "waiting", "resolved", about=status.unfinished)
+    return {
+        "workspace": status.root,
+        "series": series,
+        "applied": applied,
+        "unfinished": None if status.unfinished is None else unfinished,
     }
-    return document(
-        "status",
-        workspace=str(status.root),
-        series=series,
-        applied=[
-            {
-                "series": found.series,
-                "target": str(found.target),
-                "current": found.is_current,
-                "sound": found.is_sound,
-            }
-            for found in status.applied
-        ],
-        unfinished=unfinished if status.unfinished is not None else None,
-    )

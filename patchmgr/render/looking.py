@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from patchmgr.render.clean import clean
-from patchmgr.render.machine import document
 
 if TYPE_CHECKING:
     from patchmgr.commands.looking import Files
@@ -18,18 +17,3 @@ def files_text(found: Files) -> str:
         edited = "  (edited)" if row.is_edited else ""
         lines.append(f"{row.sign.value} {clean(row.path)}{edited}\n")
     return "".join(lines)
-
-
-def files_document(found: Files) -> str:
-    """Return the files as JSON."""
-    return document(
-        "files",
-        series=found.series,
-        patch=found.patch,
-        files=[{"path": row.path, "sign": row.sign, "edited": row.is_edited} for row in found.rows],
-    )
-
-
-def changes_document(diff: bytes) -> str:
-    """Return a diff as JSON."""
-    return document("changes", diff=diff.decode("utf-8", "backslashreplace"))

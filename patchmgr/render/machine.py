@@ -25,9 +25,16 @@ from patchmgr.render.clean import escaped_json
 FORMAT = 1
 
 
-def document(command: str, **content: Any) -> str:
-    """Return one JSON document with sorted keys, ended by a line feed."""
-    return _written({"format": FORMAT, "command": command, **content})
+def document(command: str, value: Struct | None = None, **content: Any) -> str:
+    """Return one JSON document with sorted keys, ended by a line feed: a value, and more keys."""
+    known = {} if value is None else keys(value)
+    return _written({"format": FORMAT, "command": command, **known, **content})
+
+
+def keys(value: Struct) -> dict[str, Any]:
+    """Return the fields of a value by the names that they have in documents."""
+    names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+    return {name: getattr(value, field) for field, name in names}
 
 
 def error_document(error: PatchmgrError) -> str:

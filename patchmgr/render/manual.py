@@ -9,7 +9,6 @@ from textwrap import wrap
 
 from patchmgr.model.manual import Block, CommandPage, Entry, Kind, Topic
 from patchmgr.render.listings import table
-from patchmgr.render.machine import document, fields
 
 _ESCAPES = {
     "\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti", '"': r"\(dq",
@@ -24,20 +23,9 @@ def topics_text(topics: Sequence[Topic]) -> str:
     return f"Topics:\n{rows}\nRead one with: patchmgr help TOPIC\n"
 
 
-def topics_document(topics: Sequence[Topic]) -> str:
-    """Return the topics as JSON."""
-    values = [{"name": topic.name, "about": topic.about} for topic in topics]
-    return document("help", topics=values)
-
-
 def topic_text(topic: Topic) -> str:
     """Return a page as it is written."""
     return f"{topic.name}: {topic.about}\n\n{topic.text}"
-
-
-def topic_document(topic: Topic) -> str:
-    """Return a page as JSON."""
-    return document("help", topic=fields(topic, "name", "about", "text"))
 
 
 class Manual:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.outcome import How
 from patchmgr.render.clean import clean, reliability_text
-from patchmgr.render.machine import document, fields, suggestions_value
+from patchmgr.render.machine import fields, suggestions_value
 
 if TYPE_CHECKING:
     from patchmgr.commands.merge_driver import DriverChange
@@ -32,17 +32,15 @@ def merged_lines(merged: MergedFile) -> Iterator[str]:
     yield from (f"{path}: {clean(note)}" for note in merged.notes)
 
 
-def merged_document(merged: MergedFile, *, is_dry_run: bool) -> str:
-    """Return the document of `merge-file --json`."""
-    return document(
-        "merge-file",
-        dry_run=is_dry_run,
+def merged_value(merged: MergedFile) -> dict[str, Any]:
+    """Return a merged file in plain values."""
+    return fields(
+        merged,
+        *("path", "how", "warnings", "reliability"),
         solved=merged.is_solved,
         recorded=merged.used,
         rules=[known.rule for known in merged.reliability],
-        reliability=merged.reliability,
         candidates=suggestions_value(merged.suggestions),
-        **fields(merged, "path", "how", "warnings"),
     )
 
 

@@ -7,12 +7,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from patchmgr.model.notes import SyncNote
-from patchmgr.render.machine import document, pin_value
-
-
-def note_document(note: SyncNote) -> str:
-    """Return the document of `notes --json`."""
-    return document("notes", series=note_value(note))
+from patchmgr.render.machine import pin_value
 
 
 def note_value(note: SyncNote) -> dict[str, Any]:

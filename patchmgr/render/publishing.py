@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.comparison import ComparedSeries, Sameness
 from patchmgr.render.clean import clean, counted
@@ -79,13 +79,6 @@ def origin_text(origin: Origin) -> str:
     return f"{head}{clean(origin.patch)}  {clean(origin.subject)}\n{reason}"
 
 
-def origin_document(origin: Origin) -> str:
-    """Return the document of `why --json`."""
-    return document(
-        "why", **fields(origin, "path", "line", "text", "symbol", "patch", "subject", "reason")
-    )
-
-
 def recognised_text(found: Recognised) -> str:
     """Return what a commit is."""
     lines = [f"commit {found.commit}"]
@@ -109,20 +102,8 @@ def recognised_text(found: Recognised) -> str:
     return "\n".join(lines) + "\n"
 
 
-def recognised_document(found: Recognised) -> str:
-    """Return the document of `status --of --json`."""
-    return document(
-        "status",
-        of=fields(
-            found,
-            "commit",
-            "series",
-            "position",
-            "patches",
-            "tags",
-            "version",
-            "digest",
-            base={"ref": found.ref, "commit": found.base},
-            current=found.is_current,
-        ),
-    )
+def recognised_value(found: Recognised) -> dict[str, Any]:
+    """Return what a commit is in plain values."""
+    names = ("commit", "series", "position", "patches", "tags", "version", "digest")
+    base = {"ref": found.ref, "commit": found.base}
+    return fields(found, *names, base=base, current=found.is_current)

@@ -54,11 +54,6 @@ def accepted_text(accepted: Sequence[Accepted], *, is_dry_run: bool) -> str:
     )
 
 
-def accepted_document(accepted: Sequence[Accepted], *, is_dry_run: bool) -> str:
-    """Return the document of `conflicts accept --because --json`."""
-    return document("conflicts accept", dry_run=is_dry_run, accepted=accepted)
-
-
 def _line(listed: Listed) -> str:
     recorded = listed.recorded
     if recorded is None:
@@ -204,20 +199,16 @@ def replayed_value(recalled: Recalled) -> dict[str, Any]:
     return {**recorded_value(recalled.recorded), "patches": recalled.places}
 
 
-def list_document(listed: Sequence[Listed], findings: Sequence[ListedFinding]) -> str:
-    """Return the document of `conflicts list --json`."""
-    values = [
-        recorded_value(one.recorded)
-        if one.recorded is not None
-        else {"id": one.id, "state": "broken", "fault": one.fault}
-        for one in listed
-    ]
-    return document("conflicts list", conflicts=values, findings=findings)
+def listed_value(one: Listed) -> dict[str, Any]:
+    """Return a conflict on record in plain values, or why it cannot be used."""
+    if one.recorded is None:
+        return {"id": one.id, "state": "broken", "fault": one.fault}
+    return recorded_value(one.recorded)
 
 
 def show_document(recorded: Sequence[Recorded], patches: Sequence[Patch] = ()) -> str:
     """Return the document of `conflicts show --json`; `patches` wait with the conflict."""
-    values = [{**recorded_value(one), **_texts(one)} for one in recorded]
+    values = [whole_value(one) for one in recorded]
     waiting = [
         {"name": p.name, "description": p.description, "drop_when": p.says("Drop-When")}
         for p in patches
@@ -225,24 +216,12 @@ def show_document(recorded: Sequence[Recorded], patches: Sequence[Patch] = ()) -
     return document("conflicts show", conflict=values[0], parts=values[1:], patches=waiting)
 
 
-def solved_document(command: str, solved: Sequence[Recorded], *, is_dry_run: bool) -> str:
-    """Return the document of a verb that puts resolutions on record."""
-    values = [{**recorded_value(one), **_texts(one)} for one in solved]
-    return document(command, dry_run=is_dry_run, recorded=values)
-
-
-def forgotten_document(names: Sequence[str], *, is_dry_run: bool) -> str:
-    """Return the document of `conflicts forget --json`."""
-    return document("conflicts forget", dry_run=is_dry_run, forgotten=names)
-
-
-def learned_document(learned: Learned, *, is_dry_run: bool) -> str:
-    """Return the document of `conflicts learn --json`."""
-    files = [
+def learned_value(learned: Learned) -> list[dict[str, Any]]:
+    """Return the files that merges taught of, in plain values."""
+    return [
         fields(file, "commit", "path", "missed", learned=[one.id for one in file.learned])
         for file in learned.files
     ]
-    return document("conflicts learn", dry_run=is_dry_run, merges=learned.merges, files=files)
 
 
 def recorded_value(recorded: Recorded) -> dict[str, Any]:
@@ -261,10 +240,12 @@ def recorded_value(recorded: Recorded) -> dict[str, Any]:
     )
 
 
-def _texts(recorded: Recorded) -> dict[str, str | None]:
+def whole_value(recorded: Recorded) -> dict[str, Any]:
+    """Return a conflict with its texts."""
     solved = None if recorded.resolution is None else recorded.resolution.content
-    sides = fields(recorded, "base", "ours", "theirs")
-    return {
+    sides = fields(recorded, "base", "ours", "theirs", resolution=solved)
+    texts = {
         name: None if content is None else content.decode("utf-8", "surrogateescape")
-        for name, content in {**sides, "resolution": solved}.items()
+        for name, content in sides.items()
     }
+    return {**recorded_value(recorded), **texts}

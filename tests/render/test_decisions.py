@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from msgspec import to_builtins
 from msgspec.json import decode, encode
 from msgspec.structs import replace
@@ -18,7 +16,7 @@ from patchmgr.model.outcome import (
     Verdict,
 )
 from patchmgr.model.patch import Author
-from patchmgr.render.decisions import decided_document, decided_text, decisions_text
+from patchmgr.render.decisions import decided_text, decided_value, decisions_text
 from patchmgr.render.machine import patch_value
 from patchmgr.render.terminal import LONGEST_TEXT, patch_lines
 from patchmgr.render.view import View
@@ -48,8 +46,7 @@ def test_what_was_done_is_said(is_dry_run: bool, words: tuple[str, str]) -> None
 
 
 def test_a_document_has_all_of_it() -> None:
-    document = json.loads(decided_document([DECISION], [BARE], is_dry_run=True))
-    assert document["command"] == "decide" and document["dry_run"] is True
+    document = decided_value([DECISION], [BARE])
     (value,), (gone,) = document["decisions"], document["forgotten"]
     assert (value["verdict"], value["pull"], value["paths"]) == ("absorbed", 7, ["a", "b"])
     assert (gone["by"], gone["commit"], gone["subject"], gone["pull"]) == (None,) * 4

@@ -9,13 +9,13 @@ import pytest
 from patchmgr.commands.recognise import Recognised
 from patchmgr.commands.why import Origin
 from patchmgr.model.comparison import ComparedPatch, ComparedSeries, Sameness
+from patchmgr.render.machine import document
 from patchmgr.render.publishing import (
     compared_document,
     compared_text,
-    origin_document,
     origin_text,
-    recognised_document,
     recognised_text,
+    recognised_value,
 )
 from patchmgr.render.view import Detail, View
 from tests.tables import table
@@ -97,7 +97,7 @@ def test_a_comparison_is_a_document() -> None:
 )
 def test_the_patch_of_a_line_is_named(origin: Origin, text: str) -> None:
     assert origin_text(origin) == text
-    assert json.loads(origin_document(origin))["patch"] == origin.patch
+    assert json.loads(document("why", origin))["patch"] == origin.patch
 
 
 @table(
@@ -130,4 +130,4 @@ def test_the_patch_of_a_line_is_named(origin: Origin, text: str) -> None:
 )
 def test_a_commit_is_recognised(found: Recognised, text: str) -> None:
     assert recognised_text(found) == text
-    assert json.loads(recognised_document(found))["of"]["series"] == found.series
+    assert recognised_value(found)["series"] == found.series
