@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from patchmgr.commands.carrying import Carried, items_of
-from patchmgr.commands.prepared import prepare
+from patchmgr.commands.prepared import Writing, prepare
 from patchmgr.commands.session import Session
 from patchmgr.commands.touched import needed_blobs, touched_paths
-from patchmgr.commands.written import Writing
 from patchmgr.engines.rebase import Judged, Tools, rebase_series
 from patchmgr.model.progress import Quiet
 from patchmgr.plumbing.git_upstream import GitUpstream

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 import typer
@@ -13,10 +14,8 @@ from patchmgr.cli import (
     completion,
     conflicts,
     editing,
-    health,
     history,
     installs,
-    looking,
     manual,
     merging,
     patches,
@@ -35,6 +34,40 @@ from patchmgr.errors import PatchmgrError
 __all__ = ["app", "main"]
 
 
+Verb = Callable[..., None]
+
+_VERBS: tuple[Verb, ...] = (
+    workspaces.init, patches.import_, patches.export_, rebasing.rebase, rebasing.decide,
+    targets.apply, targets.unapply, targets.verify, installs.overlay, installs.wheel,
+    targets.branch, targets.report, publishing.check, publishing.audit, publishing.notes,
+    publishing.diff, publishing.why, merging.mergetool, merging.merge_file, workspaces.status,
+    publishing.doctor, manual.help_, pushing.new, pushing.push, pushing.pop, pushing.goto,
+    pushing.refresh, pushing.applied, pushing.unapplied, pushing.top, pushing.next_, pushing.prev,
+    pushing.files, pushing.changes, editing.show_, editing.edit, editing.rename, editing.drop,
+    editing.move, editing.fold, editing.split, history.log, history.undo, history.redo,
+)  # fmt: skip
+_GROUPS: dict[str, tuple[str, tuple[Verb, ...]]] = {
+    "upstream": (
+        "Projects that are followed.",
+        (workspaces.upstream_add, workspaces.upstream_list, workspaces.upstream_fetch),
+    ),
+    "series": (
+        "Ordered patches on one pin.",
+        (workspaces.series_new, workspaces.series_list, workspaces.series_show, history.guard),
+    ),
+    "conflicts": (
+        "What was made of conflicts, for all who meet them again.",
+        (conflicts.list_, conflicts.show_, conflicts.resolve, conflicts.accept, conflicts.forget,
+         conflicts.learn),
+    ),
+    "merge-driver": (
+        "The same merge inside of git merge, rebase, cherry-pick.",
+        (merging.driver_install, merging.driver_uninstall, merging.driver_run),
+    ),
+}  # fmt: skip
+_HIDDEN: tuple[Verb, ...] = (merging.driver_run,)  # only git types it
+
+
 def _commands() -> typer.Typer:
     """Return all commands, in the order in which the help lists them."""
     root = App(
@@ -47,79 +80,15 @@ def _commands() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     root.callback()(before)
-    root.command()(workspaces.init)
-    root.command("import")(patches.import_)
-    root.command("export")(patches.export_)
-    root.command()(rebasing.rebase)
-    root.command()(rebasing.decide)
-    root.command()(targets.apply)
-    root.command()(targets.unapply)
-    root.command()(targets.verify)
-    root.command()(installs.overlay)
-    root.command()(installs.wheel)
-    root.command()(targets.branch)
-    root.command()(targets.report)
-    root.command()(publishing.check)
-    root.command()(publishing.audit)
-    root.command()(publishing.notes)
-    root.command()(publishing.diff)
-    root.command()(publishing.why)
-    root.command()(merging.mergetool)
-    root.command("merge-file")(merging.merge_file)
-    root.command()(workspaces.status)
-    root.command()(health.doctor)
-    root.command("help")(manual.help_)
-    root.command()(pushing.new)
-    root.command()(pushing.push)
-    root.command()(pushing.pop)
-    root.command()(pushing.goto)
-    root.command()(pushing.refresh)
-    root.command()(pushing.applied)
-    root.command()(pushing.unapplied)
-    root.command()(pushing.top)
-    root.command("next")(pushing.next_)
-    root.command()(pushing.prev)
-    root.command()(looking.files)
-    root.command()(looking.changes)
-    root.command("show")(editing.show_)
-    root.command()(editing.edit)
-    root.command()(editing.rename)
-    root.command()(editing.drop)
-    root.command()(editing.move)
-    root.command()(editing.fold)
-    root.command()(editing.split)
-    root.command()(history.log)
-    root.command()(history.undo)
-    root.command()(history.redo)
-    upstream = _group("Projects that are followed.")
-    upstream.command("add")(workspaces.upstream_add)
-    upstream.command("list")(workspaces.upstream_list)
-    upstream.command("fetch")(workspaces.upstream_fetch)
-    root.add_typer(upstream, name="upstream")
-    series = _group("Ordered patches on one pin.")
-    series.command("new")(workspaces.series_new)
-    series.command("list")(workspaces.series_list)
-    series.command("show")(workspaces.series_show)
-    series.command("guard")(history.guard)
-    root.add_typer(series, name="series")
-    memory = _group("What was made of conflicts, for all who meet them again.")
-    memory.command("list")(conflicts.list_)
-    memory.command("show")(conflicts.show_)
-    memory.command("resolve")(conflicts.resolve)
-    memory.command("accept")(conflicts.accept)
-    memory.command("forget")(conflicts.forget)
-    memory.command("learn")(conflicts.learn)
-    root.add_typer(memory, name="conflicts")
-    driver = _group("The same merge inside of git merge, rebase, cherry-pick.")
-    driver.command("install")(merging.driver_install)
-    driver.command("uninstall")(merging.driver_uninstall)
-    driver.command("run", hidden=True)(merging.driver_run)
-    root.add_typer(driver, name="merge-driver")
+    for verb in _VERBS:
+        root.command(verb.__name__.strip("_").replace("_", "-"))(verb)
+    for name, (help_, verbs) in _GROUPS.items():
+        group = App(cls=Group, help=help_, no_args_is_help=True, rich_markup_mode=None)
+        for verb in verbs:
+            last = verb.__name__.strip("_").rpartition("_")[2]
+            group.command(last, hidden=verb in _HIDDEN)(verb)
+        root.add_typer(group, name=name)
     return root
-
-
-def _group(help_: str) -> App:
-    return App(cls=Group, help=help_, no_args_is_help=True, rich_markup_mode=None)
 
 
 app = _commands()

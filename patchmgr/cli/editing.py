@@ -113,7 +113,7 @@ def move(
     if into is not None:
         if before is not None or after is not None:
             raise PatchmgrError("usage", "--into goes without --before and --after")
-        crossed = commands.crossing.cross(
+        crossed = commands.arranging.cross(
             session, patch, series=series, into=into, is_dry_run=dry_run
         )
         answer("move", crossed, render.authoring.crossed_text(crossed))
@@ -186,10 +186,10 @@ def split(
     Example: patchmgr split fix-allow-list landed --absorbed upstream/main
     """
     session, asked = open_desk(to, series, is_dry_run=dry_run)
-    part = commands.splitting.Part(tuple(file), tuple(hunk))
+    part = commands.arranging.Part(tuple(file), tuple(hunk))
     if absorbed:
-        part = commands.splitting.with_absorbed(session, patch, asked, part, absorbed)
-    done = commands.splitting.split(
+        part = commands.arranging.with_absorbed(session, patch, asked, part, absorbed)
+    done = commands.arranging.split(
         session, patch, new, asked, part=part, subject=subject, message=message
     )
     answer("split", done, render.authoring.arranged_text(done))

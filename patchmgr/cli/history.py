@@ -30,11 +30,11 @@ def log(
     if number is not None:
         found = found.only(number)
     if json:
-        show(render.history.log_document(found))
+        show(render.authoring.log_document(found))
     elif number is not None:
-        show(render.history.operation_text(found.operations[0]))
+        show(render.authoring.operation_text(found.operations[0]))
     else:
-        show(render.history.log_text(found, most=most))
+        show(render.authoring.log_text(found, most=most))
 
 
 def undo(
@@ -52,8 +52,8 @@ def undo(
     """
     session, _ = open_desk(None, None)
     done = commands.history.undo(session, count=count, to=to, is_dry_run=dry_run)
-    text = render.history.turn_text(done, is_dry_run=dry_run)
-    answer("undo", None, text, **render.history.turn_value(done, is_dry_run=dry_run))
+    text = render.authoring.turn_text(done, is_dry_run=dry_run)
+    answer("undo", None, text, **render.authoring.turn_value(done, is_dry_run=dry_run))
 
 
 def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
@@ -63,8 +63,8 @@ def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
     """
     session, _ = open_desk(None, None)
     done = commands.history.redo(session, count=count, is_dry_run=dry_run)
-    text = render.history.turn_text(done, is_dry_run=dry_run)
-    answer("redo", None, text, **render.history.turn_value(done, is_dry_run=dry_run))
+    text = render.authoring.turn_text(done, is_dry_run=dry_run)
+    answer("redo", None, text, **render.authoring.turn_value(done, is_dry_run=dry_run))
 
 
 def guard(

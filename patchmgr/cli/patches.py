@@ -146,7 +146,7 @@ def export_(
         raise PatchmgrError("usage", "--npm goes with --as patch-package")
     asked = commands.exports.Asked(form, _place(out), frozenset(select), npm, force, dry_run)
     done = commands.exports.export(session, named, asked)
-    show(render.exports.exported_document(done) if json else render.exports.exported_text(done))
+    show(render.listings.exported_document(done) if json else render.listings.exported_text(done))
 
 
 def _place(out: Path) -> Path:

@@ -18,6 +18,7 @@ from patchmgr.cli.root import (
     Verbose,
     answer,
     end_if,
+    look_for_session,
     open_all_series,
     open_series,
     open_session,
@@ -77,9 +78,9 @@ def check(
     if workspace:
         if names or run or command or ledger:
             raise PatchmgrError("usage", "--workspace stands alone")
-        results = commands.consistency.check_workspace(session)
+        results = commands.check.check_workspace(session)
     elif ledger:
-        hold = commands.holding.check_ledger
+        hold = commands.check.check_ledger
         results = [hold(session, name, to, branch=branch, wishes=wishes) for name in chosen]
     elif branch is not None or to != Path():
         raise PatchmgrError("usage", "--to and --branch go with --ledger")
@@ -169,8 +170,8 @@ def notes(
     Example: patchmgr notes vllm --from v0.23.0 --to v0.24.0
     """
     found = commands.notes.note(*open_series(name), start=from_, end=to)
-    text = render.notes_markdown.note_markdown(found)
-    answer("notes", None, text, series=render.notes_machine.note_value(found))
+    text = render.notes.note_markdown(found)
+    answer("notes", None, text, series=render.notes.note_value(found))
 
 
 def diff(
@@ -233,3 +234,27 @@ def why(
     wishes = commands.carrying.Wishes(frozenset(select))
     origin = commands.why.why(session, named, path, int(number), wishes=wishes)
     answer("why", origin, render.publishing.origin_text(origin))
+
+
+def doctor(
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what is broken.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Delete what is left over.")] = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Say what there is to work with, and what is broken (exit 4).
+
+    Example: patchmgr doctor
+
+    Example: patchmgr doctor --repair --prune --dry-run
+    """
+    from patchmgr.terminal import wants_colour
+
+    session = look_for_session()
+    found = commands.doctor.examine(session, commands.doctor.Asked(repair, prune, dry_run))
+    is_sound = not any(one.health is commands.doctor.Health.BROKEN for one in found)
+    if json:
+        show(render.checks.doctor_document(found, is_sound=is_sound, is_dry_run=dry_run))
+    else:
+        show(render.checks.doctor_text(found, colour=wants_colour()))
+    end_if(not is_sound, EXIT_FINDINGS)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from patchmgr import commands, render
-from patchmgr.cli.root import DryRun, Given, Json, Select, answer, end_if, open_desk, say
+from patchmgr.cli.root import DryRun, Given, Json, Select, answer, end_if, open_desk, say, show_diff
 from patchmgr.errors import PatchmgrError
 
 if TYPE_CHECKING:
     from patchmgr.commands.listing import Listing
     from patchmgr.commands.pushing import Pushed
+
 
 To = Annotated[
     Path | None, typer.Option(metavar="CHECKOUT", help="The checkout, if this is not run in it.")
@@ -212,3 +213,53 @@ def prev(
     Example: patchmgr prev
     """
     _name("prev", -1, patch, to, series)
+
+
+def files(
+    patch: MaybePatch = None, to: To = None, series: OfSeries = None, json: Json = False
+) -> None:
+    """List the files of a patch, the top if none is named.
+
+    The signs are: `+` made, `~` changed, `-` deleted.
+
+    Edits that are not refreshed yet count as the top's.
+
+    Example: patchmgr files fix-allow-list
+    """
+    session, asked = open_desk(to, series)
+    found = commands.looking.files_of(session, patch, asked)
+    answer("files", found, render.authoring.files_text(found))
+
+
+def changes(
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATH]...", help="Files or folders; else all.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="PATCH", help="Begin before this pushed patch.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="PATCH", help="End after this pushed patch.")
+    ] = None,
+    reverse: Annotated[
+        bool, typer.Option("--reverse", "-R", help="Print the reverse: what takes them back.")
+    ] = False,
+    to: To = None,
+    series: OfSeries = None,
+    json: Json = False,
+) -> None:
+    """Print what was edited and is in no patch yet, as a diff.
+
+    Or more of it, from patch to patch.
+
+    Example: patchmgr changes
+
+    Example: patchmgr changes --since fix-allow-list src
+    """
+    session, asked = open_desk(to, series)
+    reach = commands.looking.Reach(since, until, reverse)
+    diff = commands.looking.changes(session, paths or (), asked, reach=reach, cwd=Path.cwd())
+    if json:
+        answer("changes", None, "", diff=diff.decode("utf-8", "backslashreplace"))
+    else:
+        show_diff(b"", diff)

@@ -182,8 +182,8 @@ def decide(
         if patch is not None or verdict is not None or forget:
             raise PatchmgrError("usage", "--list stands alone")
         known = commands.decide.read_decisions(session.workspace)
-        value = render.decisions.decided_value(known, ())
-        answer("decide", None, render.decisions.decisions_text(known), dry_run=False, **value)
+        value = render.recorded.decided_value(known, ())
+        answer("decide", None, render.recorded.decisions_text(known), dry_run=False, **value)
         return
     rulings = {ruling.value: ruling for ruling in Ruling}
     if patch is None or (verdict in rulings) is forget:
@@ -199,7 +199,7 @@ def decide(
         decided = commands.decide.decide(
             session, patch, ruling, series=series, by=by, is_dry_run=dry_run
         )
-    value = render.decisions.decided_value(decided.added, decided.removed)
-    text = render.decisions.decided_text(decided.added, decided.removed, is_dry_run=dry_run)
+    value = render.recorded.decided_value(decided.added, decided.removed)
+    text = render.recorded.decided_text(decided.added, decided.removed, is_dry_run=dry_run)
     answer("decide", None, text, dry_run=dry_run, **value)
     say_next(session)

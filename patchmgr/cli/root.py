@@ -216,7 +216,7 @@ def show_diff(header: bytes, diff: bytes) -> None:
         return
     from patchmgr.terminal import wants_colour
 
-    show_pages(render.diffs.diff_text(header, diff, colour=wants_colour()))
+    show_pages(render.terminal.diff_text(header, diff, colour=wants_colour()))
 
 
 def say_next(session: Session) -> None:

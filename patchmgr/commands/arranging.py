@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.chain import chain_of, pushed_chain, restacked, revision_of
-from patchmgr.commands.desk import Asked, Desk
-from patchmgr.commands.opening import desk_of
+from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.chain import Chain, chain_of, pushed_chain, restacked, revision_of
+from patchmgr.commands.desk import Asked, Desk, desk_of
+from patchmgr.commands.edits import is_in
+from patchmgr.commands.rebase import rebase
 from patchmgr.commands.revising import Revision, make
-from patchmgr.commands.session import Session, nobody
-from patchmgr.engines.fold import step_patch
+from patchmgr.commands.session import Session, move_store_refs, nobody
+from patchmgr.engines.fold import FileStep, step_patch
 from patchmgr.engines.layers import Layer, State
-from patchmgr.engines.picking import beside, together
+from patchmgr.engines.picking import beside, file_name, pick, together
+from patchmgr.engines.placement import take_in
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.header_edits import with_text
+from patchmgr.formats.header_edits import new_header, with_text
 from patchmgr.formats.patch_files import parse_listed, parse_patch
 from patchmgr.formats.paths import check_path
-from patchmgr.formats.series_files import reordered, without
+from patchmgr.formats.series_files import (
+    reordered,
+    with_appended,
+    with_ended_lines,
+    without,
+    write_series,
+)
 from patchmgr.formats.shown import shown
+from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import FilePatch, Patch
-from patchmgr.model.series import SeriesLine
+from patchmgr.model.series import SeriesFile, SeriesLine
+from patchmgr.model.snapshot import Entry
+from patchmgr.store import Change
 
 _KEYS = {"order": "patches", "gone": "dropped", "is_dry_run": "dry_run"}
 
@@ -221,3 +234,217 @@ def read_diff(source: Path) -> bytes:
     except OSError as fault:
         problem = f"{source} cannot be read: {fault.strerror}"
         raise PatchmgrError("usage", problem) from fault
+
+
+class Crossed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+    """A patch that has another series now."""
+
+    patch: str
+    source: str
+    target: str
+    is_dry_run: bool
+
+
+def cross(
+    session: Session, given: str, *, series: str | None, into: str, is_dry_run: bool
+) -> Crossed:
+    """Make the first patch of a series the last one of the series below, or the other way.
+
+    So no diff changes, and the stack makes the same files. Raises PatchmgrError "usage" where
+    the two do not stand on each other, or where other patches are between.
+    """
+    with session.writing():
+        workspace = session.workspace
+        source = series or _beside(session, into)
+        is_down = _is_down(session, source, into)
+        file, other = workspace.series_file(source), workspace.series_file(into)
+        name = pick(given, file.names(), series=source)
+        _check_ends(name, source, file, is_down=is_down)
+        if name in other.names():
+            raise PatchmgrError(
+                "usage",
+                f"{into} has a patch {shown(name)} already",
+                (f"patchmgr rename {name} NAME --series {source}",),
+            )
+        line = with_ended_lines(SeriesFile(tuple(x for x in file.lines if x.name == name))).lines
+        lines = with_ended_lines(other).lines
+        folder = f"series/{source}/{name}"
+        change = Change(
+            {
+                f"series/{source}/series": write_series(without(file, {name})),
+                f"series/{into}/series": write_series(
+                    SeriesFile((*lines, *line) if is_down else (*line, *lines))
+                ),
+                f"series/{into}/{name}": workspace.read(folder),
+                folder: None,
+            }
+        )
+        if not is_dry_run:
+            workspace.make(change, move_store_refs)
+    return Crossed(name, source, into, is_dry_run)
+
+
+def _beside(session: Session, into: str) -> str:
+    """Return the one series that stands on another, or that it stands on."""
+    record = session.workspace.series_record(into)
+    every = session.workspace.lock().series.values()
+    beside = [upper.name for upper in every if upper.on == into]
+    beside += [record.on] if record.on is not None else []
+    if len(beside) != 1:
+        hint = f"series next to {into}: {', '.join(beside) or 'none'}"
+        raise PatchmgrError("usage", "say with --series which series has the patch", (hint,))
+    return beside[0]
+
+
+def _is_down(session: Session, source: str, into: str) -> bool:
+    """Say whether a patch goes to the series below; refuse series that are not next."""
+    if session.workspace.series_record(source).on == into:
+        return True
+    if session.workspace.series_record(into).on == source:
+        return False
+    raise PatchmgrError("usage", f"neither of {source} and {into} stands on the other")
+
+
+def _check_ends(name: str, source: str, file: SeriesFile, *, is_down: bool) -> None:
+    names = file.names()
+    end = names[0] if is_down else names[-1]
+    if name != end:
+        way = "before" if is_down else "after"
+        option = "--before" if is_down else "--after"
+        raise PatchmgrError(
+            "usage",
+            f"{shown(end)} is {way} {shown(name)} in {source}",
+            (f"first: patchmgr move {name} {option} {end} --series {source}",),
+        )
+
+
+_HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
+
+
+class Part(Struct, frozen=True):
+    """The part of a patch that is meant: whole files, and hunks (from 1) of others.
+
+    `absorbed` are hunks by path and first line of their new side, as a rebase judged them.
+    """
+
+    files: tuple[str, ...] = ()
+    hunks: tuple[str, ...] = ()
+    absorbed: frozenset[tuple[str, int]] = frozenset()
+
+
+def split(
+    session: Session, given: str, new: str, asked: Asked, *, part: Part, subject: str, message: str
+) -> Arranged:
+    """Take a part of a patch into a new one behind it; the series makes the same files."""
+    with desk_of(session, asked) as desk:
+        name, added = desk.pick(given), file_name(new)
+        desk.refuse_hidden(name)
+        file = with_appended(desk.file, added, after=name)
+        chain = chain_of(desk)
+        at = chain.position(name)
+        middle = _middle(desk, chain, desk.patches[name], part)
+        states = (*chain.states[: at + 1], middle, *chain.states[at + 1 :])
+        patch = _part_patch(desk, desk.patches[name], added, subject, message)
+        patches = list(desk.series(chain.names))
+        patches.insert(at + 1, patch)
+        names = list(desk.names)
+        if name in names:
+            names.insert(at + 1, added)
+        revision = revision_of(desk, patches, states, file=file, pushed=names, fresh=(name, added))
+        make(desk, revision, is_dry_run=asked.is_dry_run)
+        order, new_raws = file.names(), tuple(revision.raws)
+        return Arranged(desk.name, order, revision.pushed, new_raws, is_dry_run=asked.is_dry_run)
+
+
+def with_absorbed(session: Session, given: str, asked: Asked, part: Part, ref: str) -> Part:
+    """Return a part with the hunks of a patch that a rebase onto a state would find there."""
+    with desk_of(session, asked, only_reads=True) as desk:
+        name, patch = desk.name, desk.pick(given)
+    found = rebase(session, [name], onto=ref, wishes=Wishes(), is_dry_run=True)
+    outcome = next(o for o in found.series[0].patches if o.name == patch)
+    landed = [hunk for hunk in outcome.hunks if hunk.verdict is Verdict.ABSORBED]
+    if not landed:
+        message = f"upstream has no hunk of {shown(patch)} at {shown(ref)}"
+        raise PatchmgrError("usage", message)
+    return replace(part, absorbed=frozenset((hunk.path, hunk.line) for hunk in landed))
+
+
+def _part_patch(desk: Desk, patch: Patch, name: str, subject: str, message: str) -> Patch:
+    author = patch.author_or(nobody(desk.side, desk.record.pin))
+    header = new_header(subject or f"{patch.subject} (split)", message, author)
+    return parse_patch(header, name=name)
+
+
+def _middle(desk: Desk, chain: Chain, patch: Patch, part: Part) -> State:
+    """Return the state with the patch but for the part."""
+    at = chain.position(patch.name)
+    old, new = chain.states[at], chain.states[at + 1]
+    steps = step_patch(desk.ground.overlay(old), patch, desk.bench)
+    middle = dict(new)
+    taken = _taken(patch, steps, part)
+    for number, step in enumerate(steps):
+        chosen = taken.get(number, frozenset())
+        count = max(1, len(step.change.hunks))
+        if len(chosen) == count:
+            for path in {step.change.old_path, step.change.new_path} - {None}:
+                assert path is not None
+                middle[path] = desk.ground.entry(old, path)
+        elif chosen:
+            middle[step.change.path] = _without(desk, step, chosen)
+    for end, what in ((old, "whole of"), (new, "none of")):
+        if desk.ground.is_same(middle, end):
+            raise PatchmgrError(
+                "usage", f"that is the {what} {shown(patch.name)}: nothing to split"
+            )
+    return middle
+
+
+def _without(desk: Desk, step: FileStep, chosen: Collection[int]) -> Entry:
+    """Return a file with the hunks of its change that were not chosen."""
+    change = step.change
+    if step.base is None or step.theirs is None or change.is_rename or change.is_copy:
+        message = f"{shown(change.path)} is made, moved or deleted: it can be split as a file only"
+        raise PatchmgrError("usage", message, (f"--file {change.path}",))
+    rest = set(range(len(change.hunks))) - set(chosen)
+    content = desk.bench.read(step.base.blob)
+    content, _, _ = take_in(content, change.hunks, step.positions, rest)
+    return Entry(step.theirs.mode, desk.bench.add(content))
+
+
+def _taken(patch: Patch, steps: Sequence[FileStep], part: Part) -> Mapping[int, frozenset[int]]:
+    """Return the hunks (from 0) that are meant, by the number of their file in the patch."""
+    taken: dict[int, frozenset[int]] = {}
+    counts = [max(1, len(step.change.hunks)) for step in steps]
+    for path in part.files:
+        for number in _numbers(patch, path):
+            taken[number] = frozenset(range(counts[number]))
+    for given in part.hunks:
+        match = _HUNKS.fullmatch(given)
+        if match is None:
+            raise PatchmgrError("usage", f"{shown(given)} is not written as PATH:N or PATH:N,N")
+        for number in _numbers(patch, match[1]):
+            chosen = frozenset(int(n) - 1 for n in match[2].split(","))
+            if not chosen <= set(range(counts[number])):
+                message = f"{shown(match[1])} has hunks 1 to {counts[number]} in {patch.name}"
+                raise PatchmgrError("usage", message)
+            taken[number] = taken.get(number, frozenset()) | chosen
+    for number, step in enumerate(steps):
+        lines = [hunk.new_start for hunk in step.change.hunks] or [0]
+        landed = {n for n, line in enumerate(lines) if (step.change.path, line) in part.absorbed}
+        if landed:
+            taken[number] = taken.get(number, frozenset()) | landed
+    return taken
+
+
+def _numbers(patch: Patch, path: str) -> list[int]:
+    found = [
+        number
+        for number, change in enumerate(patch.files)
+        if any(
+            each is not None and is_in(each, (path,)) for each in (change.old_path, change.new_path)
+        )
+    ]
+    if not found:
+        hint = f"files of it: {', '.join(patch.paths())}"
+        raise PatchmgrError("usage", f"{shown(patch.name)} does not touch {shown(path)}", (hint,))
+    return found

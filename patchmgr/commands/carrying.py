@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.commands.absorbing import search_of, with_absorbed
 from patchmgr.commands.auditing import Auditor
 from patchmgr.commands.touched import new_paths, touched_paths
+from patchmgr.engines.absorbed_before import absorbed_before
+from patchmgr.engines.absorption.find import find_absorbed
 from patchmgr.engines.absorption.reliability import with_reliability
+from patchmgr.engines.absorption.series import Folded, Series, Way
+from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.follow import follow_moved_names
 from patchmgr.engines.audit.rebased import since_in, states_of, with_findings
 from patchmgr.engines.audit.states import Told
 from patchmgr.engines.blocking import Left, pass_on_causes
 from patchmgr.engines.crosscheck import check_merged
+from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.header_words import with_named
 from patchmgr.engines.leaving_out import leave_out
 from patchmgr.engines.needs import Views, invalid_patches, place_items
@@ -48,6 +52,73 @@ from patchmgr.plumbing.workbench import Workbench
 if TYPE_CHECKING:
     from patchmgr.engines.memory import Resolutions
     from patchmgr.engines.symbols import SymbolIndex
+
+
+FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less than asking
+
+
+class Search(Struct, frozen=True):
+    """The patches that upstream may have, what each does to its side, and upstream's way."""
+
+    items: tuple[Item, ...]
+    folded: tuple[Folded, ...]
+    way: Way
+
+
+def search_of(
+    bench: Workbench,
+    items: Sequence[Item],
+    base: StoredTree,
+    onto: StoredTree,
+    renames: Mapping[str, str],
+    history: KnownHistory,
+) -> Search:
+    """Return what is to be found: of patches that apply to the base, and are not refused."""
+    kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
+    paths = touched_paths([item.patch for item in kept])
+    start = {path: base.entry(path) for path in paths}
+    target = {path: onto.entry(renames.get(path, path)) for path in paths}
+    steps = history.steps(tuple(dict.fromkeys((*paths, *renames.values()))))
+    old = Overlay(base)
+    folded = tuple(
+        Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in (kept if steps else ())
+    )
+
+    def width(step: Step) -> int:
+        return len(changed_paths(bench.git_dir, history.before(step.commit), step.commit))
+
+    return Search(kept, folded, Way(start, target, renames, steps, width))
+
+
+def with_absorbed(
+    bench: Workbench,
+    items: Sequence[Item],
+    search: Search,
+    before: Answers,
+    elsewhere: ChangedFiles,
+    on_search: Callable[[], None],
+) -> tuple[Item, ...]:
+    """Note on each patch what upstream has of it already.
+
+    `on_search` is called before a search of many steps that no run before has made.
+    """
+    way = search.way
+    if not way.steps:
+        return tuple(items)
+
+    def find() -> Mapping[int, Absorption]:
+        if len(way.steps) >= FEWEST_KEPT:
+            on_search()
+        return find_absorbed(Series(search.folded, way, bench, elsewhere=elsewhere.gaining))
+
+    about = (search.folded, way.start, way.target, sorted(way.homes.items()))
+    few = len(way.steps) < FEWEST_KEPT
+    found = find() if few else absorbed_before(before, about, way.steps, find)
+    known = {
+        id(item): replace(item, steps=search.folded[number].steps, absorption=found.get(number))
+        for number, item in enumerate(search.items)
+    }
+    return tuple(known.get(id(item), item) for item in items)
 
 
 class Wishes(Struct, frozen=True):

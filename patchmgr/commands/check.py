@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 from msgspec import Struct
 
 from patchmgr.commands.audit import audit_in_place
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.check_runs import How as How
-from patchmgr.commands.check_runs import run_commands
-from patchmgr.commands.checked import keep_checked
+from patchmgr.commands.checked import FOLDER, check_folder, keep_checked
 from patchmgr.commands.prepared import InPlace, in_place, prepare
 from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
+from patchmgr.commands.touched import touched_paths
+from patchmgr.engines.audit.states import Files
 from patchmgr.engines.claims import broken_claims
 from patchmgr.engines.fold import Overlay
 from patchmgr.engines.gates_python import PythonGates, stated_versions
@@ -25,15 +27,154 @@ from patchmgr.engines.gates_text import (
     sign_off_problems,
     whitespace_problems,
 )
+from patchmgr.engines.ledger import Claimed, State, balance
 from patchmgr.engines.modules import Modules, judged_versions
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.check import Checked, Gate, Problem, gate_of, skipped
+from patchmgr.formats.patch_files import parse_listed
+from patchmgr.formats.predicates import read_conditions
+from patchmgr.model.check import Checked, Gate, Problem, Standing, gate_of, skipped
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Tree
-from patchmgr.model.settings import SeriesSettings
+from patchmgr.model.settings import CheckCommand, SeriesSettings
 from patchmgr.model.snapshot import FILE_MODES
+from patchmgr.plumbing.applied import Content
+from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.diffs import importing_files
+from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.throwaway import TIMED_OUT, ThrowAway, is_program, whole_tree
+from patchmgr.plumbing.work_tree import WorkFile, WorkTree
+
+
+class How(Struct, frozen=True):
+    """Which commands of a series are to run: the named ones, or all; none unless it `runs`."""
+
+    runs: bool
+    names: Sequence[str]
+    is_dry_run: bool
+
+
+def run_commands(
+    session: Session,
+    placed: InPlace,
+    commits: Sequence[str],
+    commands: Sequence[CheckCommand],
+    how: How,
+) -> list[Gate]:
+    """Run the commands of the series in a throw-away checkout; a gate each."""
+    unknown = set(how.names) - {command.name for command in commands}
+    if unknown:
+        known = ", ".join(command.name for command in commands) or "none"
+        raise PatchmgrError(
+            "usage", f"there is no command {min(unknown)}", (f"commands in series.toml: {known}",)
+        )
+    gates: dict[str, Gate] = {}
+    runs = []
+    for command in commands:
+        why = _why_not(command, how, placed.is_broken)
+        if why is None:
+            runs.append(command)
+        else:
+            gates[command.name] = skipped(command.name, why)
+    if runs:
+        gates |= {gate.name: gate for gate in _run_all(session, placed, commits, runs)}
+    return [gates[command.name] for command in commands]
+
+
+def _why_not(command: CheckCommand, how: How, is_broken: bool) -> str | None:
+    """Return why a command does not run, None where it does."""
+    line = " ".join(command.run)
+    missing = [name for name in command.needs if not is_program(name)]
+    if how.names and command.name not in how.names:
+        return "another command was asked for"
+    if not how.runs:
+        return f"runs with --run: {line}"
+    if missing:
+        return f"this machine has no {', '.join(missing)}"
+    if is_broken:
+        return "there is no branch to run it on"
+    return f"would run: {line}" if how.is_dry_run else None
+
+
+def _run_all(
+    session: Session, placed: InPlace, commits: Sequence[str], commands: Sequence[CheckCommand]
+) -> list[Gate]:
+    ready = placed.ready
+    states = (ready.base.commit, *commits)
+    ready.side.try_fetch_objects(whole_tree(ready.side.store, ready.base.commit))
+    carried = [o.name for o in placed.carried.outcomes if o.is_carried]
+    with ThrowAway(placed.bench.git_dir) as place:
+        runner = _Runner(session, ready.record.name, place, states, carried)
+        return [runner.gate(command) for command in commands]
+
+
+class _Runner(Struct, frozen=True):
+    """Runs commands on the states of a branch: the pin, and after each patch."""
+
+    session: Session
+    series: str
+    place: ThrowAway
+    states: Sequence[str]
+    patches: Sequence[str]
+
+    def gate(self, command: CheckCommand) -> Gate:
+        """Run a command on the head, and where it fails find the first patch that breaks it."""
+        name = f"{self.series}-{command.name}.log"
+        log = check_folder(self.session.workspace) / name
+        try:
+            log.write_bytes(b"")
+        except OSError as fault:
+            raise unwritable(f"{FOLDER}/{name}", fault) from fault
+        told_log = f"{FOLDER}/{name}"
+        last = len(self.states) - 1
+        code, seconds = self._run(command, last, log)
+        if code == 0:
+            return Gate(command.name, Standing.PASSED, 1, (), "", told_log, seconds)
+        how = f"took more than {command.timeout} s" if code == TIMED_OUT else f"exit {code}"
+        first = self._first_bad(command, log, code)
+        if first == 0:
+            problem = Problem(command.name, f"{how}, and so it does without the series")
+        else:
+            problem = Problem(command.name, how, self.patches[first - 1])
+        return Gate(command.name, Standing.FAILED, 1, (problem,), "", told_log, seconds)
+
+    def _first_bad(self, command: CheckCommand, log: Path, code: int) -> int:
+        """Return the number of the first state that fails: 0 is the pin."""
+
+        def fails(number: int) -> bool:
+            return self._run(command, number, log)[0] != 0
+
+        last = len(self.states) - 1
+        return 0 if last == 0 or fails(0) else first_bad(fails, last)
+
+    def _run(self, command: CheckCommand, number: int, log: Path) -> tuple[int, float]:
+        commit = self.states[number]
+        where = self.patches[number - 1] if number else "the pin"
+        self.session.say(f"Running {command.name} on {where}")
+        with log.open("ab") as out:
+            out.write(f"== {where} {commit}\n".encode(errors="replace"))
+        self.place.check_out(commit)
+        told = {
+            "PATCHMGR_SERIES": self.series,
+            "PATCHMGR_BASE": self.states[0],
+            "PATCHMGR_HEAD": commit,
+        }
+        ended = self.place.run(command.run, timeout=command.timeout, log=log, told=told)
+        return ended.code, ended.seconds
+
+
+def first_bad(is_bad: Callable[[int], bool], last: int) -> int:
+    """Return the first bad state after 0, which is good, up to `last`, which is bad."""
+    good, bad = 0, last
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if is_bad(middle):
+            bad = middle
+        else:
+            good = middle
+    return bad
+
 
 _NOT_ASKED = "series.toml does not ask for it"
 _METADATA = ("pyproject.toml", "setup.cfg", "setup.py")
@@ -179,3 +320,134 @@ class _Run(Struct, frozen=True):
             return None
         self.placed.ready.side.try_fetch_objects([entry.blob], self.placed.bench.reader)
         return self.placed.bench.read(entry.blob)
+
+
+def check_workspace(session: Session) -> tuple[Checked, ...]:
+    """Look at every file of the workspace that people edit, a result a series."""
+    lock = session.workspace.lock()
+    return tuple(_check(session, name) for name in sorted(lock.series))
+
+
+def _check(session: Session, name: str) -> Checked:
+    problems: list[Problem] = []
+    settings = SeriesSettings()
+    names: tuple[str, ...] = ()
+    try:
+        settings = read_settings(session.workspace, name)
+        names = session.workspace.series_file(name).names()
+    except PatchmgrError as fault:
+        problems.append(Problem("workspace", fault.message))
+    patches = [p for p in (_read(session, name, n, problems) for n in names) if p is not None]
+    problems += _strays(session.workspace.root / "series" / name, set(names))
+    for group, members in settings.groups.items():
+        for member in members:
+            if member not in names and f"{member}.patch" not in names:
+                sentence = f"the group {group} names {member}, which is no patch"
+                problems.append(Problem("workspace", sentence))
+    gate = gate_of("workspace", len(names), tuple(problems))
+    read = tuple(patch.name for patch in patches)
+    return Checked(name, None, read, (gate, *text_gates(patches, settings)))
+
+
+def _read(session: Session, series: str, name: str, problems: list[Problem]) -> Patch | None:
+    lines = {line.name: line for line in session.workspace.series_file(series).lines}
+    try:
+        raw = session.workspace.read(f"series/{series}/{name}")
+        patch = parse_listed(raw, lines[name])
+        read_conditions(patch)
+    except PatchmgrError as fault:
+        problems.append(Problem("workspace", fault.message, name))
+        return None
+    return patch
+
+
+def _strays(folder: Path, known: set[str]) -> list[Problem]:
+    """Return the patch files that the series file does not name; comments name none."""
+    if not folder.is_dir():
+        return []
+    found = sorted(path for path in folder.rglob("*.patch") if path.is_file())
+    names = [path.relative_to(folder).as_posix() for path in found]
+    said = (folder / "series").read_text(errors="replace") if (folder / "series").exists() else ""
+    return [
+        Problem("workspace", "the series file does not name it", name)
+        for name in names
+        if name not in known and name not in said
+    ]
+
+
+Read = Callable[[str], bytes]
+
+
+def check_ledger(
+    session: Session, name: str, target: Path, *, branch: str | None, wishes: Wishes
+) -> Checked:
+    """Hold the files of a checkout, or of a branch in it, to the ledger of a series on its pin."""
+    clone = open_clone(target)
+    with in_place(session, prepare(session, name), wishes) as placed:
+        patches, tree, bench = placed.patches, placed.tree, placed.bench
+        pin = Files(Overlay(tree), bench.read)
+        claimed = [Claimed(p.name, p.diff, is_reversed=p.is_reversed) for p in patches]
+        paths = touched_paths(patches)
+        with _files(clone, branch, paths, tree, bench.read) as (head, files):
+            ledger = balance(claimed, pin, pin, files, cited=lambda commit, path: ())
+    problems = tuple(
+        Problem("ledger", fault.text, patch, fault.path, fault.line or None)
+        for patch, fault in ledger.faults
+    )
+    lines = ledger.added.total + ledger.removed.total
+    gate = gate_of("ledger", lines, problems)
+    return Checked(name, head, tuple(patch.name for patch in patches), (gate,))
+
+
+@contextmanager
+def _files(
+    clone: Clone, branch: str | None, paths: Collection[str], below: StoredTree, read: Read
+) -> Iterator[tuple[str | None, State]]:
+    """Open the files of a branch, together with its commit, or those that are there now."""
+    if branch is None and not clone.is_bare:
+        yield None, _WorkFiles(clone, paths, below, read)
+        return
+    with closing(ObjectReader(clone.git_dir)) as reader:
+        commit = reader.commit(f"refs/heads/{branch}" if branch else "HEAD")
+        if commit is None:
+            raise PatchmgrError("usage", f"{clone.root} has no branch {branch or 'HEAD'}")
+        tree = StoredTree(reader, reader.tree_of(commit))
+        yield commit, Files(Overlay(tree), reader.blob)
+
+
+class _WorkFiles:
+    """The files of a work tree as a state, as git has them; those of `paths` are read at once."""
+
+    def __init__(self, clone: Clone, paths: Collection[str], below: StoredTree, read: Read) -> None:
+        self._clone, self._below, self._read = clone, below, read
+        self._known: dict[str, Content | None] = {}
+        self._look(paths)
+
+    def _look(self, paths: Collection[str]) -> None:
+        found = {path: self._found(path) for path in paths}
+        self._known |= self._clone.conversion.as_git(found, lambda: self._state(paths))
+
+    def _found(self, path: str) -> WorkFile | None:
+        try:
+            return WorkTree(self._clone.root).read(path)
+        except PatchmgrError:  # a folder, or a file in the place of one
+            return None
+
+    def _state(self, paths: Collection[str]) -> dict[str, Content | None]:
+        entries = {path: self._below.entry(path) for path in paths}
+        return {p: Content(e, self._read(e.blob)) for p, e in entries.items() if e is not None}
+
+    def _now(self, path: str) -> Content | None:
+        if path not in self._known:
+            self._look([path])
+        return self._known[path]
+
+    def blob(self, path: str) -> str | None:
+        """Return the id of a file's content, None where there is no such file."""
+        known = self._now(path)
+        return None if known is None else known.entry.blob
+
+    def read(self, path: str) -> bytes | None:
+        """Return a file's content, None where there is no such file."""
+        known = self._now(path)
+        return known.content if known is not None and known.entry.mode in FILE_MODES else None

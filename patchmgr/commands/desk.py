@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from patchmgr.commands.session import Session
-from patchmgr.engines.layers import Ground, State
+from patchmgr.commands.outlook import End, Outlook
+from patchmgr.commands.places import pushed_targets
+from patchmgr.commands.session import Session, require_pin
+from patchmgr.commands.targets import applied_now, only_series, settled
+from patchmgr.commands.touched import needed_blobs, touched_paths
+from patchmgr.engines.forcing import force_patch
+from patchmgr.engines.layers import Ground, State, fold_states
+from patchmgr.engines.needs import missing_on
 from patchmgr.engines.picking import pick
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
@@ -17,11 +25,13 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.applied import Content, PushedPatch, Record
+from patchmgr.plumbing.applied import Content, PushedPatch, Record, found_state
 from patchmgr.plumbing.checkout import Checkout
+from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
 
 
@@ -175,3 +185,172 @@ def _other_commit(desk: Desk, checkout: Checkout, path: str) -> PatchmgrError:
         "or bring the series onto another state: patchmgr rebase --onto REF",
     )
     return PatchmgrError("other-commit", f"{place} the pin {shown(record.pin.ref)}", hints)
+
+
+@contextmanager
+def desk_of(
+    session: Session, asked: Asked, *, only_reads: bool = False, at_any_place: bool = False
+) -> Iterator[Desk]:
+    """Open the desk of a command and hold workspace and checkout, the latter unless it is dry.
+
+    A command that only reads holds neither. The pushed patches must be the lower end of the series,
+    or, for what only looks at them or takes them out, `at_any_place` of it.
+
+    Raises PatchmgrError "other-series" where another series is in the checkout, and
+    "changed-patch" where a pushed patch is not what it was when it was pushed.
+    """
+    with nullcontext() if only_reads else session.writing():
+        pushed = pushed_targets(session.workspace, asked.series) if asked.to is None else ()
+        targets = pushed if asked.to is None else (asked.to,)
+        if len(targets) != 1:
+            with _opened(session, None, asked) as desk:
+                yield _with_pushed(desk, at_any_place=at_any_place)
+            return
+        checkout = Checkout(open_clone(targets[0]))
+        with (
+            settled(session, checkout, is_dry_run=asked.is_dry_run or only_reads),
+            _opened(session, checkout, asked) as desk,
+        ):
+            yield _with_pushed(desk, at_any_place=at_any_place)
+
+
+@contextmanager
+def _opened(session: Session, checkout: Checkout | None, asked: Asked) -> Iterator[Desk]:
+    series = asked.series
+    head = "" if checkout is None else checkout.clone.head()
+    applied = None if checkout is None else applied_now(checkout, head)
+    if applied is not None and series not in (None, applied.series):
+        _refuse_other(checkout, applied)
+    known = applied.series if applied is not None else None
+    name = series or known or only_series(session)
+    record = session.workspace.series_record(name)
+    side = session.side_of(record)
+    pin = require_pin(side, record.pin)
+    lenders = [side.store] if checkout is None else [side.store, checkout.clone.git_dir]
+    with Workbench(lenders) as bench:
+        floor = _floor(session, record, pin, bench)
+        ground = Ground(bench.tree(floor), bench, GitTextMerge(bench))
+        file = session.workspace.series_file(name)
+        patches = {patch.name: patch for patch in session.workspace.patches(name)}
+        paths = touched_paths(tuple(patches.values()))
+        side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths), bench.reader)
+        selected = frozenset(asked.select or (applied.selected if applied is not None else ()))
+        hidden = _hidden(session, record, side, bench, file, tuple(patches.values()), selected, pin)
+        yield Desk(
+            session, record, side, pin, file, patches, hidden, selected, bench, ground,
+            checkout, head, applied, (), ({},), floor,
+        )  # fmt: skip
+
+
+def _floor(session: Session, record: SeriesRecord, pin: Resolved, bench: Workbench) -> str:
+    """Return the commit that a series is written on: its pin, or the head of the one below."""
+    if record.on is None:
+        return pin.commit
+    from patchmgr.commands.prepared import floor, prepare
+
+    return floor(session, prepare(session, record.name), bench, Outlook(session))[0]
+
+
+def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
+    root = checkout.root if checkout is not None else ""
+    if applied.pushed == ():
+        return
+    raise PatchmgrError(
+        "other-series",
+        f"the series {applied.series} is in {root}",
+        (f"take it out with: patchmgr unapply {applied.series} --to {root}",),
+    )
+
+
+def _hidden(
+    session: Session,
+    record: SeriesRecord,
+    side: Side,
+    bench: Workbench,
+    file: SeriesFile,
+    patches: Sequence[Patch],
+    selected: Collection[str],
+    pin: Resolved,
+) -> dict[str, str]:
+    """Return the patches that guards, groups or conditions keep out, each with the reason."""
+    refusals = ((line.name, line.refusal(selected)) for line in file.lines)
+    hidden = {name: why for name, why in refusals if name is not None and why is not None}
+    let_in = [patch for patch in patches if patch.name not in hidden]
+    end = End(pin, bench.tree(pin.commit))
+    views = Outlook(session).views(record.upstream, side, bench, patches=let_in, base=end)
+    if views is not None:
+        hidden.update(missing_on(let_in, views.base, views.states))
+    return hidden
+
+
+def _with_pushed(desk: Desk, *, at_any_place: bool) -> Desk:
+    """Add what is pushed, proved against the patches as they are now."""
+    applied = desk.applied
+    if applied is None or desk.checkout is None or applied.series != desk.name:
+        return desk
+    if applied.pushed is None:
+        return _adopted(desk, desk.checkout, applied)
+    names = tuple(patch.name for patch in applied.pushed)
+    for patch in applied.pushed:
+        found = desk.patches.get(patch.name)
+        if found is None or diff_digest(found) != patch.digest:
+            what = "is not in the series any more" if found is None else "was changed"
+            raise _changed(desk, f"{shown(patch.name)} {what} since it was pushed")
+    if not at_any_place:
+        _refuse_other_places(desk, names)
+    hidden = {name: why for name, why in desk.hidden.items() if name not in names}
+    states = _states(desk, applied.pushed)
+    desk = replace(desk, hidden=hidden, pushed=applied.pushed, states=states)
+    check_pin(desk, desk.state)
+    return desk
+
+
+def _refuse_other_places(desk: Desk, pushed: Sequence[str]) -> None:
+    """Refuse pushed patches that are not the lower end of the series, in its order."""
+    hints = ("take them out with: patchmgr pop -a", "then put them in again: patchmgr push -a")
+    order = desk.file.names()
+    if [name for name in order if name in pushed] != list(pushed):
+        message = "the series has another order than when its patches were pushed"
+        raise PatchmgrError("changed-patch", message, hints)
+    end = order.index(pushed[-1]) if pushed else 0
+    for name in order[:end]:
+        if name not in pushed and name not in desk.hidden:
+            message = f"{shown(name)} is below a pushed patch and is not pushed"
+            raise PatchmgrError("changed-patch", message, hints)
+
+
+def _states(desk: Desk, pushed: Sequence[PushedPatch]) -> tuple[State, ...]:
+    """Return the states of the pushed patches; the last one may have been forced."""
+    whole = [patch.name for patch in pushed if not patch.is_forced]
+    states = fold_states(desk.ground, desk.series(whole), {})
+    if len(whole) == len(pushed):
+        return states
+    side = desk.ground.overlay(states[-1])
+    force_patch(side, desk.patches[pushed[-1].name], desk.bench)
+    return (*states, dict(side.changes()))
+
+
+def _changed(desk: Desk, message: str) -> PatchmgrError:
+    root = desk.checkout.root if desk.checkout is not None else ""
+    hints = (
+        f"take all out with: patchmgr unapply {desk.name} --to {root}",
+        "then put them in again with: patchmgr push -a, or patchmgr goto PATCH",
+    )
+    return PatchmgrError("changed-patch", message, hints)
+
+
+def _adopted(desk: Desk, checkout: Checkout, applied: Record) -> Desk:
+    """Take over a series that `apply` put in, if it is in as its patches say."""
+    if applied.head is not None:
+        message = f"{desk.name} is in {checkout.root} as commits"
+        hint = f"patchmgr unapply {desk.name} --to {checkout.root}, then patchmgr push -a"
+        raise PatchmgrError("other-series", message, (hint,))
+    names = [name for name in desk.file.names() if name not in desk.hidden]
+    pushed = tuple(PushedPatch(name, diff_digest(desk.patches[name])) for name in names)
+    desk = replace(desk, pushed=pushed, states=fold_states(desk.ground, desk.series(names), {}))
+    check_pin(desk, desk.state)
+    made = {path: desk.content(path, desk.state) for path in desk.state}
+    made = checkout.clone.conversion.to_work_tree(made)
+    if {p: found_state(c) for p, c in made.items()} != {f.path: f.after for f in applied.files}:
+        raise _changed(desk, f"the series in {checkout.root} is not as its patches make it")
+    return desk

@@ -6,8 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.decide import read_decisions
-from patchmgr.commands.desk import Asked, Desk
-from patchmgr.commands.opening import desk_of
+from patchmgr.commands.desk import Asked, Desk, desk_of
 from patchmgr.commands.revising import Revision, make
 from patchmgr.commands.session import Session, nobody
 from patchmgr.commands.settings import read_settings, settings_path

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.package_files import InRepository
+from patchmgr.commands.onto_package import InRepository
 from patchmgr.commands.session import Session
 from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.targets import (

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.desk import Asked, Desk
+from patchmgr.commands.desk import Asked, Desk, desk_of
 from patchmgr.commands.edits import edited_files, is_in, paths_of
-from patchmgr.commands.opening import desk_of
 from patchmgr.commands.rewriting import diffs_of
 from patchmgr.commands.session import Session
 from patchmgr.engines.layers import State

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -12,9 +12,7 @@ from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
 from patchmgr.commands.decide import read_decisions
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
-from patchmgr.commands.package_ends import NOBODY, Ends, find_ends
-from patchmgr.commands.package_files import InRepository, installed_tree
-from patchmgr.commands.session import Session, nobody
+from patchmgr.commands.session import Session, nobody, require_pin
 from patchmgr.commands.settings import with_confidence
 from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.touched import needed_blobs, touched_paths
@@ -24,16 +22,182 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.series_settings import PathMap
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import SeriesOutcome
-from patchmgr.model.patch import FilePatch, Patch
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author, FilePatch, Patch
 from patchmgr.model.recorded import Recalled
 from patchmgr.model.series import SeriesFile
-from patchmgr.model.snapshot import GITLINK, REGULAR, SYMLINK, Entry
+from patchmgr.model.snapshot import FILE_MODES, GITLINK, REGULAR, SYMLINK, Entry
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.history import GitHistory, ReleaseHistory
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.plumbing.workbench import Workbench
+
+_TEXTS = (".py", ".pyi", ".txt", ".json", ".toml", ".yaml", ".yml", ".md", ".cfg", ".ini",
+          ".h", ".hpp", ".cuh", ".cu", ".cpp", ".cc", ".c", ".inl", ".jinja", ".sh")  # fmt: skip
+
+Read = Callable[[str], "WorkFile | None"]
+
+
+class InRepository:
+    """The files of a repository: those of its states, or what patches say of them.
+
+    A package's file is one of them if it has that content in one of the states.
+    """
+
+    def __init__(self, trees: Sequence[StoredTree], patches: Iterable[Patch], read: Read) -> None:
+        self._trees, self._read = trees, read
+        self._named = {} if trees else _named(patches)
+        self._installed: dict[str, str] = {}
+        self._ids: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether all files are known."""
+        return bool(self._trees)
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """Return the names of the files that are in the folder itself."""
+        if self._trees:
+            return tuple(dict.fromkeys(n for tree in self._trees for n in tree.names(folder)))
+        split = (path.rpartition("/") for path in self._named)
+        return tuple(name for above, _, name in split if above == folder)
+
+    def files(self) -> Iterable[str]:
+        """Return the paths of all files that are known."""
+        return dict.fromkeys(path for tree in self._trees for path in tree.files()) or self._named
+
+    def is_same(self, path: str, place: str) -> bool:
+        """Say whether the package has at the place what the repository has at the path."""
+        found = self._blob(place)
+        return bool(found) and any(found.startswith(known) for known in self._known(path))
+
+    def _known(self, path: str) -> tuple[str, ...]:
+        if path not in self._ids:
+            entries = [tree.entry(path) for tree in self._trees]
+            ids = {entry.blob for entry in entries if entry and entry.mode in FILE_MODES}
+            self._ids[path] = tuple(ids or filter(None, [self._named.get(path)]))
+        return self._ids[path]
+
+    def _blob(self, place: str) -> str:
+        """Return the id of a file of the package; "" where it is edited or cannot be read."""
+        if place not in self._installed:
+            found = _readable(self._read, place)
+            self._installed[place] = "" if found is None else blob_id(found.content)
+        return self._installed[place]
+
+
+def _readable(read: Read, place: str) -> WorkFile | None:
+    try:
+        return read(place)
+    except PatchmgrError:  # whether it matters is seen where it is to be patched
+        return None
+
+
+def _named(patches: Iterable[Patch]) -> dict[str, str]:
+    """Return the ids, perhaps shortened, that files have before the first patch of them."""
+    found: dict[str, str] = {}
+    for patch in patches:
+        for file in patch.files:
+            if file.old_path is not None:
+                found.setdefault(file.old_path, (file.old_id or "").strip("0"))
+            elif file.new_path is not None:
+                found.setdefault(file.new_path, "")
+    return found
+
+
+def installed_tree(
+    bench: Workbench, base: StoredTree, layout: InstalledPaths, record: Iterable[str], read: Read
+) -> dict[str, Entry | None]:
+    """Return what makes a tree of the pin one of the package's texts, as far as it has them."""
+    changes: dict[str, Entry | None] = {}
+    places: dict[str, str] = {}
+    for path in base.files():
+        place = layout.find(path)
+        if place is not None:
+            places[place] = path
+        elif layout.is_missed(path):
+            changes[path] = None
+    for place in record:
+        at = places.get(place) or layout.path_of(place)
+        if at is None or not place.endswith(_TEXTS):
+            continue
+        found, entry = _readable(read, place), base.entry(at)
+        if found is not None and (entry is None or entry.blob != blob_id(found.content)):
+            changes[at] = Entry(found.mode, bench.add(found.content))
+    return changes
+
+
+NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
+_NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
+
+
+class Ends(Struct, frozen=True):
+    """The states to start from and to go to; None where the files themselves stand for it.
+
+    `needs_all` says that the release could not be had: the installed files are the new side.
+    """
+
+    side: Side
+    base: Resolved | None
+    onto: Resolved | None
+    history: GitHistory | ReleaseHistory | None = None
+    needs_all: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Say whether the package is another release than the pin."""
+        return self.onto is not None or self.needs_all
+
+    def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
+        """Return both states for those who only ask for their names."""
+        base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
+        return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
+
+
+def find_ends(side: Side, pin: Pin, version: str) -> Ends:
+    """Find the pin and the release that is installed.
+
+    Nothing is downloaded where the release is the pin: its files are there.
+    """
+    if is_same_release(pin, version):
+        is_there = side.reader.commit(pin.commit) is not None
+        if not is_there and pin.archive is not None:
+            return Ends(side, None, None)
+        return Ends(side, require_pin(side, pin), None)
+    base = require_pin(side, pin)
+    try:
+        onto = side.resolve(f"v{_public(version)}")
+        history = side.history(base, onto)
+        if isinstance(history, ReleaseHistory):
+            for name in history.versions:
+                history.lookup(name)
+    except PatchmgrError as fault:
+        if fault.kind not in _NOT_TO_BE_HAD:
+            raise
+        note = f"what upstream did up to {version} could not be looked at: {fault.message}"
+        return Ends(side, base, None, needs_all=True, notes=(note,))
+    return Ends(side, base, onto, history)
+
+
+def is_same_release(pin: Pin, version: str) -> bool:
+    """Say whether a version is the release that is pinned; a local part does not count."""
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return Version(pin.ref.removeprefix("v")).public == Version(version).public
+    except InvalidVersion:
+        return False
+
+
+def _public(version: str) -> str:
+    return version.partition("+")[0]
+
 
 _ROUNDS = 4
 _SIBLINGS = 200

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.desk import Asked, Desk
-from patchmgr.commands.opening import desk_of
+from patchmgr.commands.desk import Asked, Desk, desk_of
 from patchmgr.commands.revising import Revision, make
 from patchmgr.commands.session import Session
 from patchmgr.engines.fold import step_patch

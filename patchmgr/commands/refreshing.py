@@ -8,9 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.desk import Asked, Desk
+from patchmgr.commands.desk import Asked, Desk, desk_of
 from patchmgr.commands.edits import edited_files, paths_of, untracked_files
-from patchmgr.commands.opening import desk_of
 from patchmgr.commands.pushing import refuse_forced
 from patchmgr.commands.revising import Revision, make
 from patchmgr.commands.rewriting import rewritten

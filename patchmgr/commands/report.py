@@ -2,27 +2,169 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from typing import Any
 
+from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.judging import judging, words_of
-from patchmgr.commands.prepared import in_place, prepare
-from patchmgr.commands.review import review
+from patchmgr.commands.prepared import Ready, in_place, prepare
 from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
+from patchmgr.commands.syncs import read_syncs
 from patchmgr.engines.footprint import footprint
-from patchmgr.engines.review import judge_of, texts_of, with_owners
-from patchmgr.model.footprint import FileChange, Footprint
+from patchmgr.engines.gating.sites import Texts
+from patchmgr.engines.gating.words import Words
+from patchmgr.engines.hotspots import hotspots
+from patchmgr.engines.review import (
+    Judge,
+    judge_of,
+    part_of_files,
+    parts_of,
+    parts_of_patches,
+    texts_of,
+    with_owners,
+)
+from patchmgr.engines.risks import find_risks
+from patchmgr.engines.subsystems import Subsystems, folders_of, subsystems
+from patchmgr.engines.sync_facts import reliabilities
+from patchmgr.model.footprint import Area, FileChange, Footprint
+from patchmgr.model.gating import ChangedSite
 from patchmgr.model.outcome import Verdict
+from patchmgr.model.review import Moment, Review
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.answers import Answers
-from patchmgr.plumbing.diffs import changed_lines, numstat
+from patchmgr.plumbing.diffs import (
+    changed_lines,
+    known_words,
+    numstat,
+)
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.history import renamed_paths
+from patchmgr.plumbing.in_parallel import in_parallel
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.workbench import Workbench
+
+
+def _review(
+    session: Session,
+    ready: Ready,
+    bench: Workbench,
+    footprint: Footprint,
+    changes: Sequence[FileChange],
+    *,
+    sites: Callable[[], tuple[ChangedSite, ...]],
+    answers: Answers,
+) -> Review:
+    """Return what a reviewer asks for of a series; `sites` are asked for last."""
+    settings = read_settings(session.workspace, ready.record.name)
+    base = ready.base.commit
+    rule = _rule(ready, bench, settings.subsystems, footprint)
+    edited = [f.renamed_from or f.path for f in footprint.files if f.kind.value != "new"]
+    recent = ready.side.recent(base, edited, scratch=bench.git_dir) if edited else None
+    window, past = recent if recent is not None else (None, ())
+    names = {f.renamed_from: f.path for f in footprint.files if f.renamed_from is not None}
+
+    def known(words: Sequence[str]) -> frozenset[str]:
+        question = ("words", base, *words)
+        kept = answers.get(question)
+        found = known_words(ready.side.store, base, words) if kept is None else frozenset(kept[0])
+        if kept is None and found:  # nothing may also mean that one cannot look
+            answers.put(question, sorted(found))
+        return found
+
+    return Review(
+        parts_by=rule.source,
+        parts=parts_of(footprint.files, rule),
+        parts_of_patches=parts_of_patches(footprint.patches, rule),
+        hotspots=hotspots(footprint.patches, past, names),
+        window=window,
+        risks=find_risks(changes, footprint.files, known),
+        moments=_moments(session, ready.record.name),
+        sites=sites(),
+        part_of_files=part_of_files(footprint.files, rule),
+        step=f"upstream {ready.side.step}",
+    )
+
+
+def _rule(
+    ready: Ready, bench: Workbench, own: Mapping[str, Sequence[str]], footprint: Footprint
+) -> Subsystems:
+    tree = bench.tree(ready.base.commit)
+
+    def read(path: str) -> bytes | None:
+        entry = tree.entry(path)
+        if entry is None:
+            return None
+        ready.side.try_fetch_objects([entry.blob], bench.reader)
+        return bench.read(entry.blob)
+
+    paths = [f.path for f in footprint.files if f.area is not Area.THIRD_PARTY]
+    return subsystems(own, read, folders_of(paths))
+
+
+def _moments(session: Session, series: str) -> tuple[Moment, ...]:
+    """Return the rebases on record, the oldest first."""
+    found = []
+    for row in reversed(read_syncs(session.workspace, series)):
+        outcome = row["outcome"]
+        verdicts = tuple((str(p["name"]), str(p["verdict"])) for p in outcome["patches"])
+        ref, is_dry = str(outcome["onto"]["ref"]), bool(row["dry_run"])
+        sure = tuple(
+            (str(p["name"]), reliabilities([*p["evidence"], *p.get("likely", ())]))
+            for p in outcome["patches"]
+        )
+        known = tuple((name, kinds) for name, kinds in sure if kinds)
+        found.append(Moment(ref, int(outcome["upstream_commits"]), is_dry, verdicts, known))
+    return tuple(found)
+
+
+Sites = tuple[ChangedSite, ...]
+_GENERAL = "general"
+
+
+def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
+    """Return what names tell of gates: those of every project, of an upstream, and of a series.
+
+    For an upstream without a list of its own, those of all lists count.
+    """
+    pages = (page for page in files("patchmgr").joinpath("gates").iterdir())
+    lists = {p.name.removesuffix(".toml"): p for p in pages if p.name.endswith(".toml")}
+    names = [_GENERAL, upstream] if upstream in lists else sorted(lists)
+    return Words.of((lists[name].read_bytes() for name in names), own)
+
+
+@contextmanager
+def judging(
+    judge: Judge, texts: Sequence[Texts], answers: Answers
+) -> Iterator[Callable[[], list[Sites]]]:
+    """Start to judge what no run before did; what is given returns the sites of every file."""
+    rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
+    questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]
+    known = [_sites(answers.get(question)) for question in questions]
+    open_ = [t for t, sites in zip(texts, known, strict=True) if sites is None]
+    with in_parallel(judge, open_) as judged:
+
+        def answer() -> list[Sites]:
+            found = iter(judged())
+            results = [next(found) if sites is None else sites for sites in known]
+            for question, sites, was in zip(questions, results, known, strict=True):
+                if was is None:
+                    answers.put(question, to_builtins(sites))
+            return results
+
+        yield answer
+
+
+def _sites(value: Any) -> Sites | None:
+    """Return sites that were kept as plain values, None where the value is nothing of the kind."""
+    try:
+        return None if value is None else convert(value[0], Sites)
+    except ValidationError:
+        return None
 
 
 def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
@@ -43,7 +185,7 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
             skipped = {o.name: o.reason or "" for o in out}
             net = numstat(bench.git_dir, base, head)
             found = footprint(name, ready.record.pin, placed.patches, changes, net)
-            looked = review(
+            looked = _review(
                 session,
                 ready,
                 bench,

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from patchmgr.render import (  # noqa: F401, I001
-        applications, authoring, checks, clean, conflicts, decisions, diffs, doctor, exports,
-        history, installs, listings, looking, machine, manual, merging, notes_machine,
-        notes_markdown, publishing, recorded, reports, targets, terminal, view,
+        applications, authoring, checks, clean, conflicts, installs, listings, machine, manual,
+        merging, notes, publishing, recorded, reports, targets, terminal, view,
     )  # fmt: skip
 else:
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -15,6 +16,8 @@ from patchmgr.render.view import View
 
 if TYPE_CHECKING:
     from patchmgr.commands.audit import Audited
+    from patchmgr.commands.doctor import Found
+
 
 MOST = 20
 _FEW = 3
@@ -201,3 +204,35 @@ def audited_value(audited: Audited) -> dict[str, Any]:
     """Return what an audit found in plain values."""
     found = [{"patch": patch or None, **finding_value(one)} for patch, one in audited.findings]
     return {"name": audited.name, "sound": audited.is_sound, "findings": found}
+
+
+_HEALTH_COLOURS = {"well": "32", "note": "33", "broken": "31", "mended": "32"}
+
+
+def doctor_text(found: Sequence[Found], *, colour: bool) -> str:
+    """Return a line for each thing, below its area, and what to type below that."""
+    lines = []
+    for area, members in groupby(found, key=lambda one: one.area):
+        lines.append(painted(area, "1", colour=colour))
+        for one in members:
+            word = "ok" if one.health.value == "well" else one.health.value
+            word = painted(word.ljust(6), _HEALTH_COLOURS[one.health.value], colour=colour)
+            about = f": {clean(one.text)}" if one.text else ""
+            lines.append(f"  {word}  {clean(one.what)}{about}")
+            lines += [f"            {clean(hint)}" for hint in one.hints]
+    return "\n".join(lines) + "\n"
+
+
+def doctor_document(found: Sequence[Found], *, is_sound: bool, is_dry_run: bool) -> str:
+    """Return what was found as JSON."""
+    values = [
+        {
+            "area": one.area,
+            "what": clean(one.what),
+            "health": one.health,
+            "text": clean(one.text),
+            "hints": [clean(hint) for hint in one.hints],
+        }
+        for one in found
+    ]
+    return document("doctor", found=values, sound=is_sound, dry_run=is_dry_run)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.comparison import ComparedSeries, Sameness
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.diffs import painted_line
 from patchmgr.render.machine import document, fields
-from patchmgr.render.terminal import painted
+from patchmgr.render.terminal import painted, painted_line
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:

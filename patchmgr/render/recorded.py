@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from patchmgr.model.decision import Decision
 from patchmgr.model.recorded import Kind, Recalled, Recorded
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document, fields
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from patchmgr.commands.rebase import RebaseResult
     from patchmgr.model.audit import Accepted
     from patchmgr.model.patch import Patch
+
 
 LONGEST = 400  # lines of a side or a diff that are shown
 
@@ -249,3 +251,51 @@ def whole_value(recorded: Recorded) -> dict[str, Any]:
         for name, content in sides.items()
     }
     return {**recorded_value(recorded), **texts}
+
+
+def decisions_text(decisions: Sequence[Decision]) -> str:
+    """Return a line a decision."""
+    lines = [_decision_line(decision) for decision in decisions]
+    return "".join(f"{line}\n" for line in lines) or "Nothing is decided.\n"
+
+
+def decided_text(
+    added: Sequence[Decision], removed: Sequence[Decision], *, is_dry_run: bool
+) -> str:
+    """Return what was decided, and what was forgotten for it."""
+    would = "Would keep" if is_dry_run else "Kept"
+    lines = [f"{would}: {_decision_line(decision)}" for decision in added]
+    would = "Would forget" if is_dry_run else "Forgot"
+    lines += [f"{would}: {_decision_line(decision)}" for decision in removed]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _decision_line(decision: Decision) -> str:
+    told = [f"{clean(decision.series)}/{clean(decision.patch)}  {decision.ruling.value}"]
+    if decision.by:
+        told.append(f"by {clean(decision.by)}")
+    if decision.commit is not None:
+        told.append(f"in {decision.commit[:12]} {clean(decision.subject)}".rstrip())
+    return "  ".join(told)
+
+
+def decided_value(added: Sequence[Decision], removed: Sequence[Decision]) -> dict[str, Any]:
+    """Return decisions that are in force now, and those that are not any more, in plain values."""
+    return {
+        "decisions": [*map(_decision_value, added)],
+        "forgotten": [*map(_decision_value, removed)],
+    }
+
+
+def _decision_value(decision: Decision) -> dict[str, Any]:
+    return fields(
+        decision,
+        "series",
+        "patch",
+        "commit",
+        "pull",
+        verdict=decision.ruling,
+        by=decision.by or None,
+        subject=decision.subject or None,
+        paths=sorted({passage.path for passage in decision.passages}),
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.commands.judging import words_of
+from patchmgr.commands.report import words_of
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.review import Judge
 from patchmgr.model.gating import ChangedSite, Reach

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.commands.judging import words_of as words_of_upstream
+from patchmgr.commands.report import words_of as words_of_upstream
 from patchmgr.engines.gating import cxx
 from patchmgr.engines.gating.conditions import Conditions
 from patchmgr.engines.gating.cxx import parsed, words_of

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from patchmgr.commands.judging import words_of
+from patchmgr.commands.report import words_of
 from patchmgr.engines.gating.conditions import Conditions, is_boolean
 from patchmgr.engines.gating.defaults import Defaults, settings_defaults
 from patchmgr.engines.gating.python import left

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.commands.judging import words_of
+from patchmgr.commands.report import words_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from patchmgr.commands.judging import words_of
+from patchmgr.commands.report import words_of
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.hotspots import hotspots
 from patchmgr.engines.review import Judge

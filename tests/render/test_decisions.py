@@ -16,8 +16,8 @@ from patchmgr.model.outcome import (
     Verdict,
 )
 from patchmgr.model.patch import Author
-from patchmgr.render.decisions import decided_text, decided_value, decisions_text
 from patchmgr.render.machine import patch_value
+from patchmgr.render.recorded import decided_text, decided_value, decisions_text
 from patchmgr.render.terminal import LONGEST_TEXT, patch_lines
 from patchmgr.render.view import View
 from tests.tables import table

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, Solved, SyncNote
 from patchmgr.model.outcome import Reliability
 from patchmgr.model.upstream import Pin
-from patchmgr.render.notes_machine import note_value
-from patchmgr.render.notes_markdown import note_markdown
+from patchmgr.render.notes import note_markdown, note_value
 from tests.tables import table
 
 OLD, NEW, HEAD = ("a" * 40, "b" * 40, "c" * 40)

@@ -16,9 +16,9 @@ from patchmgr.model.footprint import FileChange, Footprint
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk, Patch
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR
 from patchmgr.model.upstream import Pin
-from patchmgr.render.report_machine import report_json
 from patchmgr.render.report_markdown import LIMIT, MOST_SITES, report_markdown
 from patchmgr.render.report_terminal import report_terminal
+from patchmgr.render.reports import report_json
 from tests.tables import table
 
 GOLDEN = Path(__file__).parent / "golden"

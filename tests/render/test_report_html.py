@@ -15,10 +15,10 @@ from patchmgr.model.gating import ChangedSite, Gate, Reach
 from patchmgr.model.outcome import Reliability
 from patchmgr.model.review import Hotspot, Moment, Part, Review, Risk, RiskKind
 from patchmgr.render.report_html import report_html
-from patchmgr.render.report_machine import review_value
 from patchmgr.render.report_markdown import LIMIT, report_markdown
+from patchmgr.render.report_pictures import Box, squarified
 from patchmgr.render.report_terminal import report_terminal
-from patchmgr.render.treemap import Box, squarified
+from patchmgr.render.reports import review_value
 from tests.render.test_report import empty, one, small
 from tests.tables import table
 

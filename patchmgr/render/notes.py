@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import to_builtins
 
 from patchmgr.model.notes import Arrival, Dropped, Solved, SyncNote
 from patchmgr.model.upstream import Pin
 from patchmgr.render.clean import counted, measured_text, reliability_text
+from patchmgr.render.machine import pin_value
 from patchmgr.render.markdown_text import code, text
+
+
+def note_value(note: SyncNote) -> dict[str, Any]:
+    """Return the note of one series."""
+    value = to_builtins(note)
+    tags = {name: value.pop(name) for name in ("preview", "fallback")}
+    for key in ("identical", "changed"):
+        value[key] = [{"path": path, "language": language} for path, language in value[key]]
+    return {**value, "tags": tags, "base": pin_value(note.base), "onto": pin_value(note.onto)}
+
 
 LIMIT = 60_000
 _ROOM = 200
