@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
+from patchmgr.commands.carrying import Carried, Course, Wishes, carry, items_of
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import Session, nobody, require_pin
@@ -176,33 +176,28 @@ def _apply(found: _Target, wish: _Wish) -> Application:
     patches, series_file = whole_series(session, record)
     clone, memory = found.checkout.clone, Memory(session.workspace)
     lenders = (side.store, clone.git_dir)
-    outlook = Outlook(session)
     with Workbench(lenders) as bench, Toolbox() as formatters:
         old, onto = bench.tree(base.commit), bench.tree(found.onto)
         entries = [old.entry(path) for path in touched_paths(patches)]
         side.try_fetch_objects({e.blob for e in entries if e is not None}, bench.reader)
-        carried = carry(
+        ends = End(base, old), End(Resolved(found.onto, found.onto), onto, clone.git_dir)
+        views = Outlook(session).views(
+            record.upstream, side, bench, patches=patches, base=ends[0], onto=ends[1]
+        )
+        course = Course(
+            session,
             bench,
             record.name,
             items_of(patches, series_file, wish.wishes.selected),
             old,
             onto,
-            author=nobody(side, record.pin),
-            wishes=with_confidence(session, record.name, wish.wishes),
-            progress=session.progress,
-            views=outlook.views(
-                record.upstream,
-                side,
-                bench,
-                patches=patches,
-                base=End(base, old),
-                onto=End(Resolved(found.onto, found.onto), onto, clone.git_dir),
-            ),
-            recall=memory,
+            nobody(side, record.pin),
+            with_confidence(session, record.name, wish.wishes),
+            views,
+            memory=memory,
             formatters=formatters,
-            on_patch=lambda patch: memory.enter(f"{record.name}/{patch}"),
         )
-        return replace(_write(bench, found, wish, carried, onto), replayed=memory.used())
+        return replace(_write(bench, found, wish, carry(course), onto), replayed=memory.used())
 
 
 def _write(

@@ -10,6 +10,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.commands.auditing import Auditor
+from patchmgr.commands.memory import Memory
+from patchmgr.commands.session import Session
 from patchmgr.commands.touched import new_paths, touched_paths
 from patchmgr.engines.absorbed_before import absorbed_before
 from patchmgr.engines.absorption.find import find_absorbed
@@ -34,7 +36,6 @@ from patchmgr.model.decision import Decision
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.ports import Step
-from patchmgr.model.progress import Progress
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.answers import Answers
@@ -50,7 +51,6 @@ from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
 
 if TYPE_CHECKING:
-    from patchmgr.engines.memory import Resolutions
     from patchmgr.engines.symbols import SymbolIndex
 
 
@@ -179,142 +179,164 @@ def items_of(
     return tuple(Item(patch, refusals[patch.name]) for patch in patches)
 
 
-def carry(
-    bench: Workbench,
-    name: str,
-    items: Sequence[Item],
-    base: StoredTree,
-    onto: StoredTree,
-    *,
-    author: Author,
-    wishes: Wishes,
-    progress: Progress,
-    history: GitHistory | ReleaseHistory | None = None,
-    bring: Callable[[set[str]], None] = lambda blobs: None,
-    views: Views | None = None,
-    decisions: tuple[Decision, ...] = (),
-    recall: Resolutions | None = None,
-    formatters: Toolbox | None = None,
-    on_patch: Callable[[str], None] = lambda patch: None,
-    on_carried: Callable[[Carried], None] = lambda carried: None,
-    left: Sequence[Left] = (),
-    repository: str | None = None,
-) -> Carried:
-    """Fold the series over both sides and, where a history is given, explain the verdicts.
+class Course(Struct, frozen=True):
+    """A series on its way from one state to another, and what is known of the way.
 
-    `bring` fetches blobs of that history that the store lacks, as far as anybody has them.
+    `bring` fetches blobs of its history that the store lacks, as far as anybody has them.
     Without `views`, conditions in the headers of the patches are not looked at. `decisions` are
-    a person's about patches of the series, `recall` knows conflicts that were solved before, and
+    a person's about patches of the series, `memory` knows conflicts that were resolved before, and
     `formatters` are used as upstream's settings say.
-    `on_patch` hears of every patch before it is tried, `on_carried` of what will be written before
-    it is explained: only causes and warnings come after. `left` are the conflicts that the series
-    below left. `repository` is the address of the upstream, for pull requests that headers name.
+    `on_carried` hears of what will be written before it is explained: only causes and warnings
+    come after. `left` are the conflicts that the series below left. `repository` is the address of
+    the upstream, for pull requests that headers name.
     """
-    below = left
-    items = tuple(replace(item, decisions=decisions) for item in items)
-    if views is not None:
-        items = place_items(items, views, bench)
-    items = leave_out(items, wishes.left_out.get(name, {}), base, bench)
-    paths = touched_paths([item.patch for item in items])
-    kept = Answers()
-    text = GitTextMerge(bench, kept=kept)
-    symbols = _Symbols()
+
+    session: Session
+    bench: Workbench
+    name: str
+    items: tuple[Item, ...]
+    base: StoredTree
+    onto: StoredTree
+    author: Author
+    wishes: Wishes
+    views: Views | None = None
+    history: GitHistory | ReleaseHistory | None = None
+    bring: Callable[[set[str]], None] = lambda blobs: None
+    decisions: tuple[Decision, ...] = ()
+    memory: Memory | None = None
+    formatters: Toolbox | None = None
+    on_carried: Callable[[Carried], None] = lambda carried: None
+    left: tuple[Left, ...] = ()
+    repository: str | None = None
+
+    def enter(self, patch: str) -> None:
+        """Note that a patch is tried from now on."""
+        self.session.progress.advance(1)
+        if self.memory is not None:
+            self.memory.enter(f"{self.name}/{patch}")
+
+
+def carry(course: Course) -> Carried:
+    """Fold a series over both sides and, where a history is given, explain the verdicts."""
+    kept, wishes, progress = Answers(), course.wishes, course.session.progress
     structure = StructureApart(
         answers=kept, confidence=wishes.confidence, suggests=wishes.wants_detail
     )
-    elsewhere = ChangedFiles(
-        lambda language: readable_files(
-            bench, base.id, onto.id, is_wanted=is_of(language), bring=bring
-        ),
-        bench,
-    )
-
-    def try_patch(patch: str) -> None:
-        on_patch(patch)
-        progress.advance(1)
-
-    tools = Tools(
-        blobs=bench,
-        text=text,
-        symbol_at=symbols.at if wishes.wants_detail else lambda path, content, line: None,
-        nobody=author,
-        solved=wishes.solved.get(name, {}),
-        solved_on=wishes.solved_on.get(name, {}),
-        on_patch=try_patch,
-        asks=history is not None,
-        recall=recall,
-        structure=structure,
-        formatter=_formatter(onto, bench, bring, formatters),
-        elsewhere=elsewhere,
-    )
-    ledger: Ledger | None = None
-    progress.start("Carrying patches", len(items))
+    progress.start("Carrying patches", len(course.items))
     try:
-        renames = find_renames(bench, base, onto, paths, history, bring)
-        arrivals = moved_folders(
-            bench, base, onto, new_paths((item.patch for item in items), base), history, bring
-        )
-        way = None
-        if history is not None:
-            every = (*paths, *renames.values())
-            way = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
-            search = search_of(bench, items, base, onto, renames, way)
-            items = with_absorbed(bench, items, search, kept, elsewhere, structure.begin)
-        judged, changes = rebase_series(
-            items,
-            base,
-            onto,
-            renames,
-            tools,
-            stops_at_conflict=wishes.stops_at_conflict,
-            left=left,
-            arrivals=arrivals,
-        )
-        left = judged[-1].left if judged else left
-        merged = auditor = None
-        if way is not None and history is not None:
-            auditor = Auditor(base, onto, history, way, kept, CHECKS)
-            audited = partial(
-                states_of,
-                base=base,
-                onto=onto,
-                blobs=bench,
-                changed_upstream=changed_paths(bench.git_dir, base.id, onto.id),
-                since=since_in(way, bench),
-                unknown={path for one in left for path in (one.path, *one.whole)},
-                bring=bring,
-                kept={},
-            )
-            states = merged = audited(judged, changes)
-            moves = auditor.moves(merged)
-            if moves:
-                judged, changes = follow_moved_names(judged, changes, merged, bench, moves)
-                states = audited(judged, changes)
-            # Both run beside what is written and explained next.
-            checked = auditor.begin(states)
-            suspected = check_merged(states, suspect_all=structure.suspect_all)
-        on_carried(Carried(judged, changes))
-        if auditor is not None and merged is not None:
-            start = {path: base.entry(path) for path in explained_paths(judged)}
-            judged = explain(judged, auditor.steps, start, blobs=bench, text=text)
-            patches = [item.patch for item in items]
-            judged = tuple(map(with_reliability, judged))
-            judged = with_named(judged, patches, auditor.history.find, repository)
-            judged, left = pass_on_causes(judged, below)
-            # The ledger is of the merge: imports that were followed have other words on purpose.
-            ledger = auditor.ledger(merged, items, judged, bench)
-            told = tuple(_unless_resolved(checked(), judged, tools.solved))
-            told += suspected(told)
-            judged = with_findings(
-                judged,
-                (*invalid_patches(items, views), *told, *ledger.faults),
-                {item.patch.name: item.patch for item in items},
-                wishes.accepted,
-            )
+        return _Carrying(course, kept, structure).carried()
     finally:
         structure.close()
         progress.done()
-    return Carried(judged, changes, tuple(left), ledger)
+
+
+class _Carrying:
+    """One run of a series along its course."""
+
+    def __init__(self, course: Course, kept: Answers, structure: StructureApart) -> None:
+        bench, base, bring = course.bench, course.base, course.bring
+        self.course, self.kept, self.structure = course, kept, structure
+        items = tuple(replace(item, decisions=course.decisions) for item in course.items)
+        if course.views is not None:
+            items = place_items(items, course.views, bench)
+        left_out = course.wishes.left_out.get(course.name, {})
+        self.items = leave_out(items, left_out, base, bench)
+        self.text = GitTextMerge(bench, kept=kept)
+        self.elsewhere = ChangedFiles(
+            lambda language: readable_files(
+                bench, base.id, course.onto.id, is_wanted=is_of(language), bring=bring
+            ),
+            bench,
+        )
+
+    def _tools(self) -> Tools:
+        course, wishes = self.course, self.course.wishes
+        symbols = _Symbols()
+        return Tools(
+            blobs=course.bench,
+            text=self.text,
+            symbol_at=symbols.at if wishes.wants_detail else lambda path, content, line: None,
+            nobody=course.author,
+            solved=wishes.solved.get(course.name, {}),
+            solved_on=wishes.solved_on.get(course.name, {}),
+            on_patch=course.enter,
+            asks=course.history is not None,
+            recall=course.memory,
+            structure=self.structure,
+            formatter=_formatter(course.onto, course.bench, course.bring, course.formatters),
+            elsewhere=self.elsewhere,
+        )
+
+    def carried(self) -> Carried:
+        """Return what became of the patches."""
+        course, patches = self.course, [item.patch for item in self.items]
+        bench, base, onto, history = course.bench, course.base, course.onto, course.history
+        bring, paths, auditor = course.bring, touched_paths(patches), None
+        renames = find_renames(bench, base, onto, paths, history, bring)
+        arrivals = moved_folders(bench, base, onto, new_paths(patches, base), history, bring)
+        if history is not None:
+            every = (*paths, *renames.values())
+            way = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
+            auditor = Auditor(base, onto, history, way, self.kept, CHECKS)
+            search = search_of(bench, self.items, base, onto, renames, way)
+            begin = self.structure.begin
+            self.items = with_absorbed(bench, self.items, search, self.kept, self.elsewhere, begin)
+        judged, changes = rebase_series(
+            self.items,
+            base,
+            onto,
+            renames,
+            self._tools(),
+            stops_at_conflict=course.wishes.stops_at_conflict,
+            left=course.left,
+            arrivals=arrivals,
+        )
+        if auditor is not None:
+            return self._audited(auditor, judged, changes)
+        course.on_carried(Carried(judged, changes))
+        return Carried(judged, changes, judged[-1].left if judged else course.left)
+
+    def _audited(
+        self, auditor: Auditor, judged: Sequence[Judged], changes: Mapping[str, Entry | None]
+    ) -> Carried:
+        """Explain the verdicts, and account for every line."""
+        course, bench = self.course, self.course.bench
+        left = judged[-1].left if judged else course.left
+        audited = partial(
+            states_of,
+            base=course.base,
+            onto=course.onto,
+            blobs=bench,
+            changed_upstream=changed_paths(bench.git_dir, course.base.id, course.onto.id),
+            since=since_in(auditor.steps, bench),
+            unknown={path for one in left for path in (one.path, *one.whole)},
+            bring=course.bring,
+            kept={},
+        )
+        states = merged = audited(judged, changes)
+        moves = auditor.moves(merged)
+        if moves:
+            judged, changes = follow_moved_names(judged, changes, merged, bench, moves)
+            states = audited(judged, changes)
+        # Both run beside what is written and explained next.
+        checked = auditor.begin(states)
+        suspected = check_merged(states, suspect_all=self.structure.suspect_all)
+        course.on_carried(Carried(tuple(judged), changes))
+        start = {path: course.base.entry(path) for path in explained_paths(judged)}
+        judged = explain(judged, auditor.steps, start, blobs=bench, text=self.text)
+        by_name = {item.patch.name: item.patch for item in self.items}
+        judged = tuple(map(with_reliability, judged))
+        patches = [item.patch for item in self.items]
+        judged = with_named(judged, patches, auditor.history.find, course.repository)
+        judged, left = pass_on_causes(judged, course.left)
+        # The ledger is of the merge: imports that were followed have other words on purpose.
+        ledger = auditor.ledger(merged, self.items, judged, bench)
+        solved = course.wishes.solved.get(course.name, {})
+        told = tuple(_unless_resolved(checked(), judged, solved))
+        told += suspected(told)
+        told = (*invalid_patches(self.items, course.views), *told, *ledger.faults)
+        judged = with_findings(judged, told, by_name, course.wishes.accepted)
+        return Carried(judged, changes, tuple(left), ledger)
 
 
 def _unless_resolved(

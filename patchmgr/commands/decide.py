@@ -37,6 +37,11 @@ def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
     return parse_decisions(workspace.read(DECISIONS))
 
 
+def decisions_on(workspace: Workspace, series: str) -> tuple[Decision, ...]:
+    """Return what is decided about the patches of a series."""
+    return tuple(d for d in read_decisions(workspace) if d.series == series)
+
+
 def decide(
     session: Session,
     patch: str,

@@ -11,7 +11,7 @@ from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.checked import current_gates
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import carry_onto, prepare
+from patchmgr.commands.prepared import Run, prepare
 from patchmgr.commands.published import Published, read_published
 from patchmgr.commands.rebase_plan import BRANCHES
 from patchmgr.commands.session import Session, make_pin, pinned_state
@@ -132,10 +132,8 @@ def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
     target = ready.side.resolve(target.ref)
     outlook = Outlook(session)
     with Workbench([ready.side.store]) as bench, Toolbox() as tools:
-        outcome = carry_onto(
-            session, ready, target, bench, outlook,
-            wishes=Wishes(wants_detail=True), memory=memory, formatters=tools,
-        )  # fmt: skip
+        run = Run(session, Wishes(wants_detail=True), bench, outlook, memory, tools)
+        outcome = run.carry_onto(ready, target, {})
     known = memory.used()
     return keep_syncs(session.workspace, [outcome], is_dry_run=True, old_heads={}, known=known)[0]
 

@@ -8,8 +8,8 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
-from patchmgr.commands.decide import read_decisions
+from patchmgr.commands.carrying import Carried, Course, Wishes, carry, items_of
+from patchmgr.commands.decide import decisions_on
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import Session, nobody, require_pin
@@ -369,34 +369,35 @@ class _Run:
     def _carry(self, items: Sequence[Item]) -> Carried:
         side = self.ends.side
         name = self.record.name
-        decisions = tuple(d for d in read_decisions(self.session.workspace) if d.series == name)
         bring = partial(side.try_fetch_objects, seen=self.bench.reader)
         bring(set(needed_blobs((self.base, self.onto), touched_paths(self.patches))))
         base, onto = self.ends.resolved(self.record.pin, self.package.version)
-        return carry(
+        views = self.outlook.views(
+            self.record.upstream,
+            side,
+            self.bench,
+            patches=self.patches,
+            base=End(base, self.base),
+            onto=End(onto, self.onto),
+        )
+        elsewhere = self.ends.is_elsewhere
+        course = Course(
+            self.session,
             self.bench,
             name,
-            items,
+            tuple(items),
             self.base,
             self.onto,
-            author=nobody(side, self.record.pin) if self.ends.base is not None else NOBODY,
-            wishes=with_confidence(self.session, name, self.wishes),
-            progress=self.session.progress,
-            history=self.ends.history,
-            bring=bring,
-            views=self.outlook.views(
-                self.record.upstream,
-                side,
-                self.bench,
-                patches=self.patches,
-                base=End(base, self.base),
-                onto=End(onto, self.onto),
-            ),
-            decisions=decisions if self.ends.is_elsewhere else (),
-            recall=self.memory,
-            formatters=self.formatters,
-            on_patch=lambda patch: self.memory.enter(f"{name}/{patch}"),
+            nobody(side, self.record.pin) if self.ends.base is not None else NOBODY,
+            with_confidence(self.session, name, self.wishes),
+            views,
+            self.ends.history,
+            bring,
+            decisions_on(self.session.workspace, name) if elsewhere else (),
+            self.memory,
+            self.formatters,
         )
+        return carry(course)
 
     def _placed(
         self, carried: Carried

@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.commands.acceptance import reasons_to_accept
-from patchmgr.commands.carrying import Carried, Wishes, carry, items_of
-from patchmgr.commands.decide import read_decisions
+from patchmgr.commands.carrying import Carried, Course, Wishes, carry, items_of
+from patchmgr.commands.decide import decisions_on
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import Session, nobody, pin_of, require_pin
@@ -25,7 +25,7 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.series import SeriesFile
-from patchmgr.model.upstream import SeriesRecord
+from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.ahead import Ahead
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.diffs import commit_diffs
@@ -148,89 +148,88 @@ Footings = dict[str, Footing]
 ANY = Wishes()
 
 
-def carry_onto(
-    session: Session,
-    ready: Ready,
-    target: Resolved,
-    bench: Workbench,
-    outlook: Outlook,
-    *,
-    wishes: Wishes,
-    memory: Memory,
-    formatters: Toolbox,
-    footings: Footings | None = None,
-    wants_diffs: bool = False,
-) -> SeriesOutcome:
-    """Carry a series onto a state, with the commits that this makes in the bench.
+class Run(Struct, frozen=True):
+    """One run of a command that carries series onto other states, and what it knows meanwhile."""
 
-    A series of a stack goes from what the one below is on the old state to what became of it on
-    the new one. `footings` has by name what the series carried so far leave to those above them,
-    for this target; this one's is added. A series that is missing there is carried first.
-    """
-    side, record, base = ready.side, ready.record, ready.base
-    footings = {} if footings is None else footings
-    if ready.below is not None and ready.below.record.name not in footings:
-        carry_onto(
-            session, ready.below, target, bench, outlook,
-            wishes=wishes, memory=memory, formatters=formatters, footings=footings,
+    session: Session
+    wishes: Wishes
+    bench: Workbench
+    outlook: Outlook
+    memory: Memory
+    formatters: Toolbox
+
+    def carry_onto(
+        self, ready: Ready, target: Resolved, footings: Footings, *, wants_diffs: bool = False
+    ) -> SeriesOutcome:
+        """Carry a series onto a state, with the commits that this makes in the bench.
+
+        A series of a stack goes from what the one below is on the old state to what became of it
+        on the new one. `footings` has by name what the series carried so far leave to those above
+        them, for this target; this one's is added. A series that is missing is carried first.
+        """
+        bench, record = self.bench, ready.record
+        if ready.below is not None and ready.below.record.name not in footings:
+            self.carry_onto(ready.below, target, footings)
+        footing = Footing(target.commit)
+        if ready.below is not None:
+            footing = footings[ready.below.record.name]
+        onto = pin_of(bench.reader, target)
+        writing = Writing(bench, footing.commit, wants_diffs=wants_diffs)
+        course = self._course(ready, target, footing, onto, writing)
+        assert course.history is not None
+        with writing, Ahead(course.history.distance) as counted:
+            carried = carry(course)
+            written = writing.written()
+            count, back = counted.result()
+        # The audit looks at what is written already: a finding of it takes the commits back.
+        is_left = carried.has_conflicts
+        outcome = SeriesOutcome(
+            record.name, record.upstream, record.pin, onto, count,
+            None if is_left else written.head, written.tree, carried.outcomes,
+            (None,) * len(carried.outcomes) if is_left else written.commits, carried.ledger,
+            commits_back=back,
         )  # fmt: skip
-    footing = Footing(target.commit)
-    if ready.below is not None:
-        footing = footings[ready.below.record.name]
-    decisions = tuple(d for d in read_decisions(session.workspace) if d.series == record.name)
-    ends = bench.tree(base.commit), bench.tree(target.commit)
-    bring = partial(side.try_fetch_objects, seen=bench.reader)
-    needed = needed_blobs(ends, touched_paths(ready.patches))
-    bring(set(needed))
-    bench.read_ahead(needed)
-    start = floor(session, ready, bench, outlook, replace(wishes, left_out={}))[0]
-    history = side.history(base, target)
-    onto = pin_of(bench.reader, target)
-    items = items_of(ready.patches, ready.series_file, wishes.selected)
-    writing = Writing(bench, footing.commit, wants_diffs=wants_diffs)
-    with writing, Ahead(history.distance) as counted:
-        carried = carry(
+        footings[record.name] = Footing(written.top, carried.left, written.diffs)
+        return outcome
+
+    def _course(
+        self, ready: Ready, target: Resolved, footing: Footing, onto: Pin, writing: Writing
+    ) -> Course:
+        session, bench, record = self.session, self.bench, ready.record
+        ends = bench.tree(ready.base.commit), bench.tree(target.commit)
+        bring = partial(ready.side.try_fetch_objects, seen=bench.reader)
+        needed = needed_blobs(ends, touched_paths(ready.patches))
+        bring(set(needed))
+        bench.read_ahead(needed)
+        wishes = with_confidence(session, record.name, self.wishes)
+        below = replace(self.wishes, left_out={})
+        base = floor(session, ready, bench, self.outlook, below)[0]
+        return Course(
+            session,
             bench,
             record.name,
-            items,
-            bench.tree(start),
+            items_of(ready.patches, ready.series_file, wishes.selected),
+            bench.tree(base),
             bench.tree(footing.commit),
-            author=nobody(side, onto),
-            wishes=replace(
-                with_confidence(session, record.name, wishes),
-                accepted=reasons_to_accept(session.workspace),
-            ),
-            progress=session.progress,
-            history=history,
-            bring=bring,
-            views=outlook.views(
+            nobody(ready.side, onto),
+            replace(wishes, accepted=reasons_to_accept(session.workspace)),
+            self.outlook.views(
                 record.upstream,
-                side,
+                ready.side,
                 bench,
                 patches=ready.patches,
-                base=End(base, ends[0]),
+                base=End(ready.base, ends[0]),
                 onto=End(target, ends[1]),
             ),
-            decisions=decisions,
-            recall=memory,
-            formatters=formatters,
-            on_patch=lambda patch: memory.enter(f"{record.name}/{patch}"),
-            on_carried=writing.start,
-            left=footing.left,
-            repository=session.workspace.upstream(record.upstream).git,
+            ready.side.history(ready.base, target),
+            bring,
+            decisions_on(session.workspace, record.name),
+            self.memory,
+            self.formatters,
+            writing.start,
+            footing.left,
+            session.workspace.upstream(record.upstream).git,
         )
-        written = writing.written()
-        count, back = counted.result()
-    # The audit looks at what is written already: a finding of it takes the commits back.
-    is_left = carried.has_conflicts
-    outcome = SeriesOutcome(
-        record.name, record.upstream, record.pin, onto, count,
-        None if is_left else written.head, written.tree, carried.outcomes,
-        (None,) * len(carried.outcomes) if is_left else written.commits, carried.ledger,
-        commits_back=back,
-    )  # fmt: skip
-    footings[record.name] = Footing(written.top, carried.left, written.diffs)
-    return outcome
 
 
 class InPlace(Struct, frozen=True):
@@ -295,20 +294,11 @@ def _carry_in_place(
     base, below = floor(session, ready, bench, outlook, wishes)
     tree = bench.tree(base)
     end = End(ready.base, tree)
-    carried = carry(
-        bench,
-        ready.record.name,
-        items_of(ready.patches, ready.series_file, wishes.selected),
-        tree,
-        tree,
-        author=ready.author,
-        wishes=wishes,
-        progress=session.progress,
-        views=outlook.views(
-            ready.record.upstream, ready.side, bench, patches=ready.patches, base=end
-        ),
-    )
-    return InPlace(ready, bench, carried, tree, base, below)
+    record, patches = ready.record, ready.patches
+    views = outlook.views(record.upstream, ready.side, bench, patches=patches, base=end)
+    items = items_of(patches, ready.series_file, wishes.selected)
+    course = Course(session, bench, record.name, items, tree, tree, ready.author, wishes, views)
+    return InPlace(ready, bench, carry(course), tree, base, below)
 
 
 def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from patchmgr.commands.findings import keep_findings
 from patchmgr.commands.lessons import closed_files, open_conflicts, solved_in_work
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Footings, carry_onto, prepare
+from patchmgr.commands.prepared import Footings, Run, prepare
 from patchmgr.commands.rebase_plan import BRANCHES, SKIPPED, Asked, pinned, plan_branch, plan_files
 from patchmgr.commands.session import Session, move_store_refs
 from patchmgr.commands.stacks import stacks_of, whole_stacks
@@ -175,9 +175,11 @@ def _rebase_all(session: Session, asked: Asked) -> RebaseResult:
     outcomes: list[SeriesOutcome] = []
     outlook = Outlook(session)
     with Toolbox() as formatters:
-        run = _Run(session, asked, change, memory, formatters, outlook)
         for stack in stacks_of(session, asked.unfinished.series):
-            outcomes += run.rebase_stack(stack)
+            lowest = session.workspace.series_record(stack[0])
+            with Workbench([session.side_of(lowest).store]) as bench:
+                run = Run(session, asked.wishes, bench, outlook, memory, formatters)
+                outcomes += _rebase_stack(run, stack, asked, change)
     result = RebaseResult(
         tuple(outcomes),
         asked.is_dry_run,
@@ -206,43 +208,20 @@ def _paths_in_conflict(outcomes: Sequence[SeriesOutcome]) -> set[str]:
     return {conflict.new_path for patch in patches for conflict in patch.conflicts}
 
 
-class _Run(Struct, frozen=True):
-    """One rebase of several series, and what it plans to change."""
-
-    session: Session
-    asked: Asked
-    change: Change
-    memory: Memory
-    formatters: Toolbox
-    outlook: Outlook
-
-    def rebase_stack(self, names: Sequence[str]) -> list[SeriesOutcome]:
-        """Carry series that stand on each other, from the lowest up."""
-        footings: Footings = {}
-        lowest = self.session.workspace.series_record(names[0])
-        with Workbench([self.session.side_of(lowest).store]) as bench:
-            return [self._rebase_one(name, bench, footings) for name in names]
-
-    def _rebase_one(self, name: str, bench: Workbench, footings: Footings) -> SeriesOutcome:
-        ready = prepare(self.session, name)
-        outcome = carry_onto(
-            self.session,
-            ready,
-            ready.side.resolve(self.asked.unfinished.onto),
-            bench,
-            self.outlook,
-            wishes=self.asked.wishes,
-            memory=self.memory,
-            formatters=self.formatters,
-            footings=footings,
-            wants_diffs=True,
-        )
+def _rebase_stack(
+    run: Run, names: Sequence[str], asked: Asked, change: Change
+) -> Iterator[SeriesOutcome]:
+    """Carry series that stand on each other, from the lowest up, and plan what changes."""
+    footings: Footings = {}
+    for name in names:
+        ready = prepare(run.session, name)
+        target = ready.side.resolve(asked.unfinished.onto)
+        outcome = run.carry_onto(ready, target, footings, wants_diffs=True)
         if not outcome.has_conflicts:
-            plan_files(footings[name].diffs, ready, outcome, self.change)
-            if not self.asked.is_dry_run:
-                workspace = self.session.workspace
-                plan_branch(workspace, ready.side, bench, outcome, self.change)
-        return outcome
+            plan_files(footings[name].diffs, ready, outcome, change)
+            if not asked.is_dry_run:
+                plan_branch(run.session.workspace, ready.side, run.bench, outcome, change)
+        yield outcome
 
 
 def _leave(session: Session, asked: Asked, result: RebaseResult, memory: Memory) -> RebaseResult:

@@ -10,7 +10,7 @@ from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.findings import keep_findings
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Footings, Ready, carry_onto, prepare
+from patchmgr.commands.prepared import Footings, Ready, Run, prepare
 from patchmgr.commands.session import Session
 from patchmgr.commands.stacks import stacks_of, whole_stacks
 from patchmgr.errors import PatchmgrError
@@ -70,21 +70,11 @@ def rebase_onto_many(
             ready = [prepare(session, name) for name in stack]
             states = _states(session, ready[0], targets)
             with Workbench([ready[0].side.store]) as bench, Toolbox() as formatters:
+                run = Run(session, wishes, bench, outlook, memory, formatters)
                 for label, state in states.items():
                     footings: Footings = {}
-                    for one in ready:
-                        outcome = carry_onto(
-                            session,
-                            one,
-                            state,
-                            bench,
-                            outlook,
-                            wishes=wishes,
-                            memory=memory,
-                            formatters=formatters,
-                            footings=footings,
-                        )
-                        found.setdefault(label, []).append(outcome)
+                    outcomes = [run.carry_onto(one, state, footings) for one in ready]
+                    found.setdefault(label, []).extend(outcomes)
         keep_findings(session.workspace, [o for outcomes in found.values() for o in outcomes])
         return tuple(TargetOutcome(label, tuple(outcomes)) for label, outcomes in found.items())
 
