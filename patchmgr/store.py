@@ -35,11 +35,12 @@ from patchmgr.model.series import SeriesFile
 from patchmgr.model.settings import SeriesSettings
 from patchmgr.model.upstream import Lock, SeriesRecord, Upstream
 from patchmgr.plumbing.durable import held, is_read_only, replace_file, unwritable
-from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefMover, RefPlan
+from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefPlan
 from patchmgr.plumbing.namespaces import claim, own_ref
+from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.operations import OperationLog, Told
 from patchmgr.plumbing.plain_files import folder_names, read_json, read_plain
-from patchmgr.plumbing.stores import cache_folder
+from patchmgr.plumbing.stores import RefMove, cache_folder, move_refs
 
 __all__ = [
     "LOCK", "PRIVATE", "Change", "RefPlan", "Told", "Workspace", "find_workspace", "lock_bytes",
@@ -197,7 +198,7 @@ class Workspace:
                     raise
             yield
 
-    def settle(self, move_refs: RefMover) -> bool:
+    def settle(self) -> bool:
         """Finish what a killed command left, before anything is read; say whether there was any.
 
         A command that is about to finish by itself gets a few seconds for that.
@@ -206,16 +207,16 @@ class Workspace:
         while Journal(self.root).is_there:
             try:
                 with self.writing():
-                    return self.recover(move_refs)
+                    return self.recover()
             except PatchmgrError as fault:
                 if fault.kind != "busy" or time.monotonic() > end:
                     raise
             time.sleep(0.05)
         return False
 
-    def recover(self, move_refs: RefMover) -> bool:
+    def recover(self) -> bool:
         """Finish the change that a killed command had described; say whether there was one."""
-        return Journal(self.root).recover(self._in_namespace(move_refs), _finish_step)
+        return Journal(self.root).recover(self._move_refs, _finish_step)
 
     def ref_at(self, git_dir: Path, name: str) -> str:
         """Return the full name that a ref of this workspace has in a repository.
@@ -225,19 +226,32 @@ class Workspace:
         is_store = git_dir.parent == cache_folder() / "stores"
         return own_ref(self.root, name) if is_store else name
 
-    def _in_namespace(self, move_refs: RefMover) -> RefMover:
-        def move(plans: Sequence[RefPlan]) -> None:
-            claim(self.root)
-            move_refs([replace(p, name=self.ref_at(Path(p.store), p.name)) for p in plans])
+    def _move_refs(self, plans: Sequence[RefPlan]) -> None:
+        """Move refs of stores as planned; what is moved already stays.
 
-        return move
+        A plan may come from a journal that a stranger wrote: it reaches nothing but stores.
+        """
+        claim(self.root)
+        for plan in plans:
+            store = Path(plan.store)
+            if store.parent != cache_folder() / "stores" or not (store / "HEAD").exists():
+                raise PatchmgrError("cache", f"there is no store {store}")
+            name = self.ref_at(store, plan.name)
+            try:
+                move_refs(store, [RefMove(name, plan.new, plan.old)])
+            except PatchmgrError:
+                with ObjectReader(store) as reader:
+                    if reader.commit(name) != plan.new:
+                        raise
 
-    def make(self, change: Change, move_refs: RefMover, *, told: Told | None = None) -> None:
+    def make(self, change: Change, *, told: Told | None = None, is_dry_run: bool = False) -> None:
         """Make a change, all of it or none, and let the log have what it replaces."""
+        if is_dry_run:
+            return
         told = told or (Told(self.command) if self.command is not None else None)
         if told is not None:
             self._note(change, told)
-        Journal(self.root).make(change, self._in_namespace(move_refs))
+        Journal(self.root).make(change, self._move_refs)
         if told is not None:
             self.log.prune()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -152,11 +151,9 @@ def fold(
     elif patches:
         raise PatchmgrError("usage", "name patches, or a diff with --diff")
     else:
-        is_stdin = str(diff) == "-"
-        raw = sys.stdin.buffer.read() if is_stdin else commands.arranging.read_diff(diff)
         done = commands.arranging.fold_diff(
-            session, raw, asked, into=into, strip=strip, cwd=Path.cwd()
-        )  # fmt: skip
+            session, diff, asked, into=into, strip=strip, cwd=Path.cwd()
+        )
     answer("fold", done, render.authoring.arranged_text(done))
 
 
@@ -186,12 +183,10 @@ def split(
     Example: patchmgr split fix-allow-list landed --absorbed upstream/main
     """
     session, asked = open_desk(to, series, is_dry_run=dry_run)
-    part = commands.arranging.Part(tuple(file), tuple(hunk))
+    part = commands.arranging.Part(tuple(file), tuple(hunk), subject=subject, message=message)
     if absorbed:
         part = commands.arranging.with_absorbed(session, patch, asked, part, absorbed)
-    done = commands.arranging.split(
-        session, patch, new, asked, part=part, subject=subject, message=message
-    )
+    done = commands.arranging.split(session, patch, new, asked, part)
     answer("split", done, render.authoring.arranged_text(done))
 
 

@@ -143,10 +143,8 @@ def refresh(
     Example: patchmgr refresh src/model.py
     """
     session, asked = open_desk(to, series, is_dry_run=dry_run)
-    done = commands.refreshing.refresh(
-        session, paths or (), asked,
-        patch=patch, allows_empty=allow_empty, rewrites=rewrite, cwd=Path.cwd(),
-    )  # fmt: skip
+    how = commands.refreshing.How(patch, allow_empty, rewrite)
+    done = commands.refreshing.refresh(session, paths or (), asked, how, cwd=Path.cwd())
     answer("refresh", done, render.authoring.refreshed_text(done))
 
 

@@ -217,17 +217,10 @@ def branch(
         raise PatchmgrError("usage", f"--committer is me, not {committer}")
     session, named = open_series(name)
     reasons = commands.settings.left_out(session.workspace, named, without=without, only=only)
-    built = commands.branch.branch(
-        session,
-        named,
-        repository=None if repo is None else repo.absolute(),
-        branch_name=branch_name,
-        tag=tag,
-        wishes=commands.carrying.Wishes(frozenset(select), left_out={named: reasons}),
-        is_forced=force,
-        is_dry_run=dry_run,
-        publication=commands.branch.Publication(Mine(committer == "me", signoff, sign), push),
-    )
+    place, mine = None if repo is None else repo.absolute(), Mine(committer == "me", signoff, sign)
+    wanted = commands.branch.Publication(place, branch_name, tag, mine, push, force)
+    wishes = commands.carrying.Wishes(frozenset(select), left_out={named: reasons})
+    built = commands.branch.branch(session, named, wanted, wishes=wishes, is_dry_run=dry_run)
     answer("branch", built, render.applications.built_text(built))
 
 

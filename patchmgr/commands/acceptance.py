@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.session import Session
 from patchmgr.engines.picking import matching_ids
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.decisions import ACCEPTED, parse_accepted, write_accepted
@@ -85,9 +85,8 @@ def accept_finding(
         new = Accepted(
             found.finding.id, found.series, found.patch, found.finding.text, because.strip()
         )
-        if not is_dry_run:
-            raw = write_accepted((*read_accepted(session.workspace), new))
-            session.workspace.make(Change({ACCEPTED: raw}), move_store_refs)
+        raw = write_accepted((*read_accepted(session.workspace), new))
+        session.workspace.make(Change({ACCEPTED: raw}), is_dry_run=is_dry_run)
         return (new,)
 
 
@@ -152,7 +151,6 @@ def forget_finding(session: Session, name: str, *, is_dry_run: bool) -> tuple[st
         if not gone:
             problem = f"{shown(name)} is not accepted"
             raise PatchmgrError("unknown-conflict", problem, ("patchmgr conflicts list",))
-        if not is_dry_run:
-            raw = write_accepted(one for one in known if one.id not in gone)
-            session.workspace.make(Change({ACCEPTED: raw}), move_store_refs)
+        raw = write_accepted(one for one in known if one.id not in gone)
+        session.workspace.make(Change({ACCEPTED: raw}), is_dry_run=is_dry_run)
         return gone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from patchmgr.commands.desk import Asked, Desk, desk_of
 from patchmgr.commands.edits import is_in
 from patchmgr.commands.rebase import rebase
 from patchmgr.commands.revising import Revision, make
-from patchmgr.commands.session import Session, move_store_refs, nobody
+from patchmgr.commands.session import Session, nobody
 from patchmgr.engines.fold import FileStep, step_patch
 from patchmgr.engines.layers import Layer, State
 from patchmgr.engines.picking import beside, file_name, pick, together
@@ -36,6 +37,7 @@ from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.model.snapshot import Entry
+from patchmgr.plumbing.outputs import read_named
 from patchmgr.store import Change
 
 _KEYS = {"order": "patches", "gone": "dropped", "is_dry_run": "dry_run"}
@@ -64,16 +66,16 @@ def drop(session: Session, given: Sequence[str], asked: Asked) -> Arranged:
     """Take patches out of the series; refuse where another one depends on one of them."""
     with desk_of(session, asked) as desk:
         names = {desk.pick(each) for each in given}
-        raws: dict[str, bytes | None] = dict.fromkeys(sorted(names))
         file = without(desk.file, names)
         if names <= set(desk.hidden):
-            return _arranged(desk, Revision(desk.names, desk.state, raws, file), asked)
+            gone = dict.fromkeys(sorted(names))
+            return _arranged(desk, Revision(desk.names, desk.state, gone, file), asked)
         chain = chain_of(desk)
         layers = [layer for layer in chain.layers if layer.name not in names]
         states = restacked(desk, chain, layers, same_end=False)
         pushed = [name for name in desk.names if name not in names]
         patches = desk.series([layer.name for layer in layers])
-        revision = revision_of(desk, patches, states, file=file, pushed=pushed, raws=raws)
+        revision = revision_of(desk, patches, states, file=file, pushed=pushed)
         return _arranged(desk, revision, asked)
 
 
@@ -166,9 +168,8 @@ def _folded(
     pushed = [name for name in desk.names if name not in others]
     if target not in desk.names:
         pushed = _up_to(order, pushed)
-    raws: dict[str, bytes | None] = dict.fromkeys(others)
     file = without(desk.file, others)
-    return revision_of(desk, patches, kept, file=file, pushed=pushed, raws=raws, fresh=(target,))
+    return revision_of(desk, patches, kept, file=file, pushed=pushed, fresh=(target,))
 
 
 def _line(desk: Desk, name: str) -> SeriesLine:
@@ -184,12 +185,14 @@ def _up_to(order: Sequence[str], pushed: Sequence[str]) -> list[str]:
 
 
 def fold_diff(
-    session: Session, raw: bytes, asked: Asked, *, into: str | None, strip: int, cwd: Path
+    session: Session, source: Path, asked: Asked, *, into: str | None, strip: int, cwd: Path
 ) -> Arranged:
     """Make a diff a part of a patch, the top unless it is named; its header is left out.
 
-    As with `git apply`, its paths are those below the current folder of the checkout.
+    As with `git apply`, its paths are those below the current folder of the checkout, and `-` is
+    standard input.
     """
+    raw = sys.stdin.buffer.read() if str(source) == "-" else read_named(source)
     with desk_of(session, asked) as desk:
         target = _target(desk, into)
         desk.refuse_hidden(target)
@@ -225,15 +228,6 @@ def _moved(change: FilePatch, folder: str) -> FilePatch:
         for path in (change.old_path, change.new_path)
     )
     return replace(change, old_path=old, new_path=new)
-
-
-def read_diff(source: Path) -> bytes:
-    """Return the bytes of a diff file."""
-    try:
-        return source.read_bytes()
-    except OSError as fault:
-        problem = f"{source} cannot be read: {fault.strerror}"
-        raise PatchmgrError("usage", problem) from fault
 
 
 class Crossed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
@@ -279,8 +273,7 @@ def cross(
                 folder: None,
             }
         )
-        if not is_dry_run:
-            workspace.make(change, move_store_refs)
+        workspace.make(change, is_dry_run=is_dry_run)
     return Crossed(name, source, into, is_dry_run)
 
 
@@ -325,16 +318,17 @@ class Part(Struct, frozen=True):
     """The part of a patch that is meant: whole files, and hunks (from 1) of others.
 
     `absorbed` are hunks by path and first line of their new side, as a rebase judged them.
+    `subject` and `message` are those of its own patch.
     """
 
     files: tuple[str, ...] = ()
     hunks: tuple[str, ...] = ()
     absorbed: frozenset[tuple[str, int]] = frozenset()
+    subject: str = ""
+    message: str = ""
 
 
-def split(
-    session: Session, given: str, new: str, asked: Asked, *, part: Part, subject: str, message: str
-) -> Arranged:
+def split(session: Session, given: str, new: str, asked: Asked, part: Part) -> Arranged:
     """Take a part of a patch into a new one behind it; the series makes the same files."""
     with desk_of(session, asked) as desk:
         name, added = desk.pick(given), file_name(new)
@@ -344,7 +338,7 @@ def split(
         at = chain.position(name)
         middle = _middle(desk, chain, desk.patches[name], part)
         states = (*chain.states[: at + 1], middle, *chain.states[at + 1 :])
-        patch = _part_patch(desk, desk.patches[name], added, subject, message)
+        patch = _part_patch(desk, desk.patches[name], added, part)
         patches = list(desk.series(chain.names))
         patches.insert(at + 1, patch)
         names = list(desk.names)
@@ -369,9 +363,9 @@ def with_absorbed(session: Session, given: str, asked: Asked, part: Part, ref: s
     return replace(part, absorbed=frozenset((hunk.path, hunk.line) for hunk in landed))
 
 
-def _part_patch(desk: Desk, patch: Patch, name: str, subject: str, message: str) -> Patch:
+def _part_patch(desk: Desk, patch: Patch, name: str, part: Part) -> Patch:
     author = patch.author_or(nobody(desk.side, desk.record.pin))
-    header = new_header(subject or f"{patch.subject} (split)", message, author)
+    header = new_header(part.subject or f"{patch.subject} (split)", part.message, author)
     return parse_patch(header, name=name)
 
 

@@ -56,30 +56,28 @@ class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 class Publication(Struct, frozen=True):
-    """What of the user goes into the commits, and the remote that gets them."""
+    """Where a branch goes and as what: the clone, the names, what is the user's, and the remote.
 
+    `is_forced` replaces what is not ours.
+    """
+
+    repository: Path | None = None
+    name: str | None = None
+    tag: str | None = None
     mine: Mine = Mine()
     remote: str | None = None
+    is_forced: bool = False
 
 
 def branch(
-    session: Session,
-    name: str,
-    *,
-    repository: Path | None,
-    branch_name: str | None,
-    tag: str | None,
-    wishes: Wishes,
-    is_forced: bool,
-    is_dry_run: bool,
-    publication: Publication | None = None,
+    session: Session, name: str, wanted: Publication, *, wishes: Wishes, is_dry_run: bool
 ) -> Built:
     """Build the branch in the store, or put it into a clone without touching its work tree."""
-    publication = publication or Publication()
+    tag, is_forced = wanted.tag, wanted.is_forced
     ready = prepare(session, name)
     side, base = ready.side, ready.base
-    short = branch_name or f"patchmgr/{name}"
-    clone = None if repository is None else open_clone(repository)
+    short = wanted.name or f"patchmgr/{name}"
+    clone = None if wanted.repository is None else open_clone(wanted.repository)
     place = _Place(session.workspace, side.store if clone is None else clone.git_dir, clone)
     names = _refs(short, tag)
     if clone is not None:
@@ -88,14 +86,14 @@ def branch(
         bench, carried = placed.bench, placed.carried
         refuse_broken(carried.outcomes)
         commits = placed.commits()
-        if publication.mine.is_asked:
+        if wanted.mine.is_asked:
             config = None if clone is None else clone.private
-            commits = as_mine(bench, base.commit, commits, publication.mine, config)
+            commits = as_mine(bench, base.commit, commits, wanted.mine, config)
         head = commits[-1] if commits else base.commit
         where = side.store if clone is None else clone.root
         old = _old_head(session, place, name, names[0], head) if tag is not None else None
         fallback = None if old is None else f"{short}-fallback-{old[:12]}"
-        remote = _remote(publication.remote, clone)
+        remote = _remote(wanted.remote, clone)
         built = Built(
             name, where, short, tag, head, base.commit, len(commits), fallback, remote, is_dry_run
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -135,15 +135,14 @@ def revision_of(
     *,
     file: SeriesFile,
     pushed: Sequence[str],
-    raws: Mapping[str, bytes | None] | None = None,
     fresh: Sequence[str] = (),
-    others: Mapping[str, bytes | None] | None = None,
 ) -> Revision:
     """Return the revision that makes these patches the chain, the first ones of them pushed.
 
-    `raws` are files that are decided already, and `fresh` patches whose diff is made anew.
+    The files of patches that are not in `file` go; the diffs of those of `fresh` are made anew.
     """
-    files: dict[str, bytes | None] = dict(raws or {})
+    gone = sorted(set(desk.file.names()) - set(file.names()))
+    files: dict[str, bytes | None] = dict.fromkeys(gone)
     files.update(rewritten(desk, patches, states, fresh=fresh))
     assert tuple(patch.name for patch in patches[: len(pushed)]) == tuple(pushed)
-    return Revision(tuple(pushed), states[len(pushed)], files, file, others=dict(others or {}))
+    return Revision(tuple(pushed), states[len(pushed)], files, file)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from patchmgr.commands.acceptance import several_ids
 from patchmgr.commands.lessons import folder_files
 from patchmgr.commands.memory import Additions, Memory
-from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.session import Session
 from patchmgr.commands.work_area import Unfinished, original, read_unfinished, work_file
 from patchmgr.engines.memory import Lesson, Missed, compare, fits_region
 from patchmgr.engines.picking import matching_ids
@@ -20,6 +20,7 @@ from patchmgr.formats.recorded import MAX_SIDE
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
+from patchmgr.plumbing.outputs import read_named
 from patchmgr.store import Change, Workspace
 
 SIDES = ("ours", "theirs")
@@ -130,8 +131,7 @@ def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[s
             is_open = one in open_ids and _listed(memory, one).recorded is not None
             files = folder_files(one)
             change.files.update(_reopened(memory, one) if is_open else files)
-        if not is_dry_run:
-            workspace.make(change, move_store_refs)
+        workspace.make(change, is_dry_run=is_dry_run)
         return tuple(names)
 
 
@@ -185,12 +185,7 @@ def _parts(memory: Memory, found: Recorded) -> tuple[Recorded, ...]:
 
 
 def _content(file: Path) -> bytes:
-    try:
-        with open(file, "rb") as stream:
-            content = stream.read(MAX_SIDE + 1)
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise PatchmgrError("usage", f"{file} cannot be read: {reason}") from fault
+    content = read_named(file, limit=MAX_SIDE)
     if len(content) > MAX_SIDE:
         raise PatchmgrError("bad-resolution", f"{file} is larger than {MAX_SIDE} bytes")
     return content
@@ -252,6 +247,6 @@ def _record(
         if reason is not None:
             hint = f"patchmgr conflicts forget {one.id}"
             raise PatchmgrError("solved-otherwise", f"{one.id}: {reason}", (hint,))
-    if additions.recorded() and not is_dry_run:
-        session.workspace.make(Change(additions.files()), move_store_refs)
+    if additions.recorded():
+        session.workspace.make(Change(additions.files()), is_dry_run=is_dry_run)
     return tuple(solved)

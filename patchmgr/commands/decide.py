@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.findings import Found, read_findings
-from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.session import Session
 from patchmgr.engines.picking import SUFFIX, matching, pick, unknown_patch
 from patchmgr.engines.sightings import pull_number
 from patchmgr.errors import PatchmgrError
@@ -68,8 +68,7 @@ def decide(
         added = tuple(_decision(session, item, ruling, by) for item in items)
         removed = tuple(d for d in gone if d.ruling is not ruling or _is_renewed(d, added))
         kept = [d for d in before if d not in removed]
-        if not is_dry_run:
-            _write(session, [*kept, *added])
+        _write(session, [*kept, *added], is_dry_run)
         return Decided(added, tuple(d for d in removed if d not in added))
 
 
@@ -82,14 +81,13 @@ def forget(session: Session, patch: str, *, series: str | None, is_dry_run: bool
         if not gone:
             hint = "patchmgr decide --list"
             raise PatchmgrError("no-finding", f"nothing is decided about {patch}", (hint,))
-        if not is_dry_run:
-            _write(session, [d for d in before if d not in gone])
+        _write(session, [d for d in before if d not in gone], is_dry_run)
         return Decided((), tuple(gone))
 
 
-def _write(session: Session, decisions: Sequence[Decision]) -> None:
+def _write(session: Session, decisions: Sequence[Decision], is_dry_run: bool) -> None:
     content = write_decisions(decisions) if decisions else None
-    session.workspace.make(Change({DECISIONS: content}), move_store_refs)
+    session.workspace.make(Change({DECISIONS: content}), is_dry_run=is_dry_run)
 
 
 def _is_renewed(old: Decision, added: Sequence[Decision]) -> bool:

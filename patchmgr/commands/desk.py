@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -235,11 +235,11 @@ def _opened(session: Session, checkout: Checkout | None, asked: Asked) -> Iterat
         paths = touched_paths(tuple(patches.values()))
         side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths), bench.reader)
         selected = frozenset(asked.select or (applied.selected if applied is not None else ()))
-        hidden = _hidden(session, record, side, bench, file, tuple(patches.values()), selected, pin)
-        yield Desk(
-            session, record, side, pin, file, patches, hidden, selected, bench, ground,
+        desk = Desk(
+            session, record, side, pin, file, patches, {}, selected, bench, ground,
             checkout, head, applied, (), ({},), floor,
         )  # fmt: skip
+        yield replace(desk, hidden=_hidden(desk))
 
 
 def _floor(session: Session, record: SeriesRecord, pin: Resolved, bench: Workbench) -> str:
@@ -262,22 +262,14 @@ def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
     )
 
 
-def _hidden(
-    session: Session,
-    record: SeriesRecord,
-    side: Side,
-    bench: Workbench,
-    file: SeriesFile,
-    patches: Sequence[Patch],
-    selected: Collection[str],
-    pin: Resolved,
-) -> dict[str, str]:
+def _hidden(desk: Desk) -> dict[str, str]:
     """Return the patches that guards, groups or conditions keep out, each with the reason."""
-    refusals = ((line.name, line.refusal(selected)) for line in file.lines)
+    refusals = ((line.name, line.refusal(desk.selected)) for line in desk.file.lines)
     hidden = {name: why for name, why in refusals if name is not None and why is not None}
-    let_in = [patch for patch in patches if patch.name not in hidden]
-    end = End(pin, bench.tree(pin.commit))
-    views = Outlook(session).views(record.upstream, side, bench, patches=let_in, base=end)
+    let_in = [patch for name, patch in desk.patches.items() if name not in hidden]
+    end = End(desk.pin, desk.bench.tree(desk.pin.commit))
+    outlook, upstream = Outlook(desk.session), desk.record.upstream
+    views = outlook.views(upstream, desk.side, desk.bench, patches=let_in, base=end)
     if views is not None:
         hidden.update(missing_on(let_in, views.base, views.states))
     return hidden

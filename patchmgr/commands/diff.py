@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.commands.prepared import InPlace, in_place, prepare
-from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings, settings_path
 from patchmgr.commands.states import NOW, State, find_state, read_commits
 from patchmgr.engines.claims import claimed_bytes, digest_of
@@ -95,7 +95,7 @@ def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]
         read_settings(session.workspace, name)
         there = (session.workspace.root / path).exists()
         raw = session.workspace.read(path) if there else b""
-        session.workspace.make(Change({path: with_claims(raw, claims, name)}), move_store_refs)
+        session.workspace.make(Change({path: with_claims(raw, claims, name)}))
 
 
 def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> bytes:

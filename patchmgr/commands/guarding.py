@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.session import Session
 from patchmgr.engines.picking import pick
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.series_files import with_guards, write_series
@@ -38,9 +38,9 @@ def set_guards(
         name = pick(given, file.names(), series=series)
         guards = [_guard(word.removeprefix("#")) for word in words]
         new = with_guards(file, name, guards)
-        if not is_dry_run and new != file:
+        if new != file:
             change = Change({f"series/{series}/series": write_series(new)})
-            session.workspace.make(change, move_store_refs)
+            session.workspace.make(change, is_dry_run=is_dry_run)
         return Guarded(series, tuple(line for line in new.lines if line.name == name))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.session import Session
 from patchmgr.commands.targets import settled
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
@@ -132,7 +132,7 @@ def _turn(
             told = Told(
                 words, kind, tuple(o.number for o in chosen) if kind.value != "done" else ()
             )
-            session.workspace.make(change, move_store_refs, told=told)
+            session.workspace.make(change, told=told)
         paths = tuple(sorted(p for p in change.files if not p.startswith(".patchmgr/log/")))
         counts = tuple((str(step.place), len(step.exchange.files)) for step in steps)
         return Turn(kind, tuple(chosen), paths, counts)

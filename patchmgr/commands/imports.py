@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from patchmgr.commands.forks import Fork, read_fork
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.prepared import floor, prepare
-from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.session import Session
 from patchmgr.commands.sources import SUFFIXES, Found, Reading, read_range, read_stack
 from patchmgr.engines.fold import Overlay, step_patch
 from patchmgr.engines.needs import check_promise, missing_on
@@ -108,7 +108,7 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
             change = Change({f"series/{series}/{p.name}": p.raw for p in patches})
             change.files[f"series/{series}/series"] = write_series(new)
             change.files.update(fork.lessons if fork is not None else {})
-            workspace.make(change, move_store_refs)
+            workspace.make(change)
     rests = fork.rests if fork is not None else ()
     imported = (Imported(patch, risks_of(patch), n in rests) for n, patch in enumerate(patches))
     return Import(tuple(imported), fork)

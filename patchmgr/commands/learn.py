@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.memory import Additions, Memory, of_lesson
-from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.session import Session
 from patchmgr.engines.conflict_ids import conflict_id
 from patchmgr.engines.memory import Missed, compare
 from patchmgr.errors import PatchmgrError
@@ -59,8 +59,8 @@ def learn_from(
         with Workbench([git_dir], folder=Path(tempfile.gettempdir())) as bench:
             files = learn_again(session, bench, GitTextMerge(bench), merges, additions)
         kept = {one.id for one in additions.recorded()}
-        if kept and not is_dry_run:
-            session.workspace.make(Change(additions.files()), move_store_refs)
+        if kept:
+            session.workspace.make(Change(additions.files()), is_dry_run=is_dry_run)
         return Learned(len(merges), tuple(_with_kept(file, kept) for file in files))
 
 

@@ -17,7 +17,7 @@ from patchmgr.plumbing.answers import Answers
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, work_tree_reader
 from patchmgr.plumbing.kept_apart import StructureApart
-from patchmgr.plumbing.outputs import write_output
+from patchmgr.plumbing.outputs import read_named, write_output
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import Workspace, find_workspace
@@ -97,7 +97,7 @@ def merge_file(
     """
     if upstream not in ("ours", "theirs"):
         raise PatchmgrError("usage", f"--upstream is ours or theirs, not {upstream}")
-    base, ours, theirs = map(_read, sides)
+    base, ours, theirs = map(read_named, sides)
     is_upstream_ours = upstream == "ours"
     new, fork = (ours, theirs) if is_upstream_ours else (theirs, ours)
     recall = None if workspace is None else Memory(workspace)
@@ -145,11 +145,3 @@ def drive(
         merged = merge_file(sides, path, upstream=upstream, workspace=None)
     write_output(sides[1], merged.content)
     return merged, problem
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise PatchmgrError("usage", f"{path} cannot be read: {reason}") from fault

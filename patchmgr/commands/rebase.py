@@ -16,7 +16,7 @@ from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import Footings, Run, prepare
 from patchmgr.commands.rebase_plan import BRANCHES, SKIPPED, Asked, pinned, plan_branch, plan_files
-from patchmgr.commands.session import Session, move_store_refs
+from patchmgr.commands.session import Session
 from patchmgr.commands.stacks import stacks_of, whole_stacks
 from patchmgr.commands.syncs import keep_syncs
 from patchmgr.commands.work_area import (
@@ -140,7 +140,7 @@ def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
             return
         memory = Memory(session.workspace)
         files = {**closed_files(memory, unfinished.opened), **closed_work(session.workspace)}
-        session.workspace.make(Change(files, spent=[STATE]), move_store_refs)
+        session.workspace.make(Change(files, spent=[STATE]))
         forget_work(session.workspace)
 
 
@@ -235,7 +235,7 @@ def _leave(session: Session, asked: Asked, result: RebaseResult, memory: Memory)
     opened = {*unfinished.opened, *(recorded.id for recorded in additions.recorded())}
     unfinished = replace(unfinished, opened=tuple(sorted(opened)))
     files = {**additions.files(), **work_files(workspace, result.series, unfinished)}
-    workspace.make(Change(files), move_store_refs)
+    workspace.make(Change(files))
     waiting = unsolved_items(workspace, require_unfinished(session), result.series)
     names = tuple(item.file for item in waiting)
     return replace(result, work=work_folder(workspace), waiting=names)
@@ -259,6 +259,6 @@ def _finish(
     change.files[LOCK] = lock_bytes(replace(lock, series={**lock.series, **records}))
     change.files.update(closed_work(workspace))
     change.spent.append(STATE)
-    workspace.make(change, move_store_refs)
+    workspace.make(change)
     forget_work(workspace)
     return result

@@ -117,19 +117,21 @@ def _now() -> str:
     return parse_date(f"@{int(time.time())} +0000") or "0 +0000"
 
 
-def refresh(
-    session: Session,
-    given: Sequence[str],
-    asked: Asked,
-    *,
-    patch: str | None,
-    allows_empty: bool,
-    rewrites: bool,
-    cwd: Path,
-) -> Refreshed:
-    """Put edits of the checkout into the top patch, or into one below it.
+class How(Struct, frozen=True):
+    """Which patch is refreshed, the top unless it is named, and how.
 
     What `rewrites` gives the patch git's diff even if that says the same.
+    """
+
+    patch: str | None = None
+    allows_empty: bool = False
+    rewrites: bool = False
+
+
+def refresh(
+    session: Session, given: Sequence[str], asked: Asked, how: How, *, cwd: Path
+) -> Refreshed:
+    """Put edits of the checkout into the top patch, or into one below it.
 
     Raises PatchmgrError "overlap" where a patch above it changes the same lines, and "empty"
     where nothing would be left of the patch.
@@ -139,7 +141,7 @@ def refresh(
         if not desk.names:
             hint = "make one with: patchmgr new NAME, or push one"
             raise PatchmgrError("no-patch", f"no patch of {desk.name} is pushed", (hint,))
-        name = desk.names[-1] if patch is None else desk.pick(patch)
+        name = desk.names[-1] if how.patch is None else desk.pick(how.patch)
         desk.position(name)
         _refuse_rejects(desk, name)
         named = paths_of(desk, given, cwd)
@@ -147,8 +149,8 @@ def refresh(
         state = {**desk.state, **edits}
         _refuse_put_back(desk, name, {**edited_files(desk), **edits}, named)
         states = _states_with(desk, name, state)
-        _refuse_empty(desk, name, states, allows_empty=allows_empty)
-        anew = (name,) if rewrites else ()
+        _refuse_empty(desk, name, states, allows_empty=how.allows_empty)
+        anew = (name,) if how.rewrites else ()
         raws = rewritten(desk, desk.series(desk.names), states, fresh=(name,), anew=anew)
         revision = Revision(desk.names, states[-1], raws, kept=frozenset(edits), settles=True)
         make(desk, revision, is_dry_run=asked.is_dry_run)

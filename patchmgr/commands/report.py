@@ -11,7 +11,7 @@ from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.prepared import Ready, in_place, prepare
+from patchmgr.commands.prepared import InPlace, Ready, in_place, prepare
 from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
 from patchmgr.commands.syncs import read_syncs
@@ -51,8 +51,7 @@ from patchmgr.plumbing.workbench import Workbench
 
 def _review(
     session: Session,
-    ready: Ready,
-    bench: Workbench,
+    placed: InPlace,
     footprint: Footprint,
     changes: Sequence[FileChange],
     *,
@@ -60,8 +59,8 @@ def _review(
     answers: Answers,
 ) -> Review:
     """Return what a reviewer asks for of a series; `sites` are asked for last."""
+    ready, bench, base = placed.ready, placed.bench, placed.ready.base.commit
     settings = read_settings(session.workspace, ready.record.name)
-    base = ready.base.commit
     rule = _rule(ready, bench, settings.subsystems, footprint)
     edited = [f.renamed_from or f.path for f in footprint.files if f.kind.value != "new"]
     recent = ready.side.recent(base, edited, scratch=bench.git_dir) if edited else None
@@ -187,8 +186,7 @@ def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
             found = footprint(name, ready.record.pin, placed.patches, changes, net)
             looked = _review(
                 session,
-                ready,
-                bench,
+                placed,
                 found,
                 changes,
                 sites=lambda: with_owners(found, judged()),

@@ -8,7 +8,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.commands.desk import Desk, check_pin, diff_digest
-from patchmgr.commands.session import move_store_refs
 from patchmgr.commands.targets import remember_target, series_digest
 from patchmgr.engines.layers import State
 from patchmgr.formats.patch_files import parse_listed
@@ -59,7 +58,7 @@ def make(desk: Desk, revision: Revision, *, is_dry_run: bool) -> None:
         serve(desk.checkout, desk.session.workspace.root)
         clone = desk.checkout.clone
         remember_target(desk.session.workspace, clone.root, clone.private)
-    desk.session.workspace.make(change, move_store_refs)
+    desk.session.workspace.make(change)
 
 
 def _files(desk: Desk, revision: Revision) -> dict[str, bytes | None]:

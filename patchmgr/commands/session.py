@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,14 +17,11 @@ from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_upstream import PackageUpstream
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import (
-    RefMove,
     Resolved,
-    cache_folder,
     create_store,
-    move_refs,
     store_path,
 )
-from patchmgr.store import RefPlan, Workspace
+from patchmgr.store import Workspace
 
 
 class Session(Struct, frozen=True):
@@ -44,13 +41,13 @@ class Session(Struct, frozen=True):
     def writing(self) -> Iterator[None]:
         """Hold the workspace, and finish what a killed command left."""
         with self.workspace.writing():
-            if self.workspace.recover(move_store_refs):
+            if self.workspace.recover():
                 self.say("Finished the change that an interrupted command had begun.")
             yield
 
     def settle(self) -> None:
         """Finish what a killed command left in the workspace, before anything is read."""
-        if self.workspace.settle(move_store_refs):
+        if self.workspace.settle():
             self.say("Finished the change that an interrupted command had begun.")
 
     def side(self, upstream: Upstream, *, tracks: str | None = None) -> Side:
@@ -71,23 +68,6 @@ class Session(Struct, frozen=True):
         """Return the side of a series' upstream that its pin is on."""
         upstream = self.workspace.upstream(record.upstream)
         return self.side(upstream, tracks="package" if record.pin.archive else "git")
-
-
-def move_store_refs(plans: Sequence[RefPlan]) -> None:
-    """Move refs of stores as planned; what is moved already stays.
-
-    A plan may come from a journal that a stranger wrote: it reaches nothing but stores.
-    """
-    for plan in plans:
-        store = Path(plan.store)
-        if store.parent != cache_folder() / "stores" or not (store / "HEAD").exists():
-            raise PatchmgrError("cache", f"there is no store {store}")
-        try:
-            move_refs(store, [RefMove(plan.name, plan.new, plan.old)])
-        except PatchmgrError:
-            with ObjectReader(store) as reader:
-                if reader.commit(plan.name) != plan.new:
-                    raise
 
 
 def make_pin(side: Side, found: Resolved) -> Pin:

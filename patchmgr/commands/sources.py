@@ -17,6 +17,7 @@ from patchmgr.formats.series_files import parse_series, renamed, with_ended_line
 from patchmgr.formats.shown import shown
 from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.plumbing.forks import commit_dates, find_stack, range_mails, range_patches
+from patchmgr.plumbing.outputs import read_named
 
 SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")
 LARGEST_PATCH = 1 << 30
@@ -134,13 +135,9 @@ def _check_one_package(folder: Path, found: Sequence[PackagePatch]) -> None:
 
 def read_source_file(path: Path) -> bytes:
     """Return a file that a person named; raise PatchmgrError "usage" where it cannot be read."""
-    try:
-        if path.stat().st_size > LARGEST_PATCH:
-            raise PatchmgrError("bad-patch", f"{path} is larger than {LARGEST_PATCH} bytes")
-        return path.read_bytes()
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise PatchmgrError("usage", f"{path} cannot be read: {reason}") from fault
+    if path.exists() and path.stat().st_size > LARGEST_PATCH:
+        raise PatchmgrError("bad-patch", f"{path} is larger than {LARGEST_PATCH} bytes")
+    return read_named(path)
 
 
 def _not_empty(path: Path) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.session import Session, make_pin, move_store_refs
+from patchmgr.commands.session import Session, make_pin
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.lock_files import check_name
 from patchmgr.model.patch import Patch
@@ -38,11 +38,11 @@ def init(folder: Path, *, is_dry_run: bool) -> Path:
             return folder
         folder.mkdir(parents=True, exist_ok=True)
         with workspace.writing():
-            if workspace.recover(move_store_refs):  # an init that was killed
+            if workspace.recover():  # an init that was killed
                 return folder
             for name in ("series", "conflicts"):
                 (folder / name).mkdir(exist_ok=True)
-            workspace.make(change, move_store_refs)
+            workspace.make(change)
     except OSError as fault:
         raise unwritable(str(folder), fault) from fault
     return folder
@@ -89,7 +89,7 @@ def add_upstream(
         if known is None:
             upstreams = {**lock.upstreams, upstream.name: upstream}
             change = Change({LOCK: lock_bytes(replace(lock, upstreams=upstreams))})
-            session.workspace.make(change, move_store_refs)
+            session.workspace.make(change)
     return upstream
 
 
@@ -137,7 +137,7 @@ def new_series(
             change = Change({LOCK: lock_bytes(replace(lock, series={**lock.series, name: record}))})
             if not (session.workspace.root / f"series/{name}/series").exists():
                 change.files[f"series/{name}/series"] = b""
-            session.workspace.make(change, move_store_refs)
+            session.workspace.make(change)
     return record
 
 

@@ -58,6 +58,19 @@ def _delete(path: Path) -> None:
         path.unlink()
 
 
+def read_named(path: Path, *, limit: int = -1) -> bytes:
+    """Return a file that a person named, and no more than a byte beyond the limit of it.
+
+    Raises PatchmgrError "usage" where it cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            return file.read(limit + 1 if limit >= 0 else -1)
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise PatchmgrError("usage", f"{path} cannot be read: {reason}") from fault
+
+
 def write_output(path: Path, content: bytes) -> None:
     """Write beside and rename; what is no plain file, or has other names, is written in place."""
     try:
