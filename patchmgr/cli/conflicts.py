@@ -23,8 +23,8 @@ from patchmgr.errors import PatchmgrError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from patchmgr.commands.acceptance import ListedFinding
     from patchmgr.commands.conflicts import Listed
+    from patchmgr.commands.findings import ListedFinding
     from patchmgr.commands.session import Session
     from patchmgr.model.recorded import Recorded
 
@@ -38,7 +38,7 @@ def list_(json: Json = False) -> None:
     """
     session = open_session()
     listed = commands.conflicts.list_conflicts(session)
-    _show_listed(listed, commands.acceptance.list_findings(session.workspace))
+    _show_listed(listed, commands.findings.list_findings(session.workspace))
 
 
 def _show_listed(listed: Sequence[Listed], findings: Sequence[ListedFinding]) -> None:
@@ -55,8 +55,8 @@ def show_(name: Id, json: Json = False) -> None:
     Example: patchmgr conflicts show 4f08e2008bf8
     """
     session = open_session()
-    if commands.acceptance.is_finding(session.workspace, name):
-        _show_listed((), commands.acceptance.list_findings(session.workspace, name))
+    if commands.findings.is_finding(session.workspace, name):
+        _show_listed((), commands.findings.list_findings(session.workspace, name))
         return
     found = commands.conflicts.show_conflict(session, name)
     patches = commands.conflicts.patches_waiting(session, found[0])
@@ -115,10 +115,10 @@ def accept(
     Example: patchmgr conflicts accept 91c0d2aa37e5 --because "the name is set by exec"
     """
     session = open_session()
-    if commands.acceptance.is_finding(session.workspace, name) or because:
+    if commands.findings.is_finding(session.workspace, name) or because:
         if side is not None:
             raise PatchmgrError("usage", "a conflict without a text has no sides")
-        accepted = commands.acceptance.accept_finding(
+        accepted = commands.findings.accept_finding(
             session, name, because=because, is_dry_run=dry_run
         )
         text = render.recorded.accepted_text(accepted, is_dry_run=dry_run)
@@ -139,10 +139,10 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
     Example: patchmgr conflicts forget 4f08e2008bf8
     """
     session = open_session()
-    is_finding = commands.acceptance.is_finding(session.workspace, name)
+    is_finding = commands.findings.is_finding(session.workspace, name)
     run = commands.conflicts.forget_conflict
     if is_finding:
-        run = commands.acceptance.forget_finding
+        run = commands.findings.forget_finding
     names = run(session, name, is_dry_run=dry_run)
     text = render.recorded.forgotten_text(names, is_dry_run=dry_run)
     answer("conflicts forget", None, text, dry_run=dry_run, forgotten=names)

@@ -92,9 +92,9 @@ def overlay(
         session, named, where, out.absolute(), wishes=wishes, is_dry_run=dry_run
     )
     show(
-        render.installs.overlay_document(made, is_dry_run=dry_run)
+        render.applied.overlay_document(made, is_dry_run=dry_run)
         if json
-        else render.installs.overlay_text(made, is_dry_run=dry_run, view=view)
+        else render.applied.overlay_text(made, is_dry_run=dry_run, view=view)
     )
     end_if(made.application.has_conflicts, EXIT_CONFLICTS)
 
@@ -126,8 +126,8 @@ def wheel(
         session, named, source.absolute(), out.absolute(), wishes=wishes, is_dry_run=dry_run
     )
     show(
-        render.installs.wheel_document(made, is_dry_run=dry_run)
+        render.applied.wheel_document(made, is_dry_run=dry_run)
         if json
-        else render.installs.wheel_text(made, is_dry_run=dry_run, view=view)
+        else render.applied.wheel_text(made, is_dry_run=dry_run, view=view)
     )
     end_if(made.place is None, EXIT_CONFLICTS)

@@ -65,9 +65,9 @@ def merge_file(
         confidence=confidence,
         suggests=json,
     )
-    for line in render.merging.merged_lines(merged):
+    for line in render.recorded.merged_lines(merged):
         say(line)
-    value = render.merging.merged_value(merged)
+    value = render.recorded.merged_value(merged)
     answer("merge-file", None, "", dry_run=dry_run, **value)
     if output is not None and not dry_run:
         commands.merge_file.write_merged(merged, output)
@@ -111,7 +111,7 @@ def driver_install(
         workspace=_workspace(),
         is_dry_run=dry_run,
     )
-    show(render.merging.installation_text(change, is_dry_run=dry_run))
+    show(render.recorded.installation_text(change, is_dry_run=dry_run))
 
 
 def driver_uninstall(repository: Repository = Path(), dry_run: DryRun = False) -> None:
@@ -120,7 +120,7 @@ def driver_uninstall(repository: Repository = Path(), dry_run: DryRun = False) -
     Example: patchmgr merge-driver uninstall --git ~/src/vllm
     """
     change = commands.merge_driver.uninstall_driver(repository.absolute(), is_dry_run=dry_run)
-    show(render.merging.installation_text(change, is_dry_run=dry_run))
+    show(render.recorded.installation_text(change, is_dry_run=dry_run))
 
 
 def driver_run(
@@ -149,7 +149,7 @@ def driver_run(
         raise typer.Exit(_NO_MERGE) from fault
     if problem is not None:
         say(f"warning: recorded resolutions are not used: {render.clean.clean(problem)}")
-    for line in render.merging.merged_lines(merged):
+    for line in render.recorded.merged_lines(merged):
         say(line)
     _end(merged, 1)
 
@@ -170,6 +170,6 @@ def mergetool(
     """
     session = open_session()
     result = commands.mergetool.run_mergetool(session, names or (), tool=tool, is_dry_run=dry_run)
-    for line in render.merging.tool_lines(result, is_dry_run=dry_run):
+    for line in render.recorded.tool_lines(result, is_dry_run=dry_run):
         say(line)
     end_if(result.left and not dry_run, EXIT_CONFLICTS)

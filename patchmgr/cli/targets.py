@@ -73,9 +73,9 @@ def apply(
             wishes=wishes, warns_at_start=warn_at_start, is_dry_run=dry_run,
         )  # fmt: skip
         if json:
-            show(render.installs.package_document(into, is_dry_run=dry_run))
+            show(render.applied.package_document(into, is_dry_run=dry_run))
         else:
-            show(render.installs.package_text(into, is_dry_run=dry_run, view=view))
+            show(render.applied.package_text(into, is_dry_run=dry_run, view=view))
             if show_conflicts and into.outcome is not None:
                 show(render.conflicts.conflicts_text(into.outcome))
         end_if(into.has_conflicts, EXIT_CONFLICTS)
@@ -86,9 +86,9 @@ def apply(
         session, named, _target(to), commits=commit, wishes=wishes, is_dry_run=dry_run
     )
     show(
-        render.applications.application_document(done, is_dry_run=dry_run)
+        render.applied.application_document(done, is_dry_run=dry_run)
         if json
-        else render.applications.application_text(done, is_dry_run=dry_run, view=view)
+        else render.applied.application_text(done, is_dry_run=dry_run, view=view)
     )
     end_if(done.has_conflicts, EXIT_CONFLICTS)
 
@@ -156,18 +156,18 @@ def verify(
     if python is not None or site is not None:
         where = the_place(python, site, package)
         state = commands.installed.verify_package(session, named, where, selected=select)
-        value = render.installs.state_value(state)
-        answer("verify", None, render.installs.state_text(state, view), **value)
+        value = render.applied.state_value(state)
+        answer("verify", None, render.applied.state_text(state, view), **value)
         end_if(not state.is_sound, EXIT_FINDINGS)
         return
     found = commands.targets.verify_checkout(session, named, _target(to), selected=select)
-    text = render.applications.verification_text(found, view)
+    text = render.applied.verification_text(found, view)
     answer(
         "verify",
         found,
         text,
         sound=found.is_sound,
-        files=[*map(render.applications.file_value, found.files)],
+        files=[*map(render.applied.file_value, found.files)],
     )
     end_if(not found.is_sound, EXIT_FINDINGS)
 
@@ -221,7 +221,7 @@ def branch(
     wanted = commands.branch.Publication(place, branch_name, tag, mine, push, force)
     wishes = commands.carrying.Wishes(frozenset(select), left_out={named: reasons})
     built = commands.branch.branch(session, named, wanted, wishes=wishes, is_dry_run=dry_run)
-    answer("branch", built, render.applications.built_text(built))
+    answer("branch", built, render.applied.built_text(built))
 
 
 def report(

@@ -11,11 +11,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.chain import Chain, chain_of, pushed_chain, restacked, revision_of
 from patchmgr.commands.desk import Asked, Desk, desk_of
 from patchmgr.commands.edits import is_in
 from patchmgr.commands.rebase import rebase
-from patchmgr.commands.revising import Revision, make
+from patchmgr.commands.revising import (
+    Chain,
+    Revision,
+    chain_of,
+    make,
+    pushed_chain,
+    restacked,
+    revision_of,
+)
 from patchmgr.commands.session import Session, nobody
 from patchmgr.engines.fold import FileStep, step_patch
 from patchmgr.engines.layers import Layer, State

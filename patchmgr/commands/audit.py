@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.acceptance import reasons_to_accept
 from patchmgr.commands.carrying import Wishes
+from patchmgr.commands.findings import reasons_to_accept
 from patchmgr.commands.prepared import InPlace, in_place, prepare, refuse_broken
 from patchmgr.commands.session import Session
 from patchmgr.engines.audit.checks import CHECKS

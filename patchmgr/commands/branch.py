@@ -10,10 +10,9 @@ from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.prepared import in_place, prepare, refuse_broken
-from patchmgr.commands.published import Published, read_published, remember_published
 from patchmgr.commands.session import Session
+from patchmgr.commands.states import Published, read_published, remember_published, tag_message
 from patchmgr.commands.syncs import read_syncs
-from patchmgr.commands.tagging import tag_message
 from patchmgr.commands.targets import series_digest
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown

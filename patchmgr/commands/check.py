@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from msgspec import Struct
 
 from patchmgr.commands.audit import audit_in_place
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.checked import FOLDER, check_folder, keep_checked
 from patchmgr.commands.prepared import InPlace, in_place, prepare
 from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
+from patchmgr.commands.targets import series_digest
 from patchmgr.commands.touched import touched_paths
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.claims import broken_claims
@@ -38,6 +38,7 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Tree
 from patchmgr.model.settings import CheckCommand, SeriesSettings
 from patchmgr.model.snapshot import FILE_MODES
+from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.diffs import importing_files
@@ -45,6 +46,71 @@ from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.throwaway import TIMED_OUT, ThrowAway, is_program, whole_tree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
+from patchmgr.store import PRIVATE, Workspace
+
+FOLDER = f"{PRIVATE}/checks"
+
+
+class KeptGate(Struct, frozen=True):
+    """What is kept of a gate."""
+
+    name: str
+    standing: str
+    looked_at: int
+    problems: int
+    note: str
+
+
+class Kept(Struct, frozen=True):
+    """What is kept of a check; it is about the series of that digest."""
+
+    digest: str
+    head: str | None
+    gates: tuple[KeptGate, ...]
+
+
+def check_folder(workspace: Workspace) -> Path:
+    """Return the folder of results and logs, made if need be."""
+    folder = workspace.root / FOLDER
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise unwritable(FOLDER, fault) from fault
+    return folder
+
+
+def keep_checked(
+    session: Session, record: SeriesRecord, checked: Checked, *, selected: Collection[str]
+) -> None:
+    """Remember what a check found; commands that did not run keep their last result."""
+    digest = series_digest(session, record, selected)
+    before = last_checked(session.workspace, record.name)
+    rows = {
+        gate.name: KeptGate(
+            gate.name, gate.standing.value, gate.looked_at, len(gate.problems), gate.note
+        )
+        for gate in checked.gates
+    }
+    if before is not None and before.digest == digest:
+        for row in before.gates:
+            if row.name in rows and rows[row.name].standing == "skipped":
+                rows[row.name] = row
+    kept = Kept(digest, checked.head, tuple(rows.values()))
+    with suppress(OSError):
+        session.workspace.keep(f"{FOLDER}/{record.name}.json", kept)
+
+
+def last_checked(workspace: Workspace, series: str) -> Kept | None:
+    """Return what is kept of a series; what cannot be read is as good as nothing."""
+    return workspace.kept(f"{FOLDER}/{series}.json", Kept)
+
+
+def current_gates(session: Session, record: SeriesRecord) -> tuple[KeptGate, ...]:
+    """Return the gates of the last check if it was of the series as it is now, else none."""
+    kept = last_checked(session.workspace, record.name)
+    if kept is None or kept.digest != series_digest(session, record, ()):
+        return ()
+    return kept.gates
 
 
 class How(Struct, frozen=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.acceptance import several_ids
+from patchmgr.commands.findings import several_ids
 from patchmgr.commands.lessons import folder_files
 from patchmgr.commands.memory import Additions, Memory
 from patchmgr.commands.session import Session

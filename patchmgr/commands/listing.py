@@ -7,8 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.chain import chain_of
 from patchmgr.commands.desk import Asked, Desk, desk_of
+from patchmgr.commands.revising import chain_of
 from patchmgr.commands.session import Session
 from patchmgr.engines.fold import FileStep, step_patch
 from patchmgr.engines.merge.edits import Edit, edits_of

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from patchmgr.commands.desk import Asked, Desk, desk_of
 from patchmgr.commands.edits import edited_files, is_in, paths_of
-from patchmgr.commands.rewriting import diffs_of
+from patchmgr.commands.revising import diffs_of
 from patchmgr.commands.session import Session
 from patchmgr.engines.layers import State
 from patchmgr.errors import PatchmgrError

@@ -8,14 +8,14 @@ from typing import Any
 from msgspec import Struct
 
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.checked import current_gates
+from patchmgr.commands.check import current_gates
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import Run, prepare
-from patchmgr.commands.published import Published, read_published
-from patchmgr.commands.rebase_plan import BRANCHES
+from patchmgr.commands.rebase import BRANCHES
 from patchmgr.commands.session import Session, make_pin, pinned_state
 from patchmgr.commands.settings import read_settings
+from patchmgr.commands.states import Published, read_published
 from patchmgr.commands.syncs import ends_of, keep_syncs, read_syncs
 from patchmgr.engines.languages.names import language
 from patchmgr.engines.sightings import pull_number

@@ -10,9 +10,9 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.commands.acceptance import reasons_to_accept
 from patchmgr.commands.carrying import Carried, Course, Wishes, carry, items_of
 from patchmgr.commands.decide import decisions_on
+from patchmgr.commands.findings import reasons_to_accept
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.session import Session, nobody, pin_of, require_pin

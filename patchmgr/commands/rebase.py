@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.acceptance import keep_open_findings
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.findings import keep_findings
+from patchmgr.commands.findings import keep_findings, keep_open_findings
 from patchmgr.commands.lessons import closed_files, open_conflicts, solved_in_work
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Footings, Run, prepare
-from patchmgr.commands.rebase_plan import BRANCHES, SKIPPED, Asked, pinned, plan_branch, plan_files
+from patchmgr.commands.prepared import Footings, Ready, Run, prepare
 from patchmgr.commands.session import Session
 from patchmgr.commands.stacks import stacks_of, whole_stacks
 from patchmgr.commands.syncs import keep_syncs
@@ -34,13 +32,88 @@ from patchmgr.commands.work_area import (
     work_folder,
 )
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.mailbox import canonical_header
+from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.series_files import set_aside, without, without_strip, write_series
 from patchmgr.model.ids import is_full_id
-from patchmgr.model.outcome import SeriesOutcome
+from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.recorded import Recalled, Recorded
+from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.door import require_git
 from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.stores import adopt_pack, references
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.store import LOCK, Change, lock_bytes
+from patchmgr.store import LOCK, Change, RefPlan, Workspace, lock_bytes
+
+BRANCHES = "refs/heads/patchmgr/"
+SKIPPED = "left out by rebase --skip"
+
+
+class Asked(Struct, frozen=True):
+    """One run of a rebase: what was asked, with what was solved and skipped since."""
+
+    unfinished: Unfinished
+    wishes: Wishes
+    is_dry_run: bool
+
+
+def plan_files(
+    diffs: Mapping[str, bytes], ready: Ready, outcome: SeriesOutcome, change: Change
+) -> None:
+    """Plan the patch files and the series file for after the rebase.
+
+    `diffs` are by commit those of the patches that are written anew.
+    """
+    pairs = list(zip(ready.patches, outcome.patches, outcome.commits, strict=True))
+    rewritten = {c: p for p, o, c in pairs if c is not None and not o.reuses_diff}
+    folder = f"series/{outcome.name}"
+    for patch, result, commit in pairs:
+        if commit in rewritten:
+            assert commit is not None
+            raw = canonical_header(patch, author=result.author) + diffs[commit]
+            parse_patch(raw, name=patch.name)
+            change.files[f"{folder}/{patch.name}"] = raw
+        elif result.verdict is Verdict.ABSORBED:
+            change.files[f"{folder}/{patch.name}"] = None
+    gone = {o.name for o in outcome.patches if o.verdict is Verdict.ABSORBED}
+    aside = {o.name for o in outcome.patches if o.reason == SKIPPED}
+    plain = without_strip(ready.series_file, {patch.name for patch in rewritten.values()})
+    note = f"skipped on {outcome.onto.ref}"
+    series_file = set_aside(without(plain, gone), aside, note)
+    if series_file != ready.series_file:
+        change.files[f"{folder}/series"] = write_series(series_file)
+
+
+def pinned(record: SeriesRecord, outcome: SeriesOutcome) -> SeriesRecord:
+    """Return the series on its new pin, with what the rebase gave."""
+    return replace(record, pin=outcome.onto, result=result_record(outcome))
+
+
+def result_record(outcome: SeriesOutcome) -> dict[str, object]:
+    """Return what the lock keeps of a rebase: from, to, head, and the patches not unchanged."""
+    return {
+        "base": {"commit": outcome.base.commit, "ref": outcome.base.ref},
+        "head": outcome.head or "",
+        "patches": [
+            {
+                "name": patch.name,
+                "verdict": patch.verdict.value,
+                "evidence": [sighting.commit for sighting in patch.evidence],
+            }
+            for patch in outcome.patches
+        ],
+    }
+
+
+def plan_branch(
+    workspace: Workspace, side: Side, bench: Workbench, outcome: SeriesOutcome, change: Change
+) -> None:
+    """Put the commits into the store and plan the move of its branch."""
+    adopt_pack(side.store, bench.git_dir)
+    branch = BRANCHES + outcome.name
+    old = references(side.store, workspace.ref_at(side.store, branch)).get("")
+    change.refs.append(RefPlan(str(side.store), branch, outcome.head, old))
 
 
 class RebaseResult(Struct, frozen=True):

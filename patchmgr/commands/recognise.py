@@ -7,10 +7,17 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.commands.prepared import in_place, prepare
-from patchmgr.commands.published import read_published
 from patchmgr.commands.session import Session
-from patchmgr.commands.states import own_commits, published_base, trailers_of
-from patchmgr.commands.tagging import DIGEST, REF, SERIES, VERSION
+from patchmgr.commands.states import (
+    DIGEST,
+    REF,
+    SERIES,
+    VERSION,
+    own_commits,
+    published_base,
+    read_published,
+    trailers_of,
+)
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.upstream import SeriesRecord

@@ -11,8 +11,7 @@ from msgspec import Struct
 from patchmgr.commands.desk import Asked, Desk, desk_of
 from patchmgr.commands.edits import edited_files, paths_of, untracked_files
 from patchmgr.commands.pushing import refuse_forced
-from patchmgr.commands.revising import Revision, make
-from patchmgr.commands.rewriting import rewritten
+from patchmgr.commands.revising import Revision, make, rewritten
 from patchmgr.commands.session import Session
 from patchmgr.engines.layers import (
     Collision,
