@@ -10,8 +10,7 @@ from patchmgr.model.gating import ChangedSite, Reach
 from patchmgr.model.review import Review, RiskKind
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.report_pictures import heat_map, reach_bar, timeline, treemap
-from patchmgr.render.report_words import TITLES, groups
-from patchmgr.render.review_markdown import REACH_WORDS, steps
+from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--line:#c9ced6;--soft:#f3f5f8;

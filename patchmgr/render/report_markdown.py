@@ -13,26 +13,21 @@ from patchmgr.model.footprint import (
     PatchFootprint,
     Tally,
 )
-from patchmgr.model.review import Review
+from patchmgr.model.gating import ChangedSite
+from patchmgr.model.review import Hotspot, Review, Risk
+from patchmgr.render.clean import counted
 from patchmgr.render.markdown_text import code, code_cell, text
 from patchmgr.render.report_words import (
     FOLDER_RULE,
     OUTSIDE,
+    REACH_WORDS,
     TITLES,
     Site,
-    counted,
     groups,
     only_file,
     sites_by_path,
+    steps,
     touched_symbols,
-)
-from patchmgr.render.review_markdown import (
-    chart,
-    hotspot_table,
-    parts_table,
-    reach_list,
-    risk_list,
-    site_tables,
 )
 
 LIMIT = 60_000
@@ -79,12 +74,15 @@ class _Page:
         *,
         what: str,
         summary: str = "",
+        title: str = "",
         share: float = 0.5,
     ) -> None:
         """Add a table with as many rows as fit, folded up behind a summary if there is one.
 
         It takes at most this share of the room that is left.
         """
+        if title and rows:
+            self.add(title)
         rule = "|".join(
             "--:" if c in ("Files", "Added", "Removed", "#", "Tests") else "---" for c in columns
         )
@@ -204,18 +202,23 @@ def _add_passing(page: _Page, footprint: Footprint) -> None:
 
 
 def _add_review(page: _Page, review: Review) -> None:
-    tables = [parts_table(review), *site_tables(review), hotspot_table(review)]
-    for number, table in enumerate(tables):
-        if number == 1 and review.sites:
-            page.add(reach_list(review))
-        if table.rows and table.title:
-            page.add(table.title)
-        page.table(
-            table.columns, table.rows, what=table.what, summary=table.summary, share=table.share
-        )
-        if number == 0 and chart(review):
-            page.add(chart(review))
-    page.bullets("### Risks", risk_list(review.risks), what="risks")
+    columns = ["Subsystem", "Files", "Added", "Removed", "Tests", "Of these", "Languages", "Needs"]
+    title = f"### Subsystems (by {review.parts_by})"
+    page.table(columns, _part_rows(review), what="subsystems", title=title, share=0.3)
+    if chart(review):
+        page.add(chart(review))
+    if review.sites:
+        page.add(_reach_list(review))
+    columns = ["Where", "Symbol", "Change", "Gates", "Patches"]
+    for reach, share in zip(REACH_WORDS, (0.35, 0.3, 0.2, 0.3), strict=True):
+        sites = [_changed_site(site) for site in review.sites if site.reach is reach]
+        summary = f"{counted(len(sites), 'site')} {reach.value}: {REACH_WORDS[reach]}"
+        page.table(columns, sites, what="sites", summary=summary, share=share)
+    hot = [_hotspot(spot) for spot in review.hotspots if spot.commits or spot.file_commits]
+    title = "### Hotspots" + (f": the last {steps(review)}" if review.window is not None else "")
+    columns = ["Symbol", "File", "Changed the symbol", "Changed the file", "Patches"]
+    page.table(columns, hot, what="symbols", title=title, share=0.25)
+    page.bullets("### Risks", [*map(_risk, review.risks)], what="risks")
 
 
 def _add_patches(page: _Page, footprint: Footprint) -> None:
@@ -273,3 +276,63 @@ def _site(site: Site) -> str:
     name = OUTSIDE if site.symbol is None else code_cell(site.symbol)
     numbers = ", ".join(str(number) for number in site.patches)
     return f"{name} ({numbers})" if site.is_upstream else f"{name} (new in {numbers})"
+
+
+MOST_IN_CHART = 10
+
+
+def _part_rows(review: Review) -> list[str]:
+    """Return the subsystems, tests apart."""
+    return [
+        f"| {text(p.name)} | {p.files} | {p.added} | {p.removed} | {p.test_files} "
+        f"| +{p.test_added} -{p.test_removed} | {', '.join(p.languages)} "
+        f"| {'rebuild' if p.rebuilt else 'Python only' if p.languages == ('Python',) else ''} |"
+        for p in review.parts
+    ]
+
+
+def chart(review: Review) -> str:
+    """Return a Mermaid chart of the changed lines by subsystem, empty where it says nothing."""
+    shown = [part for part in review.parts if part.added + part.removed][:MOST_IN_CHART]
+    if len(shown) < 2:
+        return ""
+    lines = [f'  "{_plain(part.name)}" : {part.added + part.removed}' for part in shown]
+    return "\n".join(["```mermaid", "pie showData", "  title Changed lines", *lines, "```"])
+
+
+def _plain(name: str) -> str:
+    return "".join(c if c.isalnum() or c in " ./_-" else " " for c in name)[:60] or "?"
+
+
+def _reach_list(review: Review) -> str:
+    """Return how many changed sites there are of each reach."""
+    lines = ["### Gates: what the changes of upstream's code stand behind", ""]
+    lines += [
+        f"- **{reach.value}** ({words}): {counted(review.count(reach), 'site')}"
+        for reach, words in REACH_WORDS.items()
+    ]
+    return "\n".join(lines)
+
+
+def _changed_site(site: ChangedSite) -> str:
+    lines = f"{site.line}" if site.line == site.last else f"{site.line}-{site.last}"
+    gone = " removed" if site.is_removal else ""
+    gates = "<br>".join(f"{gate.kind} {code_cell(gate.text)}" for gate in site.gates[:3])
+    symbol = code_cell(site.symbol) if site.symbol else ""
+    patches = " ".join(code_cell(name) for name in site.patches[:3])
+    where = f"{code_cell(site.path)} {lines}{gone}"
+    return f"| {where} | {symbol} | {code_cell(site.text[:80])} | {gates} | {patches} |"
+
+
+def _hotspot(hotspot: Hotspot) -> str:
+    symbol = code_cell(hotspot.symbol) if hotspot.symbol else "outside of symbols"
+    patches = " ".join(code_cell(name) for name in hotspot.patches[:3])
+    more = f" and {len(hotspot.patches) - 3} more" if len(hotspot.patches) > 3 else ""
+    counts = f"{hotspot.commits} | {hotspot.file_commits}"
+    return f"| {symbol} | {code_cell(hotspot.path)} | {counts} | {patches}{more} |"
+
+
+def _risk(risk: Risk) -> str:
+    if risk.what in ("new", "edited", "deleted", "renamed", "mode"):
+        return f"{risk.kind.value}: {code(risk.path)} ({risk.what})"
+    return f"{risk.kind.value}: {code(risk.what)} in {code(risk.path)}"

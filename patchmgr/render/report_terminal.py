@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from patchmgr.model.footprint import Footprint, PatchFootprint, Tally
 from patchmgr.model.gating import Reach
 from patchmgr.model.review import Review
-from patchmgr.render.clean import clean
-from patchmgr.render.report_words import TITLES, counted, groups, touched_symbols
-from patchmgr.render.review_markdown import REACH_WORDS, steps
+from patchmgr.render.clean import clean, counted
+from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps, touched_symbols
 from patchmgr.render.terminal import painted
 
 NARROWEST = 40

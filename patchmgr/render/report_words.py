@@ -16,7 +16,16 @@ from patchmgr.model.footprint import (
     PatchFootprint,
     Tally,
 )
+from patchmgr.model.gating import Reach
+from patchmgr.model.review import Review
+from patchmgr.render.clean import counted
 
+REACH_WORDS = {
+    Reach.SHARED: "runs for everybody",
+    Reach.GATED: "behind a gate, but not provably without effect elsewhere",
+    Reach.ADDED: "new names and symbols: they run where they are called",
+    Reach.INERT: "provably nothing for those whom the gate keeps out",
+}
 OUTSIDE = "outside of symbols"
 FOLDER_RULE = "A top folder with more than half of all files is split one level deeper."
 
@@ -35,10 +44,9 @@ TITLES: Mapping[str, str] = {
 }
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 file`, `2 files`, `2 patches`."""
-    plural = "es" if noun.endswith("ch") else "s"
-    return f"{number} {noun}{'' if number == 1 else plural}"
+def steps(review: Review) -> str:
+    """Return in how many steps of upstream the hotspots are counted."""
+    return counted(review.window or 0, review.step)
 
 
 def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from patchmgr import render
 from patchmgr.model.footprint import FileFootprint, Footprint, PatchFile, PatchFootprint
 from patchmgr.model.gating import Reach
 from patchmgr.model.review import Moment, Part, Review
@@ -83,16 +84,11 @@ def reports_text(footprints: Sequence[Footprint], form: str, view: View) -> str:
     if form == "json":
         return report_json(footprints)
     if form == "html":
-        from patchmgr.render.report_html import report_html
-
-        return report_html(footprints)
+        return render.report_html.report_html(footprints)
     if form == "markdown":
-        from patchmgr.render.report_markdown import report_markdown
-
-        return "\n".join(report_markdown(footprint) for footprint in footprints)
-    from patchmgr.render.report_terminal import report_line, report_terminal
-
+        return "\n".join(map(render.report_markdown.report_markdown, footprints))
+    page, colour = render.report_terminal, view.colour
     if view.is_line:
-        return "".join(report_line(footprint, colour=view.colour) for footprint in footprints)
+        return "".join(page.report_line(footprint, colour=colour) for footprint in footprints)
     width = view.width if view.width < UNLIMITED else _WIDE
-    return "\n".join(report_terminal(f, width=width, colour=view.colour) for f in footprints)
+    return "\n".join(page.report_terminal(f, width=width, colour=colour) for f in footprints)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.markdown_text import code_cell, text
-from patchmgr.render.terminal import VERDICT_COLOURS, painted
+from patchmgr.render.terminal import VERDICT_COLOURS, painted, short_ref
 from patchmgr.render.view import View
 
 _WORDS = {verdict: verdict.value for verdict in Verdict} | {Verdict.UNCHANGED: "same"}
@@ -50,20 +49,13 @@ def _by_series(targets: Sequence[TargetOutcome]) -> tuple[list[SeriesOutcome], .
 
 
 def _heading(outcomes: Sequence[SeriesOutcome]) -> str:
-    first, count = outcomes[0], len(outcomes)
-    targets = f"{count} target{'' if count == 1 else 's'}"
-    size = len(first.patches)
-    patches = f"{size} patch{'' if size == 1 else 'es'}"
-    return f"{first.name}: {_short(first.base.ref)} -> {targets}  ({patches})"
-
-
-def _short(ref: str) -> str:
-    """Return the name of a state, a commit in short."""
-    return ref[:12] if is_full_id(ref) else clean(ref)
+    first = outcomes[0]
+    targets, patches = counted(len(outcomes), "target"), counted(len(first.patches), "patch")
+    return f"{first.name}: {short_ref(first.base.ref)} -> {targets}  ({patches})"
 
 
 def _line(outcomes: Sequence[SeriesOutcome]) -> str:
-    fates = (f"{_short(outcome.onto.ref)} {_fate(outcome)}" for outcome in outcomes)
+    fates = (f"{short_ref(outcome.onto.ref)} {_fate(outcome)}" for outcome in outcomes)
     return f"{_heading(outcomes)}: {'; '.join(fates)}"
 
 
@@ -75,10 +67,10 @@ def _terminal(outcomes: Sequence[SeriesOutcome], view: View) -> Iterator[str]:
         if view.is_all or any(o.patches[row].verdict is not Verdict.UNCHANGED for o in outcomes)
     }
     first = max([len("patch"), *map(len, names.values())])
-    columns = [max(len(_short(o.onto.ref)), *map(len, _WORDS.values())) for o in outcomes]
+    columns = [max(len(short_ref(o.onto.ref)), *map(len, _WORDS.values())) for o in outcomes]
     for start, end in _blocks(columns, view.width - first - len(_GAP)) if names else ():
         shown = range(start, end)
-        head = [_short(outcomes[n].onto.ref).ljust(columns[n]) for n in shown]
+        head = [short_ref(outcomes[n].onto.ref).ljust(columns[n]) for n in shown]
         yield _GAP + _GAP.join(["patch".ljust(first), *head]).rstrip()
         for row, name in names.items():
             cells = [
@@ -90,9 +82,9 @@ def _terminal(outcomes: Sequence[SeriesOutcome], view: View) -> Iterator[str]:
     alike = len(outcomes[0].patches) - len(names)
     if alike:
         yield f"{_GAP}{counted(alike, 'patch')} the same on every target"
-    longest = max(len(_short(outcome.onto.ref)) for outcome in outcomes)
+    longest = max(len(short_ref(outcome.onto.ref)) for outcome in outcomes)
     for outcome in outcomes:
-        yield f"{_GAP}{_short(outcome.onto.ref).ljust(longest)}{_GAP}{_fate(outcome)}"
+        yield f"{_GAP}{short_ref(outcome.onto.ref).ljust(longest)}{_GAP}{_fate(outcome)}"
 
 
 def _blocks(columns: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
@@ -115,7 +107,7 @@ def _fate(outcome: SeriesOutcome) -> str:
     if outcome.has_conflicts:
         conflicts, blocked = (outcome.count(verdict) for verdict in _LEFT)
         rest = f", {blocked} blocked" if blocked else ""
-        return f"{conflicts} conflict{'' if conflicts == 1 else 's'}{rest}"
+        return f"{counted(conflicts, 'conflict')}{rest}"
     counts = (f"{outcome.count(v)} {v.value}" for v in Verdict if outcome.count(v))
     return f"head {outcome.head}{_GAP}{', '.join(counts) or 'no patches'}"
 
@@ -123,7 +115,7 @@ def _fate(outcome: SeriesOutcome) -> str:
 def _markdown(outcomes: Sequence[SeriesOutcome]) -> Iterator[str]:
     yield f"### {text(_heading(outcomes))}"
     yield ""
-    yield _row(["patch", *(text(_short(outcome.onto.ref)) for outcome in outcomes)])
+    yield _row(["patch", *(text(short_ref(outcome.onto.ref)) for outcome in outcomes)])
     yield _row(["---"] * (len(outcomes) + 1))
     for row, patch in enumerate(outcomes[0].patches):
         words = [_WORDS[outcome.patches[row].verdict] for outcome in outcomes]
@@ -131,7 +123,7 @@ def _markdown(outcomes: Sequence[SeriesOutcome]) -> Iterator[str]:
         yield _row([code_cell(patch.name), *cells])
     yield ""
     for outcome in outcomes:
-        yield f"- {text(_short(outcome.onto.ref))}: {_fate(outcome)}"
+        yield f"- {text(short_ref(outcome.onto.ref))}: {_fate(outcome)}"
 
 
 def _row(cells: Sequence[str]) -> str:

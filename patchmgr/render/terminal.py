@@ -58,9 +58,9 @@ def _heading(outcome: SeriesOutcome) -> str:
     number, back = outcome.upstream_commits, outcome.commits_back
     unit = "release" if outcome.onto.archive else "commit"
     base, onto = short_ref(outcome.base.ref), short_ref(outcome.onto.ref)
-    moved = f"{number} upstream {unit}{'' if number == 1 else 's'}"
+    moved = counted(number, f"upstream {unit}")
     if back:
-        gone = f"back over {back} {unit}{'' if back == 1 else 's'}"
+        gone = f"back over {counted(back, unit)}"
         moved = f"{gone}, {moved}" if number else gone
     return f"{outcome.name}: {base} -> {onto}  ({moved})"
 
