@@ -15,9 +15,9 @@ from patchmgr.cli.root import (
     Quiet,
     Select,
     Verbose,
+    answer,
     end_if,
     open_series,
-    show,
     view_of,
 )
 from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
@@ -91,11 +91,9 @@ def overlay(
     made = commands.overlay.make_overlay(
         session, named, where, out.absolute(), wishes=wishes, is_dry_run=dry_run
     )
-    show(
-        render.applied.overlay_document(made, is_dry_run=dry_run)
-        if json
-        else render.applied.overlay_text(made, is_dry_run=dry_run, view=view)
-    )
+    text = render.applied.overlay_text(made, is_dry_run=dry_run, view=view)
+    value = render.applied.package_value(made.application, is_dry_run=dry_run)
+    answer("overlay", None, text, **value, out=made.place, left=made.left)
     end_if(made.application.has_conflicts, EXIT_CONFLICTS)
 
 
@@ -125,9 +123,6 @@ def wheel(
     made = commands.patched_wheel.make_wheel(
         session, named, source.absolute(), out.absolute(), wishes=wishes, is_dry_run=dry_run
     )
-    show(
-        render.applied.wheel_document(made, is_dry_run=dry_run)
-        if json
-        else render.applied.wheel_text(made, is_dry_run=dry_run, view=view)
-    )
+    text = render.applied.wheel_text(made, is_dry_run=dry_run, view=view)
+    answer("wheel", None, text, dry_run=dry_run, **render.applied.wheel_value(made))
     end_if(made.place is None, EXIT_CONFLICTS)

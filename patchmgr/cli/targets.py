@@ -72,12 +72,10 @@ def apply(
             session, named, where,
             wishes=wishes, warns_at_start=warn_at_start, is_dry_run=dry_run,
         )  # fmt: skip
-        if json:
-            show(render.applied.package_document(into, is_dry_run=dry_run))
-        else:
-            show(render.applied.package_text(into, is_dry_run=dry_run, view=view))
-            if show_conflicts and into.outcome is not None:
-                show(render.conflicts.conflicts_text(into.outcome))
+        text = render.applied.package_text(into, is_dry_run=dry_run, view=view)
+        if show_conflicts and into.carried is not None:
+            text += render.conflicts.conflicts_text(into.carried.outcome)
+        answer("apply", None, text, **render.applied.package_value(into, is_dry_run=dry_run))
         end_if(into.has_conflicts, EXIT_CONFLICTS)
         return
     session, named = open_series(name)
@@ -85,11 +83,9 @@ def apply(
     done = commands.apply.apply_to_checkout(
         session, named, _target(to), commits=commit, wishes=wishes, is_dry_run=dry_run
     )
-    show(
-        render.applied.application_document(done, is_dry_run=dry_run)
-        if json
-        else render.applied.application_text(done, is_dry_run=dry_run, view=view)
-    )
+    text = render.applied.application_text(done, is_dry_run=dry_run, view=view)
+    value = render.applied.application_value(done, is_dry_run=dry_run)
+    answer("apply", None, text, dry_run=dry_run, **value)
     end_if(done.has_conflicts, EXIT_CONFLICTS)
 
 

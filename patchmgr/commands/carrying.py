@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -31,6 +30,7 @@ from patchmgr.engines.needs import Views, invalid_patches, place_items
 from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
 from patchmgr.engines.relocation_files import ChangedFiles, is_of
 from patchmgr.engines.sightings import explain, explained_paths
+from patchmgr.engines.symbols import SymbolIndex
 from patchmgr.model.audit import Ledger
 from patchmgr.model.decision import Decision
 from patchmgr.model.outcome import PatchOutcome
@@ -49,10 +49,6 @@ from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, moved_folders, present_blobs
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
-
-if TYPE_CHECKING:
-    from patchmgr.engines.symbols import SymbolIndex
-
 
 FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less than asking
 
@@ -394,8 +390,6 @@ class _Symbols:
 
     def at(self, path: str, content: bytes, line: int) -> str | None:
         """Return the symbol around a line (from 1)."""
-        from patchmgr.engines.symbols import SymbolIndex
-
         if self._last is None or self._last[0] != path or self._last[1] != content:
             self._last = (path, content, SymbolIndex(path, content))
         return self._last[2].at(line)

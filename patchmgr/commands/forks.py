@@ -12,12 +12,10 @@ from patchmgr.commands.learn import learn_again
 from patchmgr.commands.memory import Additions, Memory
 from patchmgr.commands.session import Session, require_pin
 from patchmgr.commands.sources import Found, found_in
-from patchmgr.engines.conflict_ids import region_id
 from patchmgr.engines.linear import Changes, Closest, Line, Piece, Remark, closest
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import EMPTY_TREE, is_full_id
-from patchmgr.model.recorded import Resolution
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
@@ -333,13 +331,13 @@ def _made(session: Session, graph: _Graph, plan: _Plan, asked: _Asked, form: str
     (changes,) = tree_changes(bench.git_dir, [(graph.tree(plan.base), tree)])
     additions = Additions(Memory(session.workspace))
     if form == SQUASH:
-        line = Line(graph.files(plan.base), bench, GitTextMerge(bench), _Recall(additions, session))
+        line = Line(graph.files(plan.base), bench, GitTextMerge(bench), additions)
         line.settle(head, changes, graph.files(head), is_rest=False)
         drafts = [_squashed(graph, asked, piece) for piece in line.pieces]
     else:
         text = GitTextMerge(bench)
         learn_again(session, bench, text, tuple(_past_merges(graph, plan)), additions)
-        line = _run(session, graph, plan, _Recall(additions, session), text)
+        line = _run(session, graph, plan, additions, text)
         drafts = [_draft(graph, piece) for piece in line.pieces]
     _check_contents(graph, asked, line.pieces)
     ids = write_commits(bench, plan.base, drafts)
@@ -409,7 +407,9 @@ def _past_merges(graph: _Graph, plan: _Plan) -> Iterator[PastMerge]:
             yield PastMerge(base, new, parents[0], commit)
 
 
-def _run(session: Session, graph: _Graph, plan: _Plan, recall: _Recall, text: GitTextMerge) -> Line:
+def _run(
+    session: Session, graph: _Graph, plan: _Plan, recall: Additions, text: GitTextMerge
+) -> Line:
     bench = graph.bench
     pairs = [
         (graph.tree(step.old), graph.tree(step.new))
@@ -440,28 +440,6 @@ def _run(session: Session, graph: _Graph, plan: _Plan, recall: _Recall, text: Gi
     finally:
         session.progress.done()
     return line
-
-
-class _Recall:
-    """What was learned of the fork's merges just now, then what the workspace knows."""
-
-    def __init__(self, additions: Additions, session: Session) -> None:
-        self._new = {one.id: one for one in additions.recorded()}
-        self._memory = Memory(session.workspace)
-
-    def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return what a region became, None where that is not known."""
-        if base is not None and ours is not None and theirs is not None:
-            known = self._new.get(region_id(base, ours, theirs))
-            if known is not None and known.resolution is not None:
-                return known.resolution.content
-        return self._memory.find(base, ours, theirs)
-
-    def find_file(
-        self, base: bytes | None, ours: bytes | None, theirs: bytes | None
-    ) -> Resolution | None:
-        """Return what a file became, None where that is not known."""
-        return self._memory.find_file(base, ours, theirs)
 
 
 _REST = """\

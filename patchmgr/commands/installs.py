@@ -24,8 +24,6 @@ from patchmgr.commands.targets import remember_target
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.overlays import start_check
 from patchmgr.model.ids import blob_id
-from patchmgr.model.outcome import SeriesOutcome
-from patchmgr.model.recorded import Recalled
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content, Record
@@ -43,7 +41,7 @@ from patchmgr.plumbing.installation import (
 class PackageApplication(Struct, frozen=True):
     """What `apply` did to an installed package; `is_new` is False where all was in place.
 
-    `paths` are the package's files that differ from the wheel's, `outcome` is None where nothing
+    `paths` are the package's files that differ from the wheel's, `carried` is None where nothing
     had to be carried.
     """
 
@@ -51,15 +49,12 @@ class PackageApplication(Struct, frozen=True):
     distribution: Distribution
     paths: tuple[str, ...]
     is_new: bool
-    outcome: SeriesOutcome | None = None
-    unreachable: tuple[tuple[str, str], ...] = ()
-    replayed: tuple[Recalled, ...] = ()
-    notes: tuple[str, ...] = ()
+    carried: OnPackage | None = None
 
     @property
     def has_conflicts(self) -> bool:
         """Say whether a patch could not be applied; then nothing was written."""
-        return self.outcome is not None and self.outcome.has_conflicts
+        return self.carried is not None and self.carried.outcome.has_conflicts
 
 
 def apply_to_package(
@@ -90,7 +85,7 @@ def apply_to_package(
         _refuse_edited(target, present)
         package = _package(session, record, target, present)
         done = carry_onto_package(session, record, package, wishes=wishes)
-        result = _result(name, target, done)
+        result = PackageApplication(name, distribution, tuple(sorted(done.files)), True, done)
         _keep_findings(session, done)
         if result.has_conflicts:
             return replace(result, paths=())
@@ -106,13 +101,6 @@ def _keep_findings(session: Session, done: OnPackage) -> None:
     if any(patch.finding is not None for patch in done.outcome.patches):
         with session.writing():
             keep_findings(session.workspace, [done.outcome])
-
-
-def _result(name: str, target: Installation, done: OnPackage) -> PackageApplication:
-    return PackageApplication(
-        name, target.distribution, tuple(sorted(done.files)), is_new=True, outcome=done.outcome,
-        unreachable=done.unreachable, replayed=done.replayed, notes=done.notes,
-    )  # fmt: skip
 
 
 @contextmanager

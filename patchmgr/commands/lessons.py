@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from patchmgr.commands.memory import Additions, Memory, of_conflict, of_lesson
 from patchmgr.commands.work_area import Unfinished, Waiting, original
+from patchmgr.engines.memory import Missed, compare
 from patchmgr.formats.recorded import CONFLICTS, FILES
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.recorded import Kind, Origin, Resolution
@@ -55,8 +56,6 @@ def _learn(
     content: bytes | None,
     additions: Additions,
 ) -> list[str]:
-    from patchmgr.engines.memory import Missed, compare
-
     seen = f"{item.series}/{item.patch}"
     resolution = Resolution(content, Origin.REBASE, seen)
     marked = original(workspace, item)

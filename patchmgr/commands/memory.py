@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from patchmgr.engines.conflict_ids import conflict_id, region_id
+from patchmgr.engines.marked_texts import split_marked
+from patchmgr.engines.memory import Lesson, recorded_fault
 from patchmgr.formats.paths import refusal
 from patchmgr.formats.recorded import CONFLICTS, MAX_PARTS, MAX_SIDE, fault, write_recorded
 from patchmgr.model.recorded import Kind, Recalled, Recorded, Region, Resolution
 
 if TYPE_CHECKING:
-    from patchmgr.engines.memory import Lesson
     from patchmgr.model.outcome import FileConflict
     from patchmgr.store import Workspace
 
@@ -28,8 +30,6 @@ class Memory:
 
     def get(self, name: str) -> Recorded | None:
         """Return a conflict on record; raise PatchmgrError "bad-conflict" for a broken one."""
-        from patchmgr.engines.memory import recorded_fault
-
         if name not in self._known:
             found = self._workspace.conflict(name)
             reason = None if found is None else recorded_fault(found)
@@ -45,8 +45,6 @@ class Memory:
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
         """Return what a region became, None where nobody has solved it."""
-        from patchmgr.engines.conflict_ids import region_id
-
         if base is None or ours is None or theirs is None:
             return None
         found = self._find(region_id(base, ours, theirs), Kind.REGION, (base, ours, theirs))
@@ -56,8 +54,6 @@ class Memory:
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
         """Return what a file became that is in conflict as a whole."""
-        from patchmgr.engines.conflict_ids import conflict_id
-
         name = conflict_id(base, ours, theirs, None)
         return self._find(name, Kind.FILE, (base, ours, theirs))
 
@@ -110,6 +106,20 @@ class Additions:
         """Return the conflicts that are new, or that are solved now."""
         return tuple(self._new.values())
 
+    def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+        """Return what a region became, by what is new or else on record."""
+        if base is not None and ours is not None and theirs is not None:
+            known = self._new.get(region_id(base, ours, theirs))
+            if known is not None and known.resolution is not None:
+                return known.resolution.content
+        return self._memory.find(base, ours, theirs)
+
+    def find_file(
+        self, base: bytes | None, ours: bytes | None, theirs: bytes | None
+    ) -> Resolution | None:
+        """Return what a file became, None where that is not known."""
+        return self._memory.find_file(base, ours, theirs)
+
     def add(self, recorded: Recorded) -> str | None:
         """Add a conflict; return why it is not taken, None where it is or is known."""
         name = recorded.id
@@ -158,8 +168,6 @@ def _is_same(known: Recorded, other: Recorded) -> bool:
 
 def of_region(region: Region, *, path: str, seen: str) -> Recorded:
     """Return a region as an unsolved conflict."""
-    from patchmgr.engines.conflict_ids import region_id
-
     sides = (region.base, region.ours, region.theirs)
     return Recorded(region_id(*sides), Kind.REGION, *sides, path=path, seen=seen)
 
@@ -175,9 +183,6 @@ def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
 
     Regions that are not surely told from the text around them are left out.
     """
-    from patchmgr.engines.conflict_ids import conflict_id
-    from patchmgr.engines.marked_texts import split_marked
-
     path = conflict.new_path
     if conflict.marked is None:
         sides = (conflict.base, conflict.ours, conflict.theirs)

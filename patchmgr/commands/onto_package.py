@@ -24,7 +24,6 @@ from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author, FilePatch, Patch
 from patchmgr.model.recorded import Recalled
-from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, GITLINK, REGULAR, SYMLINK, Entry
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.applied import Content
@@ -200,7 +199,6 @@ def _public(version: str) -> str:
 
 
 _ROUNDS = 4
-_SIBLINGS = 200
 
 
 class Package(Struct, frozen=True):
@@ -234,37 +232,26 @@ def carry_onto_package(
 
     Raises PatchmgrError "out-of-reach" where the package has none of the paths.
     """
-    side = session.side_of(record)
-    patches, series_file = whole_series(session, record)
-    ends = find_ends(side, record.pin, package.version)
-    outlook = Outlook(session)
-    with Workbench((side.store,)) as bench, Toolbox() as formatters:
-        asked = _Asked(session, record, package, patches, series_file, ends, wishes)
-        return _Run(asked, bench, outlook, formatters).carry()
-
-
-class _Asked(Struct, frozen=True):
-    """What is to be carried from where to where."""
-
-    session: Session
-    record: SeriesRecord
-    package: Package
-    patches: tuple[Patch, ...]
-    series_file: SeriesFile
-    ends: Ends
-    wishes: Wishes
+    with Workbench((session.side_of(record).store,)) as bench, Toolbox() as formatters:
+        return _Run(session, record, package, wishes, bench, formatters).carry()
 
 
 class _Run:
     """One series on one package, in a bench."""
 
     def __init__(
-        self, asked: _Asked, bench: Workbench, outlook: Outlook, formatters: Toolbox
+        self,
+        session: Session,
+        record: SeriesRecord,
+        package: Package,
+        wishes: Wishes,
+        bench: Workbench,
+        formatters: Toolbox,
     ) -> None:
-        self.session, self.record, self.package = asked.session, asked.record, asked.package
-        self.patches, self.ends, self.wishes = asked.patches, asked.ends, asked.wishes
-        self.series_file = asked.series_file
-        self.bench, self.outlook, self.formatters = bench, outlook, formatters
+        self.session, self.record, self.package, self.wishes = session, record, package, wishes
+        self.bench, self.outlook, self.formatters = bench, Outlook(session), formatters
+        self.patches, self.series_file = whole_series(session, record)
+        self.ends = find_ends(session.side_of(record), record.pin, package.version)
         self.memory = Memory(self.session.workspace)
         pin, release = self.ends.base, self.ends.onto
         trees = [bench.tree(end.commit) for end in (release, pin) if end is not None]

@@ -40,14 +40,8 @@ def make_overlay(
     package = _package(session, name, distribution, where)
     done = carry_onto_package(session, record, package, wishes=wishes)
     files, left = _modules(package, done)
-    result = Overlaid(
-        PackageApplication(
-            name, distribution, tuple(sorted(files)), is_new=True, outcome=done.outcome,
-            unreachable=done.unreachable, replayed=done.replayed, notes=done.notes,
-        ),
-        place,
-        left,
-    )  # fmt: skip
+    application = PackageApplication(name, distribution, tuple(sorted(files)), True, done)
+    result = Overlaid(application, place, left)
     if result.application.has_conflicts or is_dry_run:
         return result
     if done.files and not files:

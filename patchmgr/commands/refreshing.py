@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -111,8 +112,6 @@ def _author(desk: Desk, given: str) -> Author:
 
 
 def _now() -> str:
-    import time
-
     return parse_date(f"@{int(time.time())} +0000") or "0 +0000"
 
 

@@ -248,13 +248,6 @@ def diffs_of(desk: Desk, states: Sequence[State]) -> list[bytes]:
     return [found[commit] for commit in commits[1:]]
 
 
-def with_raws(patches: Sequence[Patch], raws: Mapping[str, bytes]) -> tuple[Patch, ...]:
-    """Return the patches as their new files say; what strips directories now strips one."""
-    return tuple(
-        parse_patch(raws[p.name], name=p.name) if p.name in raws else replace(p) for p in patches
-    )
-
-
 class Chain(Struct, frozen=True):
     """The patches that are not hidden in series order, and the states that they make.
 

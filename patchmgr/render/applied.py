@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.outcome import Verdict
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document, fields, patch_value
+from patchmgr.render.machine import fields, patch_value
 from patchmgr.render.recorded import replayed_text, replayed_value
 from patchmgr.render.terminal import listed
 from patchmgr.render.view import View
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from patchmgr.commands.branch import Built
     from patchmgr.commands.installed import InstalledState
     from patchmgr.commands.installs import PackageApplication
+    from patchmgr.commands.onto_package import OnPackage
     from patchmgr.commands.overlay import Overlaid
     from patchmgr.commands.patched_wheel import PatchedWheel
     from patchmgr.commands.targets import Verification
+    from patchmgr.model.outcome import SeriesOutcome
 
 
 def application_text(done: Application, *, is_dry_run: bool, view: View) -> str:
@@ -50,18 +52,15 @@ def _applied(done: Application, where: str, *, is_dry_run: bool) -> Iterator[str
             yield f"The checkout has {counted(absorbed, 'patch')} already."
 
 
-def application_document(done: Application, *, is_dry_run: bool) -> str:
-    """Return what `apply` did as JSON."""
-    return document(
-        "apply",
-        dry_run=is_dry_run,
-        target=str(done.target),
-        applied=not (done.has_conflicts or is_dry_run),
-        changed=done.is_new,
-        patches=[patch_value(*pair) for pair in zip(done.patches, done.commits, strict=True)],
-        replayed=[replayed_value(one) for one in done.replayed],
-        **fields(done, "series", "head", "paths"),
-    )
+def application_value(done: Application, *, is_dry_run: bool) -> dict[str, Any]:
+    """Return what `apply` did in plain values."""
+    return {
+        "applied": not (done.has_conflicts or is_dry_run),
+        "changed": done.is_new,
+        "patches": [patch_value(*pair) for pair in zip(done.patches, done.commits, strict=True)],
+        "replayed": [replayed_value(one) for one in done.replayed],
+        **fields(done, "series", "target", "head", "paths"),
+    }
 
 
 def verification_text(found: Verification, view: View) -> str:
@@ -122,29 +121,32 @@ def package_text(
     done: PackageApplication, *, is_dry_run: bool, view: View, copies: str = ""
 ) -> str:
     """Return a line a patch, then what was written: to files, or to `copies` of them."""
-    from patchmgr.render.recorded import replayed_text
-    from patchmgr.render.terminal import listed
-
     what = _what(done)
-    if done.outcome is None:
+    if done.carried is None:
         return f"{done.series} is in {what} already: {counted(len(done.paths), 'file')}.\n"
     if done.has_conflicts:
         said = [f"{done.series} does not go onto {what} without conflict; nothing was written."]
     else:
-        said = _written(done, copies, what, is_dry_run=is_dry_run)
+        said = _written(done, done.carried.outcome, copies, what, is_dry_run=is_dry_run)
     if view.is_line:
         return f"{said[0]}\n"
-    lines = [*listed(done.outcome.patches, view)]
-    for patch_name, path in done.unreachable:
-        named = f"  ({clean(patch_name)})" if patch_name else ""
-        lines.append(f"  not in the package: {clean(path)}{named}")
-    lines += [f"  note: {clean(note)}" for note in done.notes]
-    return "\n".join((*lines, *said)) + "\n" + replayed_text(done.replayed)
+    lines = (*_carried_lines(done.carried, view), *said)
+    return "\n".join(lines) + "\n" + replayed_text(done.carried.replayed)
 
 
-def _written(done: PackageApplication, copies: str, what: str, *, is_dry_run: bool) -> list[str]:
-    assert done.outcome is not None
-    patches = done.outcome.patches
+def _carried_lines(carried: OnPackage, view: View) -> Iterator[str]:
+    """Yield a line a patch, and what the package does not have."""
+    yield from listed(carried.outcome.patches, view)
+    for name, path in carried.unreachable:
+        named = f"  ({clean(name)})" if name else ""
+        yield f"  not in the package: {clean(path)}{named}"
+    yield from (f"  note: {clean(note)}" for note in carried.notes)
+
+
+def _written(
+    done: PackageApplication, outcome: SeriesOutcome, copies: str, what: str, *, is_dry_run: bool
+) -> list[str]:
+    patches = outcome.patches
     carried = sum(patch.is_carried for patch in patches)
     verb = "Would apply" if is_dry_run else "Applied"
     files = counted(len(done.paths), "file")
@@ -152,7 +154,7 @@ def _written(done: PackageApplication, copies: str, what: str, *, is_dry_run: bo
     merged = [clean(p.name) for p in patches if p.verdict in (Verdict.MODIFIED, Verdict.PARTIAL)]
     if merged:
         lines.append(f"Merged, look at them: {', '.join(merged)}")
-    absorbed = done.outcome.count(Verdict.ABSORBED)
+    absorbed = outcome.count(Verdict.ABSORBED)
     if absorbed:
         release = f"{done.distribution.name} {clean(done.distribution.version)}"
         lines.append(f"{release} has {counted(absorbed, 'patch')} already.")
@@ -164,15 +166,10 @@ def _what(found: PackageApplication | InstalledState) -> str:
     return f"{distribution.name} {clean(distribution.version)} in {clean(str(distribution.site))}"
 
 
-def package_document(done: PackageApplication, *, is_dry_run: bool) -> str:
-    """Return what `apply` did as JSON."""
-    return document("apply", **_application_value(done, is_dry_run=is_dry_run))
-
-
-def _application_value(done: PackageApplication, *, is_dry_run: bool) -> dict[str, Any]:
-    from patchmgr.render.recorded import replayed_value
-
-    patches = done.outcome.patches if done.outcome is not None else ()
+def package_value(done: PackageApplication, *, is_dry_run: bool) -> dict[str, Any]:
+    """Return what `apply` did in plain values."""
+    known = done.carried
+    carried = {"patches": (), "out_of_reach": (), "notes": ()}
     return {
         "dry_run": is_dry_run,
         "series": done.series,
@@ -182,11 +179,15 @@ def _application_value(done: PackageApplication, *, is_dry_run: bool) -> dict[st
         "changed": done.is_new,
         "head": None,
         "paths": done.paths,
-        "patches": [patch_value(patch, None) for patch in patches],
-        "out_of_reach": [{"patch": name or None, "path": path} for name, path in done.unreachable],
-        "notes": done.notes,
-        "replayed": [replayed_value(one) for one in done.replayed],
+        **(carried if known is None else _carried_value(known)),
+        "replayed": [replayed_value(one) for one in (known.replayed if known else ())],
     }
+
+
+def _carried_value(carried: OnPackage) -> dict[str, Any]:
+    beyond = [{"patch": name or None, "path": path} for name, path in carried.unreachable]
+    patches = [patch_value(patch, None) for patch in carried.outcome.patches]
+    return {"patches": patches, "out_of_reach": beyond, "notes": carried.notes}
 
 
 def _package(found: PackageApplication | InstalledState) -> dict[str, Any]:
@@ -231,22 +232,8 @@ def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:
     return text if view.is_line else text + "".join(f"{line}\n" for line in lines)
 
 
-def overlay_document(made: Overlaid, *, is_dry_run: bool) -> str:
-    """Return what `overlay` made as JSON."""
-    value = _application_value(made.application, is_dry_run=is_dry_run)
-    return document("overlay", **value, out=str(made.place), left=made.left)
-
-
 def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> str:
     """Return a line a patch, then the wheel that was written."""
-    from patchmgr.render.terminal import listed
-
-    lines = [*listed(made.carried.outcome.patches, view)]
-    lines += [
-        f"  not in the package: {clean(path)}" + (f"  ({clean(name)})" if name else "")
-        for name, path in made.carried.unreachable
-    ]
-    lines += [f"  note: {clean(note)}" for note in made.carried.notes]
     if made.place is None:
         what = clean(made.source.name)
         said = f"{made.series} does not go onto {what}; nothing was written."
@@ -254,20 +241,11 @@ def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> str:
         verb = "Would write" if is_dry_run else "Wrote"
         files = counted(len(made.paths), "file")
         said = f"{verb} {clean(str(made.place))} with {files} changed"
-    return f"{said}\n" if view.is_line else "\n".join((*lines, said)) + "\n"
+    lines = () if view.is_line else tuple(_carried_lines(made.carried, view))
+    return "\n".join((*lines, said)) + "\n"
 
 
-def wheel_document(made: PatchedWheel, *, is_dry_run: bool) -> str:
-    """Return what `wheel` made as JSON."""
-
-    carried = made.carried
-    return document(
-        "wheel",
-        dry_run=is_dry_run,
-        source=str(made.source),
-        wheel=None if made.place is None else str(made.place),
-        patches=[patch_value(patch, None) for patch in carried.outcome.patches],
-        out_of_reach=[{"patch": n or None, "path": path} for n, path in carried.unreachable],
-        notes=carried.notes,
-        **fields(made, "series", "version", "paths"),
-    )
+def wheel_value(made: PatchedWheel) -> dict[str, Any]:
+    """Return what `wheel` made in plain values."""
+    names = ("series", "version", "paths", "source")
+    return fields(made, *names, wheel=made.place, **_carried_value(made.carried))
