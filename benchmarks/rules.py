@@ -29,7 +29,7 @@ from benchmarks.absorb_cases import CannotRebuild, KnownSeries, Target, read_cas
 from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import Section, tell, write
 from patchmgr.commands.carrying import _readable
-from patchmgr.commands.touched import new_paths, touched_paths
+from patchmgr.commands.series import new_paths, touched_paths
 from patchmgr.engines.absorption import effect, find, proof
 from patchmgr.engines.absorption.reliability import (
     FILE,

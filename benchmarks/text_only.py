@@ -17,8 +17,8 @@ from pathlib import Path
 
 from patchmgr.commands.carrying import Carried, items_of
 from patchmgr.commands.prepared import Writing, prepare
+from patchmgr.commands.series import needed_blobs, touched_paths
 from patchmgr.commands.session import Session
-from patchmgr.commands.touched import needed_blobs, touched_paths
 from patchmgr.engines.rebase import Judged, Tools, rebase_series
 from patchmgr.model.progress import Quiet
 from patchmgr.plumbing.git_upstream import GitUpstream

@@ -14,8 +14,6 @@ from patchmgr.cli import (
     completion,
     conflicts,
     editing,
-    history,
-    installs,
     manual,
     merging,
     patches,
@@ -38,13 +36,13 @@ Verb = Callable[..., None]
 
 _VERBS: tuple[Verb, ...] = (
     workspaces.init, patches.import_, patches.export_, rebasing.rebase, rebasing.decide,
-    targets.apply, targets.unapply, targets.verify, installs.overlay, installs.wheel,
+    targets.apply, targets.unapply, targets.verify, targets.overlay, targets.wheel,
     targets.branch, targets.report, publishing.check, publishing.audit, publishing.notes,
     publishing.diff, publishing.why, merging.mergetool, merging.merge_file, workspaces.status,
     publishing.doctor, manual.help_, pushing.new, pushing.push, pushing.pop, pushing.goto,
     pushing.refresh, pushing.applied, pushing.unapplied, pushing.top, pushing.next_, pushing.prev,
     pushing.files, pushing.changes, editing.show_, editing.edit, editing.rename, editing.drop,
-    editing.move, editing.fold, editing.split, history.log, history.undo, history.redo,
+    editing.move, editing.fold, editing.split, editing.log, editing.undo, editing.redo,
 )  # fmt: skip
 _GROUPS: dict[str, tuple[str, tuple[Verb, ...]]] = {
     "upstream": (
@@ -53,7 +51,7 @@ _GROUPS: dict[str, tuple[str, tuple[Verb, ...]]] = {
     ),
     "series": (
         "Ordered patches on one pin.",
-        (workspaces.series_new, workspaces.series_list, workspaces.series_show, history.guard),
+        (workspaces.series_new, workspaces.series_list, workspaces.series_show, editing.guard),
     ),
     "conflicts": (
         "What was made of conflicts, for all who meet them again.",

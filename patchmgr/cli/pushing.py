@@ -225,7 +225,7 @@ def files(
     Example: patchmgr files fix-allow-list
     """
     session, asked = open_desk(to, series)
-    found = commands.looking.files_of(session, patch, asked)
+    found = commands.listing.files_of(session, patch, asked)
     answer("files", found, render.authoring.files_text(found))
 
 
@@ -255,8 +255,8 @@ def changes(
     Example: patchmgr changes --since fix-allow-list src
     """
     session, asked = open_desk(to, series)
-    reach = commands.looking.Reach(since, until, reverse)
-    diff = commands.looking.changes(session, paths or (), asked, reach=reach, cwd=Path.cwd())
+    reach = commands.listing.Reach(since, until, reverse)
+    diff = commands.listing.changes(session, paths or (), asked, reach=reach, cwd=Path.cwd())
     if json:
         answer("changes", None, "", diff=diff.decode("utf-8", "backslashreplace"))
     else:

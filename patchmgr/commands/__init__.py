@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from patchmgr.commands import (  # noqa: F401, I001
         apply, arranging, audit, branch, candidates, carrying, check, conflicts, decide, desk, diff,
         doctor, exports, findings, from_branch, guarding, heading, history, imports, installed,
-        installs, learn, listing, looking, manual, merge_driver, merge_file, mergetool, notes,
-        overlay, patched_wheel, places, pushing, rebase, rebase_table, recognise, refreshing,
-        report, session, settings, status, targets, why, work_area, workspaces,
+        installs, learn, listing, manual, merge_driver, merge_file, mergetool, notes, overlay,
+        patched_wheel, places, pushing, rebase, rebase_table, recognise, refreshing, report,
+        session, settings, status, targets, why, work_area, workspaces,
     )  # fmt: skip
 else:
 

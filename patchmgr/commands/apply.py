@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from patchmgr.commands.carrying import Carried, Course, Wishes, carry, items_of
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
+from patchmgr.commands.series import touched_paths, whole_series
 from patchmgr.commands.session import Session, nobody, require_pin
 from patchmgr.commands.settings import with_confidence
-from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.targets import only_series as only_series
 from patchmgr.commands.targets import (
     opened,
@@ -20,7 +20,6 @@ from patchmgr.commands.targets import (
     remember_target,
     series_digest,
 )
-from patchmgr.commands.touched import touched_paths
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.recorded import Recalled

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from patchmgr.commands.auditing import Auditor
 from patchmgr.commands.memory import Memory
+from patchmgr.commands.series import new_paths, touched_paths
 from patchmgr.commands.session import Session
-from patchmgr.commands.touched import new_paths, touched_paths
 from patchmgr.engines.absorbed_before import absorbed_before
 from patchmgr.engines.absorption.find import find_absorbed
 from patchmgr.engines.absorption.reliability import with_reliability

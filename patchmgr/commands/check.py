@@ -11,10 +11,10 @@ from msgspec import Struct
 from patchmgr.commands.audit import audit_in_place
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.prepared import InPlace, in_place, prepare
+from patchmgr.commands.series import touched_paths
 from patchmgr.commands.session import Session
 from patchmgr.commands.settings import read_settings
 from patchmgr.commands.targets import series_digest
-from patchmgr.commands.touched import touched_paths
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.claims import broken_claims
 from patchmgr.engines.fold import Overlay

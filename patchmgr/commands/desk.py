@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.places import pushed_targets
+from patchmgr.commands.series import needed_blobs, touched_paths
 from patchmgr.commands.session import Session, require_pin
 from patchmgr.commands.targets import applied_now, only_series, settled
-from patchmgr.commands.touched import needed_blobs, touched_paths
 from patchmgr.engines.forcing import force_patch
 from patchmgr.engines.layers import Ground, State, fold_states
 from patchmgr.engines.needs import missing_on

@@ -10,8 +10,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.commands.onto_package import InRepository
+from patchmgr.commands.series import whole_series
 from patchmgr.commands.session import Session
-from patchmgr.commands.stacks import whole_series
 from patchmgr.commands.targets import (
     Verification,
     known_targets,

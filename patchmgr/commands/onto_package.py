@@ -12,10 +12,9 @@ from patchmgr.commands.carrying import Carried, Course, Wishes, carry, items_of
 from patchmgr.commands.decide import decisions_on
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
+from patchmgr.commands.series import needed_blobs, touched_paths, whole_series
 from patchmgr.commands.session import Session, nobody, require_pin
 from patchmgr.commands.settings import with_confidence
-from patchmgr.commands.stacks import whole_series
-from patchmgr.commands.touched import needed_blobs, touched_paths
 from patchmgr.engines.installed_paths import InstalledPaths
 from patchmgr.engines.rebase import Item
 from patchmgr.errors import PatchmgrError

@@ -15,10 +15,9 @@ from patchmgr.commands.decide import decisions_on
 from patchmgr.commands.findings import reasons_to_accept
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
+from patchmgr.commands.series import needed_blobs, require_one_pin, touched_paths
 from patchmgr.commands.session import Session, nobody, pin_of, require_pin
 from patchmgr.commands.settings import with_confidence
-from patchmgr.commands.stacks import require_one_pin
-from patchmgr.commands.touched import needed_blobs, touched_paths
 from patchmgr.engines.blocking import Left
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown

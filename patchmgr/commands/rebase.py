@@ -14,8 +14,8 @@ from patchmgr.commands.lessons import closed_files, open_conflicts, solved_in_wo
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import Footings, Ready, Run, prepare
+from patchmgr.commands.series import stacks_of, whole_stacks
 from patchmgr.commands.session import Session
-from patchmgr.commands.stacks import stacks_of, whole_stacks
 from patchmgr.commands.syncs import keep_syncs
 from patchmgr.commands.work_area import (
     STATE,

@@ -11,8 +11,8 @@ from patchmgr.commands.findings import keep_findings
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import Footings, Ready, Run, prepare
+from patchmgr.commands.series import stacks_of, whole_stacks
 from patchmgr.commands.session import Session
-from patchmgr.commands.stacks import stacks_of, whole_stacks
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome
 from patchmgr.plumbing.formatter_tools import Toolbox

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from patchmgr.commands.guarding import Guarded
     from patchmgr.commands.heading import Headed
     from patchmgr.commands.history import Logged, Turn
-    from patchmgr.commands.listing import FileEdits, Listing
-    from patchmgr.commands.looking import Files
+    from patchmgr.commands.listing import FileEdits, Files, Listing
     from patchmgr.commands.pushing import Pushed
     from patchmgr.commands.refreshing import Refreshed
 
