@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from patchmgr.commands.carrying import Carried, Course, Wishes, carry, items_of
 from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import End, Outlook
-from patchmgr.commands.series import touched_paths, whole_series
+from patchmgr.commands.series import needed_blobs, touched_paths, whole_series
 from patchmgr.commands.session import Session, nobody, require_pin
 from patchmgr.commands.settings import with_confidence
 from patchmgr.commands.targets import only_series as only_series
@@ -177,8 +177,7 @@ def _apply(found: _Target, wish: _Wish) -> Application:
     lenders = (side.store, clone.git_dir)
     with Workbench(lenders) as bench, Toolbox() as formatters:
         old, onto = bench.tree(base.commit), bench.tree(found.onto)
-        entries = [old.entry(path) for path in touched_paths(patches)]
-        side.try_fetch_objects({e.blob for e in entries if e is not None}, bench.reader)
+        side.try_fetch_objects(needed_blobs([old], touched_paths(patches)), bench.reader)
         ends = End(base, old), End(Resolved(found.onto, found.onto), onto, clone.git_dir)
         views = Outlook(session).views(
             record.upstream, side, bench, patches=patches, base=ends[0], onto=ends[1]

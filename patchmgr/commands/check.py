@@ -12,7 +12,7 @@ from patchmgr.commands.audit import audit_in_place
 from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.prepared import InPlace, in_place, prepare
 from patchmgr.commands.series import touched_paths
-from patchmgr.commands.session import Session
+from patchmgr.commands.session import Fetching, Session
 from patchmgr.commands.settings import read_settings
 from patchmgr.commands.targets import series_digest
 from patchmgr.engines.audit.states import Files
@@ -35,7 +35,6 @@ from patchmgr.formats.predicates import read_conditions
 from patchmgr.model.check import Checked, Gate, Problem, Standing, gate_of, skipped
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
-from patchmgr.model.ports import Tree
 from patchmgr.model.settings import CheckCommand, SeriesSettings
 from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.model.upstream import SeriesRecord
@@ -325,7 +324,7 @@ class _Run(Struct, frozen=True):
     def _python(self) -> list[Gate]:
         """Return the gates `python` and `imports`."""
         versions = self.settings.python or stated_versions(self._metadata())
-        modules = Modules(self._read, versions)
+        modules = Modules(self.files.read, versions)
         gates = PythonGates(self.placed.tree, modules)
         is_blind = False
 
@@ -358,34 +357,24 @@ class _Run(Struct, frozen=True):
         return gate_of("audit", len(self.placed.carried.changes), problems)
 
     def _metadata(self) -> list[bytes]:
-        found = (self.content(self.placed.tree, path) for path in _METADATA)
+        found = (self.files.file(self.placed.tree, path) for path in _METADATA)
         return [content for content in found if content is not None]
 
     def _claims(self) -> Gate:
         claims = self.settings.claims
-        head = Overlay(self.placed.tree)
+        head, files = Overlay(self.placed.tree), self.files
         for path, entry in self.placed.carried.changes.items():
             head.set(path, entry)
         problems = broken_claims(
-            claims, lambda p: self.content(self.placed.tree, p), lambda p: self.content(head, p)
+            claims, lambda p: files.file(self.placed.tree, p), lambda p: files.file(head, p)
         )
         return gate_of("claims", len(claims), tuple(problems))
 
-    def _read(self, blob: str) -> bytes:
-        """Return a content; one that the store lacks is fetched, as it is a partial clone."""
-        try:
-            return self.placed.bench.read(blob)
-        except PatchmgrError:
-            self.placed.ready.side.try_fetch_objects({blob}, self.placed.bench.reader)
-            return self.placed.bench.read(blob)
-
-    def content(self, tree: Tree, path: str) -> bytes | None:
-        """Return a file's content, None where there is no such file."""
-        entry = tree.entry(path)
-        if entry is None or entry.mode not in FILE_MODES:
-            return None
-        self.placed.ready.side.try_fetch_objects([entry.blob], self.placed.bench.reader)
-        return self.placed.bench.read(entry.blob)
+    @property
+    def files(self) -> Fetching:
+        """Return the contents of the branch and what is below it."""
+        bench = self.placed.bench
+        return Fetching(self.placed.ready.side, bench.reader, bench.read)
 
 
 def check_workspace(session: Session) -> tuple[Checked, ...]:

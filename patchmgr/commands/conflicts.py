@@ -12,7 +12,7 @@ from patchmgr.commands.findings import several_ids
 from patchmgr.commands.lessons import folder_files
 from patchmgr.commands.memory import Additions, Memory
 from patchmgr.commands.session import Session
-from patchmgr.commands.work_area import Unfinished, original, read_unfinished, work_file
+from patchmgr.commands.work_area import Unfinished, Waiting, original, read_unfinished, work_file
 from patchmgr.engines.memory import Lesson, Missed, compare, fits_region
 from patchmgr.engines.picking import matching_ids
 from patchmgr.errors import PatchmgrError
@@ -65,12 +65,8 @@ def is_resolved(memory: Memory, name: str) -> bool:
 
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
     """Return the patches of an unfinished rebase that wait with a conflict, or a part of it."""
-    unfinished, memory = read_unfinished(session.workspace), Memory(session.workspace)
-    waiting: dict[tuple[str, str], None] = {}
-    for item in unfinished.waiting if unfinished is not None else ():
-        known = _listed(memory, item.conflict).recorded if item.conflict else None
-        if found.id == item.conflict or (known is not None and found.id in known.parts):
-            waiting[item.series, item.patch] = None
+    items = _waiting(session.workspace, Memory(session.workspace), found)
+    waiting = dict.fromkeys((item.series, item.patch) for item in items)
     return tuple(
         patch
         for series in dict.fromkeys(series for series, _ in waiting)
@@ -223,14 +219,18 @@ def _lessons(
 
 
 def _originals(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[bytes]:
-    """Yield the marked files of an unfinished rebase that have a conflict, or a part of it."""
+    """Yield the marked files of a rebase in progress that have a conflict, or a part of it."""
+    marked = (original(workspace, item) for item in _waiting(workspace, memory, found))
+    yield from (content for content in marked if content is not None)
+
+
+def _waiting(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[Waiting]:
+    """Yield what of a rebase in progress waits with a conflict, or a part of it."""
     unfinished = read_unfinished(workspace)
     for item in unfinished.waiting if unfinished is not None else ():
         known = _listed(memory, item.conflict).recorded if item.conflict else None
         if found.id == item.conflict or (known is not None and found.id in known.parts):
-            marked = original(workspace, item)
-            if marked is not None:
-                yield marked
+            yield item
 
 
 def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -> Recorded:

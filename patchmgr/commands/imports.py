@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from patchmgr.commands.forks import Fork, read_fork
 from patchmgr.commands.outlook import End, Outlook
 from patchmgr.commands.prepared import floor, prepare
+from patchmgr.commands.series import needed_blobs, touched_paths
 from patchmgr.commands.session import Session
 from patchmgr.commands.sources import SUFFIXES, Found, Reading, read_range, read_stack
 from patchmgr.engines.fold import Overlay, step_patch
@@ -200,8 +201,7 @@ def _check_fold(
     outlook = Outlook(session)
     with Workbench([side.store]) as bench:
         tree = bench.tree(floor(session, ready, bench, outlook)[0])
-        entries = [tree.entry(path) for patch in patches for path in patch.paths()]
-        side.try_fetch_objects({e.blob for e in entries if e is not None}, bench.reader)
+        side.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), bench.reader)
         pin = End(base, tree)
         views = outlook.views(ready.record.upstream, side, bench, patches=patches, base=pin)
         missing = missing_on(patches, views.base, views.states) if views is not None else {}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -108,15 +108,6 @@ def find_installed(
         return environment, left
 
 
-@contextmanager
-def opened_package(
-    session: Session, distribution: Distribution, *, is_dry_run: bool
-) -> Iterator[Installation]:
-    """Open a package for a command, as `opened` opens a checkout."""
-    with settled(session, Installation(distribution), is_dry_run=is_dry_run) as target:
-        yield target
-
-
 def path_map(session: Session, name: str) -> PathMap:
     """Return the path map of a series."""
     path = f"series/{name}/series.toml"
@@ -138,7 +129,7 @@ def verify_package(
     """Say whether the present series is in an installed package, file by file."""
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)
-    with opened_package(session, distribution, is_dry_run=True) as target:
+    with settled(session, Installation(distribution), is_dry_run=True) as target:
         applied = target.record()
         if applied is None or applied.series != name:
             return _verify_bare(session, record, target)

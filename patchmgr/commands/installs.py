@@ -14,13 +14,12 @@ from patchmgr.commands.findings import keep_findings
 from patchmgr.commands.installed import (
     Where,
     find_installed,
-    opened_package,
     package_digest,
     path_map,
 )
 from patchmgr.commands.onto_package import OnPackage, Package, carry_onto_package
 from patchmgr.commands.session import Session
-from patchmgr.commands.targets import remember_target
+from patchmgr.commands.targets import remember_target, settled
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.overlays import start_check
 from patchmgr.model.ids import blob_id
@@ -76,7 +75,7 @@ def apply_to_package(
     environment, distribution = find_installed(session, record, where)
     digest = package_digest(session, record, wishes.selected)
     _refuse_managed(environment, distribution, name, where)
-    opened = opened_package(session, distribution, is_dry_run=is_dry_run)
+    opened = settled(session, Installation(distribution), is_dry_run=is_dry_run)
     with _or_overlay(name, where), opened as target:
         present = _present(target, name, where)
         warns = _has_check(target, present) if warns_at_start is None else warns_at_start
@@ -237,7 +236,7 @@ def unapply_from_package(
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where, takes_left=True)
     _refuse_managed(environment, distribution, name, where)
-    with opened_package(session, distribution, is_dry_run=is_dry_run) as target:
+    with settled(session, Installation(distribution), is_dry_run=is_dry_run) as target:
         present = _present(target, name, where)
         if present is None:
             raise PatchmgrError("usage", f"the series {name} is not applied to {distribution.name}")

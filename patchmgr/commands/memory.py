@@ -38,11 +38,6 @@ class Memory:
             self._known[name] = found
         return self._known[name]
 
-    def every(self) -> tuple[Recorded, ...]:
-        """Return all conflicts on record."""
-        found = (self.get(name) for name in self._workspace.conflicts())
-        return tuple(recorded for recorded in found if recorded is not None)
-
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
         """Return what a region became, None where nobody has solved it."""
         if base is None or ours is None or theirs is None:

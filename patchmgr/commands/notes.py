@@ -13,7 +13,7 @@ from patchmgr.commands.memory import Memory
 from patchmgr.commands.outlook import Outlook
 from patchmgr.commands.prepared import Run, prepare
 from patchmgr.commands.rebase import BRANCHES
-from patchmgr.commands.session import Session, make_pin, pinned_state
+from patchmgr.commands.session import Fetching, Session, make_pin, pinned_state
 from patchmgr.commands.settings import read_settings
 from patchmgr.commands.states import Published, read_published
 from patchmgr.commands.syncs import ends_of, keep_syncs, read_syncs
@@ -220,16 +220,8 @@ class _Writer(Struct, frozen=True):
     def _subsystems(self, onto: Pin, paths: Sequence[str]) -> Subsystems:
         settings = read_settings(self.session.workspace, self.record.name)
         reader = self.side.reader
-        tree = StoredTree(reader, onto.tree)
-
-        def read(path: str) -> bytes | None:
-            entry = tree.entry(path)
-            if entry is None:
-                return None
-            self.side.try_fetch_objects([entry.blob])
-            return reader.blob(entry.blob)
-
-        return subsystems(settings.subsystems, read, folders_of(paths))
+        tree, files = StoredTree(reader, onto.tree), Fetching(self.side, reader, reader.blob)
+        return subsystems(settings.subsystems, lambda p: files.file(tree, p), folders_of(paths))
 
     def _files(self, onto: Pin, head: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the files with the same bytes as before, and the others.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from patchmgr.commands.session import Fetching
 from patchmgr.engines.needs import Views, check_upstreams, has_conditions
 from patchmgr.errors import USAGE_KINDS, PatchmgrError
 from patchmgr.formats.shown import shown
@@ -57,7 +58,7 @@ class Outlook:
         if not has_conditions(patches):
             return None
         check_upstreams(patches, self._session.workspace.lock().upstreams)
-        contents = _Fetching(bench.read, side)
+        contents = Fetching(side, bench.reader, bench.read)
         there = _state(upstream, side, base, contents)
         if onto is None:
             return Views(there, there, self)
@@ -78,7 +79,7 @@ class Outlook:
         upstream = self._session.workspace.upstream(name)
         side, found = self._resolve(upstream, ref)
         tree = StoredTree(side.reader, side.reader.tree_of(found.commit))
-        return _state(name, side, End(found, tree), _Fetching(side.reader.blob, side))
+        return _state(name, side, End(found, tree), Fetching(side, side.reader, side.reader.blob))
 
     def _resolve(self, upstream: Upstream, ref: str) -> tuple[Side, Resolved]:
         """Return the state on the side that is tracked, or else on the other one.
@@ -97,22 +98,6 @@ class Outlook:
                 if fault.kind != "unknown-ref":
                     raise
         return sides[-1], sides[-1].resolve(ref)
-
-
-class _Fetching:
-    """Contents of a store; what a partial clone lacks is fetched."""
-
-    def __init__(self, read: Callable[[str], bytes], side: Side) -> None:
-        self._read = read
-        self._side = side
-
-    def read(self, blob: str) -> bytes:
-        """Return the content; raise PatchmgrError where the upstream does not have it either."""
-        try:
-            return self._read(blob)
-        except PatchmgrError:
-            self._side.try_fetch_objects([blob])
-            return self._read(blob)
 
 
 def _state(upstream: str, side: Side, end: End, contents: Contents) -> State:

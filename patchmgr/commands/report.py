@@ -11,8 +11,8 @@ from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.prepared import InPlace, Ready, in_place, prepare
-from patchmgr.commands.session import Session
+from patchmgr.commands.prepared import InPlace, in_place, prepare
+from patchmgr.commands.session import Fetching, Session
 from patchmgr.commands.settings import read_settings
 from patchmgr.commands.syncs import read_syncs
 from patchmgr.engines.footprint import footprint
@@ -29,7 +29,7 @@ from patchmgr.engines.review import (
     with_owners,
 )
 from patchmgr.engines.risks import find_risks
-from patchmgr.engines.subsystems import Subsystems, folders_of, subsystems
+from patchmgr.engines.subsystems import folders_of, subsystems
 from patchmgr.engines.sync_facts import reliabilities
 from patchmgr.model.footprint import Area, FileChange, Footprint
 from patchmgr.model.gating import ChangedSite
@@ -61,7 +61,9 @@ def _review(
     """Return what a reviewer asks for of a series; `sites` are asked for last."""
     ready, bench, base = placed.ready, placed.bench, placed.ready.base.commit
     settings = read_settings(session.workspace, ready.record.name)
-    rule = _rule(ready, bench, settings.subsystems, footprint)
+    tree, files = bench.tree(base), Fetching(ready.side, bench.reader, bench.read)
+    paths = [f.path for f in footprint.files if f.area is not Area.THIRD_PARTY]
+    rule = subsystems(settings.subsystems, lambda p: files.file(tree, p), folders_of(paths))
     edited = [f.renamed_from or f.path for f in footprint.files if f.kind.value != "new"]
     recent = ready.side.recent(base, edited, scratch=bench.git_dir) if edited else None
     window, past = recent if recent is not None else (None, ())
@@ -87,22 +89,6 @@ def _review(
         part_of_files=part_of_files(footprint.files, rule),
         step=f"upstream {ready.side.step}",
     )
-
-
-def _rule(
-    ready: Ready, bench: Workbench, own: Mapping[str, Sequence[str]], footprint: Footprint
-) -> Subsystems:
-    tree = bench.tree(ready.base.commit)
-
-    def read(path: str) -> bytes | None:
-        entry = tree.entry(path)
-        if entry is None:
-            return None
-        ready.side.try_fetch_objects([entry.blob], bench.reader)
-        return bench.read(entry.blob)
-
-    paths = [f.path for f in footprint.files if f.area is not Area.THIRD_PARTY]
-    return subsystems(own, read, folders_of(paths))
 
 
 def _moments(session: Session, series: str) -> tuple[Moment, ...]:

@@ -10,7 +10,9 @@ from msgspec import Struct, field
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.ports import Tree
 from patchmgr.model.progress import Progress
+from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.model.upstream import Pin, SeriesRecord, Upstream
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import ObjectReader
@@ -101,6 +103,27 @@ def require_pin(side: Side, pin: Pin) -> Resolved:
         message = f"the commit {pin.commit} has another {what} than upstream.lock pins"
         raise PatchmgrError("checksum-mismatch", message, ("put upstream.lock back as it was",))
     return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
+
+
+class Fetching(Struct, frozen=True):
+    """Contents that `lend` reads from a store; what a partial clone lacks is fetched."""
+
+    side: Side
+    reader: ObjectReader
+    lend: Callable[[str], bytes]
+
+    def read(self, blob: str) -> bytes:
+        """Return a content; raise PatchmgrError where the upstream does not have it either."""
+        try:
+            return self.lend(blob)
+        except PatchmgrError:
+            self.side.try_fetch_objects({blob}, self.reader)
+            return self.lend(blob)
+
+    def file(self, tree: Tree, path: str) -> bytes | None:
+        """Return the content of a tree's file, None where there is no such file."""
+        entry = tree.entry(path)
+        return None if entry is None or entry.mode not in FILE_MODES else self.read(entry.blob)
 
 
 def nobody(side: Side, pin: Pin) -> Author:

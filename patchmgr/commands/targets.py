@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -81,11 +81,9 @@ def series_digest(
     return digest.hexdigest()
 
 
-@contextmanager
-def opened(session: Session, target: Path, *, is_dry_run: bool) -> Iterator[Checkout]:
+def opened(session: Session, target: Path, *, is_dry_run: bool) -> AbstractContextManager[Checkout]:
     """Open a checkout for a command; hold it, unless the run is dry and nothing is unfinished."""
-    with settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run) as checkout:
-        yield checkout
+    return settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run)
 
 
 @contextmanager

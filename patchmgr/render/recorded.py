@@ -11,7 +11,7 @@ from patchmgr.model.outcome import How
 from patchmgr.model.recorded import Kind, Recalled, Recorded
 from patchmgr.render.clean import clean, counted, reliability_text
 from patchmgr.render.machine import document, fields, suggestions_value
-from patchmgr.render.terminal import header_lines
+from patchmgr.render.terminal import content_lines, header_lines
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:
@@ -114,13 +114,7 @@ def _side(content: bytes | None) -> Iterator[str]:
     elif b"\0" in content:
         yield f"({len(content)} bytes, binary)"
     else:
-        yield from _cut(_shown_lines(content))
-
-
-def _shown_lines(content: bytes) -> list[str]:
-    text = content.decode("utf-8", "surrogateescape")
-    lines = text.removesuffix("\n").split("\n") if text else []
-    return [clean(line, keep="\t") for line in lines]
+        yield from _cut(content_lines(content))
 
 
 def _cut(lines: list[str]) -> Iterator[str]:
@@ -142,7 +136,7 @@ def resolution_lines(recorded: Recorded) -> Iterator[str]:
     elif b"\0" in content + (ours or b""):
         yield f"resolution: {len(content)} bytes, binary"
     else:
-        before, after = _shown_lines(ours or b""), _shown_lines(content)
+        before, after = content_lines(ours or b""), content_lines(content)
         diff = difflib.unified_diff(before, after, "ours", "resolution", lineterm="")
         yield from _cut(list(diff))
 

@@ -281,7 +281,9 @@ _CODES = (
 
 def diff_text(header: bytes, diff: bytes, *, colour: bool) -> str:
     """Return a patch for a terminal: nothing in it can move the cursor, and the diff is painted."""
-    lines = _lines(header) + [painted_line(line, colour=colour) for line in _lines(diff)]
+    lines = content_lines(header) + [
+        painted_line(line, colour=colour) for line in content_lines(diff)
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -291,6 +293,7 @@ def painted_line(line: str, *, colour: bool) -> str:
     return line if code is None else painted(line, code, colour=colour)
 
 
-def _lines(content: bytes) -> list[str]:
+def content_lines(content: bytes) -> list[str]:
+    """Return the lines of a content as a terminal may have them."""
     text = content.decode("utf-8", "surrogateescape")
     return [clean(line, keep="\t") for line in text.removesuffix("\n").split("\n")] if text else []
