@@ -1,4 +1,4 @@
-"""`edit`, `rename`, `drop`, `move`, `fold`, `split`, `show`: patches of a series as such."""
+"""Verbs on patches of a series as such, their guards, and the log with its undo."""
 
 from __future__ import annotations
 

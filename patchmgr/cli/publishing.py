@@ -1,4 +1,4 @@
-"""`check`, `audit`, `notes`, `diff`, `why`: what a maintainer publishes, and what backs it."""
+"""`check`, `audit`, `notes`, `diff`, `why`, `doctor`: what a maintainer publishes and relies on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`new`, `push`, `pop`, `goto`, `refresh` and the lists: patches in a checkout, one by one."""
+"""`new`, `push`, `pop`, `goto`, `refresh`, the lists, `files`, `changes`: patches in a checkout."""
 
 from __future__ import annotations
 

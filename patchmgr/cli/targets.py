@@ -1,4 +1,4 @@
-"""`apply`, `unapply`, `verify`, `branch`, `report`: a series in a checkout, a clone, in numbers."""
+"""`apply` and its kin, `overlay`, `wheel`, `branch`, `report`: a series goes somewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`drop`, `move`, `fold`: patches go, change places, become one."""
+"""`drop`, `move`, `fold`, `split`: patches go, change places, become one, or two."""
 
 from __future__ import annotations
 

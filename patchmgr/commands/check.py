@@ -1,4 +1,4 @@
-"""`check`: the gates on every patch of a series and on its head."""
+"""`check`: the gates on a series, its own commands, its lines in a checkout, its files."""
 
 from __future__ import annotations
 

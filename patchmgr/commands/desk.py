@@ -1,4 +1,4 @@
-"""The desk of an authoring command: a series, and the checkout where some of it is pushed."""
+"""The desk of an authoring command: a series, the checkout where some is pushed, and the proof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the last rebase found that a person can decide: kept for `decide`, never committed."""
+"""What the last rebase found for a person to decide or accept, and what they accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`applied`, `unapplied`, `top`, `next`, `prev`, `show`: where a series stands in a checkout."""
+"""The lists, `show`, `files`, `changes`: where a series stands in a checkout, and what it does."""
 
 from __future__ import annotations
 

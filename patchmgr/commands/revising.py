@@ -1,4 +1,4 @@
-"""Make what an authoring command decided: patch files, series file and checkout in one step."""
+"""What becomes of a series when patches change: layers anew, new diffs, all in one step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""States of a series that have a name: tags of `branch --tag`, commits, and the series as it is."""
+"""States of a series that have a name: what was published, tags and their messages, commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `apply` and `verify` did with an installed package, as text and as JSON."""
+"""What `apply` and its kin, `overlay`, `wheel` and `branch` did, as text and in plain values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the authoring commands did, as text and as JSON."""
+"""What the authoring commands and the log tell, as text and in plain values."""
 
 from __future__ import annotations
 

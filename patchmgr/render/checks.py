@@ -1,4 +1,4 @@
-"""What `check` found, as text, JSON and JUnit."""
+"""What `check`, `audit` and `doctor` found, as text, JSON and JUnit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Upstreams, series, imports and the status, as text and as JSON."""
+"""Upstreams, series, imports, exports and the status, as text and in plain values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The note on a sync as Markdown for a description on GitHub."""
+"""The note on a sync: as Markdown for a description on GitHub, and in plain values."""
 
 from __future__ import annotations
 

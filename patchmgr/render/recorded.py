@@ -1,4 +1,4 @@
-"""Conflicts on record as text and as JSON documents; a resolution is shown as a diff."""
+"""Conflicts, decisions and merges of single files, as text and in plain values."""
 
 from __future__ import annotations
 

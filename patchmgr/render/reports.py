@@ -1,4 +1,4 @@
-"""Footprint reports of several series in one of the forms."""
+"""Footprint reports of several series in one of the forms; the one for JSON is here."""
 
 from __future__ import annotations
 

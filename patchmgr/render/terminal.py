@@ -1,4 +1,4 @@
-"""Results as text for a terminal."""
+"""Results as text for a terminal, and diffs in the colours that git gives them."""
 
 from __future__ import annotations
 
