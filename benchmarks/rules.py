@@ -116,6 +116,13 @@ RULES = (
         lambda counts, landed, related: set(),
     ),
     Rule(
+        "target",
+        "a patch that no one step landed is in where the target has every line of it",
+        find,
+        "_in_target",
+        lambda series, patch: None,
+    ),
+    Rule(
         "reverted",
         "what a later step takes back is needed again",
         find,

@@ -116,7 +116,7 @@ def test_a_patch_with_one_landed_hunk_is_partial_and_the_rest_is_carried(scene: 
     scene.upstream.commit({"a": text(l10="one\n")}, "upstream: one")
     answer = scene.rebase("s", "--onto", "upstream/main")
     assert verdicts(answer) == ["partial"]
-    assert hunks(answer) == [("absorbed", "exact"), ("unchanged", "text")]
+    assert hunks(answer) == [("absorbed", "exact"), ("unchanged", "identical")]
     patch = (scene.root / "series/s/fork-change-1.patch").read_bytes()
     assert b"+two" in patch
     assert b"+one" not in patch

@@ -275,8 +275,18 @@ REVERSALS = [
 ]  # fmt: skip
 
 PARTS = [
+    pytest.param(tale(a(BOTH), *on_a(FIRST)), "landed c0 exact hunks 0", id="first-hunk"),
     pytest.param(tale(a(BOTH), *on_a(LATE)), "landed c0 exact hunks 1", id="second-hunk"),
     pytest.param(tale(a(BOTH), *on_a(FIRST, BOTH)), "landed c1 exact", id="hunk-after-hunk"),
+    pytest.param(
+        tale(
+            [{"a": FIRST, "test": FIRST}],
+            ("Test only", {"test": FIRST}),
+            base={"a": BASE, "test": BASE},
+        ),
+        "landed c0 exact hunks 1",
+        id="test-hunk-only",
+    ),
     pytest.param(
         tale(a(FOUR), *on_a(swap(BASE, ("stay_05", "stay_05 ours_one")))), "-", id="part-of-a-hunk"
     ),
@@ -353,6 +363,12 @@ WORDINGS = [
         id="our-lines-at-another-place-only",
     ),
     pytest.param(
+        tale(a(swap(BASE, ("stay_05", "stay_05 stay_20"), ("stay_25", "stay_25 ours_one"))),
+             *on_a(swap(BASE, ("stay_25", "stay_25 ours_one")))),
+        "landed c0 exact hunks 1",
+        id="beside-a-line-that-stands-elsewhere",
+    ),
+    pytest.param(
         tale(a(swap(with_lines(BASE, RELEASE, after="stay_05"), ("stay_25", "stay_25 guard_it"))),
              *on_a(with_lines(BASE, RELEASE, after="stay_05"))),
         "landed c0 history",
@@ -403,9 +419,43 @@ NONE = b"\0"
     ("told", "verdict"),
     [
         pytest.param(
+            tale([patch_of("p", binary("b", NONE, b"\0ours"))], ("Bin", {"b": b"\0ours"}),
+                 base={"b": NONE}),
+            "landed c0 exact",
+            id="binary",
+        ),
+        pytest.param(
+            tale([{"a": executable(BASE)}], ("Mode", {"a": executable(BASE)})),
+            "landed c0 exact",
+            id="mode"
+        ),
+        pytest.param(
+            tale([{"l": link(b"ours_there")}], ("Link", {"l": link(b"ours_there")}),
+                 base={"l": link(b"here")}),
+            "landed c0 exact",
+            id="link",
+        ),
+        pytest.param(
+            tale([{"m": submodule("2")}], ("Module", {"m": submodule("2")}),
+                 base={"m": submodule("1")}),
+            "landed c0 exact",
+            id="submodule",
+        ),
+        pytest.param(
+            tale([{"m": None}], ("Module", {"m": None}), base={"m": submodule("1")}),
+            "landed c0 exact",
+            id="submodule-that-goes",
+        ),
+        pytest.param(
             tale([{"m": None}], ("Module", {"m": submodule("2")}), base={"m": submodule("1")}),
             "-",
             id="submodule-that-stays",
+        ),
+        pytest.param(
+            tale([patch_of("p", moved("a", "b", BASE, BASE))], ("Move", {"a": None, "b": BASE}),
+                 homes={"a": "b"}),
+            "landed c0 exact",
+            id="rename",
         ),
         pytest.param(
             tale([patch_of("p", moved("a", "b", BASE, FIRST))], ("Move", {"a": None, "b": FIRST}),
@@ -466,7 +516,7 @@ DOUBLED = swap(BASE, ("stay_05", "stay_05 stay_28"))
 SERIES = [
     pytest.param(
         tale([{"n": b""}, {"n": b"}\n"}], ("Work", {"n": b"}\n"}), base={}),
-        ["-", "-"],
+        ["-", "landed c0 exact"],
         id="a-file-without-lines-that-came-with-another-patch",
     ),
     pytest.param(
@@ -475,7 +525,7 @@ SERIES = [
             *[("Work", {"n": b"}\n" * count}) for count in (1, 2)],
             base={},
         ),
-        ["-", "-", "-"],
+        ["-", "landed c0 exact", "landed c1 exact"],
         id="a-line-that-says-nothing-beside-one-that-landed",
     ),
     pytest.param(
@@ -488,6 +538,12 @@ SERIES = [
         tale([{"a": None}, {"a": b"if\n"}, {"a": None}], ("Work", {"a": None})),
         ["landed c0 exact", "landed c0 range", "landed c0 range"],
         id="a-file-that-is-made-and-deleted",
+    ),
+    pytest.param(
+        tale([{"n": b""}, {"n": None}, {"n": b"}\n"}], *[("Work", {"n": n}) for n in (b"", b"}\n")],
+             base={}),
+        ["-", "-", "landed c1 exact"],
+        id="a-file-that-is-made-twice",
     ),
     pytest.param(
         tale(a(FIRST, BOTH), *on_a(BOTH)), ["landed c0 exact"] * 2, id="squash-of-two"
@@ -586,6 +642,12 @@ SERIES = [
         ),
         ["landed c0 exact", "-", "landed c0 exact"],
         id="a-line-that-stands-elsewhere-between-two",
+    ),
+    pytest.param(
+        tale(a(swap(TWICE, ("stay_05", "ours_05")), swap(FEWER, ("stay_05", "ours_05"))),
+             *on_a(OTHER_TWICE, FEWER), base={"a": TWICE}),
+        ["-", "landed c1 exact"],
+        id="one-of-two-equal-lines-removed",
     ),
     pytest.param(
         tale(a(DOUBLED, FIRST), *on_a(FIRST)),

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
@@ -224,8 +224,17 @@ def test_the_order_of_files_in_a_patch_changes_nothing(story: Story) -> None:
     assert other.files == one.files
 
 
+IN_NO_STEP = Story(
+    gaps={"a": [50], "b": [50]},
+    ours=[{("a", 0): "more", ("b", 0): "ours"}],
+    upstream=[{("b", 0): "more"}, {("a", 0): "half"}],
+)
+"""A step that has a hunk does not have the patch, which none of them has."""
+
+
 @settings(max_examples=STORIES)
 @given(stories(is_straight=True))
+@example(IN_NO_STEP)
 def test_a_straight_walk_in_one_step_changes_no_verdict(story: Story) -> None:
     whole = {place: variant for step in story.upstream for place, variant in step.items()}
     many, one = (judged(told(s, Telling())) for s in (story, replace(story, upstream=[whole])))

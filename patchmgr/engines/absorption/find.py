@@ -6,6 +6,7 @@ What became of it on the way to the target is read from the later steps.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 from patchmgr.engines.absorption.effect import Count, Fate
 from patchmgr.engines.absorption.fate import event_at_target, restored, reversal
 from patchmgr.engines.absorption.proof import Drop, why_needed
-from patchmgr.engines.absorption.series import Series
+from patchmgr.engines.absorption.series import BASE, Series
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_CAME,
     FEWEST_ELSEWHERE,
@@ -34,8 +35,9 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
     """Return by patch number what upstream has of it; patches it has nothing of are left out."""
     landings = _landings(series)
     found: dict[int, Absorption] = {}
-    for patch in sorted(landings):
-        one = _landed(series, patch, landings)
+    for patch in range(len(series.folded)):
+        is_landed = patch in landings
+        one = _landed(series, patch, landings) if is_landed else _in_target(series, patch)
         wrong = _refuted(series, patch, one) if one is not None else frozenset()
         if one is not None and (one.hunks - wrong or not one.hunks):
             is_whole = one.is_whole and not wrong
@@ -266,6 +268,23 @@ def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -
         return How.SUPERSET
     is_spaced = any(not effect.spaced.isdisjoint(hunks) for effect in seen)
     return How.WHITESPACE if is_spaced else How.EXACT
+
+
+def _in_target(series: Series, patch: int) -> Absorption | None:
+    """Judge a patch that no step landed by the hunks that the target has every line of."""
+    here, touching = _all_there(series, patch, series.way.end), series.touching(patch)
+
+    def is_there(number: int) -> bool:
+        return here <= _all_there(series, patch, number)
+
+    if not here or is_there(BASE) or not (touching and is_there(touching[-1])):
+        return None
+    step = series.way.steps[touching[bisect_left(touching, True, key=is_there)]]
+    is_whole = len(here) == len(series.hunks(patch))
+    hunks = frozenset(number for _, number in here)
+    if not is_whole and patch not in series.sizes:
+        return None
+    return Absorption(hunks, step, Event.LANDED, is_whole=is_whole, how=How.EXACT)
 
 
 def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:

@@ -24,6 +24,8 @@ Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
 FileLine = tuple[str, bytes]
 """A path of the series, and a line without its white space."""
 
+BASE = -1  # stands for the base where a step is asked for by its number
+
 
 class Folded(Struct, frozen=True):
     """A patch with what it does to the side that it is written against."""
@@ -151,6 +153,11 @@ class Series:
                 break
             found = entry
         return found
+
+    def touching(self, patch: int) -> list[int]:
+        """Return the steps that touch a path of a patch, in order."""
+        paths = {self.path(hunk) for hunk in self.hunks(patch)}
+        return sorted({number for path in paths for number in self._versions[path]})
 
     def _effect(self, path: str, entry: Entry | None) -> Effect:
         return effect(self.weaves[path], self.text(entry))
