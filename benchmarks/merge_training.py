@@ -21,7 +21,6 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.merge_labels import Code
 from patchmgr.engines.merge.candidate import Candidate, FileCandidates, RegionCandidates
 from patchmgr.engines.merge.choice import (
-    LEAST_OWN,
     Choice,
     Points,
     Step,
@@ -36,7 +35,7 @@ PENALTY = 0.1  # the inverse strength of the penalty: how much a point must expl
 PAIRS = 1500  # pairs of features that are looked at
 SEEN = 30, 100  # candidates that a feature, or a pair, must be seen in
 FOLDS = 5  # parts of the repositories, each judged by what the others teach
-STEPS = (0.95, 0.925, 0.9, 0.89, 0.88, 0.87, 0.86, 0.85, 0.84, 0.82, 0.8, 0.75, 0.7, 0.6, 0.5, 0.0)
+STEPS = (0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
 BUCKETS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 
 Conditions = tuple[tuple[str, str], ...]
@@ -56,9 +55,10 @@ class Labelled(Struct, frozen=True):
         return Candidate(text, self.rule, self.features, self.asks)
 
     @property
-    def items(self) -> Iterable[tuple[str, str]]:
-        """Return the features, and the rule as one of them."""
-        return {**self.features, "rule": self.rule}.items()
+    def is_persons(self) -> bool:
+        """Say whether it is the person's, the order of what both insert aside."""
+        is_in_turn = "in turn" in self.features["rule"]
+        return self.code.is_persons or (is_in_turn and self.code is Code.PERMUTED)
 
 
 class LabelledFile(Struct, frozen=True):
@@ -88,13 +88,13 @@ def learn(files: Iterable[LabelledFile]) -> tuple[Points, ...]:
     """Return the points of features and of pairs of them, those of one feature first."""
     rows = [one for file in files for region in file.regions for one in region if _is_asked(one)]
     right = np.array([one.code.is_right for one in rows])
-    own = np.array([one.code.is_persons for one in rows])
-    counts = Counter(item for one in rows for item in one.items)
+    own = np.array([one.is_persons for one in rows])
+    counts = Counter(item for one in rows for item in one.features.items())
     singles = sorted(item for item, n in counts.items() if SEEN[0] <= n <= len(rows) - SEEN[0])
     places = {item: n for n, item in enumerate(singles)}
     matrix = np.zeros((len(rows), len(singles)), dtype=np.float32)
     for n, one in enumerate(rows):
-        matrix[n, [places[item] for item in one.items if item in places]] = 1
+        matrix[n, [places[item] for item in one.features.items() if item in places]] = 1
     conditions: list[Conditions] = [(item,) for item in singles]
     pairs = _unexplained(matrix, singles, (right, own))
     conditions += [(singles[a], singles[b]) for a, b in pairs]
@@ -143,7 +143,6 @@ class Judged(Struct, frozen=True):
     right: float
     own: float
     code: Code
-    asks: str
 
 
 def judged(files: Sequence[LabelledFile]) -> Iterator[tuple[LabelledFile, Table]]:
@@ -164,23 +163,23 @@ NOT_MEASURED = (Step(0.0, 1, 1),)
 
 
 def firsts(file: LabelledFile, known: Table) -> list[Judged]:
-    """Return the first candidate of each region of a file."""
+    """Return the first candidate of each region of a file that needs no person."""
     found = []
     for region in file.regions:
-        asked = [one for one in region if _is_asked(one)]
-        rows = [(*likelihoods(dict(one.items), known.points), one) for one in asked]
+        asked = [one for one in region if _is_asked(one) and not one.asks]
+        rows = [(*likelihoods(one.features, known.points), one) for one in asked]
         if rows:
             right, own, one = max(rows, key=lambda row: row[0] * row[1])
-            found.append(Judged(right, own, one.code, one.asks))
+            found.append(Judged(right, own, one.code))
     return found
 
 
 def measured(some: Iterable[Judged]) -> tuple[Step, ...]:
-    """Count how many are right of those that are as likely or likelier and may be taken."""
-    known = [one for one in some if one.own >= LEAST_OWN and not one.asks]
+    """Count how many are right of those that are as likely the person's, or likelier."""
+    known = list(some)
     steps = []
     for least in STEPS:
-        codes = [one.code for one in known if one.right >= least]
+        codes = [one.code for one in known if one.own >= least]
         if codes:
             steps.append(Step(least, sum(code.is_right for code in codes), len(codes)))
     return tuple(steps)
@@ -209,10 +208,16 @@ _right: Callable[[Code], bool] = lambda code: code.is_right  # noqa: E731
 _persons: Callable[[Code], bool] = lambda code: code.is_persons  # noqa: E731
 
 
-def scored(rows: Iterable[tuple[LabelledFile, Table]], *, least: float) -> Score:
-    """Return what comes of files, each with the table that it is judged by."""
+def scored(
+    rows: Iterable[tuple[LabelledFile, Table]], *, least: float, by_rules: bool = False
+) -> Score:
+    """Return what comes of files, each with the table that it is judged by; by rules first."""
     score = Score(codes=Counter())
     for file, known in rows:
+        if by_rules and file.code is not None:
+            score.files += 1
+            score.codes[file.code] += 1
+            continue
         choices = choose(file.candidates(), least=least, known=known)
         score.files += 1
         score.regions += len(choices)

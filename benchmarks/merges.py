@@ -146,17 +146,17 @@ def size_line(files: Sequence[LabelledFile]) -> str:
 
 
 def language_table(rows: Sequence[tuple[LabelledFile, Table]]) -> Iterator[str]:
-    """Yield a row for each family of languages, and for each line that a person may draw."""
+    """Yield what comes of each family of languages: as a rebase does it, and by points alone."""
     yield HEAD
     for language in ("python", "c++", "other"):
         some = [row for row in rows if row[0].language == language]
-        for least in (LEAST, 0.92):
-            yield scored(some, least=least).row(f"{language}, {100 * least:.0f} %")
+        yield scored(some, least=LEAST, by_rules=True).row(f"{language}, by rules, then points")
+        yield scored(some, least=LEAST).row(f"{language}, by points alone")
 
 
 def step_table(steps: Iterable[Step]) -> Iterator[str]:
     """Yield a row for each step: how many candidates are as likely or likelier, how many right."""
-    yield "| judged right | candidates | right |\n|---|--:|--:|"
+    yield "| likely the person's | candidates | right |\n|---|--:|--:|"
     for step in steps:
         at_least = f"{100 * step.likelihood:.1f} % or more"
         yield f"| {at_least} | {step.of} | {share(step.right, step.of)} |"

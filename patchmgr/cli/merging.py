@@ -63,7 +63,6 @@ def merge_file(
         upstream=upstream,
         workspace=_workspace(),
         confidence=confidence,
-        suggests=json,
     )
     for line in render.recorded.merged_lines(merged):
         say(line)

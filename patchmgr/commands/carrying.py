@@ -121,8 +121,7 @@ class Wishes(Struct, frozen=True):
     """What a person asked of one run; `solved` is by series, then by patch and path.
 
     `solved_on` has, alike, upstream's side of what was solved, as the person saw it.
-    `wants_detail` asks for the symbol around each hunk, and for what each region in conflict
-    could become, which take time to find. `left_out`
+    `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out`
     tells, by series and then by patch, why a patch is skipped. `accepted` has by id the findings
     that a person accepted, each with the reason. `confidence` is the percentage of right results
     that a merge by structure must have to be taken, None for any.
@@ -215,9 +214,7 @@ class Course(Struct, frozen=True):
 def carry(course: Course) -> Carried:
     """Fold a series over both sides and, where a history is given, explain the verdicts."""
     kept, wishes, progress = Answers(), course.wishes, course.session.progress
-    structure = StructureApart(
-        answers=kept, confidence=wishes.confidence, suggests=wishes.wants_detail
-    )
+    structure = StructureApart(answers=kept, confidence=wishes.confidence)
     progress.start("Carrying patches", len(course.items))
     try:
         return _Carrying(course, kept, structure).carried()

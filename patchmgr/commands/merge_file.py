@@ -87,13 +87,12 @@ def merge_file(
     upstream: str,
     workspace: Workspace | None,
     confidence: int | None = None,
-    suggests: bool = False,
 ) -> MergedFile:
     """Merge the files base, ours and theirs; nothing is written.
 
     Settings of formatters are those of the git work tree around the current folder.
     A binary conflict keeps ours, as git does. `confidence` is the percentage of right results that
-    a merge by structure must have to be taken; `suggests` asks what the rest could become.
+    a merge by structure must have to be taken.
     """
     if upstream not in ("ours", "theirs"):
         raise PatchmgrError("usage", f"--upstream is ours or theirs, not {upstream}")
@@ -101,7 +100,7 @@ def merge_file(
     is_upstream_ours = upstream == "ours"
     new, fork = (ours, theirs) if is_upstream_ours else (theirs, ours)
     recall = None if workspace is None else Memory(workspace)
-    structure = StructureApart(answers=Answers(), confidence=confidence, suggests=suggests)
+    structure = StructureApart(answers=Answers(), confidence=confidence)
     read = work_tree_reader(Path.cwd())
     bench = Workbench((), folder=Path(tempfile.gettempdir()))
     with closing(structure), bench, Toolbox() as formatters:

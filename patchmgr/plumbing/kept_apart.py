@@ -45,24 +45,20 @@ class StructureApart:
         patience: float = PATIENCE,
         answers: Answers | None = None,
         confidence: int | None = None,
-        *,
-        suggests: bool = False,
     ) -> None:
         self._patience = patience
         self._least = None if confidence is None else confidence / 100
-        self._suggests = suggests
         self._answers = answers
         self._process: subprocess.Popen[bytes] | None = None
         self._has_answered = False
 
     def __call__(self, texts: Texts, path: str, marked: bytes) -> Resolved | None:
         """Merge a file by its structure, None where that is not sure."""
-        wishes = (self._least, self._suggests)
-        question = ("merge", *texts.sides(), path, marked, str(wishes))
+        question = ("merge", *texts.sides(), path, marked, str(self._least))
         known = None if self._answers is None else self._answers.get(question)
         if known is not None:
             return msgspec.convert(known[0], Resolved | None)
-        found = self._ask(path, "merge", texts, path, marked, *wishes)
+        found = self._ask(path, "merge", texts, path, marked, self._least)
         resolved = found[0] if found is not None and isinstance(found[0], Resolved) else None
         if self._answers is not None and found is not None:
             self._answers.put(question, msgspec.to_builtins(resolved))

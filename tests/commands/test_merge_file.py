@@ -143,7 +143,7 @@ def test_any_merge_has_the_bytes_of_git_merge(
     git = (clone.root / "f").read_bytes()
     put(place, *contents)
     code = 3 if b"<<<<<<< " in git else 0
-    merge(run, code=code)
+    merge(run, "--confidence", "100", code=code)
     expected = git
     for old, new in ((b"HEAD", b"ours"), (b"theirs", b"theirs"), (start[:7].encode(), b"base")):
         for sign in (b"<<<<<<< ", b"||||||| ", b">>>>>>> "):

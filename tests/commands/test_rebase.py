@@ -360,7 +360,8 @@ def test_where_git_is_clean_the_tree_is_gits(scene: Scene, seed: int) -> None:
     if not is_clean:
         scene.upstream.git("rebase", "--abort")
     scene.upstream.git("checkout", "--quiet", "main")
-    answer = scene.rebase("s", "--onto", onto, "--dry-run", code=0 if is_clean else 3)
+    code = 0 if is_clean else 3
+    answer = scene.rebase("s", "--onto", onto, "--dry-run", "--confidence", "100", code=code)
     if is_clean:
         assert answer["series"][0]["tree"] == tree
     else:

@@ -21,7 +21,6 @@ from patchmgr.model.outcome import Reliability
 
 FILE = Path(__file__).with_name("choice.json")
 LEAST = 0.9  # share of right ones, among candidates as sure or surer, to be taken alone
-LEAST_OWN = 0.33  # likelihood of being the person's very text
 BREAKS = frozenset({"syntax", "undefined-name", "defined-twice", "key-twice", "lost name"})
 """What a candidate that is proposed first never does."""
 
@@ -35,7 +34,7 @@ class Points(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """Of the candidates judged as likely as `likelihood` or more, `of` many, so many were right.
+    """Of the candidates as likely the person's as `likelihood` or likelier, so many were right.
 
     Right means the person's text, or that text but for an order or for what the person dropped.
     """
@@ -64,7 +63,7 @@ class Ranked(Struct, frozen=True):
 class Choice(Struct, frozen=True):
     """The candidates of one region, the one to propose first at the head.
 
-    `taken` is the first one, where it is sure enough to be taken alone.
+    `taken` is the first one that needs no person, where it is sure enough.
     """
 
     ranked: tuple[Ranked, ...]
@@ -96,13 +95,13 @@ def choose(
 def _choice(region: RegionCandidates, least: float, known: Table) -> Choice:
     ranked = [_ranked(one, known) for one in region.candidates]
     ranked.sort(key=lambda one: (breaks(one.candidate), -one.right * one.own))
-    first = ranked[0] if ranked else None
+    first = next((one for one in ranked if not one.candidate.asks), None)
     return Choice(tuple(ranked), first if first and _is_sure(first, least) else None)
 
 
 def _ranked(one: Candidate, known: Table) -> Ranked:
-    right, own = likelihoods({**one.features, "rule": one.rule}, known.points)
-    step = next((step for step in known.measured if right >= step.likelihood), None)
+    right, own = likelihoods(one.features, known.points)
+    step = next((step for step in known.measured if own >= step.likelihood), None)
     measured = Reliability(one.rule)
     if step is not None and not (one.asks or breaks(one)):
         measured = Reliability(one.rule, step.right, step.of)
@@ -116,7 +115,7 @@ def breaks(one: Candidate) -> bool:
 
 def _is_sure(one: Ranked, least: float) -> bool:
     right, of = one.reliability.right or 0, one.reliability.of or 0
-    return of > 0 and right / of >= least and one.own >= LEAST_OWN
+    return of > 0 and right / of >= least
 
 
 def text_of(file: FileCandidates, choices: tuple[Choice, ...]) -> str | None:

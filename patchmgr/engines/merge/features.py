@@ -27,7 +27,7 @@ _NEAR = ("doubled", "moved", "condition", "set", "beside")
 _WEIGHT = ("delete", "delete, replace", "kind", "edit", "replace", "same key", "insert")
 
 Words = Counter[str]
-_NAME = re.compile(r"[^\W\d]\w*")
+_NAME = re.compile(r"(?<=from )\.+|[^\W\d]\w*")  # a level of relative imports is one, too
 
 
 def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
@@ -37,11 +37,15 @@ def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
 
 
 class Subject(Struct, frozen=True):
-    """A region as its candidates are looked at: the words of its sides, what is known of it."""
+    """A region as its candidates are looked at: the words of its sides, what is known of it.
+
+    `names` are the names and the levels of relative imports of the sides.
+    """
 
     base: Words
     ours: Words
     theirs: Words
+    names: FileWords
     features: dict[str, str]
 
 
@@ -63,7 +67,8 @@ def subject_of(
         "revives": _revives(base, ours, theirs),
         "both add": _shared(ours - base, theirs - base),
     }
-    return Subject(base, ours, theirs, features)
+    names = words_in(*("".join(lines) for lines in region.sides))
+    return Subject(base, ours, theirs, names, features)
 
 
 def _what(sides: Sequence[Node]) -> str:
@@ -132,14 +137,12 @@ class FileWords(Struct, frozen=True):
 
     def stale(self, region: Subject) -> str:
         """Say whether a side adds names to a region that the other one has fewer of, or none."""
-        added = (
-            (region.theirs - region.base, self.ours),
-            (region.ours - region.base, self.theirs),
-        )
-        names = [
+        names = region.names
+        added = ((names.theirs - names.base, self.ours), (names.ours - names.base, self.theirs))
+        left = [
             other[word] for words, other in added for word in words if other[word] < self.base[word]
         ]
-        return "no" if not names else "gone" if 0 in names else "fewer"
+        return "no" if not left else "gone" if 0 in left else "fewer"
 
 
 def words_in(base: str, ours: str, theirs: str) -> FileWords:
@@ -205,8 +208,6 @@ def features_of(subject: Subject, text: str, places: Sequence[Place]) -> dict[st
         "open how": worst.how if worst else "none",
         "open at": worst.kind if worst else "none",
         "open like": bucket(worst.like, _LIKE) if worst else "none",
-        "sorts": worst.sorts if worst and "insert" in worst.how else "none",
-        "uses": worst.uses if worst else "none",
         "near": next((how for how in _NEAR if how in closed), "no"),
         "meets": _meets(places),
         "keeps ours": _share(ours - base, rest),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from patchmgr.engines.merge.features import (
     subject_of,
     words_in,
 )
+from patchmgr.engines.merge.imports import FileImports
 from patchmgr.engines.merge.python import refined
 from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, widened
 from patchmgr.engines.merge.replay import Place, Policy, Replay
@@ -26,9 +28,11 @@ from patchmgr.engines.merge.verify import Surroundings, fails, surroundings
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.structure.solvers import LARGEST
 
+_MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
+_BY_LINES = frozenset({"ours, theirs", "theirs, ours", "ours, theirs whole", "theirs, ours whole"})
 _POLICIES = {
-    Policy("ours, theirs", "ours"): "ours first",
     Policy("theirs, ours", "theirs"): "theirs first",
+    Policy("ours, theirs", "ours"): "ours first",
     Policy("ours", "ours"): "ours alone",
     Policy("theirs", "theirs"): "theirs alone",
     Policy("ours, theirs", "theirs"): "ours first, theirs kept",
@@ -41,9 +45,9 @@ _POLICIES = {
 def candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | None:
     """Return what each region of git's zdiff3 text could become, upstream's side first.
 
-    None for what is too large, or where the markers cannot be told from the text.
+    None for what is too large, or has markers of its own.
     """
-    if max(map(len, texts.sides())) > LARGEST:
+    if max(map(len, texts.sides())) > LARGEST or any(map(_MARKER.search, texts.sides())):
         return None
     if "\r\n" not in marked or "\n" in marked.replace("\r\n", ""):
         return _candidates_of(texts, path, marked)
@@ -70,6 +74,11 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
     known = _Known(
         words_in(base, ours, theirs),
         {"regions": bucket(len(pieces) // 2, REGIONS)},
+        FileImports(
+            base, ours, theirs, "".join(x for p in pieces if isinstance(p, tuple) for x in p)
+        )
+        if language is PYTHON
+        else None,
     )
     for n, piece in enumerate(pieces):
         if isinstance(piece, Region):
@@ -103,9 +112,11 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
         features = features_of(subject, text, each.places)
         features |= known.features
         features["stale"] = stale
+        features["rule"] = _in_turn(each.rule, features["open how"])
         features["also"] = _also(each.rule, also[text])
         features["fails"] = fails(text, around)
-        found.append(Candidate(text, each.rule, features, asks(features, each.places)))
+        fault = known.imports.fault(text) if known.imports else ""
+        found.append(Candidate(text, each.rule, features, fault or asks(features, each.places)))
     standing = sum(one.features["fails"] == "no" for one in found)
     for one in found:
         one.features["candidates"] = bucket(standing, CANDIDATES)
@@ -115,22 +126,38 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
 def asks(features: Mapping[str, str], places: Sequence[Place]) -> str:
     """Say why a person is asked, however likely a candidate is right; nothing where none is.
 
-    It does not stand in its file as the sides do; it has nothing of what a side adds; one of two
-    insertions uses names of the other one; or their order has a meaning.
+    It does not stand in its file as the sides do; it has nothing of what a side adds; or there is
+    a place that asks.
     """
-    if features["fails"] not in ("no", "depends", "not read"):
+    if features["fails"] not in ("no", "depends"):
         return features["fails"]
     if "none" in (features["keeps ours"], features["keeps theirs"]):
         return "loses"
-    if any(place.is_open and place.uses != "no" for place in places):
-        return "uses"
+    if features["language"] in _COMMANDS and any(_has_order(place) for place in places):
+        return "order"
     return next((place.asks for place in places if place.asks), "")
+
+
+_COMMANDS = frozenset({"shell", "cmake", "yaml", "json"})
+"""Languages whose lines are done one after the other, or whose items have their places."""
+
+
+def _has_order(place: Place) -> bool:
+    """Say whether both sides insert commands, or items without a key, at one place."""
+    return place.is_open and place.how.startswith("insert") and place.kind in ("line", "list")
 
 
 def _also(rule: str, rules: Sequence[str]) -> str:
     """Say which other makers gave the same text."""
     others = [other for other in rules if other.partition(",")[0] != rule.partition(",")[0]]
-    return others[0] if others else "none"
+    return _in_turn(others[0], "insert") if others else "none"
+
+
+def _in_turn(rule: str, how: str) -> str:
+    """Return a rule without the order of what both sides insert, which is a matter of taste."""
+    if rule in _BY_LINES or how.startswith("insert"):
+        return re.sub(r"^(ours, theirs|theirs, ours)|(ours|theirs)(?= first$)", "in turn", rule)
+    return rule
 
 
 class _Known(Struct, frozen=True):
@@ -138,6 +165,7 @@ class _Known(Struct, frozen=True):
 
     words: FileWords
     features: dict[str, str]
+    imports: FileImports | None
 
 
 class _Made(Struct, frozen=True):
@@ -165,14 +193,11 @@ def _plain(region: Region) -> Iterator[_Made]:
     trimmed = (len(region.head), len(region.tail))
     mine, other = (_cut(side, trimmed) for side in (ours, theirs))
     if mine and other:
-        for rule, lines in (
-            ("ours, theirs", (*region.head, *mine, *other, *region.tail)),
-            ("theirs, ours", (*region.head, *other, *mine, *region.tail)),
-        ):
-            yield _Made(rule, whole(*lines))
+        yield _Made("theirs, ours", whole(*region.head, *other, *mine, *region.tail))
+        yield _Made("ours, theirs", whole(*region.head, *mine, *other, *region.tail))
         if any(trimmed):
-            yield _Made("ours, theirs whole", whole(*ours, *theirs))
             yield _Made("theirs, ours whole", whole(*theirs, *ours))
+            yield _Made("ours, theirs whole", whole(*ours, *theirs))
     if base not in (ours, theirs):
         yield _Made("base", whole(*base))
 

@@ -101,6 +101,8 @@ class _Reader:
             if not at <= first < end:
                 continue
             before = self._tokens(at, first)
+            if before[0].text == "__all__":
+                kind = "set"  # names to export have no order
             listed, at = self._listed(kind, items, before.pop().lead, end)
             parts += [*before, listed]
         last = self._tokens(at, end)

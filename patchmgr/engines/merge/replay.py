@@ -6,6 +6,7 @@ open: a policy says what is taken there, and the place is noted.
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -36,18 +37,15 @@ class Policy(Struct, frozen=True):
 class Place(Struct, frozen=True):
     """A place where both sides changed something: in what, how, and how like their texts are.
 
-    `is_open` says that there is more than one answer. Of two insertions, `sorts` says whether the
-    one that comes first does so in the alphabet, and `uses` which one has names that the other
-    one binds: the later or the earlier. `asks` says why a person must look at them anyway: their
-    order has a meaning, or what comes later is never reached.
+    `is_open` says that there is more than one answer. `asks` says why a person must look at two
+    insertions however likely they are right: one uses names that the other one binds, their order
+    has a meaning, or what comes later is never reached.
     """
 
     kind: str
     how: str
     like: float = 0.0
     is_open: bool = True
-    sorts: str = "no"
-    uses: str = "no"
     asks: str = ""
 
 
@@ -170,10 +168,10 @@ class Replay:
             return
         counts = [Counter(p.said for p in side if p.said) for side in (merged, ours, theirs)]
         doubled = {
-            said for said, n in counts[0].items() if n > max(counts[1][said], counts[2][said])
+            said for said, n in counts[0].items() if n > max(counts[1][said], counts[2][said]) > 0
         }
         if doubled:
-            self.places.append(Place(kind, "doubled", is_open=False))
+            self.places.append(Place(kind, "doubled", is_open=False, asks="doubled"))
 
     def _note_near(self, kind: str, chunk: _Chunk, beside: tuple[bool, bool]) -> None:
         """Note a change right behind one of the other side."""
@@ -202,7 +200,7 @@ class Replay:
         last = (False, False, -1)
         for ones, twos, start, end in _clusters(*edits):
             if start == last[2] and ((ones and last[1]) or (twos and last[0])):
-                self.places.append(Place(chunk.kind, "beside", is_open=False))
+                self.places.append(Place(chunk.kind, "beside", is_open=False, asks=_beside(chunk)))
             last = (bool(ones), bool(twos), end)
             merged += self._cluster(chunk, (ones, twos), start, end)
         return merged
@@ -278,7 +276,8 @@ class Replay:
         else:
             how = "replace"
         texts = ["".join(p.said for p in side) for side in (ours, theirs)]
-        self.places.append(Place(_kind_of(base, chunk.kind), how, likeness(*texts)))
+        asks = "deleted" if how == "delete, replace" else ""
+        self.places.append(Place(_kind_of(base, chunk.kind), how, likeness(*texts), asks=asks))
         if ours and theirs and self.policy.join in ("ours, theirs", "theirs, ours"):
             gone = {p.said for p in base}
             mine, other = ([p for p in s if p.said not in gone] for s in (ours, theirs))
@@ -305,11 +304,16 @@ class Replay:
         how = "same key" if same else "insert" if by is None else "insert sorted"
         like = likeness(*(" ".join(p.said for p in side) for side in (ours, rest)))
         runs = (rest, ours) if self.policy.join.startswith("theirs") else (ours, rest)
-        sorts = "yes" if runs[0][0].said.lower() <= runs[1][0].said.lower() else "no"
-        uses, asks = _uses(runs[0], runs[1]), self._asks(chunk, runs[0], runs[1])
-        self.places.append(Place(kind, how, like, True, sorts, uses, asks))
         if self.policy.join in ("ours", "theirs"):
-            return ours if self.policy.join == "ours" else theirs
+            kept, dropped = (ours, rest) if self.policy.join == "ours" else (theirs, ours)
+            gone = {p.said for p in dropped if p.kind == "import"} - {p.said for p in kept}
+            self.places.append(Place(kind, how, like, asks="loses" if gone else ""))
+            return kept
+        own = [[p for p in run if p.key not in same] for run in runs]
+        asks = self._asks(chunk, own[0], own[1])
+        if any(p.kind == "entry" for p in same.values()):
+            asks = "same key"
+        self.places.append(Place(kind, how, like, asks=asks))
         if self.policy.pick == "theirs":
             ours = [same.get(p.key, p) for p in ours]
         rest = [p for p in rest if p.key not in same]
@@ -318,8 +322,7 @@ class Replay:
         first, second = (rest, ours) if self.policy.join == "theirs, ours" else (ours, rest)
         return _one_after_the_other(first, second)
 
-    @staticmethod
-    def _asks(chunk: _Chunk, earlier: Nodes, later: Nodes) -> str:
+    def _asks(self, chunk: _Chunk, earlier: Nodes, later: Nodes) -> str:
         """Say why two insertions at one place are a person's to order."""
         if chunk.kind == "code":
             return "order"
@@ -329,14 +332,38 @@ class Replay:
             {p.parts[0].parts[0].said for p in run if p.kind == "compound" and p.parts[0].parts}
             for run in (earlier, later)
         ]
+        if any(p.text.startswith("!") for p in (*earlier, *later)):
+            return "order"  # an exception from the patterns before it
+        if any(p.kind == "directive" and not p.text.startswith(_WHOLE) for p in (*earlier, *later)):
+            return "order"
         ends = [words_of(p.said)[:1] for p in earlier if p.kind != "blank"][-1:]
-        if heads[0] & heads[1] or (ends and ends[0] and ends[0][0] in _LEAVING):
+        is_left = bool(ends and ends[0]) and ends[0][0] in _LEAVING
+        has_case = any(words_of(p.said)[:1] in _CASES for p in (*earlier, *later))
+        if heads[0] & heads[1] or is_left is not has_case:
             return "not reached"
-        return ""
+        if self.refine is not None and _share_names(earlier, later):
+            return "effects"
+        return "uses" if _uses(earlier, later) or _uses(later, earlier) else ""
 
 
+def _beside(chunk: _Chunk) -> str:
+    """Say why a person must look at two changes beside each other.
+
+    An operator changes beside what it is for; or one item comes and one goes, and others move.
+    """
+    items = (*chunk.base, *chunk.ours, *chunk.theirs)
+    if any(p.kind == "sign" and p.text not in _NO_OPERATORS for p in items):
+        return "one expression"
+    is_even = len(chunk.base) == len(chunk.ours) == len(chunk.theirs)
+    is_by_place = chunk.bracket in _IN_ORDER - {"list"} and not all(map(_is_named, items))
+    return "order" if is_by_place and not is_even else ""
+
+
+_NO_OPERATORS = ".,:;=()[]{}"
 _IN_ORDER = frozenset({"(", "call", "parameters", "list", "tuple", "subscript"})
 """Brackets whose items have their places, where they have no names."""
+_WHOLE = ("#define", "#include", "#undef", "#pragma")
+_CASES = (("case",), ("default",))
 _LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "yield"))
 
 
@@ -350,7 +377,7 @@ def _order_of(chunk: _Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], Any
     if chunk.kind != "list" and not all(p.kind == "import" for p in (*ours, *theirs)):
         return None
     before, after = ([p] if p is not None and _has_order(p) else [] for p in chunk.around)
-    if not before and not after:
+    if not (before or after or chunk.kind != "list"):
         return None
     for by in _ORDERS:
         runs = [[by(p) for p in (*before, *side, *after)] for side in (ours, theirs)]
@@ -402,13 +429,31 @@ def _is_under_new_condition(base: Node, ours: Node, theirs: Node) -> bool:
     )
 
 
-def _uses(earlier: Nodes, later: Nodes) -> str:
-    """Say which of two runs of statements has names that the other one binds."""
-    bound = [{word for p in run for word in p.key.split()[-1:]} for run in (earlier, later)]
-    words = [{word for p in run for word in words_of(p.said)} for run in (earlier, later)]
-    if bound[0] & words[1]:
-        return "both" if bound[1] & words[0] else "later"
-    return "earlier" if bound[1] & words[0] else "no"
+def _share_names(one: Nodes, other: Nodes) -> bool:
+    """Say whether statements of both runs are about one thing: done twice, or in an order."""
+    names = (
+        {
+            word
+            for p in run
+            if p.kind in _DONE
+            for word in words_of(p.said)
+            if word.isidentifier() and word not in _KEYWORDS
+        }
+        for run in (one, other)
+    )
+    return not next(names).isdisjoint(next(names))
+
+
+_DONE = frozenset({"statement", "assignment", "compound"})
+_KEYWORDS = frozenset((*keyword.kwlist, "self", "cls"))
+
+
+def _uses(one: Nodes, other: Nodes) -> bool:
+    """Say whether a run of statements has names that only the other one binds."""
+    if all(node.kind in ("import", "blank") for node in (*one, *other)):
+        return False
+    mine, bound = ({word for p in run for word in p.key.split()[-1:]} for run in (one, other))
+    return any(word in bound - mine for p in one for word in words_of(p.said))
 
 
 def _one_after_the_other(first: Nodes, second: Nodes) -> Nodes:

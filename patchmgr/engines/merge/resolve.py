@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from patchmgr.engines.merge.candidate import Resolved
-from patchmgr.engines.merge.choice import Choice, choose, text_of
+from patchmgr.engines.merge.choice import LEAST, Choice, choose, text_of
 from patchmgr.engines.merge.merge import candidates_of
 from patchmgr.engines.structure.reliability import reliability_of
 from patchmgr.engines.structure.sides import Texts
@@ -14,14 +14,12 @@ LAYOUT = "layout"
 """The rule where one side changed the format alone."""
 
 
-def resolve(
-    texts: Texts, path: str, marked: bytes, least: float | None = None, suggests: bool = False
-) -> Resolved | None:
+def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) -> Resolved | None:
     """Merge a file by its structure, given git's zdiff3 text with upstream's side first.
 
     What the rules make of it is taken where each of them was right in a share of `least`, or that
-    is None. What they leave is taken where a share of `least` was right of the candidates that are
-    as sure or surer; else it comes with what its regions could become, if that `suggests`. None
+    is None. What they leave is taken where a share of `least`, or of `LEAST`, was right of the
+    candidates that are as sure or surer; else it comes with what its regions could become. None
     for what is too large to be read, or has markers of its own.
     """
     solution = merge_structure(texts, path, marked)
@@ -29,13 +27,11 @@ def resolve(
         known = tuple(reliability_of(rule, path) for rule in solution.rules)
         if least is None or all(_share(one) >= least for one in known):
             return Resolved(solution.text, known, is_layout=set(solution.rules) == {LAYOUT})
-    if least is None and not suggests:
-        return None
     file = candidates_of(texts, path, marked.decode("utf-8", "surrogateescape"))
     if file is None:
         return None
-    choices = choose(file, least=1.0 if least is None else least)
-    text = None if least is None else text_of(file, choices)
+    choices = choose(file, least=LEAST if least is None else least)
+    text = text_of(file, choices)
     if text is None:
         return Resolved(None, suggestions=tuple(map(_suggested, choices)))
     taken = [one.taken for one in choices if one.taken is not None]

@@ -68,7 +68,7 @@ _LANGUAGES = {
     PYTHON: ".py .pyi .pyx .bzl",
     C: ".c .cc .cpp .cxx .h .hh .hpp .cu .cuh .inl .metal .mlir .td .java .js .ts .rs .go .m .mm",
     YAML: ".yaml .yml",
-    SHELL: ".sh .bash Dockerfile .dockerfile .gitignore .mk Makefile .cfg .ini",
+    SHELL: ".sh .bash Dockerfile .dockerfile .mk Makefile .cfg .ini",
     TOML: ".toml",
     CMAKE: ".cmake CMakeLists.txt",
     JSON: ".json",
@@ -288,7 +288,7 @@ def _what_line(words: Sequence[str], language: Language) -> tuple[str, str]:
         return "entry", found[1]
     if language.family == "text":
         name = re.match(r"([A-Za-z][\w.\-]*)(?=[<>=!~@;\[]|$)", text)
-        return ("entry", name[1].lower()) if name else ("line", "")
+        return ("entry", re.sub(r"[-_.]+", "-", name[1].lower())) if name else ("line", "")
     return "line", ""
 
 

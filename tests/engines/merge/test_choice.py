@@ -21,16 +21,16 @@ from patchmgr.model.outcome import Reliability
 KNOWN = Table(
     (
         Points({}, 0.0, -1.0),
-        Points({"rule": "union"}, 1.0, 1.5),
+        Points({"rule": "union"}, 1.0, 2.0),
         Points({"rule": "union", "kind": "import"}, 2.0, 3.0),
-        Points({"kind": "call"}, -9.0, 0.0),
+        Points({"kind": "call"}, -9.0, -9.0),
     ),
     (Step(0.9, 95, 100), Step(0.5, 160, 200)),
 )
 
 
 def made(text: str, rule: str = "union", fails: str = "no", **features: str) -> Candidate:
-    return Candidate(text, rule, {"fails": fails, **features})
+    return Candidate(text, rule, {"rule": rule, "fails": fails, **features})
 
 
 def share(odds: float) -> float:
@@ -41,9 +41,9 @@ def share(odds: float) -> float:
     ("features", "right", "own"),
     [
         ({}, 0.0, -1.0),
-        ({"rule": "union"}, 1.0, 0.5),
-        ({"rule": "union", "kind": "import"}, 3.0, 3.5),
-        ({"rule": "union", "kind": "call"}, -8.0, 0.5),
+        ({"rule": "union"}, 1.0, 1.0),
+        ({"rule": "union", "kind": "import"}, 3.0, 4.0),
+        ({"rule": "union", "kind": "call"}, -8.0, -8.0),
         ({"kind": "import"}, 0.0, -1.0),
     ],
 )

@@ -60,7 +60,7 @@ def test_two_insertions_have_the_line_endings_of_the_file(ending: str) -> None:
     sides = marked("", ours, theirs, before=f"a();{ending}", after=f"b();{ending}")
     found = candidates_of(Texts(*sides[:3]), "a.cc", sides[3])
     assert found is not None
-    assert found.regions[0].candidates[0].text == ours + theirs
+    assert found.regions[0].candidates[0].text == theirs + ours
 
 
 @pytest.mark.parametrize("path", ["a.py", "a.json"])
@@ -70,3 +70,9 @@ def test_brackets_that_nest_too_deep_leave_the_sides(path: str) -> None:
     found = candidates_of(Texts(*sides[:3]), path, sides[3])
     assert found is not None
     assert {ours, theirs} <= {candidate.text for candidate in found.regions[0].candidates}
+
+
+@pytest.mark.parametrize("sign", ["<<<<<<< ours", "||||||| base", ">>>>>>>"])
+def test_a_side_that_has_markers_of_its_own_is_a_persons(sign: str) -> None:
+    sides = marked("a\n", "b\n", "c\n", before=f"{sign}\n")
+    assert candidates_of(Texts(*sides[:3]), "a.txt", sides[3]) is None

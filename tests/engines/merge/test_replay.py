@@ -176,7 +176,7 @@ def test_an_insertion_that_is_part_of_the_other_one_is_there_once() -> None:
 )
 def test_two_functions_keep_the_blank_lines_between_them(path: str, ours: str, theirs: str) -> None:
     candidates = _candidates(path, "", ours, theirs)
-    assert [candidate.text for candidate in candidates[:2]] == [ours + theirs, theirs + ours]
+    assert [candidate.text for candidate in candidates[:2]] == [theirs + ours, ours + theirs]
 
 
 def test_the_brackets_of_templates_are_signs_of_their_own() -> None:
@@ -188,3 +188,32 @@ def test_a_name_that_is_imported_from_another_module_is_noted() -> None:
     base = "from a import f\nfrom b import g\n"
     first = _candidates("a.py", base, "from a import f\n", "from c import f\nfrom d import g\n")[0]
     assert first.features["near"] == "moved"
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "ours", "theirs", "asks"),
+    [
+        pytest.param("a.py", "f(a, b)\n", "f(a, b, c)\n", "f(a)\n", "order", id="places shift"),
+        pytest.param("a.py", "f(a)\n", "f(a, b)\n", "f(a, c)\n", "order", id="one place for two"),
+        pytest.param("a.py", "x = a + b\n", "x = a - b\n", "x = a + c\n", "one expression",
+                     id="two words of one expression"),
+        pytest.param("a.py", "f(a=1)\n", "f(a=1, b=2)\n", "f(a=1, c=3)\n", "", id="named"),
+        pytest.param("a.py", "__all__ = ['a']\n", "__all__ = ['a', 'c']\n",
+                     "__all__ = ['a', 'b']\n", "", id="names to export"),
+        pytest.param("a.cc", "", "return a;\n", "b();\n", "", id="before what leaves"),
+        pytest.param("a.cc", "", "b();\n", "return a;\n", "not reached", id="behind what leaves"),
+        pytest.param("a.py", "", "a(b)\n", "c(d)\n", "", id="two things"),
+        pytest.param("a.py", "", "a(b)\n", "c(b)\n", "effects", id="two things done to one"),
+        pytest.param("a.cc", "", "c = 1;\n", "d(c);\n", "uses", id="a name of the other side"),
+        pytest.param("a.cc", "", "#endif\n#if B\n", "b();\n", "order", id="another branch"),
+        pytest.param("a.cc", "", "case 1:\n  a();\n", "case 2:\n  b();\n", "not reached",
+                     id="falls through"),
+        pytest.param(".gitignore", "", "!/a/\n", "/b/\n", "order", id="an exception"),
+        pytest.param("a.sh", "", "a x\n", "b x\n", "order", id="commands"),
+        pytest.param("a.json", "[0, 9]\n", "[0, 1, 9]\n", "[0, 2, 9]\n", "order", id="JSON"),
+        pytest.param("a.yml", "", "a: 1\n", "b: 2\n", "", id="keys"),
+        pytest.param("r.txt", "", "a-b==1\n", "A_b>=2\n", "same key", id="one package"),
+    ],
+)  # fmt: skip
+def test_places_that_ask(path: str, base: str, ours: str, theirs: str, asks: str) -> None:
+    assert _candidates(path, base, ours, theirs)[0].asks == asks

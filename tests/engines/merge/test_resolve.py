@@ -18,7 +18,7 @@ NEVER = 1.01  # more than every candidate is right
 
 
 def test_what_is_not_sure_comes_with_what_it_could_become_the_likeliest_first() -> None:
-    found = resolve(Texts(BASE, OURS, THEIRS), "a.py", MARKED.encode(), NEVER, True)
+    found = resolve(Texts(BASE, OURS, THEIRS), "a.py", MARKED.encode(), NEVER)
     assert found is not None
     assert (found.text, found.reliability) == (None, ())
     (region,) = found.suggestions
@@ -41,7 +41,7 @@ def test_what_is_sure_says_how_often_such_a_merge_was_right() -> None:
 @pytest.mark.parametrize("least", [0.5, NEVER])
 def test_line_ends_are_kept(least: float) -> None:
     texts = Texts(*(text.replace("\n", "\r\n") for text in (BASE, OURS, THEIRS)))
-    found = resolve(texts, "a.py", MARKED.replace("\n", "\r\n").encode(), least, True)
+    found = resolve(texts, "a.py", MARKED.replace("\n", "\r\n").encode(), least)
     assert found is not None
     made = [found.text.encode()] if found.text else [one.text for one in found.suggestions[0]]
     assert made
@@ -52,11 +52,11 @@ def test_a_line_that_looks_like_a_marker_is_left_to_a_person() -> None:
     title = "Title!!\n=======\n"
     texts = Texts(f"{title}a\n", f"{title}b\n", f"{title}c\n")
     marked = f"<<<<<<< ours\n{title}b\n||||||| base\n{title}a\n=======\n{title}c\n>>>>>>> theirs\n"
-    assert resolve(texts, "a.rst", marked.encode(), 0.0, True) is None
+    assert resolve(texts, "a.rst", marked.encode(), 0.0) is None
 
 
-def test_what_the_rules_leave_is_taken_only_where_a_line_is_drawn_that_it_reaches() -> None:
+def test_what_the_rules_leave_is_taken_where_it_reaches_the_line() -> None:
     sides = ["sell(kind, price, 1)\n", "sell(-1, price, 1)\n", "sell(kind, price / size, 1)\n"]
     shown = "<<<<<<< ours\n{1}||||||| base\n{0}=======\n{2}>>>>>>> theirs\n".format(*sides)
-    asked = [resolve(Texts(*sides), "a.py", shown.encode(), least) for least in (None, NEVER, 0.8)]
-    assert [one and one.text for one in asked] == [None, None, "sell(-1, price / size, 1)\n"]
+    asked = [resolve(Texts(*sides), "a.py", shown.encode(), least) for least in (None, 0.8, NEVER)]
+    assert [one and one.text for one in asked] == [*["sell(-1, price / size, 1)\n"] * 2, None]

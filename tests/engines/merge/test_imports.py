@@ -1,0 +1,72 @@
+"""What is wrong with the imports of a candidate."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchmgr.engines.merge.imports import FileImports, imported
+from tests.tables import table
+
+
+@table(
+    "text, expected",
+    [
+        ("import a\nimport b.c, d as e\n", [("a", "a"), ("b.c", "b.c"), ("d", "e")]),
+        ("from . import a\nfrom ..b import (\n    c,  # why, indeed\n    d as e,\n)\n",
+         [(".", "a"), ("..b", "c"), ("..b", "e")]),
+        ("from a import b, \\\n    c\n", [("a", "b"), ("a", "c")]),
+        ("x = 'import'\nimportant = 1\n", []),
+    ],
+)  # fmt: skip
+def test_imports_are_read_with_what_they_bind(text: str, expected: list[tuple[str, str]]) -> None:
+    assert list(imported(text)) == expected
+
+
+@table(
+    "base, ours, theirs, candidate, fault",
+    [
+        pytest.param(
+            "", "from a import x\n", "from b import x\n", "from a import x\nfrom b import x\n",
+            "imported twice", id="one name from two modules",
+        ),
+        pytest.param(
+            "import x\n", "import x\nimport y\n", "import x\nimport z\n",
+            "import x\nimport y\nimport z\n", "", id="two imports",
+        ),
+        pytest.param(
+            "", "try:\n    import x\nexcept E:\n    from y import x\n", "import z\n",
+            "try:\n    import x\nexcept E:\n    from y import x\nimport z\n", "",
+            id="twice on a side",
+        ),
+        pytest.param(
+            "from .m import a\n", "from ..m import a\n", "from .m import a\nfrom .n import b\n",
+            "from ..m import a\nfrom .n import b\n", "moved", id="the file went into a folder",
+        ),
+        pytest.param(
+            "from p.a import w\n", "from q.p.a import w\n",
+            "from p.a import w\nfrom p.b import c\n",
+            "from q.p.a import w\nfrom p.b import c\n", "moved", id="the package is elsewhere",
+        ),
+        pytest.param(
+            "from .m import a\n", "from .n import a\n", "from .m import a\nfrom . import m\n",
+            "from .n import a\nfrom . import m\n", "moved", id="the module itself",
+        ),
+        pytest.param(
+            "from p.a import w\n", "from p.z import w\n", "from p.a import w\nfrom p.b import c\n",
+            "from p.z import w\nfrom p.b import c\n", "", id="the package is still there",
+        ),
+        pytest.param(
+            "import p\n", "\n", "import p\nimport p.b\n", "import p.b\n", "",
+            id="no longer imported is not moved",
+        ),
+    ],
+)  # fmt: skip
+def test_faulty_imports_are_told(
+    base: str, ours: str, theirs: str, candidate: str, fault: str
+) -> None:
+    assert FileImports(base, ours, theirs, "").fault(candidate) == fault
+
+
+def test_what_git_merged_outside_of_the_region_counts() -> None:
+    found = FileImports("", "from a import x\n", "from b import x\n", "from a import x\n")
+    assert found.fault("from b import x\n") == "imported twice"
