@@ -307,7 +307,8 @@ class Replay:
         if self.policy.join in ("ours", "theirs"):
             kept, dropped = (ours, rest) if self.policy.join == "ours" else (theirs, ours)
             gone = {p.said for p in dropped if p.kind == "import"} - {p.said for p in kept}
-            self.places.append(Place(kind, how, like, asks="loses" if gone else ""))
+            lost = _words_in(dropped) - _words_in(kept)
+            self.places.append(Place(kind, how, like, asks="loses" if gone or lost else ""))
             return kept
         own = [[p for p in run if p.key not in same] for run in runs]
         asks = self._asks(chunk, own[0], own[1])
@@ -446,6 +447,10 @@ def _share_names(one: Nodes, other: Nodes) -> bool:
 
 _DONE = frozenset({"statement", "assignment", "compound"})
 _KEYWORDS = frozenset((*keyword.kwlist, "self", "cls"))
+
+
+def _words_in(nodes: Nodes) -> set[str]:
+    return {word for node in nodes for word in words_of(node.said)}
 
 
 def _uses(one: Nodes, other: Nodes) -> bool:

@@ -217,3 +217,10 @@ def test_a_name_that_is_imported_from_another_module_is_noted() -> None:
 )  # fmt: skip
 def test_places_that_ask(path: str, base: str, ours: str, theirs: str, asks: str) -> None:
     assert _candidates(path, base, ours, theirs)[0].asks == asks
+
+
+def test_one_side_alone_never_stands_for_what_it_does_not_say() -> None:
+    texts = "a(x)\n", "a(x)\nt = b(x)\nt.clamp(0)\n", "t = c(x)\na(x)\nt = b(x)\nlarge = d(t)\n"
+    alone = [c for c in _candidates("a.py", *texts) if c.text in texts[1:]]
+    assert alone
+    assert all(c.asks for c in alone if "replay" in c.rule)
