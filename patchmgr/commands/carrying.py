@@ -124,7 +124,7 @@ class Wishes(Struct, frozen=True):
     `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out`
     tells, by series and then by patch, why a patch is skipped. `accepted` has by id the findings
     that a person accepted, each with the reason. `confidence` is the percentage of right results
-    that a merge by structure must have to be taken, None for any.
+    that a merge by structure must have to be taken, None for the usual line.
     """
 
     selected: frozenset[str] = frozenset()
