@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.model.patch import Patch
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.workbench import Workbench
 
 _RANGE = re.compile(r"(\w+)\.\.(\w+)(?:@(\w+))?")
@@ -117,18 +117,18 @@ def _applied(bench: Workbench, pick: str, tree: str) -> str:
     base = _commit(bench, before)
     sides = [_commit(bench, side, base) for side in (tree, after)]
     arguments = ["merge-tree", "--write-tree", "--no-messages", *sides]
-    return door.run(arguments, git_dir=bench.git_dir, good=(0, 1))[1].decode().split("\n")[0]
+    return git_process.run(arguments, git_dir=bench.git_dir, good=(0, 1))[1].decode().split("\n")[0]
 
 
 def _tree(bench: Workbench, commit: str) -> str:
     arguments = ["rev-parse", "--verify", f"{commit}^{{tree}}"]
-    return door.output(arguments, git_dir=bench.git_dir).decode().strip()
+    return git_process.output(arguments, git_dir=bench.git_dir).decode().strip()
 
 
 def _commit(bench: Workbench, tree: str, parent: str | None = None, like: str = "") -> str:
     author, message = f"author {_NOBODY}".encode(), b"side\n"
     if like:
-        found = door.output(["cat-file", "commit", like], git_dir=bench.git_dir)
+        found = git_process.output(["cat-file", "commit", like], git_dir=bench.git_dir)
         head, _, message = found.partition(b"\n\n")
         author = next(line for line in head.split(b"\n") if line.startswith(b"author "))
     parents = () if parent is None else (f"parent {parent}".encode(),)
@@ -140,6 +140,6 @@ def _patches(bench: Workbench, base: str, head: str) -> Iterator[Patch]:
     with tempfile.TemporaryDirectory(dir=bench.git_dir) as folder:
         options: Sequence[str] = ("--quiet", "--full-index", "--zero-commit", "--no-signature")
         arguments = ["format-patch", *options, "-o", folder, f"{base}..{head}"]
-        door.output(arguments, git_dir=bench.git_dir)
+        git_process.output(arguments, git_dir=bench.git_dir)
         for path in sorted(Path(folder).iterdir()):
             yield parse_patch(path.read_bytes(), name=path.name)

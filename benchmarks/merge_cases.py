@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.merge import MARKER_BASE, MARKER_OURS, MARKER_THEIRS
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.workbench import Workbench
 
 LANGUAGES = {
@@ -155,7 +155,7 @@ def merged_by_git(
     line = ["-c", "merge.renames=false", "merge-tree", "--write-tree", "--stdin", "-z"]
     asked = "".join(f"{one.ours} {one.theirs}\n" for one in merges).encode()
     try:
-        _, printed = door.run(
+        _, printed = git_process.run(
             [*line, "--no-messages", "--allow-unrelated-histories"],
             git_dir=bench.git_dir,
             data=asked,
@@ -283,5 +283,5 @@ class Corpus:
 
 
 def _text(arguments: Sequence[str], git_dir: Path) -> str:
-    _, printed = door.run(arguments, git_dir=git_dir)
+    _, printed = git_process.run(arguments, git_dir=git_dir)
     return printed.decode("utf-8", "replace")

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from patchmgr.engines.differences import matched_lines
+from patchmgr.engines.text.differences import matched_lines
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _TOKEN = re.compile(r"\w+|\S")

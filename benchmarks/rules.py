@@ -28,8 +28,6 @@ from msgspec import Struct, field
 from benchmarks.absorb_cases import CannotRebuild, KnownSeries, Target, read_cases, rebuild
 from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import Section, tell, write
-from patchmgr.commands.carrying import _readable
-from patchmgr.commands.series import new_paths, touched_paths
 from patchmgr.engines.absorption import effect, find, proof
 from patchmgr.engines.absorption.reliability import (
     FILE,
@@ -40,10 +38,10 @@ from patchmgr.engines.absorption.reliability import (
 )
 from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption
-from patchmgr.engines.fold import Overlay, step_patch
-from patchmgr.engines.rebase import Item, Tools, rebase_series
-from patchmgr.engines.relocation_files import ChangedFiles, is_of
-from patchmgr.engines.sightings import explain, explained_paths
+from patchmgr.engines.cause.commits import explain, explained_paths
+from patchmgr.engines.moved.files import ChangedFiles, is_of
+from patchmgr.engines.rebase.rebase import Item, Tools, rebase_series
+from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
@@ -54,6 +52,8 @@ from patchmgr.plumbing.renames import find_renames, moved_folders
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.render.clean import counted, share
+from patchmgr.services.carrying import _readable
+from patchmgr.services.series import new_paths, touched_paths
 
 SECTION = Section(
     __doc__ or "", "", "<!-- begin: python -m benchmarks.rules -->", "<!-- end: rules -->", 1

@@ -15,16 +15,16 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from patchmgr.commands.carrying import Carried, items_of
-from patchmgr.commands.prepared import Writing, prepare
-from patchmgr.commands.series import needed_blobs, touched_paths
-from patchmgr.commands.session import Session
-from patchmgr.engines.rebase import Judged, Tools, rebase_series
+from patchmgr.engines.rebase.rebase import Judged, Tools, rebase_series
 from patchmgr.model.progress import Quiet
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.renames import find_renames
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carrying import Carried, items_of
+from patchmgr.services.prepared import Writing, prepare
+from patchmgr.services.series import needed_blobs, touched_paths
+from patchmgr.services.session import Session
 from patchmgr.store import find_workspace
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 
 from patchmgr.cli import main
-from patchmgr.commands.auditing import Auditor
 from patchmgr.model.audit import Ledger, Sums
+from patchmgr.services.auditing import Auditor
 
 
 def run() -> None:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from patchmgr import commands
+from patchmgr import services
 
 if TYPE_CHECKING:
-    from patchmgr.commands.candidates import Candidates
+    from patchmgr.services.completions import Candidates
 
 VARIABLE = "_PATCHMGR_COMPLETE"
 
@@ -114,13 +114,13 @@ def _matching(context: Any, parameter: Any, start: str, names: Names) -> Iterato
 
 def _known(context: Any, names: Names) -> list[str]:
     given = context.find_root().params.get("folder") or os.environ.get("PATCHMGR_WORKSPACE")
-    root = commands.candidates.workspace_around(Path(given or ".").expanduser())
+    root = services.completions.workspace_around(Path(given or ".").expanduser())
     if root is None:
         return []
     # Where an option waits for its value, click has not yet sorted the words before it.
     about = [n for key in _NAMED_SERIES for n in _listed(context.params.get(key))]
     about += context.args
-    return list(names(commands.candidates.Candidates(root, about)))
+    return list(names(services.completions.Candidates(root, about)))
 
 
 def _listed(value: object) -> list[str]:

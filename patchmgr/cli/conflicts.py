@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr import commands, render
+from patchmgr import commands, render, services
 from patchmgr.cli.root import (
     DryRun,
     Json,
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from patchmgr.commands.conflicts import Listed
-    from patchmgr.commands.findings import ListedFinding
-    from patchmgr.commands.session import Session
     from patchmgr.model.recorded import Recorded
+    from patchmgr.services.findings import ListedFinding
+    from patchmgr.services.session import Session
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id, or its beginning.")]
 
@@ -38,7 +38,7 @@ def list_(json: Json = False) -> None:
     """
     session = open_session()
     listed = commands.conflicts.list_conflicts(session)
-    _show_listed(listed, commands.findings.list_findings(session.workspace))
+    _show_listed(listed, services.findings.list_findings(session.workspace))
 
 
 def _show_listed(listed: Sequence[Listed], findings: Sequence[ListedFinding]) -> None:
@@ -55,8 +55,8 @@ def show_(name: Id, json: Json = False) -> None:
     Example: patchmgr conflicts show 4f08e2008bf8
     """
     session = open_session()
-    if commands.findings.is_finding(session.workspace, name):
-        _show_listed((), commands.findings.list_findings(session.workspace, name))
+    if services.findings.is_finding(session.workspace, name):
+        _show_listed((), services.findings.list_findings(session.workspace, name))
         return
     found = commands.conflicts.show_conflict(session, name)
     patches = commands.conflicts.patches_waiting(session, found[0])
@@ -115,10 +115,10 @@ def accept(
     Example: patchmgr conflicts accept 91c0d2aa37e5 --because "the name is set by exec"
     """
     session = open_session()
-    if commands.findings.is_finding(session.workspace, name) or because:
+    if services.findings.is_finding(session.workspace, name) or because:
         if side is not None:
             raise PatchmgrError("usage", "a conflict without a text has no sides")
-        accepted = commands.findings.accept_finding(
+        accepted = services.findings.accept_finding(
             session, name, because=because, is_dry_run=dry_run
         )
         text = render.recorded.accepted_text(accepted, is_dry_run=dry_run)
@@ -139,10 +139,10 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
     Example: patchmgr conflicts forget 4f08e2008bf8
     """
     session = open_session()
-    is_finding = commands.findings.is_finding(session.workspace, name)
+    is_finding = services.findings.is_finding(session.workspace, name)
     run = commands.conflicts.forget_conflict
     if is_finding:
-        run = commands.findings.forget_finding
+        run = services.findings.forget_finding
     names = run(session, name, is_dry_run=dry_run)
     text = render.recorded.forgotten_text(names, is_dry_run=dry_run)
     answer("conflicts forget", None, text, dry_run=dry_run, forgotten=names)
@@ -166,7 +166,9 @@ def learn(
     Example: patchmgr conflicts learn --git ~/src/vllm main..fork --was fork@{1}
     """
     session = open_session()
-    learned = commands.learn.learn_from(session, git.absolute(), merge, was=was, is_dry_run=dry_run)
+    learned = services.learning.learn_from(
+        session, git.absolute(), merge, was=was, is_dry_run=dry_run
+    )
     text = render.recorded.learned_text(learned, is_dry_run=dry_run)
     files = render.recorded.learned_value(learned)
     answer("conflicts learn", None, text, dry_run=dry_run, merges=learned.merges, files=files)

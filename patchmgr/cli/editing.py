@@ -288,11 +288,13 @@ def guard(
     """
     session, name = open_series(series)
     if patch is None:
-        found = commands.guarding.list_guards(session, name)
+        found = commands.series_guard.list_guards(session, name)
     elif bool(guards) == none:
         raise PatchmgrError("usage", "name guards as +sym or -sym, or say --none")
     else:
-        found = commands.guarding.set_guards(session, name, patch, guards or (), is_dry_run=dry_run)
+        found = commands.series_guard.set_guards(
+            session, name, patch, guards or (), is_dry_run=dry_run
+        )
     values = render.authoring.guards_value(found)
     text = render.authoring.guards_text(found)
     answer("series guard", None, text, dry_run=dry_run, series=found.series, patches=values)

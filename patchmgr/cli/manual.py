@@ -41,12 +41,12 @@ def help_(
         _write_manual(_root(), man)
         return
     if not topic:
-        every = commands.manual.topics()
+        every = commands.help.topics()
         values = [{"name": one.name, "about": one.about} for one in every]
         answer("help", None, render.manual.topics_text(every), topics=values)
         return
     known = {" ".join(words[1:]): (command, words) for command, words in _walk(_root())}
-    found = commands.manual.find_topic(" ".join(topic), sorted(known))
+    found = commands.help.find_topic(" ".join(topic), sorted(known))
     if found is not None:
         value = {"name": found.name, "about": found.about, "text": found.text}
         answer("help", None, render.manual.topic_text(found), topic=value)
@@ -67,16 +67,16 @@ def _root() -> Any:
 
 def _write_manual(root: Any, folder: Path) -> None:
     manual = render.manual.Manual(
-        __version__, commands.manual.page_date(), first_line=commands.manual.OURS.decode()
+        __version__, commands.help.page_date(), first_line=commands.help.OURS.decode()
     )
     pages = {
-        f"patchmgr-{topic.name}.7": manual.topic_page(topic) for topic in commands.manual.topics()
+        f"patchmgr-{topic.name}.7": manual.topic_page(topic) for topic in commands.help.topics()
     }
-    pages["patchmgr.1"] = manual.main_page(page_of(root, ("patchmgr",)), commands.manual.topics())
+    pages["patchmgr.1"] = manual.main_page(page_of(root, ("patchmgr",)), commands.help.topics())
     for command, words in _walk(root):
         page = page_of(command, words)
         pages[f"{page.name}.1"] = manual.command_page(page)
-    commands.manual.write_pages(folder, pages)
+    commands.help.write_pages(folder, pages)
     say(f"Wrote {len(pages)} pages into {folder}")
 
 

@@ -62,7 +62,7 @@ def import_(
     """
     session, named = open_series(series)
     given = sources or []
-    wanted = commands.imports.Sources(
+    wanted = commands.import_patches.Sources(
         [Path(source) for source in given], strip=strip, is_reversed=reverse
     )
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
@@ -72,8 +72,12 @@ def import_(
         if strip is not None:
             raise PatchmgrError("usage", "-p is for files and folders")
         range_, stack = _range(git, stgit, given), _stack(stgit, given)
-        wanted = commands.imports.Sources(git=range_, stack=stack, is_reversed=reverse, merges=form)
-    imported = commands.imports.import_patches(session, wanted, series=named, is_dry_run=dry_run)
+        wanted = commands.import_patches.Sources(
+            git=range_, stack=stack, is_reversed=reverse, merges=form
+        )
+    imported = commands.import_patches.import_patches(
+        session, wanted, series=named, is_dry_run=dry_run
+    )
     if json:
         show(render.listings.imported_document(imported, named, dry_run))
     else:
@@ -144,8 +148,8 @@ def export_(
         raise PatchmgrError("usage", "say where to with --out PATH")
     if npm is not None and form != "patch-package":
         raise PatchmgrError("usage", "--npm goes with --as patch-package")
-    asked = commands.exports.Asked(form, _place(out), frozenset(select), npm, force, dry_run)
-    done = commands.exports.export(session, named, asked)
+    asked = commands.export.Asked(form, _place(out), frozenset(select), npm, force, dry_run)
+    done = commands.export.export(session, named, asked)
     show(render.listings.exported_document(done) if json else render.listings.exported_text(done))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr import commands, render
+from patchmgr import commands, render, services
 from patchmgr.cli.root import (
     DryRun,
     Json,
@@ -73,7 +73,7 @@ def check(
     """
     view = view_of(verbose=verbose, quiet=quiet)
     session, chosen = open_all_series(names)
-    wishes = commands.carrying.Wishes(frozenset(select))
+    wishes = services.carrying.Wishes(frozenset(select))
     results: Sequence[Checked]
     if workspace:
         if names or run or command or ledger:
@@ -143,7 +143,7 @@ def audit(
         results = [commands.audit.audit_trees(repo.absolute(), *trees)]
     else:
         session, chosen = open_all_series(names)
-        wishes = commands.carrying.Wishes(frozenset(select))
+        wishes = services.carrying.Wishes(frozenset(select))
         results = [commands.audit.audit_series(session, name, wishes=wishes) for name in chosen]
     text = render.checks.audited_text(results, view_of(quiet=quiet))
     answer("audit", None, text, audits=[*map(render.checks.audited_value, results)])
@@ -207,7 +207,7 @@ def diff(
     session = open_session()
     if not from_:
         raise PatchmgrError("usage", "name the earlier state with --from TAG")
-    named = commands.targets.only_series(session, name)
+    named = services.targets.only_series(session, name)
     ends = commands.diff.Ends(from_, to, repo)
     found = commands.diff.diff(session, named, ends, holds=hold, is_dry_run=dry_run)
     if json:
@@ -230,8 +230,8 @@ def why(
     path, _, number = place.rpartition(":")
     if not path or not number.isdecimal() or len(number) > 9:
         raise PatchmgrError("usage", f"{place} is not FILE:LINE")
-    named = commands.targets.only_series(session, series)
-    wishes = commands.carrying.Wishes(frozenset(select))
+    named = services.targets.only_series(session, series)
+    wishes = services.carrying.Wishes(frozenset(select))
     origin = commands.why.why(session, named, path, int(number), wishes=wishes)
     answer("why", origin, render.publishing.origin_text(origin))
 

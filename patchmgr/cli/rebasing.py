@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr import commands, render
+from patchmgr import commands, render, services
 from patchmgr.cli.root import (
     Confidence,
     DryRun,
@@ -88,7 +88,7 @@ def rebase(
         commands.rebase.abort_rebase(session, is_dry_run=dry_run)
         say("Forgot the rebase.")
         return
-    wishes = commands.carrying.Wishes(
+    wishes = services.carrying.Wishes(
         frozenset(select), stop_at_conflict, wants_detail=detail, confidence=confidence
     )
     has_table_options = every is not None or format_ != "terminal"
@@ -181,7 +181,7 @@ def decide(
     if list_:
         if patch is not None or verdict is not None or forget:
             raise PatchmgrError("usage", "--list stands alone")
-        known = commands.decide.read_decisions(session.workspace)
+        known = services.decisions.read_decisions(session.workspace)
         value = render.recorded.decided_value(known, ())
         answer("decide", None, render.recorded.decisions_text(known), dry_run=False, **value)
         return

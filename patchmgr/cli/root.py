@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from patchmgr import __version__, commands, render
+from patchmgr import __version__, render, services
 from patchmgr.errors import PatchmgrError
 
 if TYPE_CHECKING:
     from msgspec import Struct
 
-    from patchmgr.commands.desk import Asked
-    from patchmgr.commands.session import Session
+    from patchmgr.services.authoring import Asked
+    from patchmgr.services.session import Session
     from patchmgr.store import Workspace
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do all but the writing.")]
@@ -84,7 +84,7 @@ def open_session(*, settles: bool = True) -> Session:
     In a checkout where patches are pushed, its own record names the workspace.
     """
     cwd = Path.cwd()
-    return _open(_named() or commands.candidates.workspace_around(cwd) or cwd, settles=settles)
+    return _open(_named() or services.completions.workspace_around(cwd) or cwd, settles=settles)
 
 
 def look_for_session() -> Session | None:
@@ -100,7 +100,7 @@ def look_for_session() -> Session | None:
 def open_series(name: str | None) -> tuple[Session, str]:
     """Open the workspace, and say which series is meant: the named one, or the only one."""
     session = open_session()
-    return session, commands.targets.only_series(session, name)
+    return session, services.targets.only_series(session, name)
 
 
 def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
@@ -118,8 +118,8 @@ def open_desk(
     """
     target = None if to is None else Path(os.path.abspath(to))
     named, cwd = _named(), Path.cwd()
-    place = commands.places.find_place(cwd=cwd, named=named, to=target, begins=begins)
-    return _open(place.start), commands.desk.Asked(place.checkout, series, **how)
+    place = services.places.find_place(cwd=cwd, named=named, to=target, begins=begins)
+    return _open(place.start), services.authoring.Asked(place.checkout, series, **how)
 
 
 def _named() -> Path | None:
@@ -143,11 +143,11 @@ def open_root(root: Path) -> Session:
     return _session(Workspace(root, command=_command()))
 
 
-def _session(workspace: Workspace) -> commands.session.Session:
+def _session(workspace: Workspace) -> services.session.Session:
     from patchmgr.terminal import say as tell
     from patchmgr.terminal import stderr_progress
 
-    Given.session = session = commands.session.Session(workspace, stderr_progress(), tell)
+    Given.session = session = services.session.Session(workspace, stderr_progress(), tell)
     return session
 
 
@@ -221,7 +221,7 @@ def show_diff(header: bytes, diff: bytes) -> None:
 
 def say_next(session: Session) -> None:
     """Say to a person how a rebase that waits goes on, after one of its conflicts."""
-    if not Given.wants_json and commands.work_area.read_unfinished(session.workspace):
+    if not Given.wants_json and services.work_area.read_unfinished(session.workspace):
         say("A rebase is in progress; go on with: patchmgr rebase --continue")
 
 

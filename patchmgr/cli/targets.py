@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from patchmgr import commands, render
+from patchmgr import commands, render, services
 from patchmgr.cli.root import (
     DryRun,
     Given,
@@ -93,7 +93,7 @@ def overlay(
     view = view_of(verbose=verbose, quiet=quiet)
     where = the_place(python, site, package)
     session, named = open_series(name)
-    wishes = commands.carrying.Wishes(frozenset(select), wants_detail=json)
+    wishes = services.carrying.Wishes(frozenset(select), wants_detail=json)
     made = commands.overlay.make_overlay(
         session, named, where, out.absolute(), wishes=wishes, is_dry_run=dry_run
     )
@@ -125,8 +125,8 @@ def wheel(
         raise PatchmgrError("usage", "name the wheel to patch with --from WHEEL")
     view = view_of(verbose=verbose, quiet=quiet)
     session, named = open_series(name)
-    wishes = commands.carrying.Wishes(frozenset(select), wants_detail=json)
-    made = commands.patched_wheel.make_wheel(
+    wishes = services.carrying.Wishes(frozenset(select), wants_detail=json)
+    made = commands.wheel.make_wheel(
         session, named, source.absolute(), out.absolute(), wishes=wishes, is_dry_run=dry_run
     )
     text = render.applied.wheel_text(made, is_dry_run=dry_run, view=view)
@@ -164,7 +164,7 @@ def apply(
             raise PatchmgrError("usage", "--to and --commit are for a checkout")
         where = the_place(python, site, package, breaks_system=break_system_packages)
         session, named = open_series(name)
-        wishes = commands.carrying.Wishes(frozenset(select), wants_detail=json)
+        wishes = services.carrying.Wishes(frozenset(select), wants_detail=json)
         into = commands.installs.apply_to_package(
             session, named, where,
             wishes=wishes, warns_at_start=warn_at_start, is_dry_run=dry_run,
@@ -176,7 +176,7 @@ def apply(
         end_if(into.has_conflicts, EXIT_CONFLICTS)
         return
     session, named = open_series(name)
-    wishes = commands.carrying.Wishes(frozenset(select))
+    wishes = services.carrying.Wishes(frozenset(select))
     done = commands.apply.apply_to_checkout(
         session, named, _target(to), commits=commit, wishes=wishes, is_dry_run=dry_run
     )
@@ -253,7 +253,7 @@ def verify(
         answer("verify", None, render.applied.state_text(state, view), **value)
         end_if(not state.is_sound, EXIT_FINDINGS)
         return
-    found = commands.targets.verify_checkout(session, named, _target(to), selected=select)
+    found = services.targets.verify_checkout(session, named, _target(to), selected=select)
     text = render.applied.verification_text(found, view)
     answer(
         "verify",
@@ -309,10 +309,10 @@ def branch(
     if committer not in (None, "me"):
         raise PatchmgrError("usage", f"--committer is me, not {committer}")
     session, named = open_series(name)
-    reasons = commands.settings.left_out(session.workspace, named, without=without, only=only)
+    reasons = services.settings.left_out(session.workspace, named, without=without, only=only)
     place, mine = None if repo is None else repo.absolute(), Mine(committer == "me", signoff, sign)
     wanted = commands.branch.Publication(place, branch_name, tag, mine, push, force)
-    wishes = commands.carrying.Wishes(frozenset(select), left_out={named: reasons})
+    wishes = services.carrying.Wishes(frozenset(select), left_out={named: reasons})
     built = commands.branch.branch(session, named, wanted, wishes=wishes, is_dry_run=dry_run)
     answer("branch", built, render.applied.built_text(built))
 
@@ -339,6 +339,6 @@ def report(
         raise PatchmgrError("usage", f"--format is terminal, markdown, json or html, not {form}")
     Given.wants_json = form == "json"
     session, chosen = open_all_series(names)
-    wishes = commands.carrying.Wishes(frozenset(select))
+    wishes = services.carrying.Wishes(frozenset(select))
     footprints = [commands.report.report(session, name, wishes=wishes) for name in chosen]
     show(render.reports.reports_text(footprints, form, view_of(quiet=quiet)))

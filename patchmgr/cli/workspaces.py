@@ -59,8 +59,8 @@ def init(
             message = "say what is upstream's in the repository with --upstream REF"
             raise PatchmgrError("usage", message, ("as: --upstream upstream/main",))
         source = Path(os.path.abspath(from_branch[0]))
-        branch = commands.from_branch.Branch(source, from_branch[1], upstream, form)
-        done = commands.from_branch.init_from_branch(
+        branch = commands.init_from_branch.Branch(source, from_branch[1], upstream, form)
+        done = commands.init_from_branch.init_from_branch(
             folder.absolute(), branch, open_root, is_dry_run=dry_run
         )
         if json:
@@ -197,7 +197,7 @@ def status(
     if of is not None:
         if verbose or quiet:
             raise PatchmgrError("usage", "--of goes without --verbose and --quiet")
-        known = commands.recognise.recognise(session, of, repository=repo)
+        known = commands.status_of.recognise(session, of, repository=repo)
         value = render.publishing.recognised_value(known)
         answer("status", None, render.publishing.recognised_text(known), of=value)
         return

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from patchmgr.commands import (  # noqa: F401, I001
-        apply, arranging, audit, branch, candidates, carrying, check, conflicts, decide, desk, diff,
-        doctor, exports, findings, from_branch, guarding, heading, history, imports, installed,
-        installs, learn, listing, manual, merge_driver, merge_file, mergetool, notes, overlay,
-        patched_wheel, places, pushing, rebase, rebase_table, recognise, refreshing, report,
-        session, settings, status, targets, why, work_area, workspaces,
+        apply, arranging, audit, branch, check, conflicts, decide, diff, doctor,
+        export, heading, help, history, import_patches, init_from_branch, installed, installs,
+        listing, merge_driver, merge_file, mergetool, notes, overlay, pushing, rebase,
+        rebase_table, refreshing, report, series_guard, status, status_of, wheel, why, workspaces,
     )  # fmt: skip
 else:
 

@@ -7,19 +7,6 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.carrying import Carried, Course, Wishes, carry, items_of
-from patchmgr.commands.memory import Memory
-from patchmgr.commands.outlook import End, Outlook
-from patchmgr.commands.series import needed_blobs, touched_paths, whole_series
-from patchmgr.commands.session import Session, nobody, require_pin
-from patchmgr.commands.settings import with_confidence
-from patchmgr.commands.targets import only_series as only_series
-from patchmgr.commands.targets import (
-    opened,
-    record_in_force,
-    remember_target,
-    series_digest,
-)
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.recorded import Recalled
@@ -27,12 +14,25 @@ from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content, Record
 from patchmgr.plumbing.checkout import Checkout, Exchange, Standing
-from patchmgr.plumbing.exchanges import Goal, plan_exchange
+from patchmgr.plumbing.checkout_changes import Goal, plan_exchange
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carrying import Carried, Course, Wishes, carry, items_of
+from patchmgr.services.memory import Memory
+from patchmgr.services.series import needed_blobs, touched_paths, whole_series
+from patchmgr.services.session import Session, nobody, require_pin
+from patchmgr.services.settings import with_confidence
+from patchmgr.services.targets import only_series as only_series
+from patchmgr.services.targets import (
+    opened,
+    record_in_force,
+    remember_target,
+    series_digest,
+)
+from patchmgr.services.upstream_states import End, Outlook
 
 
 class Application(Struct, frozen=True):

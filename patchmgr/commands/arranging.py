@@ -10,24 +10,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.desk import Asked, Desk, desk_of
-from patchmgr.commands.edits import is_in
 from patchmgr.commands.rebase import rebase
-from patchmgr.commands.revising import (
-    Chain,
-    Revision,
-    chain_of,
-    make,
-    pushed_chain,
-    restacked,
-    revision_of,
-)
-from patchmgr.commands.session import Session, nobody
-from patchmgr.engines.fold import FileStep, step_patch
-from patchmgr.engines.layers import Layer, State
-from patchmgr.engines.picking import beside, file_name, pick, together
-from patchmgr.engines.placement import take_in
+from patchmgr.engines.series.fold import FileStep, step_patch
+from patchmgr.engines.series.layers import Layer, State
+from patchmgr.engines.series.picking import beside, file_name, pick, together
+from patchmgr.engines.series.placement import take_in
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import new_header, with_text
 from patchmgr.formats.patch_files import parse_listed, parse_patch
@@ -45,6 +32,19 @@ from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.outputs import read_named
+from patchmgr.services.authoring import Asked, Desk, desk_of
+from patchmgr.services.carrying import Wishes
+from patchmgr.services.edits import is_in
+from patchmgr.services.revising import (
+    Chain,
+    Revision,
+    chain_of,
+    make,
+    pushed_chain,
+    restacked,
+    revision_of,
+)
+from patchmgr.services.session import Session, nobody
 from patchmgr.store import Change
 
 _KEYS = {"order": "patches", "gone": "dropped", "is_dry_run": "dry_run"}

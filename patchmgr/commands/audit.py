@@ -9,19 +9,19 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.findings import reasons_to_accept
-from patchmgr.commands.prepared import InPlace, in_place, prepare, refuse_broken
-from patchmgr.commands.session import Session
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.rebased import identified, states_of
 from patchmgr.engines.audit.states import Files, States, Told, run_checks
-from patchmgr.engines.fold import Overlay
+from patchmgr.engines.series.fold import Overlay
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import changed_paths
 from patchmgr.plumbing.forks import tree_named
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.services.carrying import Wishes
+from patchmgr.services.findings import reasons_to_accept
+from patchmgr.services.prepared import InPlace, in_place, prepare, refuse_broken
+from patchmgr.services.session import Session
 
 
 class Audited(Struct, frozen=True):

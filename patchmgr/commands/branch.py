@@ -8,12 +8,6 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.prepared import in_place, prepare, refuse_broken
-from patchmgr.commands.session import Session
-from patchmgr.commands.states import Published, read_published, remember_published, tag_message
-from patchmgr.commands.syncs import read_syncs
-from patchmgr.commands.targets import series_digest
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import ZERO_ID
@@ -32,6 +26,12 @@ from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.namespaces import claim
 from patchmgr.plumbing.objects import ObjectReader, object_named
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs
+from patchmgr.services.carrying import Wishes
+from patchmgr.services.prepared import in_place, prepare, refuse_broken
+from patchmgr.services.session import Session
+from patchmgr.services.states import Published, read_published, remember_published, tag_message
+from patchmgr.services.syncs import read_syncs
+from patchmgr.services.targets import series_digest
 from patchmgr.store import Workspace
 
 

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from msgspec import Struct
 
 from patchmgr.commands.audit import audit_in_place
-from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.prepared import InPlace, in_place, prepare
-from patchmgr.commands.series import touched_paths
-from patchmgr.commands.session import Fetching, Session
-from patchmgr.commands.settings import read_settings
-from patchmgr.commands.targets import series_digest
 from patchmgr.engines.audit.states import Files
-from patchmgr.engines.claims import broken_claims
-from patchmgr.engines.fold import Overlay
-from patchmgr.engines.gates_python import PythonGates, stated_versions
-from patchmgr.engines.gates_text import (
+from patchmgr.engines.gates.python import PythonGates, stated_versions
+from patchmgr.engines.gates.text import (
     cited_commits,
     header_problems,
     link_problems,
@@ -27,8 +19,10 @@ from patchmgr.engines.gates_text import (
     sign_off_problems,
     whitespace_problems,
 )
+from patchmgr.engines.languages.python_modules import Modules, judged_versions
 from patchmgr.engines.ledger import Claimed, State, balance
-from patchmgr.engines.modules import Modules, judged_versions
+from patchmgr.engines.series.claims import broken_claims
+from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.predicates import read_conditions
@@ -37,7 +31,6 @@ from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.settings import CheckCommand, SeriesSettings
 from patchmgr.model.snapshot import FILE_MODES
-from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.diffs import importing_files
@@ -45,71 +38,12 @@ from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.throwaway import TIMED_OUT, ThrowAway, is_program, whole_tree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
-from patchmgr.store import PRIVATE, Workspace
-
-FOLDER = f"{PRIVATE}/checks"
-
-
-class KeptGate(Struct, frozen=True):
-    """What is kept of a gate."""
-
-    name: str
-    standing: str
-    looked_at: int
-    problems: int
-    note: str
-
-
-class Kept(Struct, frozen=True):
-    """What is kept of a check; it is about the series of that digest."""
-
-    digest: str
-    head: str | None
-    gates: tuple[KeptGate, ...]
-
-
-def check_folder(workspace: Workspace) -> Path:
-    """Return the folder of results and logs, made if need be."""
-    folder = workspace.root / FOLDER
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise unwritable(FOLDER, fault) from fault
-    return folder
-
-
-def keep_checked(
-    session: Session, record: SeriesRecord, checked: Checked, *, selected: Collection[str]
-) -> None:
-    """Remember what a check found; commands that did not run keep their last result."""
-    digest = series_digest(session, record, selected)
-    before = last_checked(session.workspace, record.name)
-    rows = {
-        gate.name: KeptGate(
-            gate.name, gate.standing.value, gate.looked_at, len(gate.problems), gate.note
-        )
-        for gate in checked.gates
-    }
-    if before is not None and before.digest == digest:
-        for row in before.gates:
-            if row.name in rows and rows[row.name].standing == "skipped":
-                rows[row.name] = row
-    kept = Kept(digest, checked.head, tuple(rows.values()))
-    with suppress(OSError):
-        session.workspace.keep(f"{FOLDER}/{record.name}.json", kept)
-
-
-def last_checked(workspace: Workspace, series: str) -> Kept | None:
-    """Return what is kept of a series; what cannot be read is as good as nothing."""
-    return workspace.kept(f"{FOLDER}/{series}.json", Kept)
-
-
-def current_gates(session: Session, record: SeriesRecord) -> tuple[KeptGate, ...]:
-    """Return the gates of the last check if it was of the series as it is now, else none."""
-    kept = last_checked(session.workspace, record.name)
-    if kept is None or kept.digest != series_digest(session, record, ()):
-        return ()
-    return kept.gates
+from patchmgr.services.carrying import Wishes
+from patchmgr.services.checked import FOLDER, check_folder, keep_checked
+from patchmgr.services.prepared import InPlace, in_place, prepare
+from patchmgr.services.series import touched_paths
+from patchmgr.services.session import Fetching, Session
+from patchmgr.services.settings import read_settings
 
 
 class How(Struct, frozen=True):

@@ -8,19 +8,19 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.findings import several_ids
-from patchmgr.commands.lessons import folder_files
-from patchmgr.commands.memory import Additions, Memory
-from patchmgr.commands.session import Session
-from patchmgr.commands.work_area import Unfinished, Waiting, original, read_unfinished, work_file
-from patchmgr.engines.memory import Lesson, Missed, compare, fits_region
-from patchmgr.engines.picking import matching_ids
+from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, fits_region
+from patchmgr.engines.series.picking import matching_ids
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.recorded import MAX_SIDE
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
 from patchmgr.plumbing.outputs import read_named
+from patchmgr.services.findings import several_ids
+from patchmgr.services.memory import Additions, Memory
+from patchmgr.services.recording import folder_files
+from patchmgr.services.session import Session
+from patchmgr.services.work_area import Unfinished, Waiting, original, read_unfinished, work_file
 from patchmgr.store import Change, Workspace
 
 SIDES = ("ours", "theirs")

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.findings import Found, read_findings
-from patchmgr.commands.session import Session
-from patchmgr.engines.picking import SUFFIX, matching, pick, unknown_patch
-from patchmgr.engines.sightings import pull_number
+from patchmgr.engines.cause.commits import pull_number
+from patchmgr.engines.series.picking import SUFFIX, matching, pick, unknown_patch
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.decisions import DECISIONS, parse_decisions, write_decisions
+from patchmgr.formats.decisions import DECISIONS, write_decisions
 from patchmgr.formats.shown import shown
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.plumbing.history import commit_of_pull
+from patchmgr.services.decisions import read_decisions
+from patchmgr.services.findings import Found, read_findings
+from patchmgr.services.session import Session
 from patchmgr.store import Change, Workspace
 
 _PULL = re.compile(r"#?([0-9]{1,9})|.*/pull/([0-9]{1,9})(?:[/?#].*)?")
@@ -28,18 +29,6 @@ class Decided(Struct, frozen=True):
 
     added: tuple[Decision, ...]
     removed: tuple[Decision, ...] = ()
-
-
-def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
-    """Return all decisions of a workspace; none where the file is missing."""
-    if not (workspace.root / DECISIONS).exists():
-        return ()
-    return parse_decisions(workspace.read(DECISIONS))
-
-
-def decisions_on(workspace: Workspace, series: str) -> tuple[Decision, ...]:
-    """Return what is decided about the patches of a series."""
-    return tuple(d for d in read_decisions(workspace) if d.series == series)
 
 
 def decide(

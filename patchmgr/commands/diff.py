@@ -8,12 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.prepared import InPlace, in_place, prepare
-from patchmgr.commands.session import Session
-from patchmgr.commands.settings import read_settings, settings_path
-from patchmgr.commands.states import NOW, State, find_state, read_commits
-from patchmgr.engines.claims import claimed_bytes, digest_of
-from patchmgr.engines.self_comparison import compare_states
+from patchmgr.engines.series.claims import claimed_bytes, digest_of
+from patchmgr.engines.series.comparison import compare_states
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.series_settings import parse_settings
@@ -21,6 +17,10 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.comparison import ComparedSeries
 from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.services.prepared import InPlace, in_place, prepare
+from patchmgr.services.session import Session
+from patchmgr.services.settings import read_settings, settings_path
+from patchmgr.services.states import NOW, State, find_state, read_commits
 from patchmgr.store import Change
 
 

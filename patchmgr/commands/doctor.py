@@ -15,9 +15,6 @@ from packaging.requirements import Requirement
 
 from patchmgr import __version__
 from patchmgr.commands.conflicts import list_conflicts
-from patchmgr.commands.session import Session
-from patchmgr.commands.targets import known_targets
-from patchmgr.commands.work_area import read_unfinished
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.clones import open_clone
@@ -31,6 +28,9 @@ from patchmgr.plumbing.store_problems import (
     store_problems,
 )
 from patchmgr.plumbing.stores import cache_folder
+from patchmgr.services.session import Session
+from patchmgr.services.targets import known_targets
+from patchmgr.services.work_area import read_unfinished
 from patchmgr.store import LOCK, PRIVATE
 
 MINIMUM_PYTHON = (3, 10)

@@ -5,12 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.decide import read_decisions
-from patchmgr.commands.desk import Asked, Desk, desk_of
-from patchmgr.commands.revising import Revision, make
-from patchmgr.commands.session import Session, nobody
-from patchmgr.commands.settings import read_settings, settings_path
-from patchmgr.engines.picking import file_name
+from patchmgr.engines.series.picking import file_name
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.decisions import DECISIONS, write_decisions
 from patchmgr.formats.header_edits import HeaderEdit, check_fields, edited_header
@@ -20,6 +15,11 @@ from patchmgr.formats.series_settings import with_renamed
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.plumbing.mergetools import edited_text
+from patchmgr.services.authoring import Asked, Desk, desk_of
+from patchmgr.services.decisions import read_decisions
+from patchmgr.services.revising import Revision, make
+from patchmgr.services.session import Session, nobody
+from patchmgr.services.settings import read_settings, settings_path
 from patchmgr.store import PRIVATE
 
 _KEYS = {"name": "patch", "is_changed": "changed", "is_dry_run": "dry_run"}

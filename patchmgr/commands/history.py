@@ -9,18 +9,18 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.session import Session
-from patchmgr.commands.targets import settled
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.shown import shown
 from patchmgr.model.operation import KeptFile, Operation, OperationKind, TurnedTarget
 from patchmgr.plumbing.applied import FileState, Record, content_of, read_record, state_of
 from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Exchange, Replacement, serves
+from patchmgr.plumbing.checkout_changes import found_file
 from patchmgr.plumbing.clones import open_clone
-from patchmgr.plumbing.exchanges import found_file
 from patchmgr.plumbing.objects import object_named
 from patchmgr.plumbing.operations import record_digest
+from patchmgr.services.session import Session
+from patchmgr.services.targets import settled
 from patchmgr.store import Change, RefPlan, Told, Workspace
 
 

@@ -9,16 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.onto_package import InRepository
-from patchmgr.commands.series import whole_series
-from patchmgr.commands.session import Session
-from patchmgr.commands.targets import (
-    Verification,
-    known_targets,
-    series_digest,
-    settled,
-)
-from patchmgr.engines.installed_paths import InstalledPaths
+from patchmgr.engines.series.installed_paths import InstalledPaths
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.series_settings import PathMap, parse_path_map
 from patchmgr.model.upstream import SeriesRecord
@@ -37,6 +28,15 @@ from patchmgr.plumbing.installation import (
     Installation,
     find_left,
     original_reader,
+)
+from patchmgr.services.onto_package import InRepository
+from patchmgr.services.series import whole_series
+from patchmgr.services.session import Session
+from patchmgr.services.targets import (
+    Verification,
+    known_targets,
+    series_digest,
+    settled,
 )
 
 _STANDINGS = {

@@ -9,25 +9,20 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.findings import keep_findings
 from patchmgr.commands.installed import (
     Where,
     find_installed,
     package_digest,
     path_map,
 )
-from patchmgr.commands.onto_package import OnPackage, Package, carry_onto_package
-from patchmgr.commands.session import Session
-from patchmgr.commands.targets import remember_target, settled
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.overlays import start_check
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content, Record
+from patchmgr.plumbing.checkout_changes import plan_files
 from patchmgr.plumbing.environments import Distribution, Environment, other_owners
-from patchmgr.plumbing.exchanges import plan_files
 from patchmgr.plumbing.installation import (
     FileState,
     Installation,
@@ -35,6 +30,11 @@ from patchmgr.plumbing.installation import (
     original_reader,
     replaced_paths,
 )
+from patchmgr.services.carrying import Wishes
+from patchmgr.services.findings import keep_findings
+from patchmgr.services.onto_package import OnPackage, Package, carry_onto_package
+from patchmgr.services.session import Session
+from patchmgr.services.targets import remember_target, settled
 
 
 class PackageApplication(Struct, frozen=True):

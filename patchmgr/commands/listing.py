@@ -8,18 +8,18 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.desk import Asked, Desk, desk_of
-from patchmgr.commands.edits import edited_files, is_in, paths_of
-from patchmgr.commands.revising import chain_of, diffs_of
-from patchmgr.commands.session import Session
-from patchmgr.engines.fold import FileStep, step_patch
-from patchmgr.engines.layers import State
 from patchmgr.engines.merge.edits import Edit, edits_of
-from patchmgr.engines.picking import pick
+from patchmgr.engines.series.fold import FileStep, step_patch
+from patchmgr.engines.series.layers import State
+from patchmgr.engines.series.picking import pick
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import Entry
+from patchmgr.services.authoring import Asked, Desk, desk_of
+from patchmgr.services.edits import edited_files, is_in, paths_of
+from patchmgr.services.revising import chain_of, diffs_of
+from patchmgr.services.session import Session
 
 
 class Mark(str, Enum):

@@ -9,17 +9,17 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.memory import Memory
-from patchmgr.engines.solving import Solved, Unsolved, solve_text
+from patchmgr.engines.rebase.resolve import Solved, Unsolved, solve_text
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import Reliability, Suggestion
-from patchmgr.plumbing.answers import Answers
+from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, work_tree_reader
-from patchmgr.plumbing.kept_apart import StructureApart
+from patchmgr.plumbing.isolated import StructureApart
 from patchmgr.plumbing.outputs import read_named, write_output
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.memory import Memory
 from patchmgr.store import Workspace, find_workspace
 
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from patchmgr.commands.memory import Memory
 from patchmgr.commands.rebase import require_unfinished
-from patchmgr.commands.session import Session
-from patchmgr.commands.work_area import Waiting, is_unsolved, original, work_file
-from patchmgr.engines.memory import Replayed
+from patchmgr.engines.conflicts.memory import Replayed
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.recorded import Kind
 from patchmgr.plumbing.mergetools import ToolFile, configured_settings, run_tool
 from patchmgr.plumbing.outputs import write_output
+from patchmgr.services.memory import Memory
+from patchmgr.services.session import Session
+from patchmgr.services.work_area import Waiting, is_unsolved, original, work_file
 from patchmgr.store import Workspace
 
 

@@ -7,20 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.check import current_gates
-from patchmgr.commands.memory import Memory
-from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Run, prepare
 from patchmgr.commands.rebase import BRANCHES
-from patchmgr.commands.session import Fetching, Session, make_pin, pinned_state
-from patchmgr.commands.settings import read_settings
-from patchmgr.commands.states import Published, read_published
-from patchmgr.commands.syncs import ends_of, keep_syncs, read_syncs
+from patchmgr.engines.cause.commits import pull_number
 from patchmgr.engines.languages.names import language
-from patchmgr.engines.sightings import pull_number
-from patchmgr.engines.subsystems import Subsystems, folders_of, subsystems
-from patchmgr.engines.sync_facts import (
+from patchmgr.engines.report.subsystems import Subsystems, folders_of, subsystems
+from patchmgr.engines.report.sync_facts import (
     carried_of,
     dropped_of,
     files_by_change,
@@ -38,6 +29,15 @@ from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, references
 from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carrying import Wishes
+from patchmgr.services.checked import current_gates
+from patchmgr.services.memory import Memory
+from patchmgr.services.prepared import Run, prepare
+from patchmgr.services.session import Fetching, Session, make_pin, pinned_state
+from patchmgr.services.settings import read_settings
+from patchmgr.services.states import Published, read_published
+from patchmgr.services.syncs import ends_of, keep_syncs, read_syncs
+from patchmgr.services.upstream_states import Outlook
 
 Row = Mapping[str, Any]
 TRACKED = "upstream/main"

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.carrying import Wishes
 from patchmgr.commands.installed import Where, find_installed, path_map
 from patchmgr.commands.installs import PackageApplication
-from patchmgr.commands.onto_package import OnPackage, Package, carry_onto_package
-from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.overlays import is_of_overlay, module_name, overlay_files
 from patchmgr.plumbing.environments import Distribution
 from patchmgr.plumbing.installation import Installation, original_reader
 from patchmgr.plumbing.outputs import check_ours, refresh_folder
+from patchmgr.services.carrying import Wishes
+from patchmgr.services.onto_package import OnPackage, Package, carry_onto_package
+from patchmgr.services.session import Session
 
 
 class Overlaid(Struct, frozen=True):

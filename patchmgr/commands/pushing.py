@@ -7,13 +7,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.desk import Asked, Desk, desk_of
-from patchmgr.commands.revising import Revision, make
-from patchmgr.commands.session import Session
-from patchmgr.engines.fold import step_patch
-from patchmgr.engines.forcing import RejectedHunks, force_patch, reject_text
+from patchmgr.engines.series.fold import step_patch
+from patchmgr.engines.series.forcing import RejectedHunks, force_patch, reject_text
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
+from patchmgr.services.authoring import Asked, Desk, desk_of
+from patchmgr.services.revising import Revision, make
+from patchmgr.services.session import Session
 
 
 class Hidden(Struct, frozen=True):

@@ -8,16 +8,29 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.findings import keep_findings, keep_open_findings
-from patchmgr.commands.lessons import closed_files, open_conflicts, solved_in_work
-from patchmgr.commands.memory import Memory
-from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Footings, Ready, Run, prepare
-from patchmgr.commands.series import stacks_of, whole_stacks
-from patchmgr.commands.session import Session
-from patchmgr.commands.syncs import keep_syncs
-from patchmgr.commands.work_area import (
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.mailbox import canonical_header
+from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.series_files import set_aside, without, without_strip, write_series
+from patchmgr.model.ids import is_full_id
+from patchmgr.model.outcome import SeriesOutcome, Verdict
+from patchmgr.model.recorded import Recalled, Recorded
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.git_process import require_git
+from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.stores import adopt_pack, references
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carrying import Wishes
+from patchmgr.services.findings import keep_findings, keep_open_findings
+from patchmgr.services.memory import Memory
+from patchmgr.services.prepared import Footings, Ready, Run, prepare
+from patchmgr.services.recording import closed_files, open_conflicts, solved_in_work
+from patchmgr.services.series import stacks_of, whole_stacks
+from patchmgr.services.session import Session
+from patchmgr.services.syncs import keep_syncs
+from patchmgr.services.upstream_states import Outlook
+from patchmgr.services.work_area import (
     STATE,
     Unfinished,
     closed_work,
@@ -31,19 +44,6 @@ from patchmgr.commands.work_area import (
     work_files,
     work_folder,
 )
-from patchmgr.errors import PatchmgrError
-from patchmgr.formats.mailbox import canonical_header
-from patchmgr.formats.patch_files import parse_patch
-from patchmgr.formats.series_files import set_aside, without, without_strip, write_series
-from patchmgr.model.ids import is_full_id
-from patchmgr.model.outcome import SeriesOutcome, Verdict
-from patchmgr.model.recorded import Recalled, Recorded
-from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.door import require_git
-from patchmgr.plumbing.formatter_tools import Toolbox
-from patchmgr.plumbing.sides import Side
-from patchmgr.plumbing.stores import adopt_pack, references
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import LOCK, Change, RefPlan, Workspace, lock_bytes
 
 BRANCHES = "refs/heads/patchmgr/"

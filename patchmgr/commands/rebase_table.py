@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.findings import keep_findings
-from patchmgr.commands.memory import Memory
-from patchmgr.commands.outlook import Outlook
-from patchmgr.commands.prepared import Footings, Ready, Run, prepare
-from patchmgr.commands.series import stacks_of, whole_stacks
-from patchmgr.commands.session import Session
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carrying import Wishes
+from patchmgr.services.findings import keep_findings
+from patchmgr.services.memory import Memory
+from patchmgr.services.prepared import Footings, Ready, Run, prepare
+from patchmgr.services.series import stacks_of, whole_stacks
+from patchmgr.services.session import Session
+from patchmgr.services.upstream_states import Outlook
 
 RELEASE = "release"
 

@@ -9,12 +9,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.desk import Asked, Desk, desk_of
-from patchmgr.commands.edits import edited_files, paths_of, untracked_files
 from patchmgr.commands.pushing import refuse_forced
-from patchmgr.commands.revising import Revision, make, rewritten
-from patchmgr.commands.session import Session
-from patchmgr.engines.layers import (
+from patchmgr.engines.series.comparison import patch_sameness
+from patchmgr.engines.series.layers import (
     Collision,
     Layer,
     State,
@@ -24,8 +21,7 @@ from patchmgr.engines.layers import (
     layers_of,
     sharers,
 )
-from patchmgr.engines.picking import file_name
-from patchmgr.engines.self_comparison import patch_sameness
+from patchmgr.engines.series.picking import file_name
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import new_header
 from patchmgr.formats.mail_text import parse_date, parse_person
@@ -34,7 +30,11 @@ from patchmgr.formats.series_files import with_appended, with_inserted
 from patchmgr.formats.shown import shown
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.patch import Author
-from patchmgr.plumbing.exchanges import found_file
+from patchmgr.plumbing.checkout_changes import found_file
+from patchmgr.services.authoring import Asked, Desk, desk_of
+from patchmgr.services.edits import edited_files, paths_of, untracked_files
+from patchmgr.services.revising import Revision, make, rewritten
+from patchmgr.services.session import Session
 
 _IDENTITY = re.compile(r"(.*) <(.*)> (\d+ [+-]\d{4})")
 

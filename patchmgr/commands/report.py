@@ -10,16 +10,11 @@ from typing import Any
 from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
-from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.prepared import InPlace, in_place, prepare
-from patchmgr.commands.session import Fetching, Session
-from patchmgr.commands.settings import read_settings
-from patchmgr.commands.syncs import read_syncs
-from patchmgr.engines.footprint import footprint
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.gating.words import Words
-from patchmgr.engines.hotspots import hotspots
-from patchmgr.engines.review import (
+from patchmgr.engines.report.footprint import footprint
+from patchmgr.engines.report.hotspots import hotspots
+from patchmgr.engines.report.review import (
     Judge,
     judge_of,
     part_of_files,
@@ -28,15 +23,15 @@ from patchmgr.engines.review import (
     texts_of,
     with_owners,
 )
-from patchmgr.engines.risks import find_risks
-from patchmgr.engines.subsystems import folders_of, subsystems
-from patchmgr.engines.sync_facts import reliabilities
+from patchmgr.engines.report.risks import find_risks
+from patchmgr.engines.report.subsystems import folders_of, subsystems
+from patchmgr.engines.report.sync_facts import reliabilities
 from patchmgr.model.footprint import Area, FileChange, Footprint
 from patchmgr.model.gating import ChangedSite
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.review import Moment, Review
 from patchmgr.model.snapshot import GITLINK, Entry
-from patchmgr.plumbing.answers import Answers
+from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.diffs import (
     changed_lines,
     known_words,
@@ -47,6 +42,11 @@ from patchmgr.plumbing.history import renamed_paths
 from patchmgr.plumbing.in_parallel import in_parallel
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carrying import Wishes
+from patchmgr.services.prepared import InPlace, in_place, prepare
+from patchmgr.services.session import Fetching, Session
+from patchmgr.services.settings import read_settings
+from patchmgr.services.syncs import read_syncs
 
 
 def _review(

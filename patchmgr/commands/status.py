@@ -7,15 +7,15 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.commands.conflicts import is_resolved
-from patchmgr.commands.decide import read_decisions
 from patchmgr.commands.installed import known_packages
-from patchmgr.commands.memory import Memory
-from patchmgr.commands.session import Session
-from patchmgr.commands.targets import Verification, known_applications
-from patchmgr.commands.work_area import is_refused, is_unsolved, read_unfinished
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.decision import Ruling
 from patchmgr.model.upstream import Pin, SeriesRecord
+from patchmgr.services.decisions import read_decisions
+from patchmgr.services.memory import Memory
+from patchmgr.services.session import Session
+from patchmgr.services.targets import Verification, known_applications
+from patchmgr.services.work_area import is_refused, is_unsolved, read_unfinished
 
 
 class Distance(Struct, frozen=True):

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from patchmgr.commands.carrying import Wishes
-from patchmgr.commands.prepared import in_place, prepare
-from patchmgr.commands.session import Session
-from patchmgr.engines.fold import Overlay
-from patchmgr.engines.origins import origins
-from patchmgr.engines.symbols import enclosing_symbol
+from patchmgr.engines.languages.symbols import enclosing_symbol
+from patchmgr.engines.series.fold import Overlay
+from patchmgr.engines.text.origins import origins
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carrying import Wishes
+from patchmgr.services.prepared import in_place, prepare
+from patchmgr.services.session import Session
 
 
 class Origin(Struct, frozen=True):

@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.session import Session, make_pin
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.lock_files import check_name
 from patchmgr.model.patch import Patch
@@ -17,6 +16,7 @@ from patchmgr.model.upstream import Lock, SeriesRecord, Upstream
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.stores import borrow
+from patchmgr.services.session import Session, make_pin
 from patchmgr.store import LOCK, Change, Workspace, lock_bytes
 
 _IGNORED = b".patchmgr/\n"

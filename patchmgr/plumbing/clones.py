@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.conversion import AS_THE_USER, Conversion
 from patchmgr.plumbing.objects import object_named
 
@@ -51,13 +51,15 @@ class Clone(Struct, frozen=True, dict=True):
     def ask(self, *arguments: str, data: bytes = b"", index: Path | None = None) -> bytes:
         """Run git on this work tree and return its output."""
         env = None if index is None else {"GIT_INDEX_FILE": str(index)}
-        return door.output(arguments, git_dir=self.private, cwd=self.root, data=data, env=env)
+        return git_process.output(
+            arguments, git_dir=self.private, cwd=self.root, data=data, env=env
+        )
 
     def checked_out(self) -> tuple[str, ...]:
         """Return the full names of the branches that work trees have checked out."""
-        door.require_git("writing to a clone")
-        printed = door.text(
-            door.output(["worktree", "list", "--porcelain", "-z"], git_dir=self.git_dir)
+        git_process.require_git("writing to a clone")
+        printed = git_process.text(
+            git_process.output(["worktree", "list", "--porcelain", "-z"], git_dir=self.git_dir)
         )
         fields = printed.split("\0")
         return tuple(f.removeprefix("branch ") for f in fields if f.startswith("branch "))
@@ -83,7 +85,7 @@ class Clone(Struct, frozen=True, dict=True):
             facts, _, path = line.partition(b"\t")
             tag, mode, blob, _ = facts.decode().split(" ")
             is_hidden = tag.islower() or tag == "S"
-            listed[door.text(path)] = Indexed(Entry(mode, blob), is_hidden)
+            listed[git_process.text(path)] = Indexed(Entry(mode, blob), is_hidden)
         return listed
 
     def changed_paths(self) -> tuple[str, ...]:
@@ -92,12 +94,12 @@ class Clone(Struct, frozen=True, dict=True):
             "status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames",
             "--ignore-submodules=all",
         )  # fmt: skip
-        return tuple(filter(None, map(_changed_path, door.text(printed).split("\0"))))
+        return tuple(filter(None, map(_changed_path, git_process.text(printed).split("\0"))))
 
     def _look(self, *arguments: str) -> tuple[int, bytes]:
         """Run git on the files as the user's git sees them: line ends and all, but no filters."""
         known = self.conversion.settings
-        return door.run(
+        return git_process.run(
             [*known.options, *arguments],
             git_dir=self.private, cwd=self.root, env=known.env, good=(0, 1),
         )  # fmt: skip
@@ -105,7 +107,7 @@ class Clone(Struct, frozen=True, dict=True):
     def untracked(self) -> tuple[str, ...]:
         """Return the files that git neither tracks nor is told to ignore here."""
         printed = self.ask("ls-files", "--others", "--exclude-standard", "-z")
-        return tuple(filter(None, door.text(printed).split("\0")))
+        return tuple(filter(None, git_process.text(printed).split("\0")))
 
     def identity(self) -> str | None:
         """Return who the user is to git, as `name <email> seconds zone`; None where unknown."""
@@ -120,17 +122,17 @@ class Clone(Struct, frozen=True, dict=True):
             for path, entry in entries.items()
         ]
         if lines:
-            data = door.raw("".join(lines))
+            data = git_process.raw("".join(lines))
             self.ask("update-index", "-z", "--index-info", data=data, index=index)
         if hidden:
-            data = door.raw("".join(f"{path}\0" for path in sorted(hidden)))
+            data = git_process.raw("".join(f"{path}\0" for path in sorted(hidden)))
             self.ask("update-index", "--skip-worktree", "-z", "--stdin", data=data, index=index)
 
     def move_head(self, old: str, new: str) -> None:
         """Move the branch that is checked out, or a detached HEAD, from one commit to another."""
         env = {"GIT_COMMITTER_NAME": "patchmgr", "GIT_COMMITTER_EMAIL": "patchmgr@localhost"}
         arguments = ["update-ref", "-m", "patchmgr", "HEAD", new, old]
-        door.output(arguments, git_dir=self.private, cwd=self.root, env=env)
+        git_process.output(arguments, git_dir=self.private, cwd=self.root, env=env)
 
     def refresh(self) -> None:
         """Let the index know the files as they are now."""
@@ -144,16 +146,16 @@ class Clone(Struct, frozen=True, dict=True):
         """
         wanted = f"{head}\n^{base}\n" if self.can_take(bench, base) else f"{head}\n"
         # Whole objects, no deltas on what the clone has: a partial clone may lack their bases.
-        packed = door.output(
+        packed = git_process.output(
             ["pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset"],
             git_dir=bench,
             data=wanted.encode(),
         )
-        door.output(["index-pack", "--stdin"], git_dir=self.git_dir, data=packed)
+        git_process.output(["index-pack", "--stdin"], git_dir=self.git_dir, data=packed)
 
     def can_take(self, bench: Path, base: str) -> bool:
         """Say whether the clone has a base, or raise where that cannot be sent to it either."""
-        code, _ = door.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
+        code, _ = git_process.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
         if code and _has_parents(bench, base):
             raise PatchmgrError(
                 "missing-object",
@@ -172,7 +174,7 @@ def _changed_path(line: str) -> str | None:
 
 
 def _has_parents(git_dir: Path, commit: str) -> bool:
-    content = door.output(["cat-file", "commit", commit], git_dir=git_dir)
+    content = git_process.output(["cat-file", "commit", commit], git_dir=git_dir)
     return b"\nparent " in content.split(b"\n\n", 1)[0]
 
 
@@ -204,11 +206,11 @@ def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
     The role is AUTHOR or COMMITTER.
     """
     env = {n: v for n, v in os.environ.items() if n.startswith(f"GIT_{role}_")} | AS_THE_USER
-    code, printed = door.run(
+    code, printed = git_process.run(
         ["-c", "user.useConfigOnly=true", "var", f"GIT_{role}_IDENT"],
         git_dir=git_dir, good=(0, 1, 128), env=env, for_network=True,
     )  # fmt: skip
-    return None if code else door.text(printed).strip()
+    return None if code else git_process.text(printed).strip()
 
 
 def find_git_dir(folder: Path) -> Path:
@@ -244,7 +246,7 @@ def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
     arguments = ["rev-parse", "--path-format=absolute", *questions]
     try:
         # The network's environment is the one that has the user's configuration in it.
-        _, printed = door.run(arguments, cwd=folder, env=AS_THE_USER, for_network=True)
+        _, printed = git_process.run(arguments, cwd=folder, env=AS_THE_USER, for_network=True)
     except PatchmgrError as fault:
         if "not a git repository" in fault.message:
             raise PatchmgrError("usage", f"{folder} is no git repository") from fault
@@ -252,7 +254,7 @@ def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
             hint = f"git config --global --add safe.directory {folder}"
             raise PatchmgrError("usage", f"{folder} belongs to somebody else", (hint,)) from fault
         raise
-    lines = door.text(printed).removesuffix("\n").split("\n")
+    lines = git_process.text(printed).removesuffix("\n").split("\n")
     if len(lines) != len(questions):
         raise PatchmgrError("usage", f"{folder} has a line break in its path")
     return tuple(lines)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import identity
 from patchmgr.plumbing.conversion import AS_THE_USER
 from patchmgr.plumbing.forks import PERSON
@@ -25,7 +25,7 @@ def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
     """Return a tag of a commit: the tagger is patchmgr, at the date of another's."""
     tagger = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {dated.date}"
     head = f"object {commit}\ntype commit\ntag {name}\ntagger {tagger}\n\n"
-    return door.raw(head) + message
+    return git_process.raw(head) + message
 
 
 def tag_id(tag: bytes) -> str:
@@ -36,13 +36,13 @@ def tag_id(tag: bytes) -> str:
 
 def write_tag(git_dir: Path, tag: bytes) -> None:
     """Write a tag object; its commit must be there."""
-    door.output(["mktag"], git_dir=git_dir, data=tag)
+    git_process.output(["mktag"], git_dir=git_dir, data=tag)
 
 
 def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str, str]:
     """Return the ids of those of the refs that a remote has; raise PatchmgrError "push"."""
     printed = _ask(git_dir, remote, ["ls-remote", "--", remote, *names])
-    rows = (line.split("\t") for line in door.text(printed).splitlines())
+    rows = (line.split("\t") for line in git_process.text(printed).splitlines())
     return {name: commit for commit, name in rows if name in names}
 
 
@@ -57,7 +57,7 @@ def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
 
 def _ask(git_dir: Path, remote: str, arguments: Sequence[str]) -> bytes:
     try:
-        return door.run(arguments, git_dir=git_dir, env=AS_THE_USER, for_network=True)[1]
+        return git_process.run(arguments, git_dir=git_dir, env=AS_THE_USER, for_network=True)[1]
     except PatchmgrError as fault:
         if fault.kind != "git":
             raise
@@ -113,7 +113,7 @@ def as_mine(
     # Only packs are moved to a store.
     pack = str(bench.git_dir / "objects" / "pack" / "pack")
     data = "".join(f"{commit}\n" for commit in found).encode()
-    door.output(["pack-objects", "--quiet", pack], git_dir=bench.git_dir, data=data)
+    git_process.output(["pack-objects", "--quiet", pack], git_dir=bench.git_dir, data=data)
     return tuple(found)
 
 
@@ -123,11 +123,11 @@ def _edited(bench: Workbench, commit: str, parent: str, who: str, mine: Mine) ->
     head, _, message = old.content.partition(b"\n\n")
     head = re.sub(rb"(?m)^parent [0-9a-f]+$", b"parent " + parent.encode(), head, count=1)
     if mine.is_committer:
-        line = b"committer " + door.raw(who)
+        line = b"committer " + git_process.raw(who)
         head = re.sub(rb"(?m)^committer .*$", lambda match: line, head, count=1)
     if mine.signs_off:
         name = who[: who.rindex(">") + 1]
-        message = door.output(
+        message = git_process.output(
             ["interpret-trailers", "--no-divider", "--if-exists", "addIfDifferent",
              "--trailer", f"Signed-off-by: {name}"],
             git_dir=bench.git_dir, data=message,
@@ -139,7 +139,7 @@ def _key(config: Path, who: str) -> str:
     """Return the user's key where git would look for the committer's, who may be patchmgr."""
     for setting, ssh in (("user.signingkey", None), ("gpg.format", b"ssh")):
         arguments = ["config", "--get", setting]
-        _, printed = door.run(
+        _, printed = git_process.run(
             arguments, git_dir=config, env=AS_THE_USER, good=(0, 1), for_network=True
         )
         if printed.strip() and printed.strip() == (ssh or printed.strip()):
@@ -158,7 +158,7 @@ def _signed(bench: Workbench, content: bytes, config: Path, key: str) -> str:
         assert match is not None
         for part, value in zip(("NAME", "EMAIL", "DATE"), match.groups(), strict=True):
             at = "@" if part == "DATE" else ""
-            env[f"GIT_{role.upper()}_{part}"] = at + door.text(value)
+            env[f"GIT_{role.upper()}_{part}"] = at + git_process.text(value)
     tree, parent = fields[b"tree"].decode(), fields[b"parent"].decode()
     arguments = [
         "-c",
@@ -171,7 +171,7 @@ def _signed(bench: Workbench, content: bytes, config: Path, key: str) -> str:
         "-",
     ]
     try:
-        _, printed = door.run(
+        _, printed = git_process.run(
             [*arguments, tree], git_dir=config, data=message, env=env, for_network=True
         )
     except PatchmgrError as fault:

@@ -20,7 +20,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import parents_of
 from patchmgr.formats.shown import shown
 from patchmgr.model.snapshot import FILE_MODES, Entry
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.applied import Content, Record, content_of, found_state
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
@@ -55,8 +55,10 @@ class Settings(Struct, frozen=True):
 def read_settings(git_dir: Path, private: Path) -> Settings:
     """Ask git for the settings of a checkout, as git itself finds them there."""
     line = ["config", "--show-scope", "-z", "--get-regexp", _SETTINGS]
-    _, printed = door.run(line, git_dir=private, good=(0, 1), env=AS_THE_USER, for_network=True)
-    fields = door.text(printed).split("\0")[:-1]
+    _, printed = git_process.run(
+        line, git_dir=private, good=(0, 1), env=AS_THE_USER, for_network=True
+    )
+    fields = git_process.text(printed).split("\0")[:-1]
     core: dict[str, str | None] = {}
     filters: dict[str, None] = {}
     for scope, (key, equals, value) in zip(
@@ -130,7 +132,7 @@ class Conversion:
             mark = secrets.token_hex(16).encode()
             asked = [f"{bench.write_loose('blob', files[path])} {path}\0" for path in paths]
             line = ["cat-file", "--filters", "-z", f"--batch={mark.decode()}"]
-            texts = bench.run(line, door.raw("".join(asked))).split(mark + b"\n")[1:]
+            texts = bench.run(line, git_process.raw("".join(asked))).split(mark + b"\n")[1:]
         for path, text in zip(paths, texts, strict=True):
             content = state[path]
             assert content is not None
@@ -156,14 +158,14 @@ class Conversion:
                 for path, content in known.items()
                 if content.entry.mode in FILE_MODES
             )
-            bench.run(["update-index", "-z", "--index-info"], door.raw("".join(rows)))
+            bench.run(["update-index", "-z", "--index-info"], git_process.raw("".join(rows)))
             for path in bench.converting:
                 bench.put(path, files[path])
-            names = door.raw("".join(f"{path}\0" for path in bench.converting))
+            names = git_process.raw("".join(f"{path}\0" for path in bench.converting))
             bench.run(["update-index", "--add", "-z", "--stdin"], names)
             for row in bench.run(["ls-files", "--stage", "-z"]).split(b"\0")[:-1]:
                 facts, _, name = row.partition(b"\t")
-                done[door.text(name)] = bench.reader.blob(facts.decode().split(" ")[1])
+                done[git_process.text(name)] = bench.reader.blob(facts.decode().split(" ")[1])
         return done
 
     def as_git(
@@ -294,7 +296,7 @@ class _Bench(Workbench):
         """Run git here and return its output."""
         env = {"GIT_ATTR_NOSYSTEM": "0"}
         line = [*self._options, *arguments]
-        return door.output(line, git_dir=self.git_dir, cwd=self._top, data=data, env=env)
+        return git_process.output(line, git_dir=self.git_dir, cwd=self._top, data=data, env=env)
 
     def take(self, attributes: Path) -> None:
         """Take over the attributes that are not committed."""
@@ -304,7 +306,7 @@ class _Bench(Workbench):
 
     def put(self, path: str, content: bytes) -> None:
         """Write a file of the work tree."""
-        place = os.path.join(os.fsencode(self._top), door.raw(path))
+        place = os.path.join(os.fsencode(self._top), git_process.raw(path))
         os.makedirs(os.path.dirname(place), exist_ok=True)
         with open(place, "wb") as file:
             file.write(content)
@@ -313,7 +315,9 @@ class _Bench(Workbench):
         """Ask git what the attributes of paths are."""
         names = ("filter", *_CONVERTING)
         line = ["check-attr", "-z", "--stdin", *names]
-        words = door.text(self.run(line, door.raw("".join(f"{p}\0" for p in paths)))).split("\0")
+        words = git_process.text(
+            self.run(line, git_process.raw("".join(f"{p}\0" for p in paths)))
+        ).split("\0")
         rows = [words[at : at + 3] for at in range(0, len(words) - 1, 3)]
         by_path: dict[str, dict[str, str]] = {}
         for path, name, value in rows:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import FILE_MODES, Entry
-from patchmgr.plumbing import door
-from patchmgr.plumbing.door import DIFF_FORM
+from patchmgr.plumbing import git_process
+from patchmgr.plumbing.git_process import DIFF_FORM
 from patchmgr.plumbing.history import raw_changes
 from patchmgr.plumbing.renames import present_blobs
 from patchmgr.plumbing.workbench import Workbench
@@ -24,9 +24,9 @@ def changed_files(git_dir: Path, old: str, new: str) -> Versions:
     Only regular files count, on both sides.
     """
     arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
-    printed = door.output([*arguments, "--diff-filter=AMT", old, new], git_dir=git_dir)
+    printed = git_process.output([*arguments, "--diff-filter=AMT", old, new], git_dir=git_dir)
     found: dict[str, tuple[Entry | None, Entry]] = {}
-    for path, before, after in raw_changes(door.text(printed)):
+    for path, before, after in raw_changes(git_process.text(printed)):
         if after is not None and after.mode in FILE_MODES:
             is_file = before is not None and before.mode in FILE_MODES
             found[path] = before if is_file else None, after
@@ -36,7 +36,9 @@ def changed_files(git_dir: Path, old: str, new: str) -> Versions:
 def changed_paths(git_dir: Path, old: str, new: str) -> tuple[str, ...]:
     """Return the paths of all files that come, go or change between two states."""
     arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new]
-    return tuple(door.text(door.output(arguments, git_dir=git_dir)).rstrip("\0").split("\0"))
+    return tuple(
+        git_process.text(git_process.output(arguments, git_dir=git_dir)).rstrip("\0").split("\0")
+    )
 
 
 def readable_files(
@@ -81,10 +83,10 @@ def importing_files(
     arguments = ["grep", "-l", "-z", "-I", "--no-color", "--all-match", "-E", "-e", lines]
     arguments += ["-e", either[1], commit, "--", "*.py", "*.pyi"]
     try:
-        _, printed = door.run(arguments, git_dir=git_dir, good=(0, 1))
+        _, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1))
     except PatchmgrError:
         return None
-    return tuple(path.partition(":")[2] for path in door.text(printed).split("\0") if path)
+    return tuple(path.partition(":")[2] for path in git_process.text(printed).split("\0") if path)
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
@@ -95,10 +97,10 @@ def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[s
     for word in words:
         arguments += ["-e", word]
     try:
-        _, printed = door.run([*arguments, commit, "--"], git_dir=git_dir, good=(0, 1))
+        _, printed = git_process.run([*arguments, commit, "--"], git_dir=git_dir, good=(0, 1))
     except PatchmgrError:
         return frozenset()
-    return frozenset(door.text(printed).split("\n")) & frozenset(words)
+    return frozenset(git_process.text(printed).split("\n")) & frozenset(words)
 
 
 WINDOW = 300
@@ -134,8 +136,8 @@ def release_changes(
     printed = ""
     for old, new in pairwise(last):
         arguments = ["--literal-pathspecs", *_with_drivers(scratch), "diff", *_LOOK, old, new]
-        diff = door.output([*arguments, "--", *paths], git_dir=git_dir)
-        printed += f"{_RECORD}{new}\n{door.text(diff)}"
+        diff = git_process.output([*arguments, "--", *paths], git_dir=git_dir)
+        printed += f"{_RECORD}{new}\n{git_process.text(diff)}"
     return len(last) - 1, _headed(printed)
 
 
@@ -154,17 +156,17 @@ def recent_changes(
     """
     try:
         line = ["rev-list", "--first-parent", "--count", f"--max-count={WINDOW + 1}", commit, "--"]
-        window = int(door.output(line, git_dir=git_dir)) - 1
+        window = int(git_process.output(line, git_dir=git_dir)) - 1
         if window < 1:
             return None
         arguments = [
             "--literal-pathspecs", *_with_drivers(scratch), "log", "--first-parent", "-m", *_LOOK,
             f"--format=tformat:{_RECORD}%H", f"{commit}~{window}..{commit}", "--", *paths,
         ]  # fmt: skip
-        printed = door.output(arguments, git_dir=git_dir)
+        printed = git_process.output(arguments, git_dir=git_dir)
     except PatchmgrError:
         return None
-    return window, _headed(door.text(printed))
+    return window, _headed(git_process.text(printed))
 
 
 def _headed(printed: str) -> Changes:
@@ -210,7 +212,7 @@ def commit_diffs(
     if folder:
         arguments += [f"--src-prefix=a/{folder}/", f"--dst-prefix=b/{folder}/"]
     data = "".join(f"{commit}\n" for commit in commits).encode()
-    printed = b"\n" + door.output(arguments, git_dir=git_dir, data=data, scratch=scratch)
+    printed = b"\n" + git_process.output(arguments, git_dir=git_dir, data=data, scratch=scratch)
     found: dict[str, bytes] = {}
     for commit in reversed(commits):
         printed, end, diff = printed.rpartition(b"\n" + commit.encode() + b"\n")
@@ -221,13 +223,15 @@ def commit_diffs(
 
 def tree_diff(git_dir: Path, old: str, new: str) -> bytes:
     """Return the diff between two trees or commits."""
-    return door.output(["diff-tree", "-r", "-p", "--binary", *DIFF_FORM, old, new], git_dir=git_dir)
+    return git_process.output(
+        ["diff-tree", "-r", "-p", "--binary", *DIFF_FORM, old, new], git_dir=git_dir
+    )
 
 
 def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:
     """Return new path to (added, removed) lines between two trees, None for binaries."""
     arguments = ["diff-tree", "-r", "-z", "--numstat", *_WITHOUT_TEXT, old, new]
-    fields = iter(door.text(door.output(arguments, git_dir=git_dir)).split("\0"))
+    fields = iter(git_process.text(git_process.output(arguments, git_dir=git_dir)).split("\0"))
     found: dict[str, tuple[int, int] | None] = {}
     for field in fields:
         if not field:
@@ -249,7 +253,7 @@ def changed_lines(
     """
     arguments = ["diff-tree", "-r", "-p", "--unified=0", *_WITHOUT_TEXT, old, new]
     found: dict[str, list[tuple[int, int, int, int]]] = {}
-    for _, path, match in _hunks(door.text(door.output(arguments, git_dir=git_dir))):
+    for _, path, match in _hunks(git_process.text(git_process.output(arguments, git_dir=git_dir))):
         a, n, b, m = (1 if part is None else int(part) for part in match.groups()[:4])
         found.setdefault(path, []).append((a, n, b, m))
     return {name: tuple(hunks) for name, hunks in found.items()}

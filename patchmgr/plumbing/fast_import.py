@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import GITLINK, Entry
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.workbench import Workbench
 
 BRANCH = "refs/heads/series"
@@ -29,7 +29,7 @@ class Draft(Struct, frozen=True):
 
 def _quoted(path: str) -> bytes:
     """Return a path as fast-import reads it."""
-    raw = door.raw(path)
+    raw = git_process.raw(path)
     escaped = raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     return b'"' + escaped + b'"'
 
@@ -65,7 +65,9 @@ def _import(git_dir: Path, stream: IO[bytes], count: int, depth: int) -> tuple[s
     arguments = ["fast-import", "--quiet", "--done", "--force", f"--export-marks={marks}"]
     arguments.append(f"--depth={depth}")
     with stream:
-        door.run([*arguments, "--date-format=raw"], git_dir=git_dir, data=stream, scratch=git_dir)
+        git_process.run(
+            [*arguments, "--date-format=raw"], git_dir=git_dir, data=stream, scratch=git_dir
+        )
     lines = [line.split() for line in marks.read_text().splitlines()]
     ids = {int(mark[1:]): commit for mark, commit in lines}
     return tuple(ids[number] for number in range(1, count + 1))
@@ -120,4 +122,4 @@ def _ident(author: Author) -> bytes:
         "".join(c for c in part if c not in "<>\n\0").strip()
         for part in (author.name, author.email)
     )
-    return door.raw(f"{name} <{email}> {author.date}")
+    return git_process.raw(f"{name} <{email}> {author.date}")

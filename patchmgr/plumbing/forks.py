@@ -8,16 +8,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.engines.linear import Changes
+from patchmgr.engines.series.linear import Changes
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.mboxes import split_mbox
 from patchmgr.formats.shown import shown
 from patchmgr.formats.stgit_stacks import PLACES, Stack, read_stack
 from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import FILE_MODES, Entry
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
-from patchmgr.plumbing.door import DIFF_FORM
+from patchmgr.plumbing.git_process import DIFF_FORM
 from patchmgr.plumbing.history import raw_changes
 from patchmgr.plumbing.objects import ObjectReader, StoredTree, object_named
 from patchmgr.plumbing.workbench import Workbench
@@ -59,7 +59,7 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
     is_range = ".." in name
     wanted = ["rev-list", "--parents", "--topo-order"]
     wanted += ["--merges"] if is_range else ["--no-walk"]
-    code, printed = door.run(
+    code, printed = git_process.run(
         [*wanted, "--end-of-options", name, "--"], git_dir=git_dir, cwd=git_dir, good=(0, 128)
     )
     if code:
@@ -101,7 +101,7 @@ def _by_author(
 ) -> dict[bytes, tuple[str, str]]:
     """Return commit and parent by what a rebase leaves as it is; of merges, nothing."""
     form = "--format=tformat:%H%x09%P%x09%an%x09%ae%x09%at%x09%s"
-    code, printed = door.run(
+    code, printed = git_process.run(
         ["log", "--no-merges", "--reverse", "-z", form, "--end-of-options", *revisions, "--"],
         git_dir=git_dir,
         cwd=git_dir,
@@ -124,7 +124,7 @@ def _by_author(
 
 def merge_again(bench: Workbench, past: PastMerge) -> Iterator[Clash]:
     """Merge two commits as git does, and yield what is in conflict."""
-    door.require_git("merging again")
+    git_process.require_git("merging again")
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages"]
     theirs = past.theirs
     if past.base is not None:
@@ -133,12 +133,12 @@ def merge_again(bench: Workbench, past: PastMerge) -> Iterator[Clash]:
         theirs = _on(bench, past.theirs, past.base)
     else:
         ours = past.ours
-    code, printed = door.run([*arguments, ours, theirs], git_dir=bench.git_dir, good=(0, 1))
+    code, printed = git_process.run([*arguments, ours, theirs], git_dir=bench.git_dir, good=(0, 1))
     if code == 0:
         return
     made = StoredTree(bench.reader, bench.reader.tree_of(past.made))
     stages: dict[str, dict[int, Entry]] = {}
-    for row in door.text(printed).split("\0")[1:]:
+    for row in git_process.text(printed).split("\0")[1:]:
         facts, tab, path = row.partition("\t")
         if tab:
             mode, blob, stage = facts.split(" ")
@@ -195,7 +195,7 @@ def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
     """
     # Away from the current directory, which git would take for the work tree, attributes and all.
     line = ["format-patch", *_FORM, *revisions, "--"]
-    box = door.output(line, git_dir=git_dir, cwd=git_dir)
+    box = git_process.output(line, git_dir=git_dir, cwd=git_dir)
     return [_QUOTED.sub(rb"\1", mail) for mail in split_mbox(box) if mail.strip()]
 
 
@@ -211,8 +211,8 @@ def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
     """Return the committer date of each commit, as `2024-01-31 12:00:00 +0100`."""
     # --no-walk is for single commits: git walks a range all the same.
     arguments = ["rev-list", "--no-walk", "--no-commit-header", "--format=%H %ci", "--stdin"]
-    data = door.raw("".join(f"{revision}\n" for revision in revisions))
-    printed = door.output(arguments, git_dir=git_dir, data=data).decode()
+    data = git_process.raw("".join(f"{revision}\n" for revision in revisions))
+    printed = git_process.output(arguments, git_dir=git_dir, data=data).decode()
     rows = (line.partition(" ") for line in printed.splitlines())
     return {commit: date for commit, _, date in rows}
 
@@ -234,7 +234,7 @@ def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
     name = branch or _checked_out(repository)
     for place in reversed(PLACES):
         what = f"refs/{place.format(branch=name)}"
-        code, printed = door.run(["cat-file", "blob", what], git_dir=git_dir, good=(0, 128))
+        code, printed = git_process.run(["cat-file", "blob", what], git_dir=git_dir, good=(0, 128))
         if code == 0:
             return git_dir, read_stack(printed)
     hint = f"stg lists the branches with a stack: stg -C {repository} branch --list"
@@ -243,13 +243,13 @@ def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
 
 
 def _checked_out(repository: Path) -> str:
-    code, printed = door.run(
+    code, printed = git_process.run(
         ["symbolic-ref", "--quiet", "--short", "HEAD"], cwd=repository, good=(0, 1, 128)
     )
     if code:
         message = f"{repository} has no branch checked out"
         raise PatchmgrError("usage", message, ("name the branch behind --stgit REPO",))
-    return door.text(printed).strip()
+    return git_process.text(printed).strip()
 
 
 PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
@@ -267,8 +267,10 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
     """Return URL and branch of the remote that a ref follows, as far as its name says so."""
     arguments = ["rev-parse", "--verify", "--quiet", "--symbolic-full-name", name]
-    full = door.text(door.run(arguments, git_dir=git_dir, good=(0, 1, 128))[1]).strip()
-    remotes = door.text(door.output(["remote"], git_dir=git_dir)).splitlines()
+    full = git_process.text(
+        git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))[1]
+    ).strip()
+    remotes = git_process.text(git_process.output(["remote"], git_dir=git_dir)).splitlines()
     for remote in sorted(remotes, key=len, reverse=True):
         prefix = f"refs/remotes/{remote}/"
         if full.startswith(prefix):
@@ -285,8 +287,8 @@ def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
 
 
 def _setting(git_dir: Path, name: str) -> str | None:
-    code, printed = door.run(["config", "--get", name], git_dir=git_dir, good=(0, 1))
-    return None if code else door.text(printed).strip()
+    code, printed = git_process.run(["config", "--get", name], git_dir=git_dir, good=(0, 1))
+    return None if code else git_process.text(printed).strip()
 
 
 def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -294,7 +296,7 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
     lines = [head, *(f"^{commit}" for commit in excluded)]
     data = "".join(f"{line}\n" for line in lines).encode()
     arguments = ["rev-list", "--topo-order", "--reverse", "--parents", "--stdin"]
-    rows = door.output(arguments, git_dir=git_dir, data=data).decode().splitlines()
+    rows = git_process.output(arguments, git_dir=git_dir, data=data).decode().splitlines()
     words = (row.split() for row in rows)
     return {commit: tuple(parents) for commit, *parents in words}
 
@@ -303,7 +305,7 @@ def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
     """Return those of the commits that no other one of them reaches."""
     if len(set(commits)) == 1:
         return (commits[0],)
-    printed = door.output(["merge-base", "--independent", *commits], git_dir=git_dir)
+    printed = git_process.output(["merge-base", "--independent", *commits], git_dir=git_dir)
     return tuple(printed.decode().split())
 
 
@@ -311,7 +313,7 @@ def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Chang
     """Return what is between each two trees, in one process; reads no contents."""
     arguments = ["diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     data = "".join(f"{old} {new}\n" for old, new in pairs).encode()
-    printed = door.text(door.output(arguments, git_dir=git_dir, data=data))
+    printed = git_process.text(git_process.output(arguments, git_dir=git_dir, data=data))
     found: list[dict[str, tuple[Entry | None, Entry | None]]] = []
     fields = printed.split("\0")
     for at in range(0, len(fields), 2):
@@ -331,7 +333,7 @@ class Told(Struct, frozen=True):
     @property
     def subject(self) -> str:
         """Return the first line of the message."""
-        return door.text(self.message.lstrip(b"\n").split(b"\n", 1)[0])
+        return git_process.text(self.message.lstrip(b"\n").split(b"\n", 1)[0])
 
 
 def told_by(reader: ObjectReader, commit: str) -> Told:
@@ -344,7 +346,7 @@ def told_by(reader: ObjectReader, commit: str) -> Told:
     name, email, date = _person(fields.get(b"author", b""))
     return Told(
         Author(_decoded(name, encoding), _decoded(email, encoding), date),
-        door.raw(_decoded(message, encoding)),
+        git_process.raw(_decoded(message, encoding)),
     )
 
 
@@ -364,4 +366,4 @@ def _decoded(raw: bytes, encoding: str) -> str:
     try:
         return raw.decode(encoding)
     except (LookupError, UnicodeDecodeError):
-        return door.text(raw)
+        return git_process.text(raw)

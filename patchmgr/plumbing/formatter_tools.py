@@ -17,7 +17,7 @@ from pathlib import Path
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id
 from patchmgr.plumbing.closing import Closing
-from patchmgr.plumbing.door import search_path
+from patchmgr.plumbing.git_process import search_path
 
 PATIENCE = 600.0  # seconds for one file; black takes 25 for the largest
 LARGEST_TEXT = 1 << 20  # bytes

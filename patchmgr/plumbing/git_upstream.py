@@ -16,7 +16,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, Upstream
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import Changes, recent_changes
 from patchmgr.plumbing.history import GitHistory
@@ -58,7 +58,7 @@ def tags_of(repository: Path, prefix: str, commit: str) -> list[str]:
 
 def _names(repository: Path, prefix: str, which: str) -> list[str]:
     arguments = ["for-each-ref", "--format=%(refname)", which, prefix]
-    printed = door.text(door.output(arguments, git_dir=repository))
+    printed = git_process.text(git_process.output(arguments, git_dir=repository))
     return [name.removeprefix(prefix) for name in printed.splitlines()]
 
 
@@ -74,7 +74,7 @@ def _version(name: str) -> Version | None:
 def every_commit(store: Path, start: str, end: str, step: int) -> tuple[str, ...]:
     """Return every so manieth commit after one up to another, by first parents, oldest first."""
     arguments = ["rev-list", "--first-parent", "--reverse", f"^{start}", end, "--"]
-    commits = door.output(arguments, git_dir=store).decode().split()
+    commits = git_process.output(arguments, git_dir=store).decode().split()
     return tuple(commits[step - 1 :: step])
 
 
@@ -138,10 +138,10 @@ class GitUpstream:
         """Ask the remote for its refs; raise PatchmgrError "unreachable-upstream"."""
         arguments = ["ls-remote", "--symref", *self._upload_pack(), "--", self._url]
         try:
-            printed = door.run(arguments, env=_PATIENCE, for_network=True)[1]
+            printed = git_process.run(arguments, env=_PATIENCE, for_network=True)[1]
         except PatchmgrError as fault:
             raise self._unreachable(fault.message) from fault
-        return _read_remote(door.text(printed))
+        return _read_remote(git_process.text(printed))
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Bring the tracked branch, all tags and the wanted branches; return the tip.
@@ -164,7 +164,7 @@ class GitUpstream:
         wants |= {HEADS + n: commit for n, commit in remote.heads.items() if commit in present}
         # First the name: one that leads nowhere, after a crash, only makes the next run ask again.
         if known.get(HEAD) != HEADS + branch:
-            door.output(["symbolic-ref", HEAD, HEADS + branch], git_dir=self.store)
+            git_process.output(["symbolic-ref", HEAD, HEADS + branch], git_dir=self.store)
         self._bring(wants, present, known)
         return remote.heads[branch]
 
@@ -246,11 +246,13 @@ class GitUpstream:
 
         It would run what that clone's configuration says; GIT_NO_LAZY_FETCH is from 2024.
         """
-        if not self._url.startswith("file://") or door.is_safe_git(door.git_version()):
+        if not self._url.startswith("file://") or git_process.is_safe_git(
+            git_process.git_version()
+        ):
             return
         source = find_git_dir(Path(unquote(self._url.removeprefix("file://"))))
         arguments = ["config", "--get-regexp", r"^remote\..*\.promisor$"]
-        code, _ = door.run(arguments, git_dir=source, good=(0, 1))
+        code, _ = git_process.run(arguments, git_dir=source, good=(0, 1))
         if code == 0:
             message = f"{self._name} is a partial clone, and this git would fetch what it lacks"
             raise PatchmgrError("git", message, ("install git 2.39.4 or newer",))
@@ -271,19 +273,21 @@ class GitUpstream:
 
     def _run_fetch(self, arguments: Sequence[str], data: str) -> None:
         with subprocess.Popen(
-            door.command(arguments, self.store),
+            git_process.command(arguments, self.store),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env=door.clean_environment(_PATIENCE, for_network=True),
+            env=git_process.clean_environment(_PATIENCE, for_network=True),
         ) as process:
             assert process.stdin and process.stderr
             with contextlib.suppress(BrokenPipeError):  # git has ended, and its messages say why
-                process.stdin.write(door.raw(data))
+                process.stdin.write(git_process.raw(data))
                 process.stdin.close()
             said = _follow(process.stderr, self._name, self._progress)
         if process.returncode:
-            raise self._unreachable(door.failure(["fetch"], process.returncode, said).message)
+            raise self._unreachable(
+                git_process.failure(["fetch"], process.returncode, said).message
+            )
 
     def _upload_pack(self) -> list[str]:
         return [f"--upload-pack={_UPLOAD_PACK}"] if self._url.startswith("file://") else []

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from patchmgr.formats.paths import parents_of
 from patchmgr.model.ports import History, Named, Step
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 
 _RECORD = "\x01"
 _ABSENT = "000000"
@@ -43,9 +43,9 @@ class GitHistory(Struct, frozen=True):
             "--stdin",
         ]  # fmt: skip
         lines = [f"^{self.base}", self.target, "--", *asked]
-        data = door.raw("".join(line + "\n" for line in lines))
-        printed = door.output(arguments, git_dir=self.git_dir, data=data)
-        records = door.text(printed).split("\x00" + _RECORD)
+        data = git_process.raw("".join(line + "\n" for line in lines))
+        printed = git_process.output(arguments, git_dir=self.git_dir, data=data)
+        records = git_process.text(printed).split("\x00" + _RECORD)
         return tuple(_step(record.removeprefix(_RECORD)) for record in records if record)
 
     @property
@@ -64,10 +64,10 @@ class GitHistory(Struct, frozen=True):
         if named.commit is None:
             return None
         arguments = ["rev-list", "--no-walk", "--format=%s", f"{named.commit}^{{commit}}", "--"]
-        code, printed = door.run(arguments, git_dir=self.git_dir, good=(0, 128))
+        code, printed = git_process.run(arguments, git_dir=self.git_dir, good=(0, 128))
         if code:
             return None
-        head, _, subject = door.text(printed).partition("\n")
+        head, _, subject = git_process.text(printed).partition("\n")
         commit = head.removeprefix("commit ")
         inside = is_ancestor(self.git_dir, commit, self.target)
         inside = inside and not is_ancestor(self.git_dir, commit, self.base)
@@ -76,13 +76,13 @@ class GitHistory(Struct, frozen=True):
     def count(self) -> int:
         """Return the number of commits in the target that are not in the base."""
         arguments = ["rev-list", "--count", f"^{self.base}", self.target, "--"]
-        return int(door.output(arguments, git_dir=self.git_dir))
+        return int(git_process.output(arguments, git_dir=self.git_dir))
 
     def distance(self) -> tuple[int, int]:
         """Return how many commits only the target has, and how many only the base."""
         ends = f"{self.base}...{self.target}"
         arguments = ["rev-list", "--count", "--left-right", ends, "--"]
-        back, count = door.output(arguments, git_dir=self.git_dir).split()
+        back, count = git_process.output(arguments, git_dir=self.git_dir).split()
         return int(count), int(back)
 
 
@@ -92,7 +92,7 @@ def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[
         "log", "--first-parent", "-z", "--no-color", "--format=tformat:%H%n%s", "--fixed-strings",
         f"--grep=(#{number})", f"^{base}", target, "--",
     ]  # fmt: skip
-    printed = door.text(door.output(arguments, git_dir=git_dir))
+    printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
     for record in printed.split("\x00"):
         commit, _, subject = record.strip("\n").partition("\n")
         if subject.rstrip().endswith(f"(#{number})"):
@@ -187,8 +187,8 @@ class ReleaseHistory(Struct, frozen=True):
 
     def _changes(self, old: str, new: str, paths: Sequence[str]) -> dict[str, Entry | None]:
         arguments = ["--literal-pathspecs", "diff-tree", "-r", "-z", "--raw", "--no-renames"]
-        printed = door.output([*arguments, old, new, "--", *paths], git_dir=self.git_dir)
-        return _after(door.text(printed))
+        printed = git_process.output([*arguments, old, new, "--", *paths], git_dir=self.git_dir)
+        return _after(git_process.text(printed))
 
 
 def _step(record: str) -> Step:
@@ -229,7 +229,7 @@ def _entry(mode: str, blob: str) -> Entry | None:
 def changed_paths(git_dir: Path, old: str, new: str) -> tuple[list[str], list[str]]:
     """Return the paths that are only in the old tree, and those only in the new one."""
     arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--diff-filter=AD", old, new]
-    rows = list(raw_changes(door.text(door.output(arguments, git_dir=git_dir))))
+    rows = list(raw_changes(git_process.text(git_process.output(arguments, git_dir=git_dir))))
     return [p for p, _, after in rows if after is None], [
         p for p, before, _ in rows if before is None
     ]
@@ -238,12 +238,12 @@ def changed_paths(git_dir: Path, old: str, new: str) -> tuple[list[str], list[st
 def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:
     """Return old path to new path of the files that move between two trees (50 % alike)."""
     arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
-    printed = door.output([*arguments, "--diff-filter=R", old, new], git_dir=git_dir)
-    fields = door.text(printed).split("\x00")
+    printed = git_process.output([*arguments, "--diff-filter=R", old, new], git_dir=git_dir)
+    fields = git_process.text(printed).split("\x00")
     return dict(zip(fields[1::3], fields[2::3], strict=False))
 
 
 def is_ancestor(git_dir: Path, old: str, new: str) -> bool:
     """Say whether a commit is another one, or among those before it."""
     arguments = ["merge-base", "--is-ancestor", old, new]
-    return door.run(arguments, git_dir=git_dir, good=(0, 1, 128))[0] == 0
+    return git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))[0] == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.outputs import write_output
 
@@ -28,13 +28,13 @@ class Installation(Struct, frozen=True):
 def installed(repository: Path) -> Installation:
     """Return what a repository has of the driver."""
     git_dir = find_git_dir(repository)
-    _, printed = door.run(
+    _, printed = git_process.run(
         [*_config(git_dir), "--null", "--get-regexp", r"^merge\.patchmgr\."], good=(0, 1)
     )
-    rows = door.text(printed).split("\0")[:-1]
+    rows = git_process.text(printed).split("\0")[:-1]
     settings = tuple((name, value) for name, _, value in (row.partition("\n") for row in rows))
     _, block, _ = _split(_attributes(git_dir))
-    lines = tuple(door.text(line) for line in block.splitlines()[1:-1])
+    lines = tuple(git_process.text(line) for line in block.splitlines()[1:-1])
     return Installation(git_dir, settings, lines)
 
 
@@ -45,12 +45,14 @@ def install(found: Installation, wanted: Installation) -> None:
         _write_attributes(found.git_dir, before + after)
     if dict(wanted.settings) != dict(found.settings):
         if found.settings:
-            door.run([*_config(found.git_dir), "--remove-section", SECTION], good=(0, 128))
+            git_process.run([*_config(found.git_dir), "--remove-section", SECTION], good=(0, 128))
         for name, value in wanted.settings:
-            door.output([*_config(found.git_dir), name, value])
+            git_process.output([*_config(found.git_dir), name, value])
     if wanted.lines:
         gap = b"\n" if before and not before.endswith(b"\n") else b""
-        block = b"".join(line + b"\n" for line in (_BEGIN, *map(door.raw, wanted.lines), _END))
+        block = b"".join(
+            line + b"\n" for line in (_BEGIN, *map(git_process.raw, wanted.lines), _END)
+        )
         _write_attributes(found.git_dir, before + gap + block + after)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 
 _NAMED_BY = ("GIT_EDITOR", "VISUAL", "EDITOR")
 
@@ -49,14 +49,14 @@ class ToolFile(Struct, frozen=True):
 
 def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
     """Return what the user's git has for merge tools in a folder, as names and values."""
-    _, printed = door.run(
+    _, printed = git_process.run(
         ["config", "--null", "--get-regexp", _SETTINGS],
         cwd=folder,
         good=(0, 1),
         env={"GIT_CONFIG_NOSYSTEM": "0"},
         for_network=True,
     )
-    rows = (row.partition("\n") for row in door.text(printed).split("\0")[:-1])
+    rows = (row.partition("\n") for row in git_process.text(printed).split("\0")[:-1])
     # A name without a value is true, which git's own list does not say.
     return tuple((name, value if end else "true") for name, end, value in rows)
 
@@ -72,24 +72,26 @@ def run_tool(
     with tempfile.TemporaryDirectory(prefix="patchmgr-mergetool-") as place:
         root = Path(place)
         git_dir = root / ".git"
-        door.output(["init", "--quiet", "--template=", str(root)])
+        git_process.output(["init", "--quiet", "--template=", str(root)])
         for name, value in (("mergetool.keepBackup", "false"), *settings):
-            door.output(["config", "--file", str(git_dir / "config"), "--add", name, value])
+            git_process.output(["config", "--file", str(git_dir / "config"), "--add", name, value])
         rows = []
         for stage, content in enumerate((file.base, file.ours, file.theirs), 1):
             if content is not None:
                 arguments = ["hash-object", "-w", "--stdin", "--no-filters"]
-                blob = door.output(arguments, git_dir=git_dir, data=content).decode().strip()
+                blob = git_process.output(arguments, git_dir=git_dir, data=content).decode().strip()
                 rows.append(f"100644 {blob} {stage}\t{file.path}\0")
-        index = door.raw("".join(rows))
-        door.output(["update-index", "-z", "--index-info"], git_dir=git_dir, cwd=root, data=index)
+        index = git_process.raw("".join(rows))
+        git_process.output(
+            ["update-index", "-z", "--index-info"], git_dir=git_dir, cwd=root, data=index
+        )
         target = root / file.path
         if file.merged is not None:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(file.merged)
         arguments = ["mergetool", "--no-prompt"]
         arguments += [f"--tool={tool}"] if tool is not None else []
-        code = door.attended([*arguments, "--", file.path], cwd=root, env=_environment())
+        code = git_process.attended([*arguments, "--", file.path], cwd=root, env=_environment())
         return code == 0, target.read_bytes() if target.is_file() else None
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.closing import Closing
 
 TREE_MODE = "40000"
@@ -80,7 +80,7 @@ class ObjectReader(Closing):
             head = process.stdout.readline()
             if not head:
                 self.close()
-                if number or self._is_split or door.git_version() >= _BATCH_COMMAND:
+                if number or self._is_split or git_process.git_version() >= _BATCH_COMMAND:
                     message = f"git cannot read the object {name}"
                     raise PatchmgrError("missing-object", message, ("patchmgr doctor",))
                 self._is_split = True
@@ -98,11 +98,11 @@ class ObjectReader(Closing):
         if self._asker != os.getpid():  # a fork has processes of its own
             self._asker, self._processes = os.getpid(), {}
         if option not in self._processes:
-            self._processes[option] = door.spawn(["cat-file", option], git_dir=self.git_dir)
+            self._processes[option] = git_process.spawn(["cat-file", option], git_dir=self.git_dir)
         process = self._processes[option]
         assert process.stdin
         with suppress(BrokenPipeError):  # then there is no answer
-            process.stdin.write(door.raw("".join(f"{word}{name}\n" for name in names)))
+            process.stdin.write(git_process.raw("".join(f"{word}{name}\n" for name in names)))
             process.stdin.flush()
         return process
 
@@ -143,7 +143,7 @@ class ObjectReader(Closing):
 def object_named(git_dir: Path, name: str) -> str | None:
     """Return the object that a name stands for, a tag object too, None where there is none."""
     arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
-    code, printed = door.run(arguments, git_dir=git_dir, good=(0, 1, 128))
+    code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))
     return None if code else printed.decode().strip()
 
 
@@ -152,7 +152,7 @@ def _tree_entries(content: bytes) -> Iterator[tuple[str, tuple[str, str]]]:
     while at < len(content):
         space = content.index(b" ", at)
         end = content.index(b"\0", space)
-        mode, name = content[at:space].decode(), door.text(content[space + 1 : end])
+        mode, name = content[at:space].decode(), git_process.text(content[space + 1 : end])
         yield name, (mode, content[end + 1 : end + 21].hex())
         at = end + 21
 

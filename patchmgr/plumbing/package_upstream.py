@@ -12,7 +12,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, Upstream
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.diffs import Changes, release_changes
 from patchmgr.plumbing.history import ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
@@ -37,7 +37,9 @@ class Imported(Struct, frozen=True):
 def imported(store: Path, version: str) -> Imported | None:
     """Return what the store has of a release, None where it has nothing."""
     form = "--format=%(objectname)%0a%(contents)"
-    shown = door.text(door.output(["for-each-ref", form, RELEASES + version], git_dir=store))
+    shown = git_process.text(
+        git_process.output(["for-each-ref", form, RELEASES + version], git_dir=store)
+    )
     commit, _, message = shown.partition("\n")
     trailers = dict(line.split(": ", 1) for line in message.splitlines() if ": " in line)
     return Imported(commit, trailers["Archive"], trailers["Sha256"]) if commit else None
@@ -79,7 +81,7 @@ class PackageUpstream:
         if newest is None:
             raise PatchmgrError("unknown-ref", f"{self._package} has no final release")
         commit = self._import(newest)
-        door.output(["symbolic-ref", NEWEST, RELEASES + newest.version], git_dir=self.store)
+        git_process.output(["symbolic-ref", NEWEST, RELEASES + newest.version], git_dir=self.store)
         for ref in wanted:
             self.resolve(ref)
         return commit
@@ -111,8 +113,8 @@ class PackageUpstream:
 
     def _newest_here(self) -> str | None:
         arguments = ["symbolic-ref", "--quiet", NEWEST]
-        code, printed = door.run(arguments, git_dir=self.store, good=(0, 1))
-        return None if code else door.text(printed).strip().removeprefix(RELEASES)
+        code, printed = git_process.run(arguments, git_dir=self.store, good=(0, 1))
+        return None if code else git_process.text(printed).strip().removeprefix(RELEASES)
 
     def _listed_version(self, ref: str) -> str:
         from patchmgr.plumbing.package_index import newest_final

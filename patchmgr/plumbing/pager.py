@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 
 _PLAIN = ("", "cat")
 _NOT_FOUND = 127  # of a shell, whose command is no program
@@ -32,12 +32,12 @@ def pager_command() -> str:
     named = {name: os.environ[name] for name in _NAMES if name in os.environ}
     environment = {"GIT_CONFIG_NOSYSTEM": "0", "GIT_CEILING_DIRECTORIES": "/", **named}
     try:
-        _, printed = door.run(
+        _, printed = git_process.run(
             ["var", "GIT_PAGER"], cwd=Path("/"), env=environment, for_network=True
         )
     except PatchmgrError:
         return ""
-    return door.text(printed).strip()
+    return git_process.text(printed).strip()
 
 
 def _shown_by(pager: str, text: bytes) -> int:

@@ -18,7 +18,7 @@ from patchmgr.formats.wheel_records import normalised_name
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.progress import Progress
 from patchmgr.model.snapshot import Entry
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.package_index import FILENAME, Archive, Release
 from patchmgr.plumbing.package_upstream import RELEASES, Imported, imported
@@ -169,7 +169,7 @@ def _point(store: Path, version: str, commit: str, *, before: Imported | None) -
     if before is not None and old != commit:
         commands.append(f"update {REPLACED}{version}/{old} {old}")
     data = "".join(f"{line}\n" for line in ["start", *commands, "commit"]).encode()
-    code, _ = door.run(["update-ref", "--stdin"], git_dir=store, data=data, good=(0, 128))
+    code, _ = git_process.run(["update-ref", "--stdin"], git_dir=store, data=data, good=(0, 128))
     if code:
         now = imported(store, version)
         if now is None or now.commit != commit:

@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing import door, namespaces
+from patchmgr.plumbing import git_process, namespaces
 from patchmgr.plumbing.durable import replace_file
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import RefMove, cache_folder, listed, move_refs
@@ -161,17 +161,17 @@ def _is_older(path: Path, seconds: float) -> bool:
 def git_state() -> tuple[str, bool, str]:
     """Return what git says that it is, whether it will do, and what is amiss with it."""
     try:
-        version = door.git_version()
+        version = git_process.git_version()
     except PatchmgrError as fault:
         return "none", False, f"{fault.message}; verify and unapply of packages work without git"
-    if version < door.MINIMUM_GIT:
-        return door.git_words(), False, (
+    if version < git_process.MINIMUM_GIT:
+        return git_process.git_words(), False, (
             "too old to merge: rebase, conflicts learn and branch --repo need 2.39; "
             "apply, unapply, verify, push, pop, status, report, import and export work"
         )  # fmt: skip
-    if not door.is_safe_git(version):
-        return door.git_words(), True, (
+    if not git_process.is_safe_git(version):
+        return git_process.git_words(), True, (
             "it knows no GIT_NO_LAZY_FETCH: a partial clone cannot be an upstream; "
             "2.39.4, 2.43.4 and 2.45 and newer do"
         )  # fmt: skip
-    return door.git_words(), True, ""
+    return git_process.git_words(), True, ""

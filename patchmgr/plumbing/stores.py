@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.durable import replace_file, synced
 
@@ -60,7 +60,7 @@ def create_store(path: Path) -> Path:
         with tempfile.TemporaryDirectory(prefix="new-", dir=path.parent) as folder:
             fresh = Path(folder) / "store"
             arguments = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1"]
-            door.output([*arguments, str(fresh)])
+            git_process.output([*arguments, str(fresh)])
             _put(fresh, path)
     except OSError as fault:
         reason = fault.strerror or str(fault)
@@ -102,7 +102,7 @@ def borrow(store: Path, lender: Path) -> None:
 
 def is_ref_name(name: str) -> bool:
     """Say whether git takes the full name of a ref."""
-    return door.run(["check-ref-format", name], good=(0, 1))[0] == 0
+    return git_process.run(["check-ref-format", name], good=(0, 1))[0] == 0
 
 
 def references(store: Path, prefix: str) -> dict[str, str]:
@@ -116,7 +116,7 @@ def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
     Reads no object, which may be missing.
     """
     form = "--format=%(refname) %(objectname) %(symref)"
-    printed = door.text(door.output(["for-each-ref", form, prefix], git_dir=store))
+    printed = git_process.text(git_process.output(["for-each-ref", form, prefix], git_dir=store))
     rows = (line.split(" ") for line in printed.splitlines())
     return [(name, commit, target) for name, commit, target in rows]
 
@@ -142,8 +142,8 @@ def move_refs(store: Path, moves: Sequence[RefMove]) -> None:
         lines.append(
             f"update {move.name} {move.new}{old}\n" if move.new else f"delete {move.name}{old}\n"
         )
-    data = door.raw("start\n" + "".join(lines) + "prepare\ncommit\n")
-    door.output(["update-ref", "--stdin"], git_dir=store, data=data)
+    data = git_process.raw("start\n" + "".join(lines) + "prepare\ncommit\n")
+    git_process.output(["update-ref", "--stdin"], git_dir=store, data=data)
 
 
 def adopt_pack(store: Path, bench: Path) -> None:

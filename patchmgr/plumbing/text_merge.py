@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from patchmgr.engines.apart import Change, Text, changes_between, merge_apart
+from patchmgr.engines.text.apart import Change, Text, changes_between, merge_apart
 from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.ports import Kept
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.workbench import Workbench
 
 _MARKER = re.compile(rb"^([<|>]{7} )([0-9a-f]{4,40})(?=\r?$)", re.MULTILINE)
@@ -93,7 +93,7 @@ class GitTextMerge:
 
     def _question(self, key: tuple[str, ...]) -> tuple[str, ...]:
         """Return what a merge depends on: the texts, and which git merges them."""
-        return ("text merge", door.git_words(), *key)
+        return ("text merge", git_process.git_words(), *key)
 
     def _merge_apart(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
         texts = (self._text(base), self._text(ours), self._text(theirs))
@@ -133,9 +133,11 @@ class GitTextMerge:
     def _ask(self, left: str, right: str) -> tuple[str, set[str]]:
         # `merge-tree --stdin` would save the start of a process, but git 2.39 does not flush
         # its answers before its input ends.
-        door.require_git("merging texts")
+        git_process.require_git("merging texts")
         arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", "--name-only"]
-        _, printed = door.run([*arguments, left, right], git_dir=self._bench.git_dir, good=(0, 1))
+        _, printed = git_process.run(
+            [*arguments, left, right], git_dir=self._bench.git_dir, good=(0, 1)
+        )
         tree, *names = printed.decode().rstrip("\0").split("\0")
         return tree, set(names)
 

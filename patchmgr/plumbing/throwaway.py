@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.closing import Closing
 
 TIMED_OUT = -1
@@ -36,7 +36,7 @@ class ThrowAway(Closing):
         self._folder = Path(tempfile.mkdtemp(prefix="patchmgr-check-"))
         self.root = self._folder / "checkout"
         self.root.mkdir()
-        door.output(["init", "--quiet", "--template=", "."], cwd=self.root)
+        git_process.output(["init", "--quiet", "--template=", "."], cwd=self.root)
         self._git_dir = self.root / ".git"
         alternates = self._git_dir / "objects" / "info" / "alternates"
         alternates.parent.mkdir(exist_ok=True)
@@ -50,7 +50,7 @@ class ThrowAway(Closing):
         """Put the files of a commit in place; what is not tracked stays."""
         arguments = ["checkout", "--quiet", "--force", "--detach", commit]
         try:
-            door.output(arguments, git_dir=self._git_dir, cwd=self.root)
+            git_process.output(arguments, git_dir=self._git_dir, cwd=self.root)
         except PatchmgrError as fault:
             hint = "patchmgr upstream fetch gets what the upstream still has"
             raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
@@ -106,6 +106,6 @@ def is_program(name: str) -> bool:
 
 def whole_tree(git_dir: Path, commit: str) -> set[str]:
     """Return the ids of all blobs of a commit."""
-    printed = door.text(door.output(["ls-tree", "-r", "-z", commit], git_dir=git_dir))
+    printed = git_process.text(git_process.output(["ls-tree", "-r", "-z", commit], git_dir=git_dir))
     rows = [line.split("\t", 1)[0].split(" ") for line in printed.split("\0") if line]
     return {row[2] for row in rows if row[1] == "blob"}

@@ -14,7 +14,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import parents_of
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -77,13 +77,13 @@ class WorkTree:
 
     def below(self, folder: str) -> Iterator[tuple[str, bool]]:
         """Yield each path below a folder, and whether it is a folder itself."""
-        top = os.path.join(os.fsencode(self.root), door.raw(folder))
+        top = os.path.join(os.fsencode(self.root), git_process.raw(folder))
         for at, folders, files in os.walk(top):
             for names, are_folders in ((folders, True), (files, False)):
                 for name in names:
                     whole = os.path.join(at, name)
                     is_real = are_folders and not os.path.islink(whole)
-                    yield folder + door.text(whole[len(top) :]), is_real
+                    yield folder + git_process.text(whole[len(top) :]), is_real
 
     def place(self, path: str, leaving: Collection[str]) -> Place:
         """Return where a new content for the path can be written, on the path's file system.
@@ -159,7 +159,7 @@ class WorkTree:
 
     @contextmanager
     def _parent(self, path: str, *, named: str | None = None) -> Iterator[tuple[int, bytes]]:
-        *folders, name = door.raw(path).split(b"/")
+        *folders, name = git_process.raw(path).split(b"/")
         at = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
         try:
             for folder in folders:
@@ -173,9 +173,9 @@ class WorkTree:
             deeper = os.open(folder, _FOLDER, dir_fd=at)
         except OSError as fault:
             if fault.errno in _NO_FOLDER:
+                way = git_process.text(folder)
                 raise PatchmgrError(
-                    "unsafe-path",
-                    f"{path} leads through {door.text(folder)}, which is no folder of {self.root}",
+                    "unsafe-path", f"{path} leads through {way}, which is no folder of {self.root}"
                 ) from fault
             raise
         os.close(at)

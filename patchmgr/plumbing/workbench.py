@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from patchmgr.model.ids import blob_id
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 
@@ -103,11 +103,11 @@ class ReadAhead(Closing):
             names.write("".join(f"{blob}\n" for blob in blobs).encode())
             names.seek(0)
             self._process = subprocess.Popen(
-                door.command(["cat-file", "--batch"], git_dir),
+                git_process.command(["cat-file", "--batch"], git_dir),
                 stdin=names,
                 stdout=self._file,
                 stderr=subprocess.DEVNULL,
-                env=door.clean_environment(),
+                env=git_process.clean_environment(),
             )
 
     def get(self, blob: str) -> bytes | None:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from patchmgr.commands.branch import Built
     from patchmgr.commands.installed import InstalledState
     from patchmgr.commands.installs import PackageApplication
-    from patchmgr.commands.onto_package import OnPackage
     from patchmgr.commands.overlay import Overlaid
-    from patchmgr.commands.patched_wheel import PatchedWheel
-    from patchmgr.commands.targets import Verification
+    from patchmgr.commands.wheel import PatchedWheel
     from patchmgr.model.outcome import SeriesOutcome
+    from patchmgr.services.onto_package import OnPackage
+    from patchmgr.services.targets import Verification
 
 
 def application_text(done: Application, *, is_dry_run: bool, view: View) -> str:

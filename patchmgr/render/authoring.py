@@ -14,12 +14,12 @@ from patchmgr.render.machine import document, fields
 
 if TYPE_CHECKING:
     from patchmgr.commands.arranging import Arranged, Crossed
-    from patchmgr.commands.guarding import Guarded
     from patchmgr.commands.heading import Headed
     from patchmgr.commands.history import Logged, Turn
     from patchmgr.commands.listing import FileEdits, Files, Listing
     from patchmgr.commands.pushing import Pushed
     from patchmgr.commands.refreshing import Refreshed
+    from patchmgr.commands.series_guard import Guarded
 
 
 _HOW: Mapping[Sameness, str] = {

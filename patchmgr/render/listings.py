@@ -14,13 +14,13 @@ from patchmgr.render.terminal import short_ref
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:
-    from patchmgr.commands.exports import Exported
-    from patchmgr.commands.forks import Fork
-    from patchmgr.commands.from_branch import Started
-    from patchmgr.commands.imports import Import
+    from patchmgr.commands.export import Exported
+    from patchmgr.commands.import_patches import Import
+    from patchmgr.commands.init_from_branch import Started
     from patchmgr.commands.status import SeriesStatus, Status
-    from patchmgr.commands.targets import Verification
     from patchmgr.commands.workspaces import Fetched, SeriesView
+    from patchmgr.services.forks import Fork
+    from patchmgr.services.targets import Verification
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

@@ -12,7 +12,7 @@ from patchmgr.render.terminal import painted, painted_line
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:
-    from patchmgr.commands.recognise import Recognised
+    from patchmgr.commands.status_of import Recognised
     from patchmgr.commands.why import Origin
 
 _COLOURS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"}

@@ -16,14 +16,14 @@ from patchmgr.render.view import View
 
 if TYPE_CHECKING:
     from patchmgr.commands.conflicts import Listed
-    from patchmgr.commands.findings import ListedFinding
-    from patchmgr.commands.learn import Learned
     from patchmgr.commands.merge_driver import DriverChange
     from patchmgr.commands.merge_file import MergedFile
     from patchmgr.commands.mergetool import ToolResult
     from patchmgr.commands.rebase import RebaseResult
     from patchmgr.model.audit import Accepted
     from patchmgr.model.patch import Patch
+    from patchmgr.services.findings import ListedFinding
+    from patchmgr.services.learning import Learned
 
 
 LONGEST = 400  # lines of a side or a diff that are shown

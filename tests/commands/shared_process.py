@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from patchmgr.plumbing import answers, door
-from patchmgr.plumbing.kept_apart import StructureApart
+from patchmgr.plumbing import answer_cache, git_process
+from patchmgr.plumbing.isolated import StructureApart
 from patchmgr.plumbing.objects import ObjectReader
 
 
@@ -26,7 +26,7 @@ def shared_process() -> Iterator[None]:
     idle: list[subprocess.Popen[bytes]] = []
     asking = set[int]()
     start, ask, close = StructureApart._start, StructureApart._ask, StructureApart.close
-    program = list(answers._program())  # nobody edits it meanwhile
+    program = list(answer_cache._program())  # nobody edits it meanwhile
 
     def start_or_take(self: StructureApart, *, is_early: bool = False) -> subprocess.Popen[bytes]:
         if not idle:
@@ -50,7 +50,7 @@ def shared_process() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(StructureApart, "_start", start_or_take)
-        patched.setattr(answers, "_program", lambda: program)
+        patched.setattr(answer_cache, "_program", lambda: program)
         patched.setattr(StructureApart, "_ask", ask_noted)
         patched.setattr(StructureApart, "close", leave)
         try:
@@ -116,7 +116,7 @@ def remembered_clones() -> Iterator[None]:
     it; a failure is not kept, and a test that lets git fail asks each time.
     """
     known: dict[object, tuple[int, bytes]] = {}
-    run, usual = door.run, (subprocess.run, os.environ["PATH"])
+    run, usual = git_process.run, (subprocess.run, os.environ["PATH"])
 
     def run_or_remember(arguments: Sequence[str], **options: Any) -> tuple[int, bytes]:
         is_known = list(arguments[:2]) in _ASKED or arguments[-1] == "HEAD^{commit}"
@@ -133,7 +133,7 @@ def remembered_clones() -> Iterator[None]:
         return found
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(door, "run", run_or_remember)
+        patched.setattr(git_process, "run", run_or_remember)
         yield
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
-from patchmgr.commands.auditing import Auditor
 from patchmgr.engines.audit.states import LACKS, AuditedPatch, Files, States, Told
-from patchmgr.engines.fold import Overlay
+from patchmgr.engines.series.fold import Overlay
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.plumbing.history import GitHistory, KnownHistory
 from patchmgr.plumbing.objects import StoredTree
+from patchmgr.services.auditing import Auditor
 from tests.engines.ports import MemoryBlobs, MemoryTree
 from tests.tables import table
 

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.resolve import resolve
-from patchmgr.engines.solving import Solved, solve_text
+from patchmgr.engines.rebase.resolve import Solved, solve_text
 from patchmgr.model.outcome import How
 from patchmgr.plumbing.formatter_tools import Toolbox
 from tests.commands.conftest import Run, Scene

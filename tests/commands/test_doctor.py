@@ -206,11 +206,11 @@ def test_what_is_on_the_way_is_said(stage: Stage) -> None:
 
 
 def test_without_git(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    from patchmgr.plumbing import door
+    from patchmgr.plumbing import git_process
 
-    door.git_words.cache_clear()
+    git_process.git_words.cache_clear()
     monkeypatch.setenv("PATH", str(stage.folder))
     ((what, health, text), *_) = doctor(stage, code=4)
-    door.git_words.cache_clear()
+    git_process.git_words.cache_clear()
     assert (what, health) == ("none", "broken")
     assert "git is not on PATH" in text

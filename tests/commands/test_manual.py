@@ -15,7 +15,7 @@ import typer.main
 
 from patchmgr import cli
 from patchmgr.cli.manual import page_of
-from patchmgr.commands.manual import OURS, topics
+from patchmgr.commands.help import OURS, topics
 from patchmgr.model.manual import Topic
 from tests.commands.conftest import Run
 from tests.commands.scenes import one_line

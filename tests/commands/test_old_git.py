@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from tests.commands.conftest import Scene, invoke
 from tests.commands.scenes import Stage, one_line, text
 from tests.commands.test_installs import house, release
@@ -48,11 +48,11 @@ def become(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Become]:
         (folder / "git").write_text(script)
         (folder / "git").chmod(0o755)
         monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-        door.git_words.cache_clear()
+        git_process.git_words.cache_clear()
         return log
 
     yield old
-    door.git_words.cache_clear()
+    git_process.git_words.cache_clear()
 
 
 def test_packages_can_be_patched(house: House, become: Become) -> None:
@@ -133,7 +133,7 @@ def test_nothing_is_fetched_for_a_partial_clone(stage: Stage, become: Become) ->
     before = sorted((place / ".git/objects/pack").iterdir())
     become("2.39.2")
     blob = stage.upstream.git("rev-parse", f"{stage.base}:pkg/a.py")
-    code, _ = door.run(["cat-file", "-e", blob], git_dir=place / ".git", good=(0, 1, 128))
+    code, _ = git_process.run(["cat-file", "-e", blob], git_dir=place / ".git", good=(0, 1, 128))
     assert code != 0
     assert sorted((place / ".git/objects/pack").iterdir()) == before
     clone.git("cat-file", "-e", blob)  # it would have been there for the asking
@@ -156,4 +156,4 @@ def test_a_partial_clone_is_no_upstream_then(stage: Stage, become: Become) -> No
      ((2, 44, 1), True), ((2, 45, 0), True), ((3, 0, 0), True)],
 )  # fmt: skip
 def test_which_git_heeds_no_lazy_fetch(version: tuple[int, int, int], is_safe: bool) -> None:
-    assert door.is_safe_git(version) is is_safe
+    assert git_process.is_safe_git(version) is is_safe

@@ -54,7 +54,7 @@ def test_paths_that_the_file_system_takes_for_one_are_refused_before_anything_is
     stage.run("import", stage.folder / "alike.patch", "--series", "s")
     checkout = stage.clone()
     before = picture(checkout.root, without=())
-    monkeypatch.setattr("patchmgr.plumbing.exchanges._holds_apart", lambda *names: False)
+    monkeypatch.setattr("patchmgr.plumbing.checkout_changes._holds_apart", lambda *names: False)
     for line in (("apply", "s"), ("apply", "s", "--commit"), ("push", "-a"), ("goto", "alike")):
         for more in ((), ("--dry-run",)):
             answer = stage.run(*line, *more, "--to", checkout.root, code=1)

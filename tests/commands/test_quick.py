@@ -74,11 +74,11 @@ def test_what_only_conflicts_need_is_not_loaded_for_a_rebase() -> None:
     )
     assert code == 0, said
     loaded = set(printed.decode().split())
-    assert "patchmgr.engines.ladder" in loaded
+    assert "patchmgr.engines.rebase.ladder" in loaded
     late = (
-        "libcst", "git", "requests", "tree_sitter", "patchmgr.engines.relocation",
-        "patchmgr.engines.solving", "patchmgr.engines.structure.python_tree",
-        "patchmgr.engines.predicates", "patchmgr.plumbing.package_index",
+        "libcst", "git", "requests", "tree_sitter", "patchmgr.engines.moved.rung",
+        "patchmgr.engines.rebase.resolve", "patchmgr.engines.structure.python_tree",
+        "patchmgr.engines.series.predicates", "patchmgr.plumbing.package_index",
         "patchmgr.plumbing.formatter_choice",
     )  # fmt: skip
     assert loaded.isdisjoint(late)

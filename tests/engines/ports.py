@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
-from patchmgr.engines.placement import split_lines
+from patchmgr.engines.series.placement import split_lines
 from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.snapshot import REGULAR, Entry

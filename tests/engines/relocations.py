@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from patchmgr.engines.ladder import CONFLICT, judge_hunks
 from patchmgr.engines.languages.names import language
-from patchmgr.engines.placement import Applied, apply_hunks
-from patchmgr.engines.relocation import Relocation, relocate
+from patchmgr.engines.moved.rung import Relocation, relocate
+from patchmgr.engines.rebase.ladder import CONFLICT, judge_hunks
+from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.model.merge import Clean
 from tests.engines.ports import PlainMerge
 from tests.engines.series import hunks_between

@@ -9,10 +9,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption
-from patchmgr.engines.fold import Overlay, step_patch
-from patchmgr.engines.placement import split_lines
-from patchmgr.engines.rebase import Item, Judged, Tools, rebase_series
-from patchmgr.engines.sightings import explain, explained_paths
+from patchmgr.engines.cause.commits import explain, explained_paths
+from patchmgr.engines.rebase.rebase import Item, Judged, Tools, rebase_series
+from patchmgr.engines.series.fold import Overlay, step_patch
+from patchmgr.engines.series.placement import split_lines
 from patchmgr.model.decision import Decision
 from patchmgr.model.ids import ZERO_ID, blob_id
 from patchmgr.model.outcome import PatchOutcome, Verdict

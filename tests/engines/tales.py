@@ -9,8 +9,8 @@ from msgspec import Struct, field
 from patchmgr.engines.absorption.find import find_absorbed
 from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.fold import Overlay, step_patch
-from patchmgr.engines.relocation_files import ChangedFiles
+from patchmgr.engines.moved.files import ChangedFiles
+from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Step
 from patchmgr.model.snapshot import Entry

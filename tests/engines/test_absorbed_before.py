@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from patchmgr.engines.absorbed_before import absorbed_before, read_absorbed, write_absorbed
+from patchmgr.engines.absorption.earlier_run import absorbed_before, read_absorbed, write_absorbed
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.model.outcome import How, Wording
 from patchmgr.model.ports import Step

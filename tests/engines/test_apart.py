@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from patchmgr.engines.apart import Text, changes_between, merge_apart
+from patchmgr.engines.text.apart import Text, changes_between, merge_apart
 from tests.tables import table
 
 Lines = list[str]

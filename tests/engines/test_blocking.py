@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.blocking import pass_on_causes
-from patchmgr.engines.sightings import explain, explained_paths
+from patchmgr.engines.cause.commits import explain, explained_paths
+from patchmgr.engines.rebase.blocking import pass_on_causes
 from patchmgr.model.patch import FilePatch, Patch
 from tests.engines.ports import PlainMerge
 from tests.engines.series import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from patchmgr.engines.blocking import resolved_both_ways
-from patchmgr.engines.placement import split_lines
+from patchmgr.engines.rebase.blocking import resolved_both_ways
+from patchmgr.engines.series.placement import split_lines
 from patchmgr.model.outcome import FileConflict, PatchOutcome
 from patchmgr.model.patch import Patch
 from tests.engines.series import Files, Run, difference, shown

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.engines.cause import PROBES, Version, each, turning_point
-from patchmgr.engines.sightings import explain
+from patchmgr.engines.cause.commits import explain
+from patchmgr.engines.cause.search import PROBES, Version, each, turning_point
 from patchmgr.model.merge import Merge
 from patchmgr.model.ports import Step
 from tests.engines.ports import PlainMerge

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patchmgr.engines.conflict_ids import conflict_id, conflict_regions, resolved_to_ours
+from patchmgr.engines.conflicts.ids import conflict_id, conflict_regions, resolved_to_ours
 from tests.tables import table
 
 SIDES = st.none() | st.binary(max_size=6)

@@ -8,7 +8,7 @@ import pytest
 
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.states import run_checks
-from patchmgr.engines.crosscheck import Question, check_merged
+from patchmgr.engines.rebase.crosscheck import Question, check_merged
 from patchmgr.engines.structure.solvers import suspect
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.patch import Author

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patchmgr.engines import differences
-from patchmgr.engines.differences import Block, changed_blocks, matched_lines
+from patchmgr.engines.text import differences
+from patchmgr.engines.text.differences import Block, changed_blocks, matched_lines
 from tests.long import examples
 from tests.tables import table
 

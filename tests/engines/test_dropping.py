@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from patchmgr.engines.dropping import carry_rest, sizes, without_hunks
-from patchmgr.engines.fold import FileStep, Overlay, step_patch
-from patchmgr.engines.placement import Applied, apply_hunks
-from patchmgr.engines.work import FileResult, NewSide, Tools
+from patchmgr.engines.rebase.dropping import carry_rest, sizes, without_hunks
+from patchmgr.engines.rebase.work import FileResult, NewSide, Tools
+from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
+from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.model.outcome import How
 from patchmgr.model.patch import FilePatch
 from patchmgr.model.snapshot import REGULAR

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from patchmgr.engines.fold import FileStep, Overlay, step_patch
+from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import EMPTY_BLOB, blob_id
 from patchmgr.model.patch import BinaryChange, FilePatch

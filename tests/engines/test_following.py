@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from patchmgr.engines.following import Followed, follow_hunks
-from patchmgr.engines.ladder import Collided, Merged, Sides, merge_file
-from patchmgr.engines.placement import Applied, apply_hunks
+from patchmgr.engines.moved.following import Followed, follow_hunks
+from patchmgr.engines.rebase.ladder import Collided, Merged, Sides, merge_file
+from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.model.snapshot import Entry
 from tests.engines.ports import MemoryBlobs, PlainMerge
 from tests.engines.relocations import MemoryElsewhere

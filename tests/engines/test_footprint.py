@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.footprint import footprint
+from patchmgr.engines.report.footprint import footprint
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.model.footprint import (
     Area,

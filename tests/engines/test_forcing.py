@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.fold import Overlay
-from patchmgr.engines.forcing import force_patch, reject_text
+from patchmgr.engines.series.fold import Overlay
+from patchmgr.engines.series.forcing import force_patch, reject_text
 from patchmgr.errors import PatchmgrError
 from tests.engines.ports import MemoryBlobs, MemoryTree
 from tests.engines.series import binary, created, deleted, edited, moved, patch_of

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from patchmgr.engines.formatting import STABLE, merge_formatted, stability
 from patchmgr.engines.merge.candidate import Resolved
-from patchmgr.engines.solving import Solved, Unsolved, solve_text
+from patchmgr.engines.rebase.formatting import STABLE, merge_formatted, stability
+from patchmgr.engines.rebase.resolve import Solved, Unsolved, solve_text
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.merge import Clean, Merge
 from patchmgr.model.outcome import How, Reliability, Suggestion

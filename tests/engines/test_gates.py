@@ -7,9 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from patchmgr.engines.claims import broken_claims
-from patchmgr.engines.gates_python import PythonGates, stated_versions
-from patchmgr.engines.gates_text import (
+from patchmgr.engines.gates.python import PythonGates, stated_versions
+from patchmgr.engines.gates.text import (
     cited_commits,
     header_problems,
     link_problems,
@@ -17,7 +16,8 @@ from patchmgr.engines.gates_text import (
     sign_off_problems,
     whitespace_problems,
 )
-from patchmgr.engines.modules import Modules, parsed_for
+from patchmgr.engines.languages.python_modules import Modules, parsed_for
+from patchmgr.engines.series.claims import broken_claims
 from patchmgr.model.check import Problem
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.settings import Claim

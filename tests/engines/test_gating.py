@@ -9,7 +9,7 @@ import pytest
 from patchmgr.commands.report import words_of
 from patchmgr.engines.gating.defaults import settings_defaults, variables_in
 from patchmgr.engines.gating.sites import Texts
-from patchmgr.engines.review import Judge
+from patchmgr.engines.report.review import Judge
 from patchmgr.model.gating import ChangedSite, Reach
 from tests.engines.gating_cases import CASES, Case
 from tests.engines.gating_found import site_at

@@ -8,7 +8,7 @@ import pytest
 
 from patchmgr.commands.report import words_of
 from patchmgr.engines.gating.sites import Texts
-from patchmgr.engines.review import Judge
+from patchmgr.engines.report.review import Judge
 from patchmgr.model.gating import ChangedSite, Reach
 from tests.engines.gating_blind import CXX, PYTHON
 from tests.engines.gating_cases import Case

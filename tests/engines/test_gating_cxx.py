@@ -12,7 +12,7 @@ from patchmgr.engines.gating.defaults import Defaults
 from patchmgr.engines.gating.sites import UNREAD as WHY_UNREAD
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.languages.cxx_words import read_source
-from patchmgr.engines.review import Judge
+from patchmgr.engines.report.review import Judge
 from patchmgr.model.gating import ChangedSite, Reach
 
 WORDS = words_of_upstream("", {})

@@ -11,7 +11,7 @@ from patchmgr.engines.gating.conditions import Conditions, is_boolean
 from patchmgr.engines.gating.defaults import Defaults, settings_defaults
 from patchmgr.engines.gating.python import left
 from patchmgr.engines.gating.sites import Texts
-from patchmgr.engines.review import Judge
+from patchmgr.engines.report.review import Judge
 from patchmgr.model.gating import ChangedSite, Reach
 
 WORDS = words_of("", {})

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
-from patchmgr.engines.header_words import named_in, with_named
-from patchmgr.engines.rebase import Judged
+from patchmgr.engines.conflicts.header_words import named_in, with_named
+from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.model.outcome import FileConflict, Likely, PatchOutcome, Reliability, Verdict
 from patchmgr.model.ports import Named
 from tests.engines.series import NOBODY, patch_of

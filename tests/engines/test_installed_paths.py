@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from patchmgr.engines.installed_paths import InstalledPaths
+from patchmgr.engines.series.installed_paths import InstalledPaths
 from patchmgr.formats.series_settings import PathMap
 from tests.tables import table
 

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from patchmgr.engines.ladder import (
+from patchmgr.engines.rebase.ladder import (
     ABSORBED_EXACT,
     ABSORBED_SUPERSET,
     CARRIED_IDENTICAL,
@@ -23,7 +23,7 @@ from patchmgr.engines.ladder import (
     judge_hunks,
     merge_file,
 )
-from patchmgr.engines.placement import Applied, apply_hunks
+from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.patch import Hunk
 from patchmgr.model.snapshot import Entry

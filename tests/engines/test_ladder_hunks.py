@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from patchmgr.engines.ladder import (
+from patchmgr.engines.rebase.ladder import (
     ABSORBED_EXACT,
     CARRIED_IDENTICAL,
     CARRIED_TEXT,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.layers import (
+from patchmgr.engines.series.layers import (
     Collision,
     Ground,
     fold_states,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from patchmgr.engines.leaving_out import leave_out
-from patchmgr.engines.rebase import Item, Tools, rebase_series
+from patchmgr.engines.rebase.leaving_out import leave_out
+from patchmgr.engines.rebase.rebase import Item, Tools, rebase_series
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 from tests.engines.series import NOBODY, edited, patch_of, text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.leftover import leftover_marker, syntax_problem
+from patchmgr.engines.text.leftover import leftover_marker, syntax_problem
 from tests.tables import table
 
 HEADING = b"Title\n=======\n"

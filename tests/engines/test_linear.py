@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.linear import Changes, Line, closest
+from patchmgr.engines.series.linear import Changes, Line, closest
 from patchmgr.model.snapshot import Entry
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 from tests.tables import table

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from patchmgr.engines.ledger import Claimed, balance
-from patchmgr.engines.placement import leads_to
+from patchmgr.engines.series.placement import leads_to
 from patchmgr.formats.patch_files import parse_patch
 from tests.engines.test_ledger import Files
 from tests.tables import table

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patchmgr.engines.marked_texts import has_marker, split_marked
+from patchmgr.engines.text.marked import has_marker, split_marked
 from patchmgr.model.recorded import Region
 from tests.engines.test_conflict_ids import INSERTS, ONE, marked
 from tests.tables import table

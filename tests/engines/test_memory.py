@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from patchmgr.engines.conflict_ids import conflict_id, region_id
-from patchmgr.engines.memory import (
+from patchmgr.engines.conflicts.ids import conflict_id, region_id
+from patchmgr.engines.conflicts.memory import (
     Lesson,
     Missed,
     compare,

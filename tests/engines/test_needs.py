@@ -8,7 +8,8 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.needs import (
+from patchmgr.engines.rebase.rebase import Item, Tools, rebase_series
+from patchmgr.engines.series.needs import (
     Views,
     check_promise,
     check_upstreams,
@@ -16,8 +17,7 @@ from patchmgr.engines.needs import (
     missing_on,
     place_items,
 )
-from patchmgr.engines.predicates import State
-from patchmgr.engines.rebase import Item, Tools, rebase_series
+from patchmgr.engines.series.predicates import State
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import PatchOutcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.picking import matching, matching_ids
+from patchmgr.engines.series.picking import matching, matching_ids
 from tests.tables import table
 
 NAMES = ("fix-a.patch", "fix-b.patch", "net/fix.diff", "0007-old.patch", "s/odd.patch", "3d.patch")

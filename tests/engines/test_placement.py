@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patchmgr.engines.placement import (
+from patchmgr.engines.series.placement import (
     MOST_PLACES,
     Applied,
     Rejected,

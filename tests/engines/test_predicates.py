@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from patchmgr.engines.predicates import Finding, State, broken_promise, evaluate, refusal
+from patchmgr.engines.series.predicates import Finding, State, broken_promise, evaluate, refusal
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.predicates import parse_predicate
 from patchmgr.model.predicate import Conditions

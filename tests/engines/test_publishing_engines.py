@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from patchmgr.engines.claims import claimed_bytes
-from patchmgr.engines.hotspots import heading_name
-from patchmgr.engines.origins import origins
-from patchmgr.engines.self_comparison import OwnCommit, compare_states
-from patchmgr.engines.solved_as import ANEW, BOTH, OPEN, PATCH, UNION, UPSTREAM, solved_as
-from patchmgr.engines.subsystems import folders_of, subsystems
+from patchmgr.engines.conflicts.described import ANEW, BOTH, OPEN, PATCH, UNION, UPSTREAM, solved_as
+from patchmgr.engines.report.hotspots import heading_name
+from patchmgr.engines.report.subsystems import folders_of, subsystems
+from patchmgr.engines.series.claims import claimed_bytes
+from patchmgr.engines.series.comparison import OwnCommit, compare_states
+from patchmgr.engines.text.origins import origins
 from patchmgr.formats.owners import Globs, read_codeowners, read_labeler
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution

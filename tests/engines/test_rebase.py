@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.rebase import patch_verdict
-from patchmgr.engines.symbols import enclosing_symbol
+from patchmgr.engines.languages.symbols import enclosing_symbol
+from patchmgr.engines.rebase.rebase import patch_verdict
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import How, HunkOutcome, Verdict
 from patchmgr.model.patch import Author, FilePatch, Patch

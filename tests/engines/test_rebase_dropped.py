@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.leaving_out import leave_out
-from patchmgr.engines.rebase import Item, Tools, rebase_series
+from patchmgr.engines.rebase.leaving_out import leave_out
+from patchmgr.engines.rebase.rebase import Item, Tools, rebase_series
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.outcome import How
 from patchmgr.model.patch import FilePatch

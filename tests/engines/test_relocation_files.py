@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.fold import Overlay
-from patchmgr.engines.relocation_files import ChangedFiles, Versions, is_of
+from patchmgr.engines.moved.files import ChangedFiles, Versions, is_of
+from patchmgr.engines.series.fold import Overlay
 from patchmgr.model.snapshot import Entry
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import Upstream, link

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.differences import Run
-from patchmgr.engines.relocation_imports import (
+from patchmgr.engines.moved.imports import (
     Unsure,
     import_lines,
     missing_attribute,
     needed_imports,
 )
-from patchmgr.engines.relocation_units import Outline
+from patchmgr.engines.moved.units import Outline
+from patchmgr.engines.text.differences import Run
 from tests.engines.relocations import Played, play
 from tests.tables import table
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from patchmgr.engines.placement import Applied, apply_hunks
-from patchmgr.engines.relocation_runs import apply_runs, changes_of, hunks_of
-from patchmgr.engines.relocation_units import Outline
+from patchmgr.engines.moved.runs import apply_runs, changes_of, hunks_of
+from patchmgr.engines.moved.units import Outline
+from patchmgr.engines.series.placement import Applied, apply_hunks
 from tests.engines.series import hunks_between, text
 from tests.long import examples
 from tests.tables import table

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from patchmgr.engines.relocation_search import LARGEST_CONTENT, Home, Lost, Search, likeness
-from patchmgr.engines.relocation_units import Outline
+from patchmgr.engines.moved.search import LARGEST_CONTENT, Home, Lost, Search, likeness
+from patchmgr.engines.moved.units import Outline
 from tests.engines.relocations import MemoryElsewhere, Texts
 from tests.tables import table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.relocation_units import (
+from patchmgr.engines.moved.units import (
     Outline,
     indent_of,
     is_comment,

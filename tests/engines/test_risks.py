@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.risks import find_risks
+from patchmgr.engines.report.risks import find_risks
 from patchmgr.model.footprint import Area, Build, FileChange, FileFootprint, Kind
 from patchmgr.model.review import RiskKind
 from tests.tables import table

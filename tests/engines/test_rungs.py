@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.ladder import CONFLICT, STRUCTURAL, Collided, Merged, Sides
-from patchmgr.engines.memory import Resolutions
+from patchmgr.engines.conflicts.memory import Resolutions
 from patchmgr.engines.merge.candidate import Resolved
-from patchmgr.engines.rungs import further
+from patchmgr.engines.rebase.ladder import CONFLICT, STRUCTURAL, Collided, Merged, Sides
+from patchmgr.engines.rebase.rungs import further
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.merge import Conflicted
 from patchmgr.model.outcome import Reliability, Suggestion

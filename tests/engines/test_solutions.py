@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.solutions import shown_content, solved_entry
+from patchmgr.engines.conflicts.resolutions import shown_content, solved_entry
 from patchmgr.errors import PatchmgrError
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import File, entry_of, executable, link, submodule

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.conflict_ids import region_id
-from patchmgr.engines.memory import Resolutions
-from patchmgr.engines.solving import Solved, Unsolved, has_last_newline, solve_text
+from patchmgr.engines.conflicts.ids import region_id
+from patchmgr.engines.conflicts.memory import Resolutions
+from patchmgr.engines.rebase.resolve import Solved, Unsolved, has_last_newline, solve_text
 from patchmgr.model.merge import Conflicted, Merge
 from patchmgr.model.outcome import How
 from tests.engines.ports import PlainMerge

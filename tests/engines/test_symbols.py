@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import patchmgr
-from patchmgr.engines.symbols import SymbolIndex, enclosing_symbol
+from patchmgr.engines.languages.symbols import SymbolIndex, enclosing_symbol
 from tests.long import LONG
 from tests.tables import table
 

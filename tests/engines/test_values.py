@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from patchmgr.engines.ladder import Collided, Merged, Sides
-from patchmgr.engines.rebase import Item, Judged
+from patchmgr.engines.rebase.ladder import Collided, Merged, Sides
+from patchmgr.engines.rebase.rebase import Item, Judged
 from tests.engines.series import Run, patch_of
 from tests.tables import table
 

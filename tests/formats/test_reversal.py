@@ -7,7 +7,7 @@ from base64 import b85encode
 
 import pytest
 
-from patchmgr.engines.fold import Overlay, step_patch
+from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.patch_files import parse_listed, parse_patch, reversed_patch
 from patchmgr.formats.series_files import parse_series

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from patchmgr.engines.ladder import ABSORBED_SUPERSET, Merged, Sides, merge_file
-from patchmgr.engines.memory import Replayed, learn, replay
+from patchmgr.engines.conflicts.memory import Replayed, learn, replay
 from patchmgr.engines.merge.resolve import resolve
-from patchmgr.engines.placement import Applied, apply_hunks
+from patchmgr.engines.rebase.ladder import ABSORBED_SUPERSET, Merged, Sides, merge_file
+from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.structure.solvers import suspect
 from patchmgr.model.merge import Clean

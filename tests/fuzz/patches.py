@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from patchmgr.engines.placement import Applied, apply_hunks
+from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.formats.binary import apply_delta
 from patchmgr.formats.gbp_tags import read_tags
 from patchmgr.formats.header_edits import HeaderEdit, edited_header

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from patchmgr.engines.relocation_files import is_of
+from patchmgr.engines.moved.files import is_of
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.diffs import changed_files, readable_files

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.exchanges import refuse_same_names
+from patchmgr.plumbing.checkout_changes import refuse_same_names
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from tests.conftest import Repository
 

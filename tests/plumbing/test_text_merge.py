@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.engines.apart import Text, changes_between, merge_apart
+from patchmgr.engines.text.apart import Text, changes_between, merge_apart
 from patchmgr.model.merge import Clean, Conflicted
-from patchmgr.plumbing import door
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
 
@@ -85,13 +85,13 @@ BASE = b"".join(b"line %d\n" % number for number in range(40))
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the git commands that are run from now on."""
     found: list[str] = []
-    run: Callable[..., tuple[int, bytes]] = door.run
+    run: Callable[..., tuple[int, bytes]] = git_process.run
 
     def noting(arguments: Sequence[str], **options: object) -> tuple[int, bytes]:
         found.append(arguments[0])
         return run(arguments, **options)
 
-    monkeypatch.setattr(door, "run", noting)
+    monkeypatch.setattr(git_process, "run", noting)
     return found
 
 

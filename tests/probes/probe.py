@@ -26,7 +26,7 @@ from typing import Any
 
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.states import run_checks
-from patchmgr.engines.crosscheck import Question, check_merged
+from patchmgr.engines.rebase.crosscheck import Question, check_merged
 from patchmgr.engines.structure.solvers import suspect
 from patchmgr.formats.toml_text import loads
 from patchmgr.model.outcome import Verdict

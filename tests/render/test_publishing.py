@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from patchmgr.commands.recognise import Recognised
+from patchmgr.commands.status_of import Recognised
 from patchmgr.commands.why import Origin
 from patchmgr.model.comparison import ComparedPatch, ComparedSeries, Sameness
 from patchmgr.render.machine import document

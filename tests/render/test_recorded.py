@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.commands.conflicts import Listed
-from patchmgr.commands.learn import Learned, LearnedFile
 from patchmgr.model.recorded import Kind, Origin, Recalled, Recorded, Resolution
 from patchmgr.render.recorded import (
     LONGEST,
@@ -16,6 +15,7 @@ from patchmgr.render.recorded import (
     resolution_lines,
 )
 from patchmgr.render.view import View
+from patchmgr.services.learning import Learned, LearnedFile
 from tests.tables import table
 
 REGION = Recorded("a" * 12, Kind.REGION, b"b\n", b"o\n", b"t\n", path="f", seen="s/p.patch")

@@ -11,7 +11,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from patchmgr.engines.footprint import footprint
+from patchmgr.engines.report.footprint import footprint
 from patchmgr.model.footprint import FileChange, Footprint
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk, Patch
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR

@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from patchmgr.engines.absorption.weave import Change, HunkId, Run, Weave
-from patchmgr.engines.differences import matched_lines
-from patchmgr.engines.placement import split_lines
-from patchmgr.engines.telling import bare
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.differences import matched_lines
+from patchmgr.engines.text.telling import bare
 
 
 class Fate(IntEnum):

@@ -24,7 +24,7 @@ from patchmgr.engines.absorption.thresholds import (
 )
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.absorption.weave import CARRIED, HunkId
-from patchmgr.engines.telling import bare, is_telling
+from patchmgr.engines.text.telling import bare, is_telling
 from patchmgr.model.outcome import How, Wording
 
 Landings = Mapping[int, Sequence[int]]

@@ -24,8 +24,8 @@ from patchmgr.engines.absorption.thresholds import (
     LONGEST_LINE,
     NEAR,
 )
-from patchmgr.engines.differences import Block, Run, changed_blocks, runs_of
 from patchmgr.engines.languages.names import language
+from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.languages.words import (
     BLANKED,
     KEYWORDS,
@@ -39,8 +39,8 @@ from patchmgr.engines.languages.words import (
     parts_of,
     words_of,
 )
-from patchmgr.engines.placement import split_lines
-from patchmgr.engines.symbols import SymbolIndex
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.differences import Block, Run, changed_blocks, runs_of
 from patchmgr.model.patch import Hunk
 
 _GUARD = re.compile(

@@ -14,11 +14,11 @@ from enum import Enum
 from functools import lru_cache
 
 from patchmgr.engines.absorption.thresholds import LARGEST_DISPLAY
-from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
-from patchmgr.engines.differences import Block, changed_blocks
+from patchmgr.engines.conflicts.ids import conflict_regions, resolved_to_ours
 from patchmgr.engines.languages.names import language
 from patchmgr.engines.languages.words import BRACED, code_of, indentation
-from patchmgr.engines.placement import split_lines
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.model.patch import Hunk
 
 PIECE = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\d[\w.]*|\w+|[^\w\s]", re.DOTALL)

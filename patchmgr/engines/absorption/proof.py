@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from patchmgr.engines.absorption.order import LITERAL, PIECE, Order, depths, order_at
 from patchmgr.engines.absorption.proposal import Spot, marked_spots
 from patchmgr.engines.absorption.thresholds import ALIKE, MOST_LEFT
-from patchmgr.engines.differences import Run, matched_lines, runs_of
-from patchmgr.engines.ladder import (
+from patchmgr.engines.languages.words import is_import
+from patchmgr.engines.rebase.ladder import (
     ABSORBED_REWORDED,
     CARRIED_TEXT,
     CONFLICT,
@@ -29,9 +29,9 @@ from patchmgr.engines.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.languages.words import is_import
-from patchmgr.engines.placement import apply_one, split_lines
-from patchmgr.engines.telling import bare
+from patchmgr.engines.series.placement import apply_one, split_lines
+from patchmgr.engines.text.differences import Run, matched_lines, runs_of
+from patchmgr.engines.text.telling import bare
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge

@@ -8,8 +8,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
-from patchmgr.engines.differences import matched_lines, runs_of
-from patchmgr.engines.ladder import (
+from patchmgr.engines.rebase.ladder import (
     ABSORBED_REWORDED,
     CONFLICT,
     Answer,
@@ -17,7 +16,8 @@ from patchmgr.engines.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.placement import split_lines
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.differences import matched_lines, runs_of
 from patchmgr.model.merge import MARKER_BASE, MARKER_OURS, MARKER_THEIRS, Clean
 from patchmgr.model.outcome import How, Resemblance, Verdict
 from patchmgr.model.ports import Blobs, TextMerge

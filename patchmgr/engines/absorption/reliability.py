@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.rebase import Judged
+from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.model.decision import Ruling
 from patchmgr.model.outcome import How, PatchOutcome, Reliability
 

@@ -11,8 +11,8 @@ from msgspec import Struct
 from patchmgr.engines.absorption.effect import Count, Effect, Fate, effect
 from patchmgr.engines.absorption.thresholds import MOST
 from patchmgr.engines.absorption.weave import CARRIED, Change, HunkId, Weave
-from patchmgr.engines.fold import FileStep
-from patchmgr.engines.telling import is_telling, normal_lines
+from patchmgr.engines.series.fold import FileStep
+from patchmgr.engines.text.telling import is_telling, normal_lines
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, Step
 from patchmgr.model.snapshot import FILE_MODES, Entry

@@ -11,8 +11,8 @@ from functools import cached_property
 
 from msgspec import Struct, field
 
-from patchmgr.engines.placement import split_lines
-from patchmgr.engines.telling import bare, is_telling
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.telling import bare, is_telling
 from patchmgr.model.patch import Hunk
 
 HunkId = tuple[int, int]

@@ -18,10 +18,10 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.places import added_lines, written_path
 from patchmgr.engines.audit.states import UNKNOWN, Files, States, Told
-from patchmgr.engines.differences import Block, changed_blocks
 from patchmgr.engines.languages.cxx_tokens import UnclearSource
 from patchmgr.engines.languages.names import CXX
 from patchmgr.engines.languages.words import NAMES
+from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.model.audit import AuditFinding
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from patchmgr.engines.audit.interfaces import PYTHON, Changed, named_imports, new_lines
 from patchmgr.engines.audit.places import source_path
 from patchmgr.engines.audit.states import States
-from patchmgr.engines.rebase import Judged
+from patchmgr.engines.rebase.rebase import Judged
+from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.structure.guards_imports import resolves
-from patchmgr.engines.work import FileResult
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Verdict
 from patchmgr.model.patch import FilePatch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from patchmgr.engines.audit.states import States
-from patchmgr.engines.differences import changed_blocks
+from patchmgr.engines.text.differences import changed_blocks
 
 
 def written_path(states: States, path: str) -> str:

@@ -9,9 +9,9 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.states import LACKS, AuditedPatch, Files, Since, States, Told
-from patchmgr.engines.fold import Overlay
-from patchmgr.engines.passages import change_digest
-from patchmgr.engines.rebase import FileResult, Judged
+from patchmgr.engines.conflicts.passages import change_digest
+from patchmgr.engines.rebase.rebase import FileResult, Judged
+from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import PatchOutcome, Verdict

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.fold import Overlay
 from patchmgr.engines.languages.names import is_test
+from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.patch import FilePatch

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from patchmgr.engines.differences import changed_blocks
 from patchmgr.engines.merge.tokens import PYTHON, Language, lex
 from patchmgr.engines.merge.tree import lines_of
+from patchmgr.engines.text.differences import changed_blocks
 
 _MARKER = re.compile(r"(?:(<{7}|\|{7}|>{7})(?: [^\n]*)?|(={7}))\r?\n?\Z")
 _DUE = {"": "<", "<": "|", "|": "=", "=": ">"}

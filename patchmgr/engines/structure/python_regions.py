@@ -6,9 +6,9 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from patchmgr.engines.differences import changed_blocks
 from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.structure.sides import Texts
+from patchmgr.engines.text.differences import changed_blocks
 
 _OPEN, _BASE, _MIDDLE, _CLOSE = "<<<<<<< ", "||||||| ", "=======", ">>>>>>> "
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.engines.absorption.proposal import Spot, marked_spots
-from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
+from patchmgr.engines.conflicts.ids import conflict_regions, resolved_to_ours
 from patchmgr.model.merge import Conflicted, Merge
 from tests.engines.ports import PlainMerge
 from tests.engines.series import text

@@ -16,8 +16,8 @@ from patchmgr.engines.absorption.order import (
     members_around,
     read_rows,
 )
-from patchmgr.engines.conflict_ids import conflict_regions
-from patchmgr.engines.ladder import judge_hunk
+from patchmgr.engines.conflicts.ids import conflict_regions
+from patchmgr.engines.rebase.ladder import judge_hunk
 from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.outcome import How
 from tests.engines.ports import PlainMerge

@@ -9,7 +9,7 @@ from patchmgr.engines.absorption.proof import (
     checked,
     why_needed,
 )
-from patchmgr.engines.ladder import (
+from patchmgr.engines.rebase.ladder import (
     ABSORBED_EXACT,
     CARRIED_TEXT,
     CONFLICT,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.conflict_ids import conflict_regions, resolved_to_ours
-from patchmgr.engines.work import FileResult
+from patchmgr.engines.conflicts.ids import conflict_regions, resolved_to_ours
+from patchmgr.engines.rebase.work import FileResult
 from patchmgr.model.merge import Conflicted, Merge
 from patchmgr.model.outcome import FileConflict, How, PatchOutcome
 from patchmgr.model.patch import Patch

@@ -16,7 +16,7 @@ from patchmgr.engines.absorption.reliability import (
     reliability,
     with_reliability,
 )
-from patchmgr.engines.rebase import Judged
+from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.model.outcome import (
     FileConflict,
     How,

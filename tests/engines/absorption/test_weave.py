@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchmgr.engines.absorption.weave import Weave
-from patchmgr.engines.placement import Applied, apply_hunks
-from patchmgr.engines.telling import bare
+from patchmgr.engines.series.placement import Applied, apply_hunks
+from patchmgr.engines.text.telling import bare
 from tests.engines.series import difference
 
 States = list[list[str]]

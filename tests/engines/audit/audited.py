@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from patchmgr.engines.audit.rebased import states_of
 from patchmgr.engines.audit.states import Check, States, run_checks
-from patchmgr.engines.rebase import Item, Judged, rebase_series
-from patchmgr.engines.work import Tools
+from patchmgr.engines.rebase.rebase import Item, Judged, rebase_series
+from patchmgr.engines.rebase.work import Tools
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.patch import Author
 from tests.engines.ports import MemoryBlobs, PlainMerge

@@ -1,0 +1,182 @@
+"""`export`: a series in the form of another tool; the same series gives the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from msgspec import Struct
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.exports import FORMS
+from patchmgr.formats.exports.form import Form, Item, Parcel, Pinned
+from patchmgr.formats.shown import shown
+from patchmgr.model.outcome import PatchOutcome
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.plumbing.delivery import Delivered, Delivery
+from patchmgr.plumbing.diffs import commit_diffs, tree_diff
+from patchmgr.plumbing.fast_import import write_commits
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carrying import Wishes
+from patchmgr.services.prepared import Ready, in_place, prepare, refuse_broken
+from patchmgr.services.session import Session
+from patchmgr.store import PRIVATE
+
+
+class Asked(Struct, frozen=True):
+    """What a person wants exported: the form, where to, and as which package of npm."""
+
+    form: str
+    place: Path
+    selected: frozenset[str] = frozenset()
+    package: str | None = None
+    is_forced: bool = False
+    is_dry_run: bool = False
+
+
+class Exported(Struct, frozen=True):
+    """What an export wrote; `rewritten` and `skipped` (with the reason) are patches by name."""
+
+    series: str
+    asked: Asked
+    files: tuple[str, ...]
+    delivered: Delivered
+    patches: tuple[str, ...]
+    rewritten: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+def export(session: Session, name: str, asked: Asked) -> Exported:
+    """Export a series; a patch that the form can hold as it is keeps its bytes.
+
+    Raises PatchmgrError "in-the-way" before anything is written where a file that patchmgr did
+    not write would be replaced.
+    """
+    form = _form(asked.form)
+    root = session.workspace.root
+    _check_place(root, asked.place)
+    parcels, skipped, files = _Export(session, name, form, asked).made()
+    private = root / PRIVATE / "exports"
+    delivery = Delivery(asked.place, private, is_file=form.is_file)
+    delivered = delivery.deliver(
+        files, series=name, is_forced=asked.is_forced, is_dry_run=asked.is_dry_run
+    )
+    for parcel in parcels:
+        for clause in form.losses(parcel.item):
+            session.say(f"warning: {shown(parcel.item.patch.name)} {clause}")
+    for path in delivered.left:
+        session.say(f"Left as it is, because it was edited: {delivery.root / path}")
+    return Exported(
+        name,
+        asked,
+        tuple(sorted(files)),
+        delivered,
+        tuple(parcel.item.patch.name for parcel in parcels),
+        tuple(parcel.item.patch.name for parcel in parcels if not parcel.is_kept),
+        skipped,
+    )
+
+
+def _form(name: str) -> Form:
+    if name not in FORMS:
+        close = get_close_matches(name, FORMS, n=1)
+        hint = (f"nearest: --as {close[0]}",) if close else ()
+        message = f"--as is one of {', '.join(FORMS)}"
+        raise PatchmgrError("usage", message if not name else f"{message}; not {name}", hint)
+    return FORMS[name]
+
+
+def _check_place(root: Path, place: Path) -> None:
+    """Refuse to export over the workspace's own files."""
+    own = [root / name for name in ("series", "conflicts", PRIVATE)]
+    if place == root or any(folder in (place, *place.parents) for folder in own):
+        message = f"{place} is in the workspace: it keeps its own files there"
+        raise PatchmgrError("usage", message, ("name another --out",))
+
+
+Made = tuple[tuple[Parcel, ...], tuple[tuple[str, str], ...], Mapping[str, bytes]]
+
+
+class _Export(Struct, frozen=True):
+    """One run."""
+
+    session: Session
+    name: str
+    form: Form
+    asked: Asked
+
+    def made(self) -> Made:
+        """Return the patches as they leave, those that stay behind, and the files."""
+        workspace = self.session.workspace
+        record = workspace.series_record(self.name)
+        if self.form.takes_all:
+            lines = workspace.series_file(self.name).lines
+            pinned = Pinned(record.pin.commit, record.pin.ref, lines, self.asked.package)
+            by_name = {line.name: line for line in lines}
+            nobody = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
+            patches = workspace.patches(self.name)
+            items = [Item(patch, by_name[patch.name], nobody) for patch in patches]
+            self.form.check(items, pinned)
+            parcels = tuple(Parcel(item, item.patch.raw) for item in items)
+            return parcels, (), self.form.files(parcels, pinned)
+        return self._carried(prepare(self.session, self.name))
+
+    def _carried(self, ready: Ready) -> Made:
+        """Carry the series on its pin: only what applies leaves, as git would write it."""
+        wishes = Wishes(self.asked.selected)
+        with in_place(self.session, ready, wishes) as placed:
+            bench, carried, base = placed.bench, placed.carried, placed.base
+            refuse_broken(carried.outcomes)
+            lines, ref = ready.series_file.lines, ready.record.pin.ref
+            pinned = Pinned(base, ref, lines, self.asked.package)
+            outcomes = {o.name: o for o in carried.outcomes}
+            items = _items(ready, outcomes)
+            self.form.check(items, pinned)
+            kept = self.form.kept(items, pinned)
+            if all(kept):
+                diffs: Mapping[str, bytes] = {}
+            else:
+                commits = write_commits(bench, base, carried.drafts())
+                diffs = self._diffs(bench, base, commits, items, pinned)
+        parcels = _parcels(self.form, items, kept, diffs)
+        skipped = tuple(
+            (o.name, o.reason or "it is not carried") for o in carried.outcomes if not o.is_carried
+        )
+        return parcels, skipped, self.form.files(parcels, pinned)
+
+    def _diffs(
+        self,
+        bench: Workbench,
+        base: str,
+        commits: Sequence[str],
+        items: Sequence[Item],
+        pinned: Pinned,
+    ) -> Mapping[str, bytes]:
+        """Return the diff of each patch, or for all of them the one of the whole."""
+        if self.form.is_whole:
+            whole = tree_diff(bench.git_dir, base, commits[-1])
+            return {item.patch.name: whole for item in items}
+        shape = self.form.shape(pinned)
+        found = commit_diffs(
+            bench.git_dir, commits, finds_renames=shape.finds_renames, folder=shape.folder
+        )
+        return {item.patch.name: found[commit] for item, commit in zip(items, commits, strict=True)}
+
+
+def _items(ready: Ready, outcomes: Mapping[str, PatchOutcome]) -> tuple[Item, ...]:
+    lines = {line.name: line for line in ready.series_file.lines}
+    return tuple(
+        Item(patch, lines[patch.name], outcomes[patch.name].author)
+        for patch in ready.patches
+        if outcomes[patch.name].is_carried
+    )
+
+
+def _parcels(
+    form: Form, items: Sequence[Item], kept: Collection[bool], diffs: Mapping[str, bytes]
+) -> tuple[Parcel, ...]:
+    return tuple(
+        Parcel(item, item.patch.raw if is_kept else form.rewritten(item, diffs[item.patch.name]))
+        for item, is_kept in zip(items, kept, strict=True)
+    )

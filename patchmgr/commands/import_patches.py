@@ -1,0 +1,249 @@
+"""`import`: patches from files, folders, git ranges and stacks; all or nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.series.fold import Overlay, step_patch
+from patchmgr.engines.series.needs import check_promise, missing_on
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.header_edits import IMPORTED_FROM
+from patchmgr.formats.mailbox import slug
+from patchmgr.formats.patch_files import parse_listed, parse_patch
+from patchmgr.formats.series_files import with_ended_lines, write_series
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Patch
+from patchmgr.model.series import SeriesFile, SeriesLine
+from patchmgr.model.snapshot import Entry
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.forks import Fork, read_fork
+from patchmgr.services.patch_sources import SUFFIXES, Found, Reading, read_range, read_stack
+from patchmgr.services.prepared import floor, prepare
+from patchmgr.services.series import needed_blobs, touched_paths
+from patchmgr.services.session import Session
+from patchmgr.services.upstream_states import End, Outlook
+from patchmgr.store import Change
+
+
+class Imported(Struct, frozen=True):
+    """A patch that came in, and the risky paths it touches: files that run by being there.
+
+    `is_rest` marks what a merge of the fork changed itself.
+    """
+
+    patch: Patch
+    risks: tuple[str, ...]
+    is_rest: bool = False
+
+
+class Import(Struct, frozen=True):
+    """What came in, and the fork that it was made of, if its merges had to be taken apart."""
+
+    patches: tuple[Imported, ...]
+    fork: Fork | None = None
+
+
+class Sources(Struct, frozen=True):
+    """What a person named: files and folders, a range of a repository, or a stack in one.
+
+    `strip` is their -pN, None where each source says it itself; `is_reversed` takes the contrary
+    of each. `merges` says what is made of a range with merges.
+    """
+
+    paths: Sequence[Path] = ()
+    git: tuple[Path, str] | None = None
+    merges: str | None = None
+    stack: tuple[Path, str | None] | None = None
+    strip: int | None = None
+    is_reversed: bool = False
+
+    def read(
+        self, session: Session, record: SeriesRecord
+    ) -> tuple[list[Found | SeriesLine], Fork | None]:
+        """Return the patches in their order with the comments of a series file; and the fork."""
+        reading = Reading(session.say, self.strip)
+        found = [item for path in self.paths for item in reading.read(path)]
+        fork = None
+        if self.git is not None:
+            fork = read_fork(session, record, *self.git, self.merges)
+            found += fork.patches if fork is not None else read_range(*self.git, session.say)
+        if self.stack is not None:
+            found += read_stack(*self.stack, session.say)
+        return [_reversed(item) for item in found] if self.is_reversed else found, fork
+
+
+def _reversed(item: Found | SeriesLine) -> Found | SeriesLine:
+    """Return the contrary of a patch; one of a series file has its -R there."""
+    if isinstance(item, SeriesLine) or item.line is None:
+        return item if isinstance(item, SeriesLine) else replace(item, is_reversed=True)
+    raise PatchmgrError("usage", f"-R is for files; {shown(item.label)} is in a series file")
+
+
+def import_patches(session: Session, sources: Sources, *, series: str, is_dry_run: bool) -> Import:
+    """Append patches to a series; each must apply on the pin after those before it."""
+    if not (sources.paths or sources.git or sources.stack):
+        hint = "or a range with --git REPO A..B, or a stack with --stgit REPO"
+        raise PatchmgrError("usage", "name a file or a folder", (hint,))
+    with session.writing():
+        workspace = session.workspace
+        record = workspace.series_record(series)
+        present = workspace.series_file(series)
+        found, fork = sources.read(session, record)
+        if not any(isinstance(item, Found) for item in found):
+            raise PatchmgrError("usage", "there is no patch in what was named")
+        known = workspace.patches(series)
+        lines, patches = _named(session, found, present, known)
+        if not patches:
+            raise PatchmgrError("usage", f"{series} has all of these patches already")
+        new = SeriesFile((*with_ended_lines(present).lines, *lines))
+        stands_alone = record.on is None and not present.names()
+        becomes = fork.files if fork is not None and fork.is_whole and stands_alone else None
+        _check_fold(session, series, new, [*known, *patches], becomes)
+        if not is_dry_run:
+            change = Change({f"series/{series}/{p.name}": p.raw for p in patches})
+            change.files[f"series/{series}/series"] = write_series(new)
+            change.files.update(fork.lessons if fork is not None else {})
+            workspace.make(change)
+    rests = fork.rests if fork is not None else ()
+    imported = (Imported(patch, risks_of(patch), n in rests) for n, patch in enumerate(patches))
+    return Import(tuple(imported), fork)
+
+
+def _named(
+    session: Session,
+    found: Sequence[Found | SeriesLine],
+    present: SeriesFile,
+    known: Sequence[Patch],
+) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
+    """Return the lines for the series file, and the patches under names that are free.
+
+    What was imported from the same commit as a known patch is left out, unless it was edited.
+    """
+    names = {*present.names(), "series", "series.toml"}
+    commits = {patch.says(IMPORTED_FROM): patch for patch in known}
+    lines: list[SeriesLine] = []
+    patches: list[Patch] = []
+    for item in found:
+        if isinstance(item, SeriesLine):
+            lines.append(item)
+            continue
+        draft = parse_patch(item.raw, name=item.label, strip=item.strip)
+        if not draft.files and item.line is None:
+            raise PatchmgrError("bad-patch", f"{item.label} has no diff in it")
+        commit = draft.says(IMPORTED_FROM)
+        if commit is not None and commit in commits:
+            patch = commits[commit]
+            if item.commit != commit and _changes(draft.diff) != _changes(patch.diff):
+                name = shown(patch.name)
+                raise PatchmgrError(
+                    "changed-patch",
+                    f"{item.label} differs from {name}, and both are from {commit[:12]}",
+                    (f"look at it: patchmgr show {name}",
+                     "take the edit over with patchmgr refresh, and name what is new without it"),
+                )  # fmt: skip
+            session.say(f"Left out {item.label}: {shown(patch.name)} is from {commit[:12]}.")
+            continue
+        name = _name(item, draft, names)
+        names.add(name)
+        lines.append(item.listed(name))
+        patches.append(parse_listed(item.raw, lines[-1]))
+    return tuple(lines), tuple(patches)
+
+
+def _changes(diff: bytes) -> list[bytes]:
+    """Return the lines of a diff that say what it changes, wherever in a file that is."""
+    return [line for line in diff.splitlines() if not line.startswith((b"index ", b"@@ ", b" "))]
+
+
+def _name(item: Found, draft: Patch, taken: Collection[str]) -> str:
+    """Return the file name: that of a series file if it is free, else one with a known suffix."""
+    if item.line is not None and item.wish is not None and item.wish not in taken:
+        return item.wish
+    return _free_name(item.wish or f"{slug(draft.subject)}.patch", taken)
+
+
+def _free_name(wish: str, taken: Collection[str]) -> str:
+    folder, slash, last = wish.rpartition("/")
+    stem, dot, suffix = last.rpartition(".")
+    if not dot or f".{suffix}" not in SUFFIXES:
+        stem, suffix = last, "patch"
+    stem = folder + slash + (re.sub(r"[\s#]+", "-", stem).lstrip("-.") or "patch")
+    name, number = f"{stem}.{suffix}", 1
+    while name in taken:
+        number += 1
+        name = f"{stem}-{number}.{suffix}"
+    return name
+
+
+def _check_fold(
+    session: Session,
+    series: str,
+    order: SeriesFile,
+    patches: Sequence[Patch],
+    becomes: Mapping[str, Entry | None] | None,
+) -> None:
+    """Apply the patches on the pin, in memory; raise where one does not apply.
+
+    One that guards keep out unless a symbol is selected must apply with one of the symbols. What
+    is made of a fork must become the fork's files.
+    """
+    ready = prepare(session, series)
+    side, base = ready.side, ready.base
+    lines = {line.name: line for line in order.lines}
+    symbols = sorted({guard.symbol for line in order.lines for guard in line.guards})
+    known = set(session.workspace.series_file(series).names())
+    outlook = Outlook(session)
+    with Workbench([side.store]) as bench:
+        tree = bench.tree(floor(session, ready, bench, outlook)[0])
+        side.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), bench.reader)
+        pin = End(base, tree)
+        views = outlook.views(ready.record.upstream, side, bench, patches=patches, base=pin)
+        missing = missing_on(patches, views.base, views.states) if views is not None else {}
+        for name in sorted(missing.keys() - known):
+            session.say(f"{name} is in the series, but not carried on its pin: {missing[name]}")
+        unproven = {patch.name for patch in patches} - (missing.keys() & known)
+        faults: list[PatchmgrError] = []
+        for selected in (frozenset[str](), *(frozenset({symbol}) for symbol in symbols)):
+            let_in = [p for p in patches if lines[p.name].refusal(selected) is None]
+            let_in = [p for p in let_in if p.name not in missing or p.name not in known]
+            overlay = Overlay(tree)
+            try:
+                for patch in let_in:
+                    if patch.name in missing:
+                        step_patch(Overlay(overlay), patch, bench)
+                    else:
+                        step_patch(overlay, patch, bench)
+                        if views is not None and patch.name not in known:
+                            check_promise(patch, overlay, views)
+                    unproven.discard(patch.name)
+            except PatchmgrError as fault:
+                faults.append(fault)
+                if not selected:
+                    raise
+            if becomes is not None and not missing and overlay.changes() != becomes:
+                raise AssertionError("the patches do not make the tree of the fork")
+        if unproven and faults:
+            raise faults[0]
+
+
+_RUNS_BY_BEING_THERE = frozenset(
+    {"sitecustomize.py", "usercustomize.py", "conftest.py", "setup.py", ".gitmodules",
+     ".gitattributes", "pyproject.toml", "setup.cfg", "Makefile"}
+)  # fmt: skip
+
+
+def risks_of(patch: Patch) -> tuple[str, ...]:
+    """Return the touched paths that run by being there, and binary contents."""
+    return tuple(
+        change.path
+        for change in patch.files
+        if change.path.rsplit("/", 1)[-1] in _RUNS_BY_BEING_THERE
+        or change.path.endswith(".pth")
+        or change.binary is not None
+    )

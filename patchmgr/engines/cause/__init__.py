@@ -1,0 +1,1 @@
+"""Which upstream commit absorbed a hunk, or broke it."""

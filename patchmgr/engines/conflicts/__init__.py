@@ -1,0 +1,1 @@
+"""Conflicts: their ids, what persons made of them, and what is told about them."""

@@ -1,0 +1,109 @@
+"""What the header of a patch says to a person who decides about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from patchmgr.engines.rebase.rebase import Judged
+from patchmgr.model.outcome import Likely, PatchOutcome, Reliability, Verdict
+from patchmgr.model.patch import Patch
+from patchmgr.model.ports import Named
+
+NAMED_CONFIDENCE = 0.5  # of a commit that only the header names: nobody compared any text
+_PULL_URL = re.compile(
+    r"https?://[^\s/]+/([^\s/]+/[^\s/]+)/(?:-/)?(?:pull|merge_requests)/([0-9]{1,9})\b"
+)
+_PULL = re.compile(r"(?<![\w/#&])#([0-9]{1,9})\b")
+_COMMIT = re.compile(r"(?<![\w./-])[0-9a-f]{12,40}(?![\w-])")
+_RELEASE = re.compile(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+[\w.]*):\s+(?=\S*(?:/pull/|#)[0-9])")
+_OWNER = re.compile(r"[:/]([^:/\s]+/[^:/\s]+?)(?:\.git)?/?$")
+# Fields that say that upstream has the patch, and those that do so in some words only.
+# What says so goes before what may. A bug that a patch is about says nothing of who has mended it.
+_ALWAYS = None
+_FIELDS = {
+    "applied-upstream": _ALWAYS,
+    "upstream-status": re.compile(r"\s*(?:backport|accepted|submitted|pending)\b", re.IGNORECASE),
+    "git-commit": _ALWAYS,
+    "patch-mainline": _ALWAYS,
+    "origin": re.compile(r"\s*(?:upstream|backport)\b", re.IGNORECASE),
+    "drop-when": _ALWAYS,
+    "forwarded": _ALWAYS,
+}
+_REFERENCE = rf"(?:{_PULL_URL.pattern}|{_PULL.pattern}|{_COMMIT.pattern})"
+# `it is there upstream (0.24.0: #7, in other words)`, `#7 is merged`: the reference is what has
+# it. `Words. #7 only moves the two sites` is a remark about the reference, and so is all else.
+_ANSWER = re.compile(rf"\((?:[^():#]*:\s+)?{_REFERENCE}\s*(?:,[^().;]*)?\)\s*\.?\s*\Z")
+_LANDED = re.compile(
+    rf"\s*(?:upstream\s+(?:has|takes|merges)\s+)?{_REFERENCE}"
+    r"(?:\s+(?:is|was|has been|lands?|landed)\b(?:\s+(?:in|merged|released|there|upstream))*)?"
+    r"\s*\.?\s*\Z"
+)
+
+
+Find = Callable[[Named], "tuple[str, str] | None"]
+"""Return commit and subject of what a header names, if upstream got it on the way."""
+
+
+def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
+    """Yield what the fields of a patch's header name of an upstream repository, each once.
+
+    The address of another repository's pull request is none of it.
+    """
+    fields = {name.lower(): (name, value) for name, value in patch.fields.items()}
+    # What is no address on a forge says nothing of the owner.
+    is_forge = repository is not None and not repository.startswith(("file:", "/", "."))
+    owner = _OWNER.search(repository) if repository is not None and is_forge else None
+    for key, words in _FIELDS.items():
+        name, value = fields.get(key, ("", ""))
+        if words is not None and words.match(value) is None:
+            continue
+        if key == "drop-when" and not (_LANDED.match(value) or _ANSWER.search(value)):
+            continue
+        for match in _RELEASE.finditer(value):
+            yield Named(name, release=match[1])
+        for match in _PULL_URL.finditer(value):
+            if owner is None or owner[1].lower() == match[1].lower():
+                yield Named(name, pull=int(match[2]))
+        rest = _PULL_URL.sub(" ", value)
+        for match in _PULL.finditer(rest):
+            yield Named(name, pull=int(match[1]))
+        for match in _COMMIT.finditer(rest):
+            yield Named(name, commit=match[0])
+
+
+NAMED = Reliability("header")
+"""Nobody measured how often a header is right."""
+
+
+def with_named(
+    judged: Sequence[Judged], patches: Sequence[Patch], find: Find, repository: str | None
+) -> tuple[Judged, ...]:
+    """Propose, for patches in conflict, what their own headers say that upstream has."""
+    return tuple(
+        replace(one, outcome=_with_named(one.outcome, patch, find, repository))
+        for one, patch in zip(judged, patches, strict=True)
+    )
+
+
+def _with_named(
+    outcome: PatchOutcome, patch: Patch, find: Find, repository: str | None
+) -> PatchOutcome:
+    if outcome.verdict is not Verdict.CONFLICT:
+        return outcome
+    likely = {one.commit: one for one in outcome.likely}
+    for named in named_in(patch, repository):
+        found = find(named)
+        if found is None:
+            continue
+        commit, subject = found
+        paths = tuple(dict.fromkeys(conflict.new_path for conflict in outcome.conflicts))
+        new = Likely(commit, subject, named.pull, NAMED_CONFIDENCE, paths, None, NAMED)
+        known = likely.get(commit, new)
+        likely[commit] = replace(known, named_by=known.named_by or named.field)
+    if not any(one.named_by for one in likely.values()):
+        return outcome
+    conflicts = tuple(replace(c, proposal=c.proposal or "absorbed") for c in outcome.conflicts)
+    return replace(outcome, likely=tuple(likely.values()), conflicts=conflicts)

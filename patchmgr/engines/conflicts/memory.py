@@ -1,0 +1,209 @@
+"""Replay what persons made of conflicting regions, and learn from what they make of new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from patchmgr.engines.conflicts.ids import conflict_id, region_id
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.marked import MarkedText, has_marker, split_marked
+from patchmgr.engines.text.spans import Span, exact_spans, nearby_spans
+from patchmgr.model.recorded import Kind, Recorded, Region, Resolution
+
+_MORE = 40  # lines
+_LEFT = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
+
+
+class Resolutions(Protocol):
+    """What is known of conflicts; it makes no difference which of ours and theirs is which."""
+
+    def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+        """Return what a region became, as whole lines; None where nobody has solved it."""
+
+    def find_file(
+        self, base: bytes | None, ours: bytes | None, theirs: bytes | None
+    ) -> Resolution | None:
+        """Return what a file became that is in conflict as a whole; without content, it went."""
+
+
+class Replayed(Struct, frozen=True):
+    """A marked text with what is known put into the place of its regions, and the ids of that."""
+
+    marked: bytes
+    used: tuple[str, ...]
+    is_clean: bool
+
+    def sides(self) -> tuple[bytes, bytes, bytes]:
+        """Return base, ours and theirs; all three have the text around what is left alike."""
+        found = split_marked(self.marked)
+        regions = [marked.region for marked in found.regions]
+        every = ([r.base for r in regions], [r.ours for r in regions], [r.theirs for r in regions])
+        base, ours, theirs = (found.with_each(tuple(parts)) for parts in every)
+        return base, ours, theirs
+
+
+def replay(marked: bytes, recall: Resolutions, *, ends_with_newline: bool = True) -> Replayed:
+    """Put what is known into the place of each region, the rest stays as it is.
+
+    Git ends every side of a region with a line feed. `ends_with_newline` says whether the merged
+    file has one at its end, which counts where its last region is at the end, too.
+    """
+    found = split_marked(marked)
+    used: list[str] = []
+    parts: list[bytes] = []
+    is_clean = found.is_sure
+    for one in found.regions:
+        region = one.region
+        sides = (region.base, region.ours, region.theirs)
+        known = recall.find(*sides) if found.is_sure and one.is_sure else None
+        if known is None:
+            is_clean = False
+        else:
+            used.append(region_id(*sides))
+        parts.append(one.raw if known is None else known)
+    whole = found.with_each(tuple(parts))
+    if is_clean and used and not found.texts[-1] and not ends_with_newline:
+        whole = whole.removesuffix(b"\n")
+    return Replayed(whole, tuple(used), is_clean)
+
+
+class Lesson(Struct, frozen=True):
+    """A region, and the whole lines that stand for it in the solved text."""
+
+    id: str
+    region: Region
+    resolution: bytes
+
+
+class Missed(Struct, frozen=True):
+    """A region of which nothing can be learned, and why."""
+
+    id: str
+    region: Region
+    reason: str
+
+
+def learn(marked: bytes, resolved: bytes) -> tuple[Lesson, ...]:
+    """Return what a person's text says of the regions, as far as that is sure."""
+    return tuple(found for found in compare(marked, resolved) if isinstance(found, Lesson))
+
+
+def compare(marked: bytes, resolved: bytes) -> tuple[Lesson | Missed, ...]:
+    """Cut what stands for each region out of a solved text, by the clean text around it.
+
+    Every region is told of once, in order; one that is there twice and was solved in two ways
+    is missed.
+    """
+    split = split_marked(_ended(marked))
+    resolved = _ended(resolved)
+    found: dict[str, Lesson | Missed] = {}
+    for lesson in _lessons(split, resolved):
+        before = found.get(lesson.id)
+        if isinstance(before, Lesson) and isinstance(lesson, Lesson):
+            if before.resolution != lesson.resolution:
+                reason = "it is there more than once, and was resolved in several ways"
+                found[lesson.id] = Missed(lesson.id, lesson.region, reason)
+        elif before is None or isinstance(lesson, Lesson):
+            found.setdefault(lesson.id, lesson)
+    return tuple(found.values())
+
+
+def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
+    spans: Sequence[Span | None] = [None] * len(split.regions)
+    if split.is_sure and split.regions:
+        spans = exact_spans(split.texts, resolved) or nearby_spans(split.texts, resolved)
+    is_left = any(line.startswith(_LEFT) for line in split_lines(resolved))
+    for one, span in zip(split.regions, spans, strict=True):
+        region = one.region
+        name = region_id(region.base, region.ours, region.theirs)
+        text = None if span is None else resolved[span[0] : span[1]]
+        if not one.is_sure or not split.is_sure:
+            yield Missed(name, region, "the text itself has lines like git's markers")
+        elif not _says_something(region):
+            yield Missed(name, region, "its lines say nothing, they could stand anywhere")
+        elif is_left:
+            yield Missed(name, region, "conflict markers are left in the file")
+        elif text is None:
+            yield Missed(name, region, "the text around it was changed, or stands there twice")
+        elif (reason := refusal(text)) is not None:
+            yield Missed(name, region, f"it {reason}")
+        else:
+            yield Lesson(name, region, text)
+
+
+def _says_something(region: Region) -> bool:
+    return any(chr(byte).isalnum() for byte in region.base + region.ours + region.theirs)
+
+
+def refusal(resolution: bytes) -> str | None:
+    """Return why a text can be no resolution of a region, None where it can."""
+    if has_marker(resolution):
+        return "has a resolution with conflict markers"
+    return "has a binary resolution" if b"\0" in resolution else None
+
+
+def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | None:
+    """Return why a text is hardly what stands for a region alone, None where it may be.
+
+    `whole` is the marked text that the region is in, where that is known: none of the lines
+    right before and behind the region may be in the text.
+    """
+    if (reason := refusal(text)) is not None:
+        return f"it {reason}"
+    sides = (region.base, region.ours, region.theirs)
+    if text.count(b"\n") > 2 * sum(side.count(b"\n") for side in sides) + _MORE:
+        return "it is much longer than the sides of the conflict"
+    if whole is None:
+        return None
+    split = split_marked(whole)
+    number = next((n for n, one in enumerate(split.regions) if one.region == region), None)
+    if number is None:
+        return None
+    around = (split_lines(split.texts[number])[-3:], split_lines(split.texts[number + 1])[:3])
+    known = {line for side in sides for line in split_lines(side)}
+    telling = {line for lines in around for line in lines if any(chr(c).isalnum() for c in line)}
+    if (telling - known) & set(split_lines(text)):
+        return "it has lines of the file around the conflict, which is not as it was"
+    return None
+
+
+def recorded_fault(recorded: Recorded) -> str | None:
+    """Return why a conflict on record is not to be trusted, None where it is.
+
+    Its id must be the one of its sides, and a region's resolution whole lines of text.
+    """
+    if recorded.kind is Kind.GROUP:
+        return None
+    base, ours, theirs = recorded.base, recorded.ours, recorded.theirs
+    if recorded.kind is Kind.FILE:
+        name = conflict_id(base, ours, theirs, None)
+        return None if name == recorded.id else "has sides that belong to another id"
+    assert base is not None and ours is not None and theirs is not None
+    for side in (base, ours, theirs):
+        if has_marker(side) or side != _ended(side) or b"\0" in side:
+            return "has a side that is no region of a text"
+    if region_id(base, ours, theirs) != recorded.id:
+        return "has sides that belong to another id"
+    solved = None if recorded.resolution is None else recorded.resolution.content
+    if solved is None:
+        return None
+    if solved != _ended(solved):
+        return "has a resolution without a line feed at its end"
+    if _is_text(base + ours + theirs) and not _is_text(solved):
+        return "has a resolution that is no UTF-8, and sides that are"
+    return refusal(solved)
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _ended(text: bytes) -> bytes:
+    return text if not text or text.endswith(b"\n") else text + b"\n"

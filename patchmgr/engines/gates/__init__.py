@@ -1,0 +1,1 @@
+"""What `check` holds every patch to."""

@@ -1,0 +1,157 @@
+"""Merge the hunks of a file where they belong, once upstream put their symbols elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from patchmgr.engines.moved.rung import Elsewhere, Part, Place, Relocation, relocate
+from patchmgr.engines.rebase.ladder import CARRIED_MOVED, CONFLICT, Answer, Collided, Merged, Sides
+from patchmgr.model.outcome import Verdict
+from patchmgr.model.ports import Blobs
+from patchmgr.model.snapshot import FILE_MODES, Entry
+
+Climb = Callable[[str, Sides], "Merged | Collided"]
+
+
+class Followed(Struct, frozen=True):
+    """What became of a file whose hunks went to several places.
+
+    `changes` is the new side's files that merged clean. `collision` is the one merge that did
+    not, with its file. There is one answer a hunk; `places` has the hunks that moved.
+    """
+
+    changes: Mapping[str, Entry]
+    answers: tuple[Answer, ...]
+    places: Mapping[int, Place] = field(default_factory=dict)
+    collision: tuple[str, Sides, Collided] | None = None
+
+
+def follow_hunks(
+    path: str,
+    sides: Sides,
+    collided: Collided,
+    *,
+    home: str,
+    elsewhere: Elsewhere,
+    entry_of: Callable[[str], Entry | None],
+    busy: Collection[str],
+    climb: Climb,
+    blobs: Blobs,
+) -> Followed | Collided:
+    """Merge a file that collided, hunk by hunk where each belongs.
+
+    `entry_of` answers for the new side, `busy` are files of it that must be left alone, `climb`
+    merges one file. Returns the collision where nothing is known to have moved, with a reason
+    that says what is.
+    """
+    found = _relocation(path, sides, collided, home, elsewhere, blobs)
+    if found is None:
+        return collided
+    paths = [part.path for part in found.parts if part.path != home]
+    taken = next((path for path in paths if path in busy), None)
+    if taken is not None:
+        return replace(collided, reason=f"upstream moved it to {taken}, which is changed as well")
+    if not found.parts:
+        return replace(collided, reason=_astray_reason(found))
+    return _merged(found, sides, collided, home, entry_of, climb, blobs)
+
+
+def _relocation(
+    path: str, sides: Sides, collided: Collided, home: str, elsewhere: Elsewhere, blobs: Blobs
+) -> Relocation | None:
+    base, ours, theirs = sides.base, sides.ours, sides.theirs
+    if base is None or theirs is None or not sides.hunks or base.mode != theirs.mode:
+        return None
+    if any(e is not None and e.mode not in FILE_MODES for e in (base, ours, theirs)):
+        return None
+    old, patched = blobs.read(base.blob), blobs.read(theirs.blob)
+    new = None if ours is None else blobs.read(ours.blob)
+    if any(b"\0" in text for text in (old, patched, new or b"")):
+        return None
+    numbers = [n for n, answer in enumerate(collided.answers) if answer == CONFLICT]
+    return relocate(
+        path,
+        old,
+        patched,
+        hunks=sides.hunks,
+        positions=sides.positions,
+        home=home,
+        ours=new,
+        collided=numbers,
+        elsewhere=elsewhere,
+    )
+
+
+def _merged(
+    found: Relocation,
+    sides: Sides,
+    collided: Collided,
+    home: str,
+    entry_of: Callable[[str], Entry | None],
+    climb: Climb,
+    blobs: Blobs,
+) -> Followed | Collided:
+    answers: dict[int, Answer] = {}
+    changes: dict[str, Entry] = {}
+    collisions: list[tuple[str, Sides, Collided]] = []
+    for part in found.parts:
+        of_part = _sides(part, entry_of(part.path), blobs, is_moved=sides.is_moved)
+        of_part = replace(of_part, is_moved=sides.is_moved or part.path != home)
+        merged = climb(part.path, of_part)
+        for number, answer in zip(part.numbers, merged.answers, strict=False):
+            answers[number] = _worse(answers.get(number), _moved(answer, number in found.places))
+        if isinstance(merged, Collided):
+            collisions.append((part.path, of_part, merged))
+        else:
+            assert merged.entry is not None
+            changes[part.path] = merged.entry
+    for number in range(len(sides.hunks)):
+        followed = CARRIED_MOVED if number in found.places else CONFLICT
+        answers.setdefault(number, followed)
+    for number in found.astray:
+        answers[number] = CONFLICT
+    if len(collisions) > 1 or (found.astray and not collisions):
+        return replace(collided, reason=_places_reason(found, home))
+    ordered = tuple(answers[number] for number in range(len(sides.hunks)))
+    collision = collisions[0] if collisions else None
+    if collision is not None and found.astray:
+        reason = f"{collision[2].reason}; {_astray_reason(found)}"
+        collision = (*collision[:2], replace(collision[2], reason=reason))
+    return Followed(changes, ordered, found.places, collision)
+
+
+def _sides(part: Part, ours: Entry | None, blobs: Blobs, *, is_moved: bool) -> Sides:
+    assert ours is not None
+    base, theirs = (Entry(ours.mode, blobs.add(text)) for text in (part.base, part.theirs))
+    return Sides(base, ours, theirs, part.hunks, part.positions, is_moved, part.path)
+
+
+def _moved(answer: Answer, is_moved: bool) -> Answer:
+    is_carried = answer[0] in (Verdict.UNCHANGED, Verdict.MODIFIED)
+    return CARRIED_MOVED if is_moved and is_carried else answer
+
+
+def _worse(one: Answer | None, other: Answer) -> Answer:
+    """Return the answer for a hunk of which one part came out so, another otherwise."""
+    if one is None or one == other:
+        return other
+    if CONFLICT in (one, other):
+        return CONFLICT
+    return CARRIED_MOVED
+
+
+def _astray_reason(found: Relocation) -> str:
+    return "; ".join(dict.fromkeys(astray.reason for astray in found.astray.values()))
+
+
+def _places_reason(found: Relocation, home: str) -> str:
+    """Return where each part of a file belongs that cannot be carried there."""
+    places = dict.fromkeys(place.path for place in found.places.values())
+    paths = [path for path in places if path != home]
+    moved = f"upstream moved it to {', '.join(paths)}" if paths else ""
+    if not moved and places:
+        moved = "upstream moved it within the file"
+    return "; ".join(reason for reason in (moved, _astray_reason(found)) if reason)

@@ -1,0 +1,358 @@
+"""Which imports changed lines need where they go to, and how they get there."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+
+from msgspec import Struct
+
+from patchmgr.engines.languages.words import code_of
+from patchmgr.engines.moved.units import Outline
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.differences import Run
+
+_STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
+_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\s*=(?!=))")
+_ATTRIBUTE = re.compile(r"\b(?:self|cls)\.([^\W\d]\w*)(\s*=(?!=))?")
+_WORDS = re.compile(rb"\w+")
+_LISTED = re.compile(rb"\w+(?: as \w+)?,")  # a name in brackets over several lines
+_INCLUDE = re.compile(rb"\s*#\s*include\b")
+_CXX = frozenset({"C", "C++", "C++ header", "CUDA", "HIP"})
+
+
+class Unsure(Exception):
+    """What the changed lines need is not known; says what."""
+
+
+class Source(Struct, frozen=True):
+    """The import that binds a name in a module: from which module, None for `import name`.
+
+    `is_for_types` says that only type checkers run it.
+    """
+
+    statement: str
+    module: str | None
+    is_for_types: bool = False
+
+
+def is_import_line(line: bytes, language: str) -> bool:
+    """Say whether a line brings names in, as far as one line tells."""
+    if language in _CXX:
+        return bool(_INCLUDE.match(line))
+    return language == "Python" and line.startswith((b"import ", b"from "))
+
+
+def import_lines(outline: Outline) -> frozenset[int]:
+    """Return the lines (from 0) of the imports at the outermost level."""
+    if outline.language == "Python":
+        nodes = _imports(_parsed(outline.content)) if outline.content else ()
+        return frozenset(n for node in nodes for n in range(node.lineno - 1, _end(node)))
+    lines = enumerate(outline.lines)
+    return frozenset(n for n, line in lines if is_import_line(line, outline.language))
+
+
+def added_imports(run: Run) -> frozenset[bytes]:
+    """Return the names that a run imports for Python and did not before; none if it does more."""
+    before, after = (_imported(lines) for lines in (run.removed, run.added))
+    if before is None or after is None or not before <= after:
+        return frozenset()
+    return after - before
+
+
+def _imported(lines: Sequence[bytes]) -> frozenset[bytes] | None:
+    """Return the names that lines import, None where they are not about imports alone."""
+    filled = [line.strip() for line in lines if line.strip()]
+    if filled and all(_LISTED.fullmatch(line) for line in filled):
+        return frozenset(line.split(b",")[0].split()[-1] for line in filled)
+    try:
+        nodes = _parsed(b"\n".join(filled)).body
+    except Unsure:
+        return None
+    imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    if len(imports) < len(nodes):
+        return None
+    names = (a.asname or a.name.partition(".")[0] for node in imports for a in node.names)
+    return frozenset(name.encode("utf-8", "surrogateescape") for name in names)
+
+
+def words_of(text: bytes) -> frozenset[bytes]:
+    """Return the words of a text."""
+    return frozenset(_WORDS.findall(text))
+
+
+def missing_attribute(
+    home: Outline, added: Sequence[bytes], brought: frozenset[str] = frozenset()
+) -> str | None:
+    """Return an attribute of its own object that changed lines use and a home knows nothing of."""
+    if home.language != "Python":
+        return None
+    found = [m for line in added for m in _ATTRIBUTE.finditer(code_of(line, "Python"))]
+    bound = {match[1] for match in found if match[2]} | brought
+    known = frozenset(re.findall(r"\w+", home.content.decode("utf-8", "surrogateescape")))
+    return next((m[1] for m in found if m[1] not in bound and m[1] not in known), None)
+
+
+def needed_imports(
+    base: Outline,
+    theirs: Outline,
+    home: Outline,
+    *,
+    added: Sequence[bytes],
+    around: bytes,
+    brought: frozenset[str] = frozenset(),
+) -> tuple[Run, ...]:
+    """Return what a home lacks of what changed lines need, by the imports of the patch's side.
+
+    The runs are changes of the home's lines.
+
+    Names in the text `around` the lines are known there, those that are `brought` will be.
+    Raises Unsure where a name cannot be had.
+    """
+    if home.language == "Python":
+        names = _names(added, "Python") - _names(around.split(b"\n"), "Python") - brought
+        return _python(theirs, home, names)
+    if home.language in _CXX:
+        old = {line.strip() for line in base.lines}
+        new = [n for n in sorted(import_lines(theirs)) if theirs.lines[n].strip() not in old]
+        return tuple(_includes(home, [theirs.lines[n] for n in new]))
+    return ()
+
+
+def _includes(home: Outline, lines: Sequence[bytes]) -> Iterator[Run]:
+    there = {line.strip() for line in home.lines}
+    at = max(import_lines(home), default=-1) + 1
+    missing = tuple(line for line in lines if line.strip() not in there)
+    if missing:
+        yield Run(at, (), missing)
+
+
+def _names(lines: Sequence[bytes], language: str) -> frozenset[str]:
+    """Return the names that lines may look up: no attributes, no keywords of calls."""
+    codes = (_STRING.sub("0", code_of(line, language)) for line in lines)
+    return frozenset(name for code in codes for name in _NAME.findall(code))
+
+
+def _python(theirs: Outline, home: Outline, names: frozenset[str]) -> tuple[Run, ...]:
+    sources = _bindings(_parsed(theirs.content))
+    there = _bindings(_parsed(home.content))
+    content = home.content
+    for name in sorted(names & sources.keys() - there.keys()):
+        source = sources[name]
+        if source is None:
+            raise Unsure(f"the patch uses {name}, which is not in {home.path}")
+        content = with_import(theirs.path, source, home.path, content, name=name)
+    return tuple(_line_runs(home.lines, split_lines(content)))
+
+
+def _line_runs(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Run]:
+    for tag, i, j, k, n in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield Run(i, tuple(old[i:j]), tuple(new[k:n]))
+
+
+def missing_imports(
+    base: str, home: str, theirs: bytes, merged: bytes, *, names: Collection[str]
+) -> bytes | None:
+    """Return a merged file with imports of the patch's side that its lines need; None for none.
+
+    `base` and `home` are the file's paths on either side, `names` those that the patch's lines may
+    look up: one counts that nothing in the merged file binds. Where the import cannot be had, the
+    name stays for those who look at the result.
+    """
+    content = merged
+    try:
+        sources = _bindings(_parsed(theirs))
+        wanted = (frozenset(names) & sources.keys()) - _bindings(_parsed(merged)).keys()
+        for name in sorted(wanted & _undefined_names(merged) if wanted else ()):
+            source = sources[name]
+            if source is not None:
+                content = with_import(base, source, home, content, name=name)
+    except Unsure:
+        return None
+    return None if content == merged else content
+
+
+def _undefined_names(content: bytes) -> frozenset[str]:
+    """Return the names that nothing binds where they are looked up; none where all is open."""
+    from pyflakes.checker import Checker
+    from pyflakes.messages import UndefinedName
+
+    try:
+        found = Checker(_parsed(content)).messages
+    except (Unsure, RecursionError):
+        return frozenset()
+    return frozenset(str(m.message_args[0]) for m in found if isinstance(m, UndefinedName))
+
+
+def with_import(base: str, source: Source, home: str, content: bytes, *, name: str) -> bytes:
+    """Return the content of `home` with an import that the file `base` has.
+
+    It goes into the statement of its module, or behind the last one that it sorts after. Raises
+    Unsure where it has no place.
+    """
+    if source.statement.startswith("from .") and _folder(base) != _folder(home):
+        raise Unsure(f"the patch uses {name}, which is imported by a relative name")
+    tree = _parsed(content)
+    end = b"\r\n" if b"\r\n" in content else b"\n"
+    lines = split_lines(content)
+    if source.is_for_types:
+        at, indent = _place_for_types(tree, name)
+        lines.insert(at, indent + source.statement.encode() + end)
+        return b"".join(lines)
+    if not any(True for _ in _imports(tree)):
+        return _first_import(content, source)
+    joined = None if source.module is None else _joined(content, source)
+    if joined is not None:
+        return joined
+    lines.insert(_place(tree, source.statement), source.statement.encode() + end)
+    return b"".join(lines)
+
+
+def _place_for_types(tree: ast.Module, name: str) -> tuple[int, bytes]:
+    """Return where an import for type checkers goes, and its white space."""
+    for node in tree.body:
+        if isinstance(node, ast.If) and _is_for_types(node):
+            last = [n for n in node.body if isinstance(n, (ast.Import, ast.ImportFrom))][-1:]
+            if last:
+                return _end(last[0]), b" " * last[0].col_offset
+    raise Unsure(f"the patch uses {name}, which is imported for type checkers only")
+
+
+def _first_import(content: bytes, source: Source) -> bytes:
+    """Return a file without imports with its first one, where libcst puts it."""
+    from libcst import ParserSyntaxError, parse_module
+    from libcst.codemod import CodemodContext
+    from libcst.codemod.visitors import AddImportsVisitor
+
+    (alias,) = (node.names[0] for node in _imports(_parsed(source.statement.encode())))
+    context = CodemodContext()
+    asname = alias.asname if alias.asname != alias.name else None
+    if source.module is None:
+        AddImportsVisitor.add_needed_import(context, alias.name, None, asname)
+    else:
+        module = source.module.lstrip(".")
+        level = len(source.module) - len(module)
+        AddImportsVisitor.add_needed_import(context, module, alias.name, asname, level)
+    try:
+        return AddImportsVisitor(context).transform_module(parse_module(content)).bytes
+    except ParserSyntaxError as fault:
+        raise Unsure("the file does not parse") from fault
+
+
+def _joined(content: bytes, source: Source) -> bytes | None:
+    """Return the file with a name in the one import of its module, None where there is none."""
+    from patchmgr.engines.structure import python_tree
+    from patchmgr.engines.structure.python_import_names import aliases_of, with_names_of
+    from patchmgr.engines.structure.python_imports import is_single
+
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return None
+    block, new = (python_tree.block_of(t) for t in (text, source.statement + "\n"))
+    if block is None or new is None:
+        return None
+    (added,) = new.statements
+    if any(alias.asname for alias in aliases_of(added)):
+        return None  # import sorters leave such names a statement of their own
+    same = [s for s in block.statements if s.key == added.key]
+    if len(same) != 1 or is_single(block.statements, same[0]):
+        return None
+    try:
+        whole = with_names_of(same[0], added)
+    except python_tree.Unsure:
+        return None
+    at = sum(len(s.whole) for s in block.statements[: block.statements.index(same[0])])
+    if text[at : at + len(same[0].whole)] != same[0].whole:
+        return None
+    return (text[:at] + whole.whole + text[at + len(same[0].whole) :]).encode()
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _parsed(content: bytes) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about upstream's strings
+            return ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as fault:
+        raise Unsure("the file does not parse") from fault
+
+
+def _bindings(tree: ast.Module) -> Mapping[str, Source | None]:
+    """Return the names of a module: the import that brings each, None for other ones."""
+    found: dict[str, Source | None] = {}
+    typing = {
+        inner
+        for node in tree.body
+        if isinstance(node, ast.If) and _is_for_types(node)
+        for inner in node.body
+    }
+    for node in _outermost(tree.body):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                bound = alias.asname or alias.name.partition(".")[0]
+                found[bound] = _source(node, alias, is_for_types=node in typing)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found[node.name] = None
+        else:
+            stored = (n for n in ast.walk(node) if isinstance(n, ast.Name))
+            found.update({n.id: None for n in stored if isinstance(n.ctx, ast.Store)})
+    return found
+
+
+def _source(node: ast.Import | ast.ImportFrom, alias: ast.alias, *, is_for_types: bool) -> Source:
+    named = alias.name if alias.asname is None else f"{alias.name} as {alias.asname}"
+    if isinstance(node, ast.Import):
+        return Source(f"import {named}", None, is_for_types)
+    module = "." * node.level + (node.module or "")
+    return Source(f"from {module} import {named}", module, is_for_types)
+
+
+def _is_for_types(node: ast.If) -> bool:
+    test = node.test
+    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", None)
+    return name == "TYPE_CHECKING"
+
+
+def _outermost(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a module, those of its branches too."""
+    for node in body:
+        yield node
+        if isinstance(node, (ast.If, ast.Try, ast.With)):
+            yield from _outermost(node.body)
+            yield from _outermost(getattr(node, "orelse", ()))
+            for handler in getattr(node, "handlers", ()):
+                yield from _outermost(handler.body)
+
+
+def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    return (n for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom)))
+
+
+def _end(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _place(tree: ast.Module, statement: str) -> int:
+    """Return where an import goes: behind the last one that it sorts after, of its own kind.
+
+    The module has imports.
+    """
+    word, module = statement.split(" ")[:2]
+    at: int | None = None
+    last = 0
+    for node in _imports(tree):
+        last = _end(node)
+        if isinstance(node, ast.ImportFrom) != (word == "from"):
+            continue
+        name = node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name
+        if name.partition(".")[0] == module.partition(".")[0] and name <= module:
+            at = last
+    return last if at is None else at

@@ -1,0 +1,268 @@
+"""Make the sides of a merge for hunks whose lines upstream moved.
+
+In another file the base is that file as it is now, with the old text of each moved unit in its
+new place. Within a file it is the old file in upstream's order. So an ordinary merge of texts
+carries the hunks, and sees nothing of the move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.languages.words import is_blank
+from patchmgr.engines.moved.imports import needed_imports
+from patchmgr.engines.moved.runs import Change, apply_runs, hunks_of
+from patchmgr.engines.moved.search import Home
+from patchmgr.engines.moved.units import Outline, Unit, indent_of, reindented
+from patchmgr.engines.text.differences import Run
+from patchmgr.model.patch import Hunk
+
+
+class Part(Struct, frozen=True):
+    """The sides of a merge for one file of the new side, as a ladder wants them.
+
+    `hunks` lead from base to theirs and start at `positions`; `numbers` says which hunk of the
+    patch each is, or is a part of.
+    """
+
+    path: str
+    base: bytes
+    ours: bytes
+    theirs: bytes
+    hunks: tuple[Hunk, ...]
+    positions: tuple[int, ...]
+    numbers: tuple[int, ...]
+
+
+class Guest(Struct, frozen=True):
+    """New symbols of the patch that follow a neighbour: put before it, or behind it."""
+
+    change: Change
+    neighbour: Unit
+    is_before: bool
+
+
+class Removal(Struct, frozen=True):
+    """What moves to one file: units with their homes, their changes, and new symbols."""
+
+    moves: tuple[tuple[Unit, Home], ...]
+    changes: tuple[tuple[Change, Unit], ...]
+    guests: tuple[Guest, ...] = ()
+
+    @property
+    def file(self) -> Outline:
+        """Return the file that they move to."""
+        return self.moves[0][1].outline
+
+    def every(self) -> list[Change]:
+        """Return all changes."""
+        return [change for change, _ in self.changes] + [guest.change for guest in self.guests]
+
+    def brought(self) -> frozenset[str]:
+        """Return the names, without their classes, of the new symbols that follow."""
+        units = [unit for guest in self.guests for unit in guest.change.brings]
+        return frozenset(unit.leaf for unit in units if unit.leaf is not None)
+
+    def added(self) -> list[bytes]:
+        """Return all lines that are added."""
+        return [line for change in self.every() for line in change.run.added]
+
+
+def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> Part:
+    """Return the sides for a file that units moved to; the units' homes do not overlap.
+
+    Raises Unsure where the changes need something that the file has not.
+    """
+    file = removal.file
+    lines: list[bytes] = []
+    starts: dict[Unit, int] = {}
+    shifts: list[tuple[int, int]] = []
+    done = 0
+    for unit, home in sorted(removal.moves, key=lambda move: move[1].unit.start):
+        lines += file.lines[done : home.unit.start]
+        starts[unit] = len(lines)
+        lines += _moved_lines(base, unit, home, base.text_of(unit))
+        done = home.unit.end
+        shifts.append((done, len(lines) - done))
+    lines += file.lines[done:]
+    runs = [*_import_runs(base, theirs, removal, shifts)]
+    runs += _runs(base, removal, starts)
+    return _part(file.path, lines, file.content, sorted(runs, key=lambda run: run[1].start))
+
+
+def _moved_lines(
+    base: Outline, unit: Unit, home: Home, lines: Sequence[bytes]
+) -> tuple[bytes, ...]:
+    """Return lines of a unit as they are indented at its home."""
+    old, new = indent_of(base.text_of(unit)), indent_of(home.outline.text_of(home.unit))
+    return tuple(_ended(line) for line in reindented(lines, old, new))
+
+
+def _ended(line: bytes) -> bytes:
+    return line if line.endswith(b"\n") else line + b"\n"
+
+
+def _runs(base: Outline, removal: Removal, starts: Mapping[Unit, int]) -> Iterator[tuple[int, Run]]:
+    homes = dict(removal.moves)
+    for change, unit in removal.changes:
+        start = starts[unit] + change.start - unit.start
+        removed, added = (
+            _moved_lines(base, unit, homes[unit], side)
+            for side in (change.run.removed, change.run.added)
+        )
+        yield change.number, Run(start, removed, added)
+    for guest in removal.guests:
+        unit = guest.neighbour
+        home = homes[unit]
+        block = _moved_lines(base, unit, home, _without_edges(guest.change.run.added))
+        space = (b"\n",) * max(1, _blanks_before(home.outline.lines, home.unit.start))
+        if guest.is_before:
+            yield guest.change.number, Run(starts[unit], (), (*block, *space))
+        else:
+            end = starts[unit] + unit.end - unit.start
+            yield guest.change.number, Run(end, (), (*space, *block))
+
+
+def _without_edges(lines: Sequence[bytes]) -> list[bytes]:
+    filled = [n for n, line in enumerate(lines) if not is_blank(line)]
+    return list(lines[filled[0] : filled[-1] + 1])
+
+
+def _blanks_before(lines: Sequence[bytes], at: int) -> int:
+    count = 0
+    while count < at and is_blank(lines[at - count - 1]):
+        count += 1
+    return count
+
+
+def _import_runs(
+    base: Outline,
+    theirs: Outline,
+    removal: Removal,
+    shifts: Sequence[tuple[int, int]],
+) -> Iterator[tuple[int, Run]]:
+    regions = [home.outline.text_of(home.unit) for _, home in removal.moves]
+    around = b"".join(line for region in regions for line in region)
+    number = removal.every()[0].number
+    needs = needed_imports(
+        base,
+        theirs,
+        removal.file,
+        added=removal.added(),
+        around=around,
+        brought=removal.brought(),
+    )
+    for run in needs:
+        shift = next((by for end, by in reversed(shifts) if end <= run.start), 0)
+        yield number, replace(run, start=run.start + shift)
+
+
+def part_within(
+    base: Outline,
+    own: Outline,
+    moves: Sequence[tuple[Unit, Unit]],
+    changes: Sequence[Change],
+) -> Part | None:
+    """Return the sides for the changes that stay in their file, with units that moved in it.
+
+    Each unit of `moves` is given with its place on the new side. None where a place cannot be
+    told by the units around it.
+    """
+    order = list(range(len(base.lines)))
+    moving = [unit for unit, _ in moves]
+    for unit, there in moves:
+        moved = _reordered(base, own, order, unit, there, moving)
+        if moved is None:
+            return None
+        order = moved
+    place = {line: at for at, line in enumerate(order)}
+    lines = [_ended(base.lines[n]) if at + 1 < len(order) else base.lines[n]
+             for at, n in enumerate(order)]  # fmt: skip
+    runs = [(c.number, Run(_at(c, place), c.run.removed, c.run.added)) for c in changes]
+    runs.sort(key=lambda run: run[1].start)
+    return _part(own.path, lines, own.content, runs)
+
+
+def _at(change: Change, place: Mapping[int, int]) -> int:
+    """Return where a change starts: with its unit, or with what is behind it."""
+    start, unit = change.start, change.unit
+    if start in place and not (unit is not None and start == unit.end and start):
+        return place[start]
+    return place[start - 1] + 1 if start else 0
+
+
+def _reordered(
+    base: Outline,
+    own: Outline,
+    order: Sequence[int],
+    unit: Unit,
+    there: Unit,
+    moving: Sequence[Unit],
+) -> list[int] | None:
+    """Return the lines of base with a unit at the place that it has on the new side."""
+    taken, is_behind = _with_space(base, unit)
+    rest = [n for n in order if n not in taken]
+    anchors = [
+        (other, found[0])
+        for other in own.units
+        if other.outer == there.outer
+        and (found := _counterparts(base, own, other))
+        and found[0] not in moving
+    ]
+    following = next((old for new, old in anchors if new.start >= there.end), None)
+    if following is not None:
+        at = rest.index(following.start)
+        block = sorted(taken) if is_behind else _space_last(base, taken)
+        return [*rest[:at], *block, *rest[at:]]
+    before = [old for new, old in anchors if new.end <= there.start]
+    if not before:
+        return None
+    at = rest.index(before[-1].end - 1) + 1
+    block = _space_first(base, taken) if is_behind else sorted(taken)
+    return [*rest[:at], *block, *rest[at:]]
+
+
+def _with_space(base: Outline, unit: Unit) -> tuple[frozenset[int], bool]:
+    """Return the lines of a unit with the blank ones behind it, or before it at the end."""
+    start, end = unit.start, unit.end
+    while end < len(base.lines) and is_blank(base.lines[end]):
+        end += 1
+    is_behind = end > unit.end
+    if not is_behind:
+        start -= _blanks_before(base.lines, start)
+    return frozenset(range(start, end)), is_behind
+
+
+def _space_first(base: Outline, taken: frozenset[int]) -> list[int]:
+    return sorted(taken, key=lambda n: (not is_blank(base.lines[n]) or n < _last(base, taken), n))
+
+
+def _space_last(base: Outline, taken: frozenset[int]) -> list[int]:
+    first = min(n for n in taken if not is_blank(base.lines[n]))
+    return sorted(taken, key=lambda n: (n < first, n))
+
+
+def _last(base: Outline, taken: frozenset[int]) -> int:
+    return max(n for n in taken if not is_blank(base.lines[n]))
+
+
+def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
+    """Return the one unit of base that is a unit of the new side by name or text, if it is one."""
+
+    def same(outline: Outline) -> list[Unit]:
+        if unit.name is not None:
+            return [other for other in outline.units if other.name == unit.name]
+        text = own.text_of(unit)
+        return [o for o in outline.units if o.name is None and outline.text_of(o) == text]
+
+    found = same(base)
+    return found if len(found) == 1 and len(same(own)) == 1 else []
+
+
+def _part(path: str, lines: Sequence[bytes], ours: bytes, runs: Sequence[tuple[int, Run]]) -> Part:
+    hunks, positions, numbers = hunks_of(lines, runs)
+    theirs = apply_runs(lines, runs)
+    return Part(path, b"".join(lines), ours, theirs, hunks, positions, numbers)

@@ -1,0 +1,176 @@
+"""Changed lines apart from hunks: what a patch does to which unit, and hunks made of it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.languages.words import is_blank
+from patchmgr.engines.moved.units import Outline, Unit
+from patchmgr.engines.text.differences import Run, runs_of
+from patchmgr.model.patch import Hunk
+
+CONTEXT = 3
+
+
+class Change(Struct, frozen=True):
+    """A run of changed lines of one hunk, by its number.
+
+    `unit` is what it edits on the old side, None where nothing is sure. `brings` names the whole
+    new symbols or paragraphs that it adds beside others instead.
+    """
+
+    number: int
+    run: Run
+    unit: Unit | None = None
+    brings: tuple[Unit, ...] = ()
+
+    @property
+    def start(self) -> int:
+        """Return the line of the old side where it starts."""
+        return self.run.start
+
+
+def changes_of(
+    base: Outline, theirs: Outline, hunks: Sequence[Hunk], positions: Sequence[int]
+) -> tuple[Change, ...]:
+    """Return the changes of all hunks, in order, each with its unit."""
+    found: list[Change] = []
+    shift = 0
+    for number, (hunk, position) in enumerate(zip(hunks, positions, strict=True)):
+        for run in runs_of(hunk, position):
+            found.append(_placed(base, theirs, Change(number, run), shift))
+            shift += len(run.added) - len(run.removed)
+    return tuple(found)
+
+
+def _placed(base: Outline, theirs: Outline, change: Change, shift: int) -> Change:
+    run = change.run
+    if run.removed:
+        return replace(change, unit=_edited(base, theirs, run, shift))
+    for slid in _slid(base, run):
+        brings = _whole_units(theirs, slid.start + shift, len(slid.added))
+        if brings:
+            return replace(change, run=slid, brings=brings)
+    start = run.start + shift
+    filled = [start + n for n, line in enumerate(run.added) if not is_blank(line)]
+    if not filled:
+        return replace(change, unit=base.around(run.start, run.start))
+    around = theirs.around(filled[0], filled[-1] + 1)
+    if around is None:
+        return change
+    same = [
+        unit
+        for unit in base.units
+        if unit.name == around.name and unit.start <= run.start <= _reach(base, unit)
+    ]
+    return replace(change, unit=min(same, key=lambda unit: unit.end - unit.start, default=None))
+
+
+def _reach(base: Outline, unit: Unit) -> int:
+    """Return the last line before which an insertion may still be the unit's."""
+    end = unit.end
+    while unit.name is not None and end < len(base.lines) and is_blank(base.lines[end]):
+        end += 1
+    return end
+
+
+def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None:
+    """Return the smallest unit of the removed lines, in which the added ones are, too."""
+    start = run.start + shift
+    filled = [start + n for n, line in enumerate(run.added) if not is_blank(line)]
+    around = theirs.around(filled[0], filled[-1] + 1) if filled else None
+    name = around.name if around is not None else None
+    units = [unit for unit in base.units if unit.has(run.start, run.end)]
+    same = [unit for unit in units if around is not None and unit.name == name]
+    # A patch that renames a symbol leaves the one to follow under its old name.
+    return min(same or units, key=lambda unit: unit.end - unit.start, default=None)
+
+
+def _slid(base: Outline, run: Run) -> Iterator[Run]:
+    """Yield an insertion at each place that gives the same text."""
+    yield run
+    lines = base.lines
+    up = run
+    while up.start and lines[up.start - 1] == up.added[-1]:
+        up = Run(up.start - 1, (), (up.added[-1], *up.added[:-1]))
+        yield up
+    down = run
+    while down.start < len(lines) and lines[down.start] == down.added[0]:
+        down = Run(down.start + 1, (), (*down.added[1:], down.added[0]))
+        yield down
+
+
+def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
+    """Return the outermost units that added lines consist of, none where there is more or less."""
+    found: list[Unit] = []
+    for unit in theirs.units:
+        is_inside = found and found[-1].has(unit.start, unit.end)
+        if start <= unit.start and unit.end <= start + count and not is_inside:
+            found.append(unit)
+    covered = {n for unit in found for n in range(unit.start, unit.end)}
+    is_all = all(n in covered or is_blank(theirs.lines[n]) for n in range(start, start + count))
+    return tuple(found) if is_all else ()
+
+
+def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes:
+    """Return a text with runs applied, each given with a number and in order."""
+    out: list[bytes] = []
+    done = 0
+    for _, run in runs:
+        out += lines[done : run.start]
+        out += run.added
+        done = run.end
+    return b"".join([*out, *lines[done:]])
+
+
+def hunks_of(
+    lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]
+) -> tuple[tuple[Hunk, ...], tuple[int, ...], tuple[int, ...]]:
+    """Return hunks made of runs, where each starts (0-based), and the number of its runs."""
+    hunks: list[Hunk] = []
+    positions: list[int] = []
+    numbers: list[int] = []
+    shift = done = 0
+    for group in _groups(runs):
+        number, first = group[0]
+        last = group[-1][1]
+        position = max(done, first.start - CONTEXT)
+        following = [run.start for _, run in runs if run.start >= last.end and run is not last]
+        end = min(len(lines), last.end + CONTEXT, *following)
+        hunk = _hunk(lines, [run for _, run in group], position, end, shift)
+        hunks.append(hunk)
+        positions.append(position)
+        numbers.append(number)
+        shift += hunk.added() - hunk.removed()
+        done = end
+    return tuple(hunks), tuple(positions), tuple(numbers)
+
+
+def _groups(runs: Sequence[tuple[int, Run]]) -> list[list[tuple[int, Run]]]:
+    """Return runs in groups of one number that are near each other."""
+    groups: list[list[tuple[int, Run]]] = []
+    for number, run in runs:
+        last = groups[-1][-1] if groups else None
+        if last is not None and last[0] == number and run.start - last[1].end <= 2 * CONTEXT:
+            groups[-1].append((number, run))
+        else:
+            groups.append([(number, run)])
+    return groups
+
+
+def _hunk(lines: Sequence[bytes], runs: Sequence[Run], position: int, end: int, shift: int) -> Hunk:
+    text: list[bytes] = []
+    at = position
+    for run in runs:
+        text += [b" " + line for line in lines[at : run.start]]
+        text += [b"-" + line for line in run.removed]
+        text += [b"+" + line for line in run.added]
+        at = run.end
+    text += [b" " + line for line in lines[at:end]]
+    old = sum(line[:1] != b"+" for line in text)
+    new = sum(line[:1] != b"-" for line in text)
+    old_start, new_start = position + (old > 0), position + shift + (new > 0)
+    return Hunk(old_start, old, new_start, new, b"", tuple(text))

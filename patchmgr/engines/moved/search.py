@@ -1,0 +1,263 @@
+"""Find where upstream put a unit of a file: elsewhere in it, or in a file that it changed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from patchmgr.engines.moved.units import Outline, Unit, telling_lines
+from patchmgr.engines.text.telling import bare, is_telling
+
+SAME_NAME = 0.5  # of the telling lines that a symbol of the same name must have
+OTHER_NAME = 0.8  # the same for a symbol of another name
+MARGIN = 0.2  # by which the best place must be better than any other
+FEWEST_LINES = 3  # telling lines; what has fewer must be there word for word
+NEEDLES = 8  # lines, the longest, that tell whether a file is worth a look
+RARE = 3  # changed files that may have a line for it to be evidence; else many are alike
+MOST_NAMED = 3  # files that are named as having a symbol
+LARGEST_CONTENT = 2_000_000  # bytes; what is larger is generated, or no source
+
+
+class Elsewhere(Protocol):
+    """The files that upstream added or changed, before and after; `path` is on the new side."""
+
+    def paths(self, language: str) -> Sequence[str]:
+        """Return the paths of a language, in a fixed order."""
+
+    def before(self, path: str) -> bytes | None:
+        """Return the old side's text, None where there is none."""
+
+    def after(self, path: str) -> bytes | None:
+        """Return the new side's text, None where there is none."""
+
+
+class Home(Struct, frozen=True):
+    """Where a unit is on the new side, and how much of its telling lines is there (0 to 1)."""
+
+    outline: Outline
+    unit: Unit
+    likeness: float
+
+    @property
+    def path(self) -> str:
+        """Return the file."""
+        return self.outline.path
+
+
+class Lost(Struct, frozen=True):
+    """A unit that has no home for sure: why, and the likely home where there is one."""
+
+    reason: str
+    likely: Home | None = None
+
+
+class Search:
+    """Looks for units of one file of the old side, each once.
+
+    `own` is the file's text on the new side, at its home; None where upstream deleted it.
+    """
+
+    def __init__(self, base: Outline, own: Outline | None, elsewhere: Elsewhere) -> None:
+        self._base, self._own, self._elsewhere = base, own, elsewhere
+        self._known: dict[Unit, Home | Lost | None] = {}
+        self._outlines: dict[str, Outline] = {}
+
+    def home(self, unit: Unit) -> Home | Lost | None:
+        """Return where a unit has gone, None where it is in its place."""
+        if unit not in self._known:
+            self._known[unit] = self._find(unit)
+        return self._known[unit]
+
+    def _find(self, unit: Unit) -> Home | Lost | None:
+        text = self._base.text_of(unit)
+        own = list(self._in_own(unit))
+        staying = max(own, key=lambda home: home.likeness, default=None)
+        if staying is not None and staying.likeness >= SAME_NAME:
+            if self._own is None or not is_displaced(self._base, unit, self._own, staying.unit):
+                return None
+            return _best(unit, own)
+        files = self._files(unit, text)
+        found = [home for file in files for home in self._brought(unit, file)]
+        best = _best(unit, [*own, *found])
+        if best is not None:
+            return best
+        # What upstream rewrote in its place has not gone anywhere.
+        is_there = any(home.unit.name == unit.name for home in own) or self._is_partly_there(unit)
+        return None if is_there else self._gone(unit)
+
+    def _gone(self, unit: Unit) -> Lost:
+        """Return that a unit is not in its file, and which changed files have one of its name."""
+        called = _called(unit)
+        own = self._own
+        reason = f"upstream deleted the file with {called}"
+        if own is not None:
+            reason = f"upstream's {own.path} no longer has {called}"
+        if unit.leaf is None:
+            return Lost(reason)  # they are looked for byte for byte, as one
+        word = re.compile(rb"\b%s\b" % re.escape(unit.leaf.encode("utf-8", "surrogateescape")))
+        homes: list[Home] = []
+        for path in self._elsewhere.paths(self._base.language):
+            content = None if self._is_own(path) else self._elsewhere.after(path)
+            if content is None or len(content) > LARGEST_CONTENT or not word.search(content):
+                continue
+            file = self._outline(path)
+            there = next((u for u in file.units if u.name == unit.name), None)
+            if there is not None:
+                alike = likeness(self._base.telling(unit), file.telling(there))
+                homes.append(Home(file, there, alike))
+            if len(homes) > MOST_NAMED:
+                break
+        if not homes:
+            return Lost(reason)
+        paths = ", ".join(home.path for home in homes[:MOST_NAMED])
+        more = ", and others" if len(homes) > MOST_NAMED else ""
+        verb = "has" if len(homes) == 1 else "have"
+        likely = homes[0] if len(homes) == 1 else None
+        return Lost(f"{reason}; {paths}{more} {verb} one of that name", likely)
+
+    def _is_partly_there(self, unit: Unit) -> bool:
+        """Say whether lines outside of symbols may be in their file, but not as they were."""
+        if unit.name is not None or self._own is None:
+            return False
+        return bool(self._base.telling(unit) & telling_lines(self._own.lines))
+
+    def _in_own(self, unit: Unit) -> Iterator[Home]:
+        """Yield where a unit may be in its own file: not in what was there besides it."""
+        if self._own is not None:
+            for home in _homes(self._base, unit, self._own, is_own=True):
+                name = home.unit.name
+                is_new = name not in self._base.names and home.likeness >= OTHER_NAME
+                if name == unit.name or is_new:
+                    yield home
+
+    def _files(self, unit: Unit, text: Sequence[bytes]) -> list[Outline]:
+        """Return the files that may have a unit, for lines that hardly any other file has."""
+        telling = {line.strip() for line in text if is_telling(bare(line))}
+        needles = sorted(telling, key=lambda line: (-len(line), line))[:NEEDLES]
+        found: dict[str, frozenset[bytes]] = {}
+        for path in self._elsewhere.paths(self._base.language):
+            content = None if self._is_own(path) else self._elsewhere.after(path)
+            if content is not None and len(content) <= LARGEST_CONTENT:
+                found[path] = frozenset(needle for needle in needles if needle in content)
+        spread = Counter(needle for there in found.values() for needle in there)
+        rare = {needle for needle, count in spread.items() if count <= RARE}
+        least = min(FEWEST_LINES, len(needles))
+        return [
+            self._outline(path)
+            for path, there in found.items()
+            if len(there & rare) >= least and 2 * len(there) >= len(needles)
+        ]
+
+    def _is_own(self, path: str) -> bool:
+        return self._own is not None and path == self._own.path
+
+    def _outline(self, path: str) -> Outline:
+        if path not in self._outlines:
+            self._outlines[path] = Outline(path, self._elsewhere.after(path) or b"")
+        return self._outlines[path]
+
+    def _brought(self, unit: Unit, file: Outline) -> Iterator[Home]:
+        """Yield where a unit is in a file in which it was not before."""
+        homes = tuple(_homes(self._base, unit, file))
+        before = self._elsewhere.before(file.path) if homes else None
+        if before is not None:
+            old = Outline(file.path, before)
+            if any(home.likeness >= SAME_NAME for home in _homes(self._base, unit, old)):
+                return
+        yield from homes
+
+
+def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) -> Iterator[Home]:
+    """Yield the units of a file that can be the one, however little they are alike."""
+    if unit.name is None:
+        if is_own or sum(base.telling(unit).values()) >= FEWEST_LINES:
+            yield from _same_text(base, unit, file)
+        return
+    wanted = base.telling(unit)
+    is_short = sum(wanted.values()) < FEWEST_LINES
+    is_likely = not is_short and likeness(wanted, telling_lines(file.lines)) >= OTHER_NAME
+    for there in file.units:
+        if there.name is not None and there.leaf == unit.leaf:
+            alike = likeness(wanted, file.telling(there))
+            is_same = there.name == unit.name and _bare(file, there) == _bare(base, unit)
+            if is_own or not is_short or is_same:
+                yield Home(file, there, alike)
+        elif there.name is not None and is_likely:
+            alike = likeness(wanted, found := file.telling(there))
+            # What has much more around it is a container.
+            if alike >= OTHER_NAME and likeness(found, wanted) >= SAME_NAME:
+                yield Home(file, there, alike)
+
+
+def _same_text(base: Outline, unit: Unit, file: Outline) -> Iterator[Home]:
+    """Yield the paragraphs that are a unit, byte for byte."""
+    wanted = _chomped(base.text_of(unit))
+    for there in file.units:
+        if there.name is None and _chomped(file.text_of(there)) == wanted:
+            yield Home(file, there, 1.0)
+
+
+def _bare(outline: Outline, unit: Unit) -> list[bytes]:
+    """Return the lines of a unit without white space."""
+    return [line for line in map(bare, outline.text_of(unit)) if line]
+
+
+def _chomped(lines: Sequence[bytes]) -> list[bytes]:
+    return [line.rstrip(b"\r\n") for line in lines]
+
+
+def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
+    """Return how much of some telling lines is among others, from 0 to 1."""
+    total = sum(wanted.values())
+    return sum((wanted & found).values()) / total if total else float(not found)
+
+
+def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
+    """Return the home that is alike enough and better than all others, None where none is."""
+    by_name = [home for home in homes if home.unit.leaf == unit.leaf]
+    by_name = [home for home in by_name if home.likeness >= SAME_NAME]
+    others = [home for home in homes if not any(_is_around(home, named) for named in by_name)]
+    ranked = sorted({*by_name, *others}, key=lambda h: (-h.likeness, h.path, h.unit.start))
+    if not ranked or ranked[0].likeness < SAME_NAME:
+        return None
+    best = ranked[0]
+    rivals = [home for home in ranked[1:] if home.likeness > best.likeness - MARGIN]
+    if rivals:
+        paths = ", ".join(dict.fromkeys(home.path for home in (best, *rivals)))
+        return Lost(f"upstream has {_called(unit)} in several places: {paths}", best)
+    return best
+
+
+def _is_around(one: Home, other: Home) -> bool:
+    """Say whether a home is around another one, or in it."""
+    if one.path != other.path:
+        return False
+    inner, outer = sorted((one.unit, other.unit), key=lambda unit: unit.end - unit.start)
+    return outer.has(inner.start, inner.end)
+
+
+def _called(unit: Unit) -> str:
+    return "these lines" if unit.name is None else unit.name
+
+
+def is_displaced(base: Outline, unit: Unit, own: Outline, there: Unit) -> bool:
+    """Say whether a unit changed its place among the other units of its file."""
+    old, new = _places(base), _places(own)
+    return any(
+        (old[key] < unit.start) != (new[key] < there.start)
+        for key in old.keys() & new.keys()
+        if not unit.has(old[key], old[key] + 1) and not there.has(new[key], new[key] + 1)
+    )
+
+
+def _places(outline: Outline) -> dict[object, int]:
+    """Return where each unit starts that is the only one of its name, or of its text."""
+    found: dict[object, list[int]] = {}
+    for unit in outline.units:
+        key = unit.name or tuple(_chomped(outline.text_of(unit)))
+        found.setdefault(key, []).append(unit.start)
+    return {key: starts[0] for key, starts in found.items() if len(starts) == 1}

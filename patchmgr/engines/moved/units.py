@@ -1,0 +1,169 @@
+"""Cut a text into the units that upstream may move: symbols, and paragraphs outside of them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from patchmgr.engines.languages.names import language
+from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.engines.languages.words import is_blank
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.telling import bare, is_telling
+
+_MARK = re.compile(r"\.|::")
+_HASH_COMMENTS = frozenset({"Python"})
+
+
+class Unit(Struct, frozen=True):
+    """Lines of a text (0-based, end exclusive): a symbol with the comments above it, or, where
+    `name` is None, a run of lines without a blank one outside of symbols.
+
+    `outer` is the symbol around a symbol.
+    """
+
+    name: str | None
+    start: int
+    end: int
+    outer: str | None = None
+
+    @property
+    def leaf(self) -> str | None:
+        """Return the last part of the name."""
+        return None if self.name is None else leaf_of(self.name)
+
+    def has(self, start: int, end: int) -> bool:
+        """Say whether lines are in the unit."""
+        return self.start <= start and end <= self.end
+
+
+def leaf_of(name: str) -> str:
+    """Return the last part of a symbol's name."""
+    return _MARK.split(name)[-1]
+
+
+def joined(outer: str, leaf: str) -> str:
+    """Return the name of a symbol in another one, written as that one is, or in Python's way."""
+    return f"{outer}{'::' if '::' in outer else '.'}{leaf}"
+
+
+class Outline:
+    """The lines of a text and its units, in the order of their starts, outer before inner."""
+
+    def __init__(self, path: str, content: bytes) -> None:
+        self.path = path
+        self.content = content
+        self.language = language(path, content)
+        self._index = SymbolIndex(path, content)
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The lines with their ends."""
+        return split_lines(self.content)
+
+    @cached_property
+    def symbols(self) -> tuple[str | None, ...]:
+        """The symbol of each line."""
+        return tuple(self._index.at(number + 1) for number in range(len(self.lines)))
+
+    @cached_property
+    def units(self) -> tuple[Unit, ...]:
+        """All units."""
+        named = list(self._symbol_units())
+        found = [*named, *self._paragraphs(named)]
+        return tuple(sorted(found, key=lambda unit: (unit.start, -unit.end)))
+
+    @cached_property
+    def names(self) -> Counter[str]:
+        """How many units have a name."""
+        return Counter(unit.name for unit in self.units if unit.name is not None)
+
+    def named(self, name: str) -> tuple[Unit, ...]:
+        """Return the units of a full name."""
+        return tuple(unit for unit in self.units if unit.name == name)
+
+    def around(self, start: int, end: int) -> Unit | None:
+        """Return the smallest unit with these lines."""
+        found = [unit for unit in self.units if unit.has(start, end)]
+        return min(found, key=lambda unit: unit.end - unit.start, default=None)
+
+    def text_of(self, unit: Unit) -> list[bytes]:
+        """Return the lines of a unit."""
+        return self.lines[unit.start : unit.end]
+
+    def telling(self, unit: Unit) -> Counter[bytes]:
+        """Count the telling lines of a unit, without white space."""
+        return telling_lines(self.text_of(unit))
+
+    def _symbol_units(self) -> Iterator[Unit]:
+        """Yield each run of lines of a symbol, with the comments right above it."""
+        opened: list[tuple[str, int]] = []
+        for number, symbol in enumerate((*self.symbols, None)):
+            scopes = [] if symbol is None else _scopes(symbol)
+            same = 0
+            while same < min(len(scopes), len(opened)) and scopes[same] == opened[same][0]:
+                same += 1
+            while len(opened) > same:
+                name, start = opened.pop()
+                outer = opened[-1][0] if opened else None
+                yield Unit(name, self._with_comments(start, outer), number, outer)
+            opened += [(name, number) for name in scopes[same:]]
+
+    def _with_comments(self, start: int, outer: str | None) -> int:
+        while (
+            start
+            and self.symbols[start - 1] == outer
+            and is_comment(self.lines[start - 1], self.language)
+        ):
+            start -= 1
+        return start
+
+    def _paragraphs(self, named: Sequence[Unit]) -> Iterator[Unit]:
+        """Yield the runs of lines outside of symbols, without a blank one."""
+        taken = {n for unit in named for n in range(unit.start, unit.end)}
+        start: int | None = None
+        for number, line in enumerate((*self.lines, b"")):
+            is_outside = number not in taken and not is_blank(line)
+            if is_outside and start is None:
+                start = number
+            elif not is_outside and start is not None:
+                yield Unit(None, start, number)
+                start = None
+
+
+def _scopes(symbol: str) -> list[str]:
+    """Return the names of the symbols around a line, outermost first."""
+    return [symbol[: mark.start()] for mark in _MARK.finditer(symbol)] + [symbol]
+
+
+def is_comment(line: bytes, language: str) -> bool:
+    """Say whether a line is nothing but a comment, as far as its start tells."""
+    start = line.lstrip()
+    if language in _HASH_COMMENTS:
+        return start.startswith(b"#")
+    return start.startswith((b"//", b"/*", b"*"))
+
+
+def telling_lines(lines: Sequence[bytes]) -> Counter[bytes]:
+    """Count the telling lines among some lines, without white space."""
+    return Counter(line for line in map(bare, lines) if is_telling(line))
+
+
+def indent_of(lines: Sequence[bytes]) -> bytes:
+    """Return the white space before the first line that is not blank."""
+    for line in lines:
+        if not is_blank(line):
+            return line[: len(line) - len(line.lstrip())]
+    return b""
+
+
+def reindented(lines: Sequence[bytes], old: bytes, new: bytes) -> list[bytes]:
+    """Return lines indented anew; those that are not indented by the old white space stay."""
+    return [
+        new + line[len(old) :] if line.startswith(old) and not is_blank(line) else line
+        for line in lines
+    ]

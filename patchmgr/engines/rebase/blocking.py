@@ -1,0 +1,283 @@
+"""What a conflict leaves unknown, which later patches meet it, and why it is there.
+
+Until a person resolves a conflict, nobody knows what will stand at its place. The new side goes
+on with upstream's lines there; what it is with the patch's lines there is kept beside it. A later
+patch that comes out the same on both is free of the conflict.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.differences import Block, changed_blocks
+from patchmgr.engines.text.marked import split_marked
+from patchmgr.model.outcome import FileConflict, Sighting, Verdict
+from patchmgr.model.snapshot import FILE_MODES, Entry
+
+if TYPE_CHECKING:
+    from patchmgr.engines.languages.symbols import SymbolIndex
+    from patchmgr.engines.rebase.rebase import Judged
+    from patchmgr.engines.rebase.work import FileResult
+    from patchmgr.engines.series.fold import FileStep, Overlay
+    from patchmgr.model.ports import Blobs
+
+CONTEXT = 3  # lines around a change, as git's diffs have them
+
+Origin = tuple[str, str]
+"""A patch, and the path on the new side at which it collided."""
+
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_COMMENT = re.compile(rb"(?:#(?!\s*(?:define|if|elif|include)\b)|//).*")
+# Words that are names rather than prose: with an underscore, a digit or a capital inside.
+_NAME = re.compile(rb"[A-Za-z_]\w*[_0-9A-Z]\w*$")
+_DEFINED = re.compile(rb"\b(?:def|class|struct|enum|union|using|define|namespace)\s+(\w+)")
+
+
+class Left(Struct, frozen=True):
+    """A conflict that is left at `path`, where it arose at that of its origin.
+
+    `theirs` is the file of the new side with the patch's lines at the places in conflict, None
+    where the whole file is unknown. `whole` are paths that no patch may touch. `causes` are the
+    upstream commits that explain it, once they are known.
+    """
+
+    origin: Origin
+    path: str
+    theirs: Entry | None = None
+    whole: frozenset[str] = frozenset()
+    causes: tuple[Sighting, ...] = ()
+
+
+def leave(
+    patch: str, result: FileResult, files: Overlay, blobs: Blobs
+) -> tuple[Left, Entry | None]:
+    """Return the conflict of a file, and the file without it, None where all of it is unknown."""
+    step, conflict = result.step, result.conflict
+    assert conflict is not None
+    path = conflict.new_path
+    ours = files.entry(path)
+    both = resolved_both_ways(conflict) if is_edit(step) and path == result.home else None
+    if both is None or result.places or ours is None or ours.mode not in FILE_MODES:
+        return Left((patch, path), path, whole=frozenset((*paths_of(step), path))), None
+    entry, theirs = (Entry(ours.mode, blobs.add(content)) for content in both)
+    return Left((patch, path), path, theirs), entry
+
+
+def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
+    """Return the text with each place in conflict as ours, and as theirs, has it.
+
+    None where there are no such places, or none that can surely be told from the rest.
+    """
+    sides = (conflict.base, conflict.ours, conflict.theirs)
+    if conflict.marked is None or any(side is None or side[-1:] not in b"\n" for side in sides):
+        return None
+    marked = split_marked(conflict.marked)
+    regions = [found.region for found in marked.regions if found.is_sure]
+    if not regions or len(regions) < len(marked.regions) or not marked.is_sure:
+        return None
+    ours = marked.with_each(tuple(region.ours for region in regions))
+    return ours, marked.with_each(tuple(region.theirs for region in regions))
+
+
+def is_edit(step: FileStep) -> bool:
+    """Say whether a file stays what and where it is."""
+    change, base, theirs = step.change, step.base, step.theirs
+    is_there = base is not None and theirs is not None and base.mode == theirs.mode
+    return is_there and change.old_path == change.new_path and not change.is_copy
+
+
+def paths_of(step: FileStep) -> tuple[str, ...]:
+    """Return the paths of a file, before and after."""
+    paths = (step.change.old_path, step.change.new_path)
+    return tuple(path for path in paths if path is not None)
+
+
+def touched_by(result: FileResult) -> frozenset[str]:
+    """Return the paths of the new side that a file's change is about."""
+    conflict = () if result.conflict is None else (result.conflict.new_path,)
+    return frozenset((result.home, *result.changes, *conflict))
+
+
+def met_by(
+    left: Left, ours: Entry, result: FileResult, other: FileResult, blobs: Blobs
+) -> str | None:
+    """Return what of a conflict a file's change meets, in words; None where it is free of it.
+
+    `ours` is the file without the conflict's patch, `result` what becomes of it, and `other` what
+    becomes of the file with that patch's lines. The change may neither meet the lines, nor those
+    within its context, nor the function that they are in, nor use a name that they bring.
+    """
+    assert left.theirs is not None
+    lines = f"an earlier patch left these lines of {left.path} in conflict"
+    if _verdicts(result) != _verdicts(other) or touched_by(result) != touched_by(other):
+        return lines
+    if _places(result.conflict) != _places(other.conflict):
+        return lines
+    if result.conflict is None:
+        ends = _after(result, left.path, ours), _after(other, left.path, left.theirs)
+        if None in ends:
+            return lines
+        if _edits(ours, ends[0], blobs) != _edits(left.theirs, ends[1], blobs):
+            return lines
+    if result.step.base is None or result.step.theirs is None:
+        return lines
+    without, with_it = blobs.read(ours.blob), blobs.read(left.theirs.blob)
+    before, after = blobs.read(result.step.base.blob), blobs.read(result.step.theirs.blob)
+    unknown = _symbols(left.path, without, with_it)
+    shared = unknown & _symbols(result.step.change.path, before, after) if unknown else ()
+    if shared:
+        return f"an earlier patch left {min(shared)} of {left.path} in conflict"
+    names = _brought(without, with_it) & _words(_added(before, after))
+    if names:
+        name = min(names).decode("utf-8", "replace")
+        return f"an earlier patch left {left.path} in conflict, where it brings {name}"
+    return None
+
+
+def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -> Left:
+    """Return a conflict together with a file's change that meets it, and is not carried."""
+    touched = touched_by(result) | touched_by(other)
+    if is_edit(result.step) and touched == {left.path}:
+        if other.conflict is None:
+            return replace(left, theirs=_after(other, left.path, left.theirs))
+        both = resolved_both_ways(other.conflict)
+        if both is not None and left.theirs is not None:
+            return replace(left, theirs=Entry(left.theirs.mode, blobs.add(both[1])))
+    return block_whole(left, (*paths_of(result.step), *touched))
+
+
+def block_whole(left: Left, paths: Collection[str]) -> Left:
+    """Return a conflict that makes some files unknown, and all of the file that it is in."""
+    return replace(left, theirs=None, whole=left.whole | {left.path, *paths})
+
+
+def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
+    """Return a conflict behind a file's change that is free of it."""
+    assert left.theirs is not None
+    if other.conflict is not None:
+        both = resolved_both_ways(other.conflict)
+        if both is None:
+            return block_whole(left, paths_of(other.step))
+        return replace(left, theirs=Entry(left.theirs.mode, blobs.add(both[0])))
+    is_moved = left.path in other.changes and other.changes[left.path] is None
+    path = other.home if is_moved else left.path
+    return replace(left, path=path, theirs=_after(other, left.path, left.theirs))
+
+
+def _verdicts(result: FileResult) -> tuple[Verdict, ...]:
+    return tuple(verdict for verdict, _ in result.answers)
+
+
+def _places(conflict: FileConflict | None) -> object:
+    """Return the places in conflict, to be compared; what has none is like nothing else."""
+    if conflict is None:
+        return None
+    if resolved_both_ways(conflict) is None:
+        return object()
+    return [found.region for found in split_marked(conflict.marked or b"").regions]
+
+
+def _after(result: FileResult, path: str, before: Entry | None) -> Entry | None:
+    """Return what becomes of a file, wherever it goes; None where it is deleted."""
+    after = result.changes.get(path, before)
+    return result.changes.get(result.home) if after is None else after
+
+
+def _edits(before: Entry, after: Entry | None, blobs: Blobs) -> list[tuple[list[bytes], ...]]:
+    """Return the changed lines of a file, the old ones with their context."""
+    if after is None or before.blob == after.blob:
+        return []
+    old, new = (split_lines(blobs.read(entry.blob)) for entry in (before, after))
+    return [
+        (old[max(0, b.old_start - CONTEXT) : b.old_start], old[b.old_start : b.old_end],
+         old[b.old_end : b.old_end + CONTEXT], new[b.new_start : b.new_end])
+        for b in changed_blocks(old, new)
+    ]  # fmt: skip
+
+
+@lru_cache(64)
+def _index(path: str, content: bytes) -> SymbolIndex:
+    from patchmgr.engines.languages.symbols import SymbolIndex
+
+    return SymbolIndex(path, content)
+
+
+@lru_cache(64)
+def _blocks(old: bytes, new: bytes) -> tuple[Block, ...]:
+    return changed_blocks(split_lines(old), split_lines(new))
+
+
+def _symbols(path: str, old: bytes, new: bytes) -> frozenset[str]:
+    """Return the functions in which two texts of a file differ; a class is none."""
+    found: set[str] = set()
+    for content, ends in ((old, _old_ends), (new, _new_ends)):
+        index, lines = _index(path, content), split_lines(content)
+        numbers = [n for block in _blocks(old, new) for n in range(*ends(block))]
+        symbols = {index.at(n + 1) for n in numbers if lines[n].strip()}
+        found.update(s for s in symbols if s is not None and not _is_scope(index, s))
+    return frozenset(found)
+
+
+def _is_scope(index: SymbolIndex, symbol: str) -> bool:
+    return any(name.startswith((f"{symbol}.", f"{symbol}::")) for name in index.names())
+
+
+def _old_ends(block: Block) -> tuple[int, int]:
+    return block.old_start, block.old_end
+
+
+def _new_ends(block: Block) -> tuple[int, int]:
+    return block.new_start, block.new_end
+
+
+def _added(old: bytes, new: bytes) -> bytes:
+    lines = split_lines(new)
+    return b"".join(line for b in _blocks(old, new) for line in lines[b.new_start : b.new_end])
+
+
+def _brought(without: bytes, with_it: bytes) -> set[bytes]:
+    """Return the names that a file has only with the lines in conflict."""
+    added = _added(without, with_it)
+    names = {word for word in _words(added) if _NAME.match(word)}
+    return (names | set(_DEFINED.findall(added))) - _words(without)
+
+
+def _words(text: bytes) -> set[bytes]:
+    return set(_WORD.findall(_COMMENT.sub(b"", text)))
+
+
+def pass_on_causes(
+    judged: Sequence[Judged], before: Sequence[Left] = ()
+) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
+    """Add to each blocked patch why the conflicts in its way are there.
+
+    `before` are the conflicts that were left before the first patch. Returns also those that are
+    left behind the last, each with its causes.
+    """
+    causes = {left.origin: left.causes for left in before}
+    found: list[Judged] = []
+    for one in judged:
+        if one.outcome.verdict is Verdict.BLOCKED:
+            here = {c.commit: c for origin in one.blockers for c in causes.get(origin, ())}
+            one = replace(one, outcome=replace(one.outcome, cause=tuple(here.values())))
+        causes.update(_causes(one))
+        found.append(one)
+    left = judged[-1].left if judged else before
+    return tuple(found), tuple(replace(one, causes=causes.get(one.origin, ())) for one in left)
+
+
+def _causes(one: Judged) -> Iterator[tuple[Origin, tuple[Sighting, ...]]]:
+    """Yield the causes of each file that a patch leaves in conflict, all where none names it."""
+    every = one.outcome.cause
+    for result in one.files:
+        if result.conflict is not None:
+            homes = {result.home, result.conflict.new_path}
+            here = tuple(cause for cause in every if not homes.isdisjoint(cause.paths))
+            yield (one.outcome.name, result.conflict.new_path), here or every

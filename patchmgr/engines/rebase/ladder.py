@@ -1,0 +1,262 @@
+"""The merge ladder for one file: the cheapest rung that answers, else a conflict as a value.
+
+Rungs: nothing changed upstream, the same change upstream, git's three-way text merge, the same
+without the hunks of which upstream has all and more. Every rung is answered with the file's new
+state and a verdict for each hunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+
+from patchmgr.engines.absorption.order import has_members, is_superset, may_have_members
+from patchmgr.engines.series.placement import apply_one, leads_to, take_in
+from patchmgr.model.merge import Clean, Conflicted, Merge
+from patchmgr.model.outcome import How, Suggestion, Verdict
+from patchmgr.model.patch import Hunk
+from patchmgr.model.ports import Blobs, TextMerge
+from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
+
+Answer = tuple[Verdict, How | None]
+
+CARRIED_IDENTICAL: Answer = (Verdict.UNCHANGED, How.IDENTICAL)
+CARRIED_MOVED: Answer = (Verdict.MODIFIED, How.MOVED)
+CARRIED_TEXT: Answer = (Verdict.UNCHANGED, How.TEXT)
+DRIFTED_TEXT: Answer = (Verdict.MODIFIED, How.TEXT)
+ABSORBED_EXACT: Answer = (Verdict.ABSORBED, How.EXACT)
+ABSORBED_SUPERSET: Answer = (Verdict.ABSORBED, How.SUPERSET)
+ABSORBED_SYNTAX: Answer = (Verdict.ABSORBED, How.SYNTAX)
+ABSORBED_REWORDED: Answer = (Verdict.ABSORBED, How.HISTORY)
+DECIDED: Answer = (Verdict.ABSORBED, How.DECIDED)
+SOLVED: Answer = (Verdict.MODIFIED, How.RECORDED)
+FORMATTED: Answer = (Verdict.MODIFIED, How.FORMAT)
+STRUCTURAL: Answer = (Verdict.MODIFIED, How.STRUCTURAL)
+CONFLICT: Answer = (Verdict.CONFLICT, None)
+
+SAME_LINES = "upstream changed the same lines"
+
+
+class Sides(Struct, frozen=True):
+    """The three states of one file; None where the side has no such file.
+
+    `hunks` lead from base to theirs and start at `positions` (0-based lines of base). `path` tells
+    the language.
+    """
+
+    base: Entry | None
+    ours: Entry | None
+    theirs: Entry | None
+    hunks: tuple[Hunk, ...] = ()
+    positions: tuple[int, ...] = ()
+    is_moved: bool = False
+    path: str = ""
+
+    def texts(self, blobs: Blobs) -> tuple[bytes, bytes, bytes] | None:
+        """Return the contents of all three, None where one is no file of text."""
+        entries = [e for e in (self.base, self.ours, self.theirs) if e and e.mode in FILE_MODES]
+        texts = [blobs.read(entry.blob) for entry in entries]
+        if len(texts) < 3 or any(b"\0" in text[:8000] for text in texts):
+            return None
+        return texts[0], texts[1], texts[2]
+
+
+class Merged(Struct, frozen=True):
+    """The file after the merge (None: deleted), and one answer a hunk (at least one).
+
+    Where there are hunks the answers are about them, not about a mode that changes as well.
+    """
+
+    entry: Entry | None
+    answers: tuple[Answer, ...]
+
+
+class Collided(Struct, frozen=True):
+    """No rung answered: the reason, the marked text where there is one, an answer a hunk.
+
+    `texts` are base, ours and theirs of a marked text, where the base has what was left out of
+    the merge because upstream has it. `suggestions` are what each region could become.
+    """
+
+    reason: str
+    marked: bytes | None
+    answers: tuple[Answer, ...]
+    texts: tuple[bytes, bytes, bytes] | None = None
+    suggestions: tuple[tuple[Suggestion, ...], ...] = ()
+
+
+def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:
+    """Climb the ladder for one file."""
+    base, ours, theirs = sides.base, sides.ours, sides.theirs
+    if ours == base:
+        carried = CARRIED_MOVED if sides.is_moved else CARRIED_IDENTICAL
+        return Merged(theirs, _each(sides, carried))
+    if ours == theirs:
+        return Merged(ours, _each(sides, ABSORBED_EXACT))
+    if base is None:
+        assert ours is not None
+        assert theirs is not None
+        return _merge_added(sides, ours, theirs, blobs, text)
+    if ours is None:
+        return Collided("upstream deleted the file", None, _each(sides, CONFLICT))
+    if theirs is None:
+        reason = "upstream changed the file that the patch deletes"
+        return Collided(reason, None, _each(sides, CONFLICT))
+    return _merge_present(sides, base, ours, theirs, blobs, text)
+
+
+def _merge_added(
+    sides: Sides, ours: Entry, theirs: Entry, blobs: Blobs, text: TextMerge
+) -> Merged | Collided:
+    reason = "upstream added another file at this path"
+    if ours.mode != theirs.mode or {ours.mode, theirs.mode} - FILE_MODES:
+        return Collided(reason, None, _each(sides, CONFLICT))
+    merge = text.merge(b"", blobs.read(ours.blob), blobs.read(theirs.blob))
+    if isinstance(merge, Conflicted):
+        return Collided(reason, merge.marked, _each(sides, CONFLICT))
+    entry = Entry(ours.mode, blobs.add(merge.content))
+    return Merged(entry, _each(sides, ABSORBED_EXACT if entry == ours else DRIFTED_TEXT))
+
+
+def _each(sides: Sides, answer: Answer) -> tuple[Answer, ...]:
+    return (answer,) * max(1, len(sides.hunks))
+
+
+def _merge_present(
+    sides: Sides, base: Entry, ours: Entry, theirs: Entry, blobs: Blobs, text: TextMerge
+) -> Merged | Collided:
+    if len({_kind(entry) for entry in (base, ours, theirs)}) > 1:
+        reason = "upstream put another kind of file at this path"
+        return Collided(reason, None, _each(sides, CONFLICT))
+    mode = theirs.mode if ours.mode == base.mode else ours.mode
+    blob = _three_way(base.blob, ours.blob, theirs.blob)
+    if blob is not None:
+        entry = Entry(mode, blob)
+        if entry == ours:
+            return Merged(ours, _each(sides, ABSORBED_EXACT))
+        if blob == ours.blob and theirs.blob != base.blob:
+            return Merged(entry, _each(sides, ABSORBED_EXACT))
+        carried = CARRIED_IDENTICAL if ours.blob == base.blob else CARRIED_TEXT
+        return Merged(entry, _each(sides, CARRIED_MOVED if sides.is_moved else carried))
+    if base.mode not in FILE_MODES:
+        return Collided("upstream changed the same link", None, _each(sides, CONFLICT))
+    contents = (blobs.read(base.blob), blobs.read(ours.blob), blobs.read(theirs.blob))
+    return _merge_text(sides, contents, mode, blobs, text)
+
+
+def _kind(entry: Entry) -> str:
+    return REGULAR if entry.mode in FILE_MODES else entry.mode
+
+
+def _three_way(base: str, ours: str, theirs: str) -> str | None:
+    if base in (ours, theirs) or ours == theirs:
+        return theirs if ours == base else ours
+    return None
+
+
+def _merge_text(
+    sides: Sides, contents: tuple[bytes, bytes, bytes], mode: str, blobs: Blobs, text: TextMerge
+) -> Merged | Collided:
+    base, ours, theirs = contents
+    merge = text.merge(base, ours, theirs)
+    content = merge.content if isinstance(merge, Clean) else None
+    answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text, path=sides.path)
+    there: set[int] = set()
+    while new := {n for n, answer in enumerate(answers) if answer == ABSORBED_SUPERSET} - there:
+        there |= new
+        merge, answers = _merge_rest(sides, contents, there, text)
+    if there:
+        base, _, _ = take_in(base, sides.hunks, sides.positions, there)
+    if isinstance(merge, Conflicted):
+        if merge.marked is None:
+            return Collided("both sides are binary", None, answers)
+        return Collided(SAME_LINES, merge.marked, answers, (base, ours, theirs))
+    if sides.is_moved:
+        answers = tuple(_moved(answer) for answer in answers)
+    return Merged(Entry(mode, blobs.add(merge.content)), answers)
+
+
+def _merge_rest(
+    sides: Sides, contents: tuple[bytes, bytes, bytes], there: Collection[int], text: TextMerge
+) -> tuple[Merge, tuple[Answer, ...]]:
+    """Merge the hunks that upstream does not have; those that it has become part of the base."""
+    base, ours, theirs = contents
+    base, hunks, positions = take_in(base, sides.hunks, sides.positions, there)
+    if not hunks:
+        return Clean(ours), (ABSORBED_SUPERSET,) * len(there)
+    merge = text.merge(base, ours, theirs)
+    content = merge.content if isinstance(merge, Clean) else None
+    rest = iter(judge_hunks(base, ours, content, hunks, positions, text, path=sides.path))
+    numbers = range(len(sides.hunks))
+    return merge, tuple(ABSORBED_SUPERSET if n in there else next(rest) for n in numbers)
+
+
+def _moved(answer: Answer) -> Answer:
+    return CARRIED_MOVED if answer[0] in (Verdict.UNCHANGED, Verdict.MODIFIED) else answer
+
+
+def judge_hunks(
+    base: bytes,
+    ours: bytes,
+    merged: bytes | None,
+    hunks: Sequence[Hunk],
+    positions: Sequence[int],
+    text: TextMerge,
+    *,
+    path: str = "",
+) -> tuple[Answer, ...]:
+    """Judge each hunk of a text merge; `merged` is None where the whole has conflicts.
+
+    A hunk is absorbed where merging it alone gives upstream's own bytes, and unchanged where
+    its lines, context included, are applied as they stand at another position.
+    """
+    if merged == ours:
+        return (ABSORBED_EXACT,) * max(1, len(hunks))
+    if not hunks:
+        return (CONFLICT if merged is None else DRIFTED_TEXT,)
+    pairs = tuple(zip(hunks, positions, strict=True))
+    if merged is not None and leads_to(ours, hunks, merged):
+        return _judge_doubled(base, ours, pairs, text, path)
+    texts = [(base, ours, apply_one(base, hunk, position)) for hunk, position in pairs]
+    alone = zip(pairs, text.merge_all(texts), strict=True)
+    answers = tuple(_judge(path, base, ours, *pair, merge) for pair, merge in alone)
+    if merged is None:
+        is_explained = CONFLICT in answers or ABSORBED_SUPERSET in answers
+        return answers if is_explained else (CONFLICT,) * len(hunks)
+    if all(answer == ABSORBED_EXACT for answer in answers):
+        # Each alone adds nothing to upstream, all together do: nobody may drop the patch.
+        return (DRIFTED_TEXT,) * len(hunks)
+    return tuple(DRIFTED_TEXT if a == CONFLICT else a for a in answers)
+
+
+def _judge_doubled(
+    base: bytes, ours: bytes, pairs: Sequence[tuple[Hunk, int]], text: TextMerge, path: str
+) -> tuple[Answer, ...]:
+    """Judge hunks that apply as they stand: absorbed are members that upstream has elsewhere."""
+    asked = [n for n, (hunk, _) in enumerate(pairs) if may_have_members(ours, hunk)]
+    merges = text.merge_all([(base, ours, apply_one(base, *pairs[n])) for n in asked])
+    answers = [CARRIED_TEXT] * len(pairs)
+    for number, merge in zip(asked, merges, strict=True):
+        if _judge(path, base, ours, *pairs[number], merge) == ABSORBED_SUPERSET:
+            answers[number] = ABSORBED_SUPERSET
+    return tuple(answers)
+
+
+def judge_hunk(
+    base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge, *, path: str = ""
+) -> Answer:
+    """Judge one hunk by merging it alone."""
+    merge = text.merge(base, ours, apply_one(base, hunk, position))
+    return _judge(path, base, ours, hunk, position, merge)
+
+
+def _judge(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int, merge: Merge) -> Answer:
+    if isinstance(merge, Conflicted):
+        is_in = merge.marked is not None and is_superset(ours, merge.marked, hunk)
+        return ABSORBED_SUPERSET if is_in else CONFLICT
+    if merge.content == ours:
+        return ABSORBED_EXACT
+    if has_members(path, base, position, ours, merge.content, hunk):
+        return ABSORBED_SUPERSET
+    return CARRIED_TEXT if leads_to(ours, (hunk,), merge.content) else DRIFTED_TEXT

@@ -1,0 +1,393 @@
+"""Fold a series over two sides at once: the one it is written against, and the new upstream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from patchmgr.engines.absorption.verdict import Absorption, Event
+from patchmgr.engines.conflicts.decisions import finding_of, standing_decision, tell
+from patchmgr.engines.rebase.blocking import (
+    Left,
+    Origin,
+    go_on,
+    hold_back,
+    is_edit,
+    leave,
+    met_by,
+    paths_of,
+    touched_by,
+)
+from patchmgr.engines.rebase.carry import carry_files
+from patchmgr.engines.rebase.dropping import carry_rest, sizes
+from patchmgr.engines.rebase.hunk_outcomes import hunk_outcomes
+from patchmgr.engines.rebase.ladder import Merged, Sides, merge_file
+from patchmgr.engines.rebase.work import FileResult, NewSide, SymbolAt, Tools
+from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
+from patchmgr.model.decision import Decision, Ruling
+from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Verdict
+from patchmgr.model.patch import Patch
+from patchmgr.model.ports import Step, Tree
+from patchmgr.model.snapshot import Entry
+
+__all__ = ["FileResult", "Item", "Judged", "SymbolAt", "Tools", "patch_verdict", "rebase_series"]
+
+
+class Item(Struct, frozen=True):
+    """A patch to carry; `refusal` says why a guard keeps it out, None where it is in.
+
+    `absorption` is what upstream has of it, None where nothing is known. `steps` is what the
+    patch does to the side it is written against, None where that is yet to be found; either all
+    patches that are in have them, or none. `is_on_base` says that the patches after it are
+    written on top of it. `promise` tells what the new side with the patch lacks of what the
+    patch ensures, None where nothing.
+    """
+
+    patch: Patch
+    refusal: str | None = None
+    absorption: Absorption | None = None
+    steps: tuple[FileStep, ...] | None = None
+    refused_as: Verdict = Verdict.SKIPPED
+    is_on_base: bool = True
+    promise: Callable[[Tree], str | None] | None = None
+    decisions: tuple[Decision, ...] = ()
+
+
+class Judged(Struct, frozen=True):
+    """A patch's outcome together with what its files went through, for evidence and cause.
+
+    `decision` is a person's that was in force. `blockers` are the conflicts in the way of a
+    blocked patch, and `left` are all those that are left behind this one.
+    """
+
+    outcome: PatchOutcome
+    files: tuple[FileResult, ...] = ()
+    absorption: Absorption | None = None
+    decision: Decision | None = None
+    blockers: tuple[Origin, ...] = ()
+    left: tuple[Left, ...] = ()
+
+
+class _Run(Struct):
+    old: Overlay
+    new: Overlay
+    homes: dict[str, str]
+    tools: Tools
+    arrivals: Mapping[str, str] = field(default_factory=dict)
+    left: dict[Origin, Left] = field(default_factory=dict)
+    carried: set[str] = field(default_factory=set)
+
+
+def rebase_series(
+    items: Sequence[Item],
+    base: Tree,
+    onto: Tree,
+    renames: Mapping[str, str],
+    tools: Tools,
+    *,
+    stops_at_conflict: bool = False,
+    left: Sequence[Left] = (),
+    arrivals: Mapping[str, str] | None = None,
+) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
+    """Carry a series from one upstream state to another, in memory.
+
+    Merge bases are the cumulative states of the series. `renames` maps paths of base that are
+    gone in onto to their new home, `arrivals` those of new files whose folder has moved. Returns
+    one judged patch an item, in order, and the files of the new side that differ from onto (None:
+    deleted). Where a patch collides, the new side goes on with upstream's lines; what meets that
+    place later is blocked, as is what meets the conflicts that were `left` before; all else goes
+    on.
+    """
+    before = {one.origin: one for one in left}
+    run = _Run(Overlay(base), Overlay(onto), dict(renames), tools, arrivals or {}, before)
+    judged: list[Judged] = []
+    stopped: str | None = None
+    for item in items:
+        tools.on_patch(item.patch.name)
+        if stopped is not None:
+            judged.append(_left_out(item, Verdict.BLOCKED, f"not tried, stopped at {stopped}", run))
+        elif item.refusal is not None:
+            for step in item.steps or ():
+                _follow(run, step)
+            judged.append(_left_out(item, item.refused_as, item.refusal, run))
+        else:
+            judged.append(_with_promise(_with_history(_carry(run, item), item), item, run))
+        judged[-1] = replace(judged[-1], left=tuple(run.left.values()))
+        if judged[-1].outcome.is_carried:
+            run.carried.add(item.patch.name)
+        if stops_at_conflict and judged[-1].outcome.verdict is Verdict.CONFLICT:
+            stopped = item.patch.name
+    return tuple(judged), run.new.changes()
+
+
+def _with_history(judged: Judged, item: Item) -> Judged:
+    """Name the commits that landed the patch and took it back or changed it since."""
+    found = item.absorption
+    if found is None:
+        return judged
+    events = [(found.step.commit, Event.LANDED.value)]
+    if found.since is not None:
+        events.append((found.since.commit, found.event.value))
+    outcome = replace(
+        judged.outcome, history=tuple(events), superseded=found.wordings, now_in=found.now_in
+    )
+    return replace(judged, outcome=outcome)
+
+
+def _with_promise(judged: Judged, item: Item, run: _Run) -> Judged:
+    """Make a conflict of a patch that came through, but whose promise the new side breaks."""
+    if item.promise is None or judged.outcome.is_left:
+        return judged
+    reason = item.promise(run.new)
+    if reason is None:
+        return judged
+    outcome = replace(judged.outcome, verdict=Verdict.CONFLICT, reason=reason, changes={})
+    return replace(judged, outcome=outcome)
+
+
+def _left_out(item: Item, verdict: Verdict, reason: str, run: _Run) -> Judged:
+    return Judged(_outcome(item.patch, verdict, run.tools, reason=reason))
+
+
+def _carry(run: _Run, item: Item) -> Judged:
+    patch, absorption, steps = item.patch, item.absorption, item.steps
+    if absorption is not None:
+        absorption = absorption.without_undoing(run.carried)
+    if steps is None:
+        steps = step_patch(run.old, patch, run.tools.blobs)
+    if absorption is not None and absorption.is_whole:
+        return _drop(run, patch, steps, absorption)
+    side, tools = NewSide(run.new, run.homes, run.arrivals), run.tools
+    decision = standing_decision(item.decisions, patch, side, tools.blobs)
+    if decision is not None:
+        if decision.ruling is Ruling.ABSORBED:
+            return _drop_decided(run, patch, steps, decision)
+        tools = replace(tools, asks=False)
+    blockers: dict[Origin, str] = {}
+    free = tuple(step for step in steps if not _is_blocked(run, step, blockers))
+    if absorption is None or not absorption.hunks:
+        free = tuple(step for step in free if not _is_met(run, step, blockers))
+    dropped = absorption if absorption is not None and len(free) == len(steps) else None
+
+    def carried_on(side: NewSide) -> tuple[FileResult, ...]:
+        if dropped is not None and dropped.hunks:
+            return carry_rest(patch.name, free, dropped.hunks, dropped.how, side, tools)
+        return carry_files(patch.name, free, side, tools)
+
+    results = carried_on(side)
+    results = _without_blocked(run, results, carried_on, blockers)
+    before = {path: run.new.entry(path) for result in results for path in result.changes}
+    _settle(run, patch.name, results)
+    if blockers:
+        reason = next(iter(blockers.values()))
+        outcome = _outcome(patch, Verdict.BLOCKED, run.tools, reason=reason)
+        return Judged(outcome, results, blockers=tuple(blockers))
+    judged = _judge(run, patch, results, before)
+    return _with_decision(replace(judged, absorption=absorption), decision)
+
+
+def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
+    """Say whether a file is unknown as a whole; note what blocks it, and what that blocks now."""
+    paths = paths_of(step)
+    found = [left for left in run.left.values() if not left.whole.isdisjoint(paths)]
+    for left in found:
+        path = next(path for path in paths if path in left.whole)
+        blockers.setdefault(left.origin, f"an earlier patch left {path} in conflict")
+        run.left[left.origin] = replace(left, whole=left.whole | {*paths})
+    return bool(found)
+
+
+def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
+    """Say whether merges of the text tell that a file's change meets a conflict.
+
+    That spares what meets it a search for another way in.
+    """
+    path = run.homes.get(step.change.path, step.change.path)
+    ours = run.new.entry(path)
+    near = [left for left in run.left.values() if left.theirs is not None and left.path == path]
+    if not near or ours is None or not is_edit(step):
+        return False
+    blobs, found = run.tools.blobs, False
+    result = _text_result(step, path, ours, run.tools)
+    for left in near:
+        other = _text_result(step, path, left.theirs, run.tools)
+        if not other.changes:
+            continue
+        reason = met_by(left, ours, result, other, blobs)
+        if reason is not None:
+            blockers.setdefault(left.origin, reason)
+            run.left[left.origin] = hold_back(left, result, other, blobs)
+            found = True
+    return found
+
+
+def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult | None:
+    """Return what a merge of the text makes of the file with a conflict's lines in it.
+
+    None where it takes more than that, as it does without these lines.
+    """
+    if not is_edit(result.step) or set(result.changes) != {left.path}:
+        return None
+    without = _text_result(result.step, left.path, ours, run.tools)
+    if (without.answers, without.changes) != (result.answers, result.changes):
+        return None
+    other = _text_result(result.step, left.path, left.theirs, run.tools)
+    return other if other.changes else None
+
+
+def _text_result(step: FileStep, path: str, ours: Entry | None, tools: Tools) -> FileResult:
+    """Return what a merge of the text makes of a file; nothing where it collides."""
+    change = step.change
+    is_moved = path != change.path
+    sides = Sides(step.base, ours, step.theirs, change.hunks, step.positions, is_moved)
+    merged = merge_file(sides, blobs=tools.blobs, text=tools.text)
+    changes = {path: merged.entry} if isinstance(merged, Merged) else {}
+    return FileResult(step, path, merged.answers, changes)
+
+
+def _without_blocked(
+    run: _Run,
+    results: Sequence[FileResult],
+    carried_on: Callable[[NewSide], Sequence[FileResult]],
+    blockers: dict[Origin, str],
+) -> tuple[FileResult, ...]:
+    """Leave out the files whose change meets a conflict; note what blocks them, and so on."""
+    blobs = run.tools.blobs
+    homes = [{run.homes.get(p, p) for p in paths_of(result.step)} for result in results]
+    tried: list[tuple[Left, int, FileResult]] = []
+    held: set[tuple[int, Origin]] = set()
+    touched = set[str]().union(*homes, *map(touched_by, results))
+    for left in run.left.values():
+        ours = run.new.entry(left.path)
+        if left.theirs is None or ours is None or left.path not in touched:
+            continue
+        others: Sequence[FileResult] = ()
+        for number, result in enumerate(results):
+            if left.path not in homes[number] | touched_by(result):
+                continue
+            other = _alike(run, left, ours, result)
+            if other is None:
+                there = Overlay(run.new)
+                there.set(left.path, left.theirs)
+                others = others or carried_on(NewSide(there, run.homes))
+                other = others[number]
+            tried.append((left, number, other))
+            reason = met_by(left, ours, result, other, blobs)
+            if reason is not None:
+                blockers.setdefault(left.origin, reason)
+                held.add((number, left.origin))
+    blocked = {number for number, _ in held}
+    for left, number, other in tried:
+        if (number, left.origin) in held:
+            now = hold_back(run.left[left.origin], results[number], other, blobs)
+            run.left[left.origin] = now
+        elif number not in blocked:
+            run.left[left.origin] = go_on(run.left[left.origin], other, blobs)
+    return tuple(result for number, result in enumerate(results) if number not in blocked)
+
+
+def _drop_decided(run: _Run, patch: Patch, steps: Sequence[FileStep], decision: Decision) -> Judged:
+    """Leave out a patch of which a person said that upstream has it."""
+    step = Step(decision.commit or "", decision.subject, "", {})
+    every = frozenset(range(sum(sizes(steps))))
+    absorption = Absorption(every, step, Event.LANDED, is_whole=True, how=How.DECIDED)
+    judged = _drop(run, patch, steps, absorption)
+    known = absorption if decision.commit is not None else None
+    return _with_decision(replace(judged, absorption=known), decision)
+
+
+def _with_decision(judged: Judged, decision: Decision | None) -> Judged:
+    if decision is None:
+        return judged
+    return replace(judged, outcome=tell(judged.outcome, decision), decision=decision)
+
+
+def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorption) -> Judged:
+    """Leave out a patch that upstream has; it touches nothing, so nothing blocks it."""
+    side = NewSide(run.new, run.homes, run.arrivals)
+    answer = (Verdict.ABSORBED, absorption.how)
+    results = tuple(
+        FileResult(step, side.home(step.change.path), (answer,) * size)
+        for step, size in zip(steps, sizes(steps), strict=True)
+    )
+    for step in steps:
+        _follow(run, step)
+    judged = _judge(run, patch, results, {})
+    return replace(judged, absorption=absorption)
+
+
+def _follow(run: _Run, step: FileStep) -> None:
+    """Note where later patches find a file that a patch moved which is not carried."""
+    old, new = step.change.old_path, step.change.new_path
+    if step.change.is_rename and old is not None and new is not None:
+        home = run.homes.get(old, old)
+        if run.new.entry(new) is None and run.new.entry(home) is not None:
+            run.homes[new] = home
+
+
+def _settle(run: _Run, patch: str, results: Sequence[FileResult]) -> None:
+    """Write what was carried to the new side: first what goes, then what comes."""
+    rest: dict[str, Entry | None] = {}
+    for result in results:
+        if result.conflict is not None:
+            left, entry = leave(patch, result, run.new, run.tools.blobs)
+            run.left[left.origin] = left
+            if entry is not None:
+                rest[left.path] = entry
+            continue
+        change = result.step.change
+        for path in (change.path,) if change.is_copy else paths_of(result.step):
+            run.homes.pop(path, None)
+    changes = [change for result in results for change in result.changes.items()]
+    for path, entry in sorted([*changes, *rest.items()], key=lambda change: change[1] is not None):
+        run.new.set(path, entry)
+    for result in results:
+        new_path = result.step.change.new_path
+        if result.conflict is None and new_path not in (None, result.home):
+            run.homes[new_path] = result.home
+
+
+def _judge(
+    run: _Run, patch: Patch, results: tuple[FileResult, ...], before: Mapping[str, Entry | None]
+) -> Judged:
+    conflicts = tuple(r.conflict for r in results if r.conflict is not None)
+    hunks = tuple(h for r in results for h in hunk_outcomes(r, run.tools))
+    changes = {p: run.new.entry(p) for p in before if run.new.entry(p) != before[p]}
+    finding = finding_of(patch, results, run.homes, run.tools.blobs) if conflicts else None
+    outcome = PatchOutcome(
+        name=patch.name,
+        subject=patch.subject,
+        message=patch.message,
+        author=patch.author_or(run.tools.nobody),
+        verdict=patch_verdict(hunks, has_conflict=bool(conflicts)),
+        hunks=hunks,
+        changes={} if conflicts else changes,
+        conflicts=conflicts,
+        reuses_diff=all(r.is_untouched for r in results),
+        finding=finding,
+        description=patch.description,
+        drop_when=patch.says("Drop-When"),
+    )
+    return Judged(outcome, results)
+
+
+def patch_verdict(hunks: Sequence[HunkOutcome], *, has_conflict: bool) -> Verdict:
+    """Return the first verdict of the contract that holds for a patch that was tried."""
+    verdicts = {hunk.verdict for hunk in hunks}
+    if has_conflict or Verdict.CONFLICT in verdicts:
+        return Verdict.CONFLICT
+    if verdicts == {Verdict.ABSORBED}:
+        return Verdict.ABSORBED
+    if Verdict.ABSORBED in verdicts:
+        return Verdict.PARTIAL
+    return Verdict.MODIFIED if Verdict.MODIFIED in verdicts else Verdict.UNCHANGED
+
+
+def _outcome(patch: Patch, verdict: Verdict, tools: Tools, *, reason: str) -> PatchOutcome:
+    author = patch.author_or(tools.nobody)
+    return PatchOutcome(
+        patch.name, patch.subject, patch.message, author, verdict, reason=reason, changes={},
+        description=patch.description, drop_when=patch.says("Drop-When"),
+    )  # fmt: skip

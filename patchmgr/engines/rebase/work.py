@@ -1,0 +1,108 @@
+"""What carrying a patch is given, and what it answers for each file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from patchmgr.engines.rebase.ladder import Answer, Collided, Merged, Sides, merge_file
+
+if TYPE_CHECKING:
+    from patchmgr.engines.absorption.proposal import Proposal
+    from patchmgr.engines.conflicts.memory import Resolutions
+    from patchmgr.engines.moved.files import ChangedFiles
+    from patchmgr.engines.moved.rung import Place
+    from patchmgr.engines.rebase.resolve import Structure
+    from patchmgr.engines.series.fold import FileStep, Overlay
+    from patchmgr.model.outcome import FileConflict, Reliability
+    from patchmgr.model.patch import Author
+    from patchmgr.model.ports import Blobs, Formatter, TextMerge
+    from patchmgr.model.snapshot import Entry
+
+SymbolAt = Callable[[str, bytes, int], "str | None"]
+
+
+class Tools(Struct, frozen=True):
+    """The ports of a rebase, and the author of patches that name none.
+
+    `solved` holds what a person made of a conflict, by patch name and path: None deletes the
+    file; `solved_on` has upstream's side of it as the person saw it. `on_patch` hears of every
+    patch before it is tried. `asks` says that what upstream seems to have in other words is left
+    to a person. `recall` knows conflicts that were solved before, `formatter` has upstream's
+    format, `structure` merges by the structure of a file, and `elsewhere` has the files to which
+    upstream may have moved what a patch changes. `own` is what the series does, by path.
+    """
+
+    blobs: Blobs
+    text: TextMerge
+    symbol_at: SymbolAt
+    nobody: Author
+    solved: Mapping[tuple[str, str], bytes | None] = field(default_factory=dict)
+    solved_on: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
+    on_patch: Callable[[str], None] = lambda name: None
+    asks: bool = False
+    recall: Resolutions | None = None
+    structure: Structure | None = None
+    formatter: Formatter | None = None
+    elsewhere: ChangedFiles | None = None
+
+
+class FileResult(Struct, frozen=True):
+    """One file of a patch on the new side; `changes` is empty where it collided.
+
+    There is one answer a hunk, or one for a change without hunks. One more answers for a mode
+    or a move whose fate is not that of the hunks. `proposals` tells of hunks in conflict that
+    upstream seems to have, `reliability` how sure a merge by structure is, region by region.
+    `places` are the hunks, by number, that upstream moved elsewhere.
+    """
+
+    step: FileStep
+    home: str
+    answers: tuple[Answer, ...]
+    changes: Mapping[str, Entry | None] = field(default_factory=dict)
+    conflict: FileConflict | None = None
+    is_untouched: bool = False
+    proposals: tuple[Proposal, ...] = ()
+    reliability: tuple[Reliability, ...] = ()
+    places: Mapping[int, Place] = field(default_factory=dict)
+
+
+class NewSide(Struct, frozen=True):
+    """The new side before a patch; `homes` maps paths of the old side that are elsewhere here.
+
+    `arrivals` maps paths of new files to where they belong, since upstream moved their folder.
+    """
+
+    files: Overlay
+    homes: Mapping[str, str]
+    arrivals: Mapping[str, str] = field(default_factory=dict)
+
+    def home(self, path: str) -> str:
+        """Return where a file of the old side is."""
+        return self.homes.get(path, path)
+
+    def arrival(self, path: str) -> str:
+        """Return where a file goes that a patch puts at a path."""
+        return self.arrivals.get(path, path)
+
+
+class Work(Struct, frozen=True):
+    """One patch to carry; `leaving` are the paths of the new side that it gives up.
+
+    `twice` are the paths that more than one of its files has: deleted and created. `taken` are
+    homes that hunks of it were moved to.
+    """
+
+    patch: str
+    steps: Sequence[FileStep]
+    side: NewSide
+    tools: Tools
+    leaving: Collection[str]
+    twice: Collection[str]
+    taken: set[str] = field(default_factory=set)
+
+    def merge(self, sides: Sides) -> Merged | Collided:
+        """Merge a file by its text."""
+        return merge_file(sides, blobs=self.tools.blobs, text=self.tools.text)

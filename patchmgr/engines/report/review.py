@@ -1,0 +1,149 @@
+"""Put together what a reviewer asks for: parts, gated sites, hotspots and risks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.gating.conditions import Conditions
+from patchmgr.engines.gating.cxx import cxx_sides
+from patchmgr.engines.gating.defaults import Defaults, settings_defaults
+from patchmgr.engines.gating.python import python_sides
+from patchmgr.engines.gating.sites import Lines, Texts, compared
+from patchmgr.engines.gating.words import Words
+from patchmgr.engines.languages.names import is_test, is_third_party, language
+from patchmgr.engines.report.subsystems import Subsystems
+from patchmgr.model.footprint import (
+    Area,
+    Build,
+    FileChange,
+    FileFootprint,
+    Footprint,
+    PatchFile,
+    PatchFootprint,
+)
+from patchmgr.model.gating import ChangedSite, Reach
+from patchmgr.model.review import Part
+from patchmgr.model.snapshot import FILE_MODES
+
+_JUDGED = frozenset({"Python", "C", "C++", "C++ header", "CUDA", "HIP"})
+
+
+def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ...]:
+    """Return the subsystems, those with most changed lines first; their files add up to all."""
+    groups: dict[str, list[FileFootprint]] = {}
+    for file in files:
+        groups.setdefault(_part_of(file, rule), []).append(file)
+    parts = []
+    for name, group in groups.items():
+        tests = [file for file in group if file.area is Area.TESTS]
+        parts.append(
+            Part(
+                name,
+                files=len(group),
+                added=sum(f.added for f in group),
+                removed=sum(f.removed for f in group),
+                test_files=len(tests),
+                test_added=sum(f.added for f in tests),
+                test_removed=sum(f.removed for f in tests),
+                rebuilt=sum(f.build is Build.REBUILD for f in group),
+                languages=tuple(sorted({f.language for f in group})),
+            )
+        )
+    return tuple(sorted(parts, key=lambda p: (-p.added - p.removed, p.name)))
+
+
+def part_of_files(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[tuple[str, str], ...]:
+    """Return the subsystem of each file."""
+    return tuple((file.path, _part_of(file, rule)) for file in files)
+
+
+def _part_of(file: FileFootprint | PatchFile, rule: Subsystems) -> str:
+    return Area.THIRD_PARTY.value if file.area is Area.THIRD_PARTY else rule.of(file.path)
+
+
+def parts_of_patches(
+    patches: Sequence[PatchFootprint], rule: Subsystems
+) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
+    """Return the changed lines of each patch by part."""
+    found = []
+    for patch in patches:
+        lines: dict[str, int] = {}
+        for file in patch.files:
+            own = _part_of(file, rule)
+            lines[own] = lines.get(own, 0) + file.added + file.removed
+        found.append((patch.name, tuple(sorted(lines.items()))))
+    return tuple(found)
+
+
+class Judge(Struct, frozen=True):
+    """Judges the changed sites of one file; all that it needs goes along to another process.
+
+    `defaults` are those of the project's settings.
+    """
+
+    words: Words
+    defaults: Mapping[str, object] = {}
+
+    def __call__(self, texts: Texts) -> tuple[ChangedSite, ...]:
+        """Return the changed sites."""
+        if texts.old == texts.new:
+            return ()
+        if language(texts.path, texts.new) == "Python":
+            defaults = Defaults(self.defaults, self.words.settings)
+            sides = python_sides(texts, Conditions(self.words, defaults))
+        else:
+            sides = cxx_sides(texts, Conditions(self.words.of_cxx(), Defaults(), is_cxx=True))
+        return compared(texts, *sides)
+
+
+def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
+    """Return the judge for a series, who knows the defaults of the project's settings."""
+    settings = (c for c in changes if c.path.rpartition("/")[2] in words.settings_files)
+    return Judge(words, settings_defaults(c.after for c in settings if c.after is not None))
+
+
+def texts_of(
+    changes: Sequence[FileChange], hunks: Mapping[str, tuple[Lines, ...]]
+) -> tuple[Texts, ...]:
+    """Return the files of upstream's code that a series edits, tests and vendored code aside."""
+    found = []
+    for change in changes:
+        path, before, after = change.path, change.before, change.after
+        if before is None or after is None or before == after:
+            continue
+        is_plain = {change.old_mode, change.new_mode} <= FILE_MODES
+        is_own = not is_test(path) and not is_third_party(path)
+        if is_plain and is_own and language(path, after) in _JUDGED:
+            found.append(Texts(path, before, after, hunks.get(path)))
+    # The longest first: they end last.
+    return tuple(sorted(found, key=lambda texts: (-len(texts.new), texts.path)))
+
+
+def with_owners(
+    footprint: Footprint, found: Iterable[Sequence[ChangedSite]]
+) -> tuple[ChangedSite, ...]:
+    """Return sites with the patches that make them; shared ones first."""
+    owners = _owners(footprint)
+    by_path = {file.path: file.patches for file in footprint.files}
+    sites = [
+        replace(site, patches=owners.get((site.path, site.symbol)) or by_path.get(site.path, ()))
+        for own in found
+        for site in own
+    ]
+    order = list(Reach)
+    return tuple(sorted(sites, key=lambda s: (order.index(s.reach), s.path, s.line, s.is_removal)))
+
+
+def _owners(footprint: Footprint) -> dict[tuple[str, str | None], tuple[str, ...]]:
+    """Return the patches that touch each symbol of each file."""
+    last = {f.renamed_from or f.path: f.path for f in footprint.files}
+    found: dict[tuple[str, str | None], list[str]] = {}
+    for patch in footprint.patches:
+        for file in patch.files:
+            for touch in file.touches:
+                key = (last.get(file.path, file.path), touch.symbol)
+                found.setdefault(key, []).append(patch.name)
+    return {key: tuple(dict.fromkeys(names)) for key, names in found.items()}

@@ -1,0 +1,50 @@
+"""Claims that a file, or one symbol of it, has certain bytes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+
+from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.model.check import Problem
+from patchmgr.model.settings import Claim
+
+Read = Callable[[str], "bytes | None"]
+"""Return the content at a path, None where there is no file."""
+
+
+def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes | None:
+    """Return the bytes that a claim is about, None where they are not there."""
+    if content is None or symbol is None:
+        return content
+    index = SymbolIndex(path, content)
+    lines = content.splitlines(keepends=True)
+    inner = f"{symbol}."
+    own = [
+        line
+        for number, line in enumerate(lines, 1)
+        if (at := index.at(number)) is not None and (at == symbol or at.startswith(inner))
+    ]
+    return b"".join(own) if own else None
+
+
+def digest_of(content: bytes) -> str:
+    """Return the digest that a claim states."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def broken_claims(claims: Sequence[Claim], pin: Read, head: Read) -> Iterator[Problem]:
+    """Yield the claims that the head does not hold."""
+    for claim in claims:
+        now = claimed_bytes(claim.path, claim.symbol, head(claim.path))
+        if now is None:
+            sentence = f"{claim} is claimed to be as it was, and is not there"
+        elif claim.digest is not None:
+            if digest_of(now) == claim.digest:
+                continue
+            sentence = f"{claim} has other bytes than claimed: sha256:{digest_of(now)}"
+        elif now == claimed_bytes(claim.path, claim.symbol, pin(claim.path)):
+            continue
+        else:
+            sentence = f"{claim} is claimed to be upstream's, and differs"
+        yield Problem("claims", sentence, None, claim.path)

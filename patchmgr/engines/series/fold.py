@@ -1,0 +1,211 @@
+"""Fold patches over a tree, one after the other, exactly as written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.series.placement import Rejected, apply_hunks
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.binary import apply_binary
+from patchmgr.formats.paths import parents_of
+from patchmgr.model.ids import EMPTY_BLOB, blob_id, is_full_id
+from patchmgr.model.patch import BinaryChange, FilePatch, Patch
+from patchmgr.model.ports import Blobs, Tree
+from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
+
+
+class FileStep(Struct, frozen=True):
+    """What a patch does to one file on the side it is written against.
+
+    `base` is the file before (at the old path), `theirs` after (at the new path), None where
+    there is none. `positions` are the 0-based lines of base where the hunks start.
+    """
+
+    change: FilePatch
+    base: Entry | None
+    theirs: Entry | None
+    positions: tuple[int, ...] = ()
+
+
+class Overlay:
+    """A tree with changes on top."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._changed: dict[str, Entry | None] = {}
+        self._inside: dict[str, dict[str, None]] = {}
+
+    def entry(self, path: str) -> Entry | None:
+        """Return the file at the path, None where there is none."""
+        if path in self._changed:
+            return self._changed[path]
+        return self._tree.entry(path)
+
+    def is_directory(self, path: str) -> bool:
+        """Say whether there is a file below the path."""
+        changed = self._inside.get(path, ())
+        if any(self._changed[below] is not None for below in changed):
+            return True
+        if not self._tree.is_directory(path):
+            return False
+        return not changed or any(True for _ in self.files_below(path))
+
+    def files_below(self, path: str) -> Iterator[str]:
+        """Yield the paths of all files below a directory."""
+        below = dict.fromkeys(self._below(path))
+        return (name for name in below if self.entry(name) is not None)
+
+    def set(self, path: str, entry: Entry | None) -> None:
+        """Put a file at the path, or delete it."""
+        if path not in self._changed:
+            for folder in parents_of(path):
+                self._inside.setdefault(folder, {})[path] = None
+        self._changed[path] = entry
+
+    def changes(self) -> Mapping[str, Entry | None]:
+        """Return what differs from the tree below, by path."""
+        return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
+
+    def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
+        """Return the path that keeps a file from being created here: a parent or a directory.
+
+        Files that are `leaving` are in nobody's way.
+        """
+        for parent in parents_of(path):
+            if parent not in leaving and self.entry(parent) is not None:
+                return parent
+        is_in_use = any(
+            below not in leaving and self.entry(below) is not None for below in self._below(path)
+        )
+        return path if is_in_use else None
+
+    def _below(self, path: str) -> Iterator[str]:
+        yield from self._inside.get(path, ())
+        if self._tree.is_directory(path):
+            yield from self._tree.files_below(path)
+
+
+def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...]:
+    """Apply a patch to the side it is written against and say what it did to each file.
+
+    Raises PatchmgrError "bad-patch" where it does not apply exactly.
+    """
+    leaving = {path for change in patch.files for path in left_path(change)}
+    steps = tuple(_step_file(side, patch.name, change, leaving, blobs) for change in patch.files)
+    for path in sorted(leaving):
+        side.set(path, None)
+    for step in steps:
+        if step.change.new_path is not None:
+            _create(side, patch.name, step.change.new_path, step.theirs)
+    return steps
+
+
+def left_path(change: FilePatch) -> tuple[str, ...]:
+    """Return the path that has no file any more after a deletion or rename, if it is one."""
+    is_leaving = change.new_path is None or change.is_rename
+    return (change.old_path,) if is_leaving and change.old_path is not None else ()
+
+
+def _create(side: Overlay, name: str, path: str, entry: Entry | None) -> None:
+    obstacle = side.obstacle(path)
+    if obstacle is not None:
+        raise _refusal(name, path, f"{obstacle} is in the way")
+    side.set(path, entry)
+
+
+def _step_file(
+    side: Overlay, name: str, change: FilePatch, leaving: Collection[str], blobs: Blobs
+) -> FileStep:
+    if _makes(side, change):
+        change = replace(change, old_path=None)
+    is_new = change.old_path is None or change.is_rename or change.is_copy
+    if is_new and side.entry(change.path) is not None and change.path not in leaving:
+        raise _refusal(name, change.path, "the file that it creates is there already")
+    if change.old_path is None:
+        blob, positions = _content(name, change, None, blobs)
+        return FileStep(change, None, Entry(change.new_mode or REGULAR, blob), positions)
+    base = side.entry(change.old_path)
+    if base is None:
+        raise _refusal(name, change.old_path, "the file is not there")
+    if change.old_mode is not None and change.old_mode != base.mode:
+        raise _refusal(name, change.old_path, f"its mode is {base.mode}, not {change.old_mode}")
+    blob, positions = _content(name, change, base, blobs)
+    if change.new_path is None:
+        if blob != EMPTY_BLOB:
+            raise _refusal(name, change.old_path, "the deletion does not delete all lines")
+        return FileStep(change, base, None, positions)
+    return FileStep(change, base, Entry(change.new_mode or base.mode, blob), positions)
+
+
+def _makes(side: Overlay, change: FilePatch) -> bool:
+    """Say whether a plain diff makes the file that it names on both sides: `@@ -0,0 +1 @@`.
+
+    Only the tree can tell: where the file is there and empty, the same diff fills it.
+    """
+    path = change.old_path
+    if path is None or path != change.new_path or side.entry(path) is not None:
+        return False
+    is_plain = change.old_id is None and change.old_mode is None
+    return is_plain and [(h.old_start, h.old_count) for h in change.hunks] == [(0, 0)]
+
+
+def _content(
+    name: str, change: FilePatch, base: Entry | None, blobs: Blobs
+) -> tuple[str, tuple[int, ...]]:
+    """Return the blob after the change, and where its hunks start."""
+    is_changed = bool(change.hunks) or change.binary is not None
+    if base is not None and not is_changed:
+        return base.blob, ()
+    if GITLINK in (change.new_mode, base.mode if base else None):
+        return _gitlink(name, change, base), (0,) * len(change.hunks)
+    old = b"" if base is None else blobs.read(base.blob)
+    if change.binary is not None:
+        return blobs.add(_binary(name, change, change.binary, old)), ()
+    applied = apply_hunks(old, change.hunks)
+    if isinstance(applied, Rejected):
+        hunk = change.hunks[applied.index]
+        where = f"hunk {applied.index + 1} at line {hunk.old_start}: {applied.reason}"
+        raise _refusal(name, change.path, where)
+    return blobs.add(applied.content), applied.positions
+
+
+def _binary(name: str, change: FilePatch, binary: BinaryChange, old: bytes) -> bytes:
+    """Return the content after a binary change, which has no context but the ids of its sides."""
+    if change.old_path is not None and not _is_named(change.old_id, old):
+        raise _refusal(name, change.path, "its content is not the one that the patch names")
+    new = apply_binary(binary, old)
+    if change.new_path is not None and not _is_named(change.new_id, new):
+        raise _refusal(name, change.path, "the content that it makes is not the one it names")
+    return new
+
+
+def _is_named(name: str | None, content: bytes) -> bool:
+    """Say whether the id may be the content's; other ids than full sha1 prove nothing."""
+    return name is None or not is_full_id(name) or name == blob_id(content)
+
+
+def _gitlink(name: str, change: FilePatch, base: Entry | None) -> str:
+    """Return the commit that a submodule change names, the empty blob where it is deleted."""
+    lines = [line for hunk in change.hunks for line in hunk.lines]
+    old = [] if base is None else [b"-Subproject commit %s\n" % base.blob.encode()]
+    if [line for line in lines if line[:1] == b"-"] != old:
+        raise _refusal(name, change.path, "the submodule is not at the commit that the patch names")
+    added = [line for line in lines if line[:1] != b"-"]
+    if not added and change.new_path is None:
+        return EMPTY_BLOB
+    match = re.fullmatch(rb"\+Subproject commit ([0-9a-f]{40})\n", b"".join(added))
+    if match is None:
+        raise _refusal(name, change.path, "a submodule change names no single commit")
+    return match[1].decode()
+
+
+def _refusal(name: str, path: str, why: str) -> PatchmgrError:
+    return PatchmgrError(
+        "bad-patch",
+        f"{name} does not apply: {path}: {why}",
+        ("check that the series is written against its pin, and that no earlier patch is missing",),
+    )

@@ -1,0 +1,81 @@
+"""Apply what can be applied of a patch, and tell what cannot: for `push --force`."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.series.fold import Overlay, step_patch
+from patchmgr.engines.series.placement import Rejected, apply_hunks
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.patch import FilePatch, Hunk, Patch
+from patchmgr.model.ports import Blobs
+from patchmgr.model.snapshot import REGULAR, Entry
+
+
+class RejectedHunks(Struct, frozen=True):
+    """The hunks of one file that have no place."""
+
+    change: FilePatch
+    hunks: tuple[Hunk, ...]
+
+
+def force_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[RejectedHunks, ...]:
+    """Apply to the side what has a place; done again on the same side, it gives the same.
+
+    Raises PatchmgrError "bad-patch" where more than hunks of texts is in the way: such a file
+    cannot be left as a reject.
+    """
+    rejected: list[RejectedHunks] = []
+    for change in patch.files:
+        try:
+            _whole(side, patch, change, blobs)
+        except PatchmgrError:
+            rejected.append(_part(side, patch, change, blobs))
+    return tuple(rejected)
+
+
+def _whole(side: Overlay, patch: Patch, change: FilePatch, blobs: Blobs) -> None:
+    step_patch(side, _single(patch, change), blobs)
+
+
+def _single(patch: Patch, change: FilePatch) -> Patch:
+    return replace(patch, files=(change,))
+
+
+def _part(side: Overlay, patch: Patch, change: FilePatch, blobs: Blobs) -> RejectedHunks:
+    """Apply the hunks that have a place, to a file that stays where it is."""
+    if change.binary is not None or not change.hunks:
+        _whole(side, patch, change, blobs)  # raises: there is nothing to leave as a reject
+    entry = None if change.old_path is None else side.entry(change.old_path)
+    if entry is None or change.new_path is None or change.is_rename or change.is_copy:
+        return RejectedHunks(change, change.hunks)
+    content, left = blobs.read(entry.blob), []
+    kept: list[Hunk] = []
+    for hunk in change.hunks:
+        if isinstance(apply_hunks(content, (*kept, hunk)), Rejected):
+            left.append(hunk)
+        else:
+            kept.append(hunk)
+    applied = apply_hunks(content, kept)
+    assert not isinstance(applied, Rejected)  # each was tried on top of the others
+    side.set(change.path, Entry(entry.mode or REGULAR, blobs.add(applied.content)))
+    return RejectedHunks(change, tuple(left))
+
+
+def reject_text(rejected: RejectedHunks) -> bytes:
+    """Return the hunks without a place as a diff, as `patch` leaves it in a `.rej` file."""
+    change = rejected.change
+    old = f"a/{change.old_path}" if change.old_path is not None else "/dev/null"
+    new = f"b/{change.new_path}" if change.new_path is not None else "/dev/null"
+    lines = [f"--- {old}\n+++ {new}\n".encode("utf-8", "surrogateescape")]
+    for hunk in rejected.hunks:
+        lines.append(
+            b"@@ -%d,%d +%d,%d @@%s\n"
+            % (hunk.old_start, hunk.old_count, hunk.new_start, hunk.new_count, hunk.heading)
+        )
+        for line in hunk.lines:
+            lines.append(
+                line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+            )
+    return b"".join(lines)

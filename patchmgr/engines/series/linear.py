@@ -1,0 +1,231 @@
+"""Make one line of patches of a fork's commits: carry them over its merges, file by file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from patchmgr.engines.conflicts.ids import region_id
+from patchmgr.engines.conflicts.memory import Resolutions, learn, replay
+from patchmgr.engines.text.marked import split_marked
+from patchmgr.model.merge import Clean
+from patchmgr.model.ports import Blobs, TextMerge, Tree
+from patchmgr.model.recorded import Resolution
+from patchmgr.model.snapshot import FILE_MODES, Entry
+
+Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]
+"""What is between two trees: the file before and after, by path."""
+
+
+class Piece(Struct):
+    """A patch to be: the commit that it comes from, and the files that it leaves, by path.
+
+    `is_rest` marks what a merge holds and no commit of the line does.
+    """
+
+    commit: str
+    after: dict[str, Entry | None]
+    is_rest: bool = False
+
+
+class Remark(Struct, frozen=True):
+    """A path of a commit in conflict where a merge was made, and how it was resolved."""
+
+    commit: str
+    path: str
+    merge: str
+    how: str
+
+
+class Line:
+    """Patches on an upstream tree, in order; their end is always a tree of the fork.
+
+    `want` of each step is the fork's tree after it: it says what conflicts became, and what is
+    left to be done for it at the end of a step becomes a patch of its own.
+    """
+
+    def __init__(self, tree: Tree, blobs: Blobs, text: TextMerge, recall: Resolutions) -> None:
+        self.pieces: list[Piece] = []
+        self.dropped: list[str] = []
+        self.remarks: list[Remark] = []
+        self._tree = tree
+        self._blobs = blobs
+        self._text = text
+        self._recall = recall
+        self._top: dict[str, Entry | None] = {}
+        self._homes: dict[str, str] = {}
+
+    def paths(self) -> set[str]:
+        """Return the paths that the patches touch."""
+        return {path for piece in self.pieces for path in piece.after}
+
+    def entry(self, path: str) -> Entry | None:
+        """Return the file at the end of the line, None where there is none."""
+        return self._top[path] if path in self._top else self._tree.entry(path)
+
+    def pick(self, commit: str, changes: Changes, want: Tree, merge: str = "") -> None:
+        """Put a commit on top; where its parent was another state, merge the files."""
+        piece = Piece(commit, {})
+        for path, (old, new) in changes.items():
+            is_lost = old is not None and self.entry(path) is None
+            home = self._homes.get(path, path) if is_lost else path
+            ours = self.entry(home)
+            made = self._merged((old, ours, new), want.entry(home), (commit, home, merge))
+            if made != ours:
+                piece.after[home] = made
+        self._top.update(piece.after)
+        if piece.after or not changes:
+            self.pieces.append(piece)
+        else:
+            self.dropped.append(commit)
+
+    def move(
+        self,
+        tree: Tree,
+        changed: Iterable[str],
+        renames: Mapping[str, str],
+        want: Tree,
+        merge: str,
+    ) -> None:
+        """Carry the patches onto another upstream state; `changed` are the paths that differ."""
+        old_tree, self._tree = self._tree, tree
+        touched = self.paths()
+        for path in sorted(touched.intersection(changed)):
+            home = renames.get(path, path)
+            home = path if home in touched else home
+            if home != path:
+                self._homes[path] = home
+            before, ours = old_tree.entry(path), tree.entry(home)
+            for piece in self.pieces:
+                if path not in piece.after:
+                    continue
+                theirs = piece.after.pop(path)
+                where = (piece.commit, home, merge)
+                made = self._merged((before, ours, theirs), want.entry(home), where)
+                if made != ours:
+                    piece.after[home] = made
+                before, ours = theirs, made
+        self.dropped += [p.commit for p in self.pieces if not p.after and not p.is_rest]
+        self.pieces = [piece for piece in self.pieces if piece.after]
+        self._top = {}
+        for piece in self.pieces:
+            self._top.update(piece.after)
+
+    def settle(self, commit: str, differing: Iterable[str], want: Tree, *, is_rest: bool) -> None:
+        """Make a patch of what is between the end of the line and the fork's tree, if anything.
+
+        `differing` are the paths in which the fork's tree is not upstream's.
+        """
+        rest: dict[str, Entry | None] = {}
+        for path in sorted({*differing, *self._top}):
+            wanted = want.entry(path)
+            if self.entry(path) != wanted:
+                rest[path] = wanted
+        if rest:
+            self._top.update(rest)
+            self.pieces.append(Piece(commit, rest, is_rest))
+
+    def _merged(
+        self,
+        sides: tuple[Entry | None, Entry | None, Entry | None],
+        want: Entry | None,
+        where: tuple[str, str, str],
+    ) -> Entry | None:
+        """Merge a file; what is in conflict becomes what the fork's tree has for it."""
+        base, ours, theirs = sides
+        if theirs in (base, ours):
+            return ours
+        if ours == base:
+            return theirs
+        if ours is None or theirs is None or not _are_files(*sides):
+            self.remarks.append(Remark(*where, "the whole file as in the merge"))
+            return want
+        mode = theirs.mode if base is None or ours.mode == base.mode else ours.mode
+        old = b"" if base is None else self._blobs.read(base.blob)
+        merge = self._text.merge(old, self._blobs.read(ours.blob), self._blobs.read(theirs.blob))
+        if isinstance(merge, Clean):
+            return Entry(mode, self._blobs.add(merge.content))
+        if merge.marked is None:
+            self.remarks.append(Remark(*where, "the whole file as in the merge"))
+            return want
+        is_file = want is not None and want.mode in FILE_MODES
+        wanted = self._blobs.read(want.blob) if want is not None and is_file else b""
+        content, how = self._resolved(merge.marked, wanted)
+        self.remarks.append(Remark(*where, how))
+        return Entry(mode, self._blobs.add(content))
+
+    def _resolved(self, marked: bytes, wanted: bytes) -> tuple[bytes, str]:
+        """Return a text in conflict with what is on record, or with what the fork's tree has.
+
+        Regions of which neither is sure are upstream's; the rest of the merge has them.
+        """
+        ends = wanted.endswith(b"\n")
+        known = replay(marked, self._recall, ends_with_newline=ends)
+        if known.is_clean:
+            return known.marked, "as recorded of a merge"
+        found = replay(known.marked, _Lessons(known.marked, wanted), ends_with_newline=ends)
+        if found.is_clean:
+            return found.marked, "as in the merge"
+        left = split_marked(found.marked)
+        content = left.with_each(tuple(region.region.ours for region in left.regions))
+        return content, "left to the patch of the merge"
+
+
+class _Lessons:
+    """What a finished text says of the regions in conflict."""
+
+    def __init__(self, marked: bytes, wanted: bytes) -> None:
+        self._known = {lesson.id: lesson.resolution for lesson in learn(marked, wanted)}
+
+    def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+        """Return what a region became."""
+        if base is None or ours is None or theirs is None:
+            return None
+        return self._known.get(region_id(base, ours, theirs))
+
+    def find_file(
+        self, base: bytes | None, ours: bytes | None, theirs: bytes | None
+    ) -> Resolution | None:
+        """Return nothing: whole files are not asked for."""
+        return None
+
+
+def _are_files(*entries: Entry | None) -> bool:
+    return all(entry is None or entry.mode in FILE_MODES for entry in entries)
+
+
+class Closest(Struct, frozen=True):
+    """The upstream state that a tree is most like, and how many steps it is ahead.
+
+    Of the paths that upstream changed until then, `changed` in number, `taken` are in the tree.
+    """
+
+    commit: str
+    steps: int
+    taken: frozenset[str]
+    changed: int
+
+
+def closest(
+    steps: Sequence[tuple[str, Mapping[str, Entry | None]]], start: Tree, tree: Tree
+) -> Closest | None:
+    """Return the step after which upstream is most like a tree; None where the start is so."""
+    best, best_at, score = 0, -1, 0
+    now: dict[str, Entry | None] = {}
+    for at, (_, changes) in enumerate(steps):
+        for path, entry in changes.items():
+            wanted = tree.entry(path)
+            before = now[path] if path in now else start.entry(path)
+            score += (before == wanted) - (entry == wanted)
+            now[path] = entry
+        if score < best:
+            best, best_at = score, at
+    if best_at < 0:
+        return None
+    at_best: dict[str, Entry | None] = {}
+    for _, changes in steps[: best_at + 1]:
+        at_best.update(changes)
+    changed = {path for path, entry in at_best.items() if entry != start.entry(path)}
+    taken = frozenset(path for path in changed if tree.entry(path) == at_best[path])
+    return Closest(steps[best_at][0], best_at + 1, taken, len(changed))

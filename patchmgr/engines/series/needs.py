@@ -1,0 +1,184 @@
+"""Where the patches of a series are carried, by the conditions in their headers.
+
+A series on its pin consists of the patches that are needed there. One that is not needed on
+the target is left out on the new side only; one that is needed on the target alone is merged
+as the version that its diff names, and the patches after it know nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.audit import AuditFinding
+from patchmgr.model.ids import is_full_id
+from patchmgr.model.outcome import Verdict
+from patchmgr.model.snapshot import REGULAR, Entry
+
+if TYPE_CHECKING:
+    from patchmgr.engines.audit.states import Told
+    from patchmgr.engines.rebase.rebase import Item
+    from patchmgr.engines.series.predicates import State, States
+    from patchmgr.model.patch import Patch
+    from patchmgr.model.ports import Blobs, Tree
+    from patchmgr.model.predicate import Conditions
+
+
+class Views(Struct, frozen=True):
+    """The two states of a rebase as predicates see them, and a way to others."""
+
+    base: State
+    onto: State
+    states: States
+
+
+def has_conditions(patches: Sequence[Patch]) -> bool:
+    """Say whether a header has a condition; raise "bad-predicate" where one cannot be read."""
+    conditions = [_conditions(patch) for patch in patches if patch.has_conditions]
+    return not all(found.are_empty for found in conditions)
+
+
+def _conditions(patch: Patch) -> Conditions:
+    from patchmgr.formats.predicates import read_conditions
+
+    return read_conditions(patch)
+
+
+def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
+    """Raise "bad-predicate" where a header names an upstream that is not known."""
+    from patchmgr.model.predicate import claims
+
+    for patch in patches:
+        conditions = _conditions(patch)
+        for predicate in conditions.predicates():
+            for claim in claims(predicate) if predicate is not None else ():
+                name = claim.where.upstream
+                if name is not None and name not in known:
+                    problem = f"Patch {shown(patch.name)} names an unknown upstream: {shown(name)}"
+                    hint = "patchmgr upstream list shows the upstreams here"
+                    raise PatchmgrError("bad-predicate", problem, (hint,))
+
+
+def missing_on(patches: Sequence[Patch], state: State, states: States) -> dict[str, str]:
+    """Return the patches that are not carried on a state, each with the reason."""
+    found = {patch.name: _refusal(patch, state, states) for patch in patches}
+    return {name: reason for name, reason in found.items() if reason is not None}
+
+
+def _refusal(patch: Patch, state: State, states: States) -> str | None:
+    from patchmgr.engines.series.predicates import refusal
+
+    conditions = _conditions(patch)
+    return _told_of(patch, lambda: refusal(conditions, state, states))
+
+
+def _told_of(patch: Patch, ask: Callable[[], str | None]) -> str | None:
+    """Answer a question about a patch; an error names the patch."""
+    try:
+        return ask()
+    except PatchmgrError as fault:
+        problem = f"Patch {shown(patch.name)}: {fault.message}"
+        raise PatchmgrError(fault.kind, problem, fault.hints) from fault
+
+
+def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
+    """Raise "bad-predicate" where a tree with the patch is not what the patch ensures."""
+    broken = _broken(patch, _conditions(patch), views, tree)
+    if broken is not None:
+        hint = "correct the patch, or its Ensures"
+        raise PatchmgrError("bad-predicate", f"Patch {shown(patch.name)} {broken}", (hint,))
+
+
+def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told]:
+    """Yield the patches whose `Valid-While` fails on the new side, whatever merged.
+
+    A patch that is left out there is not asked, and on its pin it was found valid.
+    """
+    if views is None or views.onto is views.base:
+        return
+    for item in items:
+        if item.refusal is not None or not item.patch.has_conditions:
+            continue
+        reason = _told_of(item.patch, partial(_failure, item.patch, views))
+        if reason is not None:
+            yield item.patch.name, AuditFinding("condition", True, "", 0, None, reason)
+
+
+def _failure(patch: Patch, views: Views) -> str | None:
+    from patchmgr.engines.series.predicates import failure
+
+    return failure(_conditions(patch), views.onto, views.states)
+
+
+def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:
+    """Add to the items what the conditions of their patches say, if there is any.
+
+    Every patch that is in then has its steps, and so has one that is left out on the new side
+    only. Raises PatchmgrError with the patch's name where a predicate has no answer.
+    """
+    if not has_conditions([item.patch for item in items if item.refusal is None]):
+        return tuple(items)
+    old = Overlay(views.base.tree)
+    return tuple(
+        item if item.refusal is not None else _placed(item, views, old, blobs) for item in items
+    )
+
+
+def _placed(item: Item, views: Views, old: Overlay, blobs: Blobs) -> Item:
+    patch, conditions = item.patch, _conditions(item.patch)
+    missing = _refusal(patch, views.base, views.states)
+    needless = missing
+    if views.onto is not views.base:
+        needless = _refusal(patch, views.onto, views.states)
+    if missing is None:
+        item = replace(item, steps=step_patch(old, patch, blobs))
+    else:
+        item = replace(item, is_on_base=False)
+    if needless is not None:
+        return replace(item, refusal=needless)
+    if missing is not None:
+        item = _woken(item, missing, views.base, old, blobs)
+    if conditions.ensures is None:
+        return item
+    return replace(item, promise=partial(_broken, patch, conditions, views))
+
+
+def _broken(patch: Patch, conditions: Conditions, views: Views, tree: Tree) -> str | None:
+    from patchmgr.engines.series.predicates import broken_promise
+
+    state = replace(views.onto, tree=tree)
+    return _told_of(patch, lambda: broken_promise(conditions, state, views.states))
+
+
+def _woken(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) -> Item:
+    """Give steps to a patch that the base does without: on the base, else on what it names."""
+    try:
+        return replace(item, steps=step_patch(Overlay(old), item.patch, blobs))
+    except PatchmgrError as fault:
+        problem = fault
+    try:
+        return replace(item, steps=_steps_on_named(item.patch, old, blobs))
+    except PatchmgrError:
+        reason = f"{problem.message}; on {base.label} it is {missing}"
+        return replace(item, refusal=reason, refused_as=Verdict.CONFLICT)
+
+
+def _steps_on_named(patch: Patch, old: Overlay, blobs: Blobs) -> tuple[FileStep, ...]:
+    """Apply a patch to the versions that its index lines name, as git am -3 does."""
+    named = Overlay(old)
+    for change in patch.files:
+        if change.old_path is None:
+            named.set(change.path, None)
+        elif change.old_id is not None and is_full_id(change.old_id):
+            blobs.read(change.old_id)
+            there = old.entry(change.old_path)
+            mode = change.old_mode or (there.mode if there is not None else REGULAR)
+            named.set(change.old_path, Entry(mode, change.old_id))
+    return step_patch(named, patch, blobs)

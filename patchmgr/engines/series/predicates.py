@@ -1,0 +1,244 @@
+"""Say whether a predicate holds on the state of an upstream, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.languages.names import language
+from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.regexes import compile_regex
+from patchmgr.formats.shown import shown
+from patchmgr.model.ports import Tree
+from patchmgr.model.predicate import (
+    AllOf,
+    AnyOf,
+    Claim,
+    Conditions,
+    NamedRef,
+    Not,
+    PatternFound,
+    Predicate,
+    ReleaseIn,
+    Where,
+    WrittenRef,
+)
+from patchmgr.model.snapshot import FILE_MODES, Entry
+
+
+class Contents(Protocol):
+    """Contents by id."""
+
+    def read(self, blob: str) -> bytes:
+        """Return the content; raise PatchmgrError where the object is missing."""
+
+
+class State(Struct, frozen=True):
+    """A state of an upstream that can be looked at.
+
+    `label` names it in reasons. `version` is that of a release, None where it is none.
+    """
+
+    upstream: str
+    label: str
+    tree: Tree
+    blobs: Contents
+    version: str | None = None
+
+
+class States(Protocol):
+    """Other states than the one that is looked at."""
+
+    def state(self, upstream: str, ref: str | None) -> State:
+        """Return a state of an upstream, what is tracked of it where no ref is given.
+
+        Raises PatchmgrError where there is no such upstream or state, or it cannot be read.
+        """
+
+
+class Finding(Struct, frozen=True):
+    """Whether a predicate holds, and the facts that decide it."""
+
+    holds: bool
+    why: str
+
+
+def evaluate(predicate: Predicate, own: State, states: States) -> Finding:
+    """Say whether a predicate holds on a state of the series' own upstream.
+
+    Parts are looked at from left to right, and none any more once the answer is clear. Raises
+    PatchmgrError where a part that is looked at has no answer.
+    """
+    if isinstance(predicate, Not):
+        found = evaluate(predicate.part, own, states)
+        return Finding(not found.holds, found.why)
+    if isinstance(predicate, AllOf | AnyOf):
+        return _joined(predicate, own, states)
+    return _claim(predicate, _state(predicate.where, own, states))
+
+
+def _joined(predicate: AllOf | AnyOf, own: State, states: States) -> Finding:
+    stops_at = isinstance(predicate, AnyOf)
+    facts: list[str] = []
+    for part in predicate.parts:
+        found = evaluate(part, own, states)
+        if found.holds is stops_at:
+            return found
+        facts.append(found.why)
+    return Finding(not stops_at, "; ".join(facts))
+
+
+def refusal(conditions: Conditions, own: State, states: States) -> str | None:
+    """Return why a patch is not carried on a state of its upstream, None where it is."""
+    if conditions.needed_when is not None:
+        found = evaluate(conditions.needed_when, own, states)
+        if not found.holds:
+            return f"not needed: {found.why}"
+    if conditions.ensures is not None:
+        found = evaluate(conditions.ensures, own, states)
+        if found.holds:
+            return f"upstream {own.label} ensures it: {found.why}"
+    return None
+
+
+def broken_promise(conditions: Conditions, own: State, states: States) -> str | None:
+    """Return what a state with the patch lacks of what the patch ensures, None if nothing."""
+    if conditions.ensures is None:
+        return None
+    found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with it"), states)
+    return None if found.holds else f"does not ensure what it says: {found.why}"
+
+
+def failure(conditions: Conditions, own: State, states: States) -> str | None:
+    """Return why a patch is not valid on a state of its upstream, None where it is.
+
+    The state goes without its ref: the same failure has the same words, by whatever name the state
+    was asked for.
+    """
+    if conditions.valid_while is None:
+        return None
+    found = evaluate(conditions.valid_while, replace(own, label=own.upstream), states)
+    return None if found.holds else f"Valid-While fails: {found.why}"
+
+
+def _state(where: Where, own: State, states: States) -> State:
+    is_own = where.upstream in (None, own.upstream)
+    if is_own and where.ref is None:
+        return own
+    return states.state(where.upstream or own.upstream, _ref(where.ref, own))
+
+
+def _ref(ref: NamedRef | WrittenRef | None, own: State) -> str | None:
+    if isinstance(ref, WrittenRef):
+        return _written(ref, own)
+    return None if ref is None else ref.ref
+
+
+def _written(ref: WrittenRef, own: State) -> str:
+    """Return the ref that a file names, if all lines that match name the same."""
+    text = _text(ref.path, own)
+    wanted = f"which should name a ref by {_quoted(ref.regex)}"
+    if text is None:
+        raise _unknown(f"there is no file {shown(ref.path)} in {own.label}, {wanted}")
+    found = (compile_regex(ref.regex).search(_searched(line)) for line in text.split("\n"))
+    names = sorted({match[1] for match in found if match is not None and match[1]})
+    if len(names) != 1:
+        number = "no line" if not names else "lines that differ"
+        raise _unknown(f"{shown(ref.path)} of {own.label}, {wanted}, has {number} for it")
+    return names[0]
+
+
+def _claim(claim: Claim, state: State) -> Finding:
+    if isinstance(claim, PatternFound):
+        return _pattern(claim, state)
+    if isinstance(claim, ReleaseIn):
+        return _release(claim, state)
+    holds = state.tree.entry(claim.path) is not None or state.tree.is_directory(claim.path)
+    there_is = "there is" if holds else "there is no"
+    return Finding(holds, f"{there_is} {shown(claim.path)} in {state.label}")
+
+
+def _release(claim: ReleaseIn, state: State) -> Finding:
+    from packaging.specifiers import SpecifierSet
+    from packaging.version import Version
+
+    if state.version is None:
+        raise _unknown(
+            f"{state.label} is no release, so release {shown(claim.specifier)} has no answer"
+        )
+    specifier = SpecifierSet(claim.specifier)
+    holds = specifier.contains(Version(state.version), prereleases=True)
+    verb = "is" if holds else "is not"
+    return Finding(holds, f"{state.label} {verb} release {shown(claim.specifier)}")
+
+
+def _pattern(claim: PatternFound, state: State) -> Finding:
+    path, text = shown(claim.path), _text(claim.path, state)
+    if text is None:
+        return Finding(False, f"there is no file {path} in {state.label}")
+    lines: list[tuple[int, str]] = list(enumerate(text.split("\n"), 1))
+    place = path
+    if claim.symbol is not None:
+        place = f"{path}:{shown(claim.symbol)}"
+        numbers = _lines_of(claim.symbol, claim.path, text, state)
+        if not numbers:
+            return Finding(False, f"there is no {place} in {state.label}")
+        lines = [lines[number - 1] for number in numbers]
+    regex = compile_regex(claim.regex)
+    number = next((number for number, line in lines if regex.search(_searched(line))), None)
+    if number is None:
+        why = f"no line of {place} in {state.label} matches {_quoted(claim.regex)}"
+        return Finding(False, why)
+    return Finding(True, f"line {number} of {path} in {state.label} matches {_quoted(claim.regex)}")
+
+
+def _lines_of(symbol: str, path: str, text: str, state: State) -> list[int]:
+    """Return the lines (from 1) inside of a symbol; raise where the file cannot be understood."""
+    index = SymbolIndex(path, text.encode("utf-8", "surrogateescape"))
+    inside = tuple(f"{symbol}{separator}" for separator in (".", "::"))
+    lines = text.split("\n")
+    names = [index.at(number) for number in range(1, len(lines) + 1)]
+    named = [(number, name) for number, name in enumerate(names, 1) if name is not None]
+    found = [n for n, name in named if name == symbol or name.startswith(inside)]
+    if not found:
+        known = named[-1][0] if named else 0
+        # Where a file is not understood, it has no symbols from there on: see cxx_symbols.
+        if _may_define(symbol, path, lines[known:]):
+            raise _unknown(f"the symbols of {shown(path)} in {state.label} cannot be told")
+    return found
+
+
+def _may_define(symbol: str, path: str, lines: Sequence[str]) -> bool:
+    """Say whether lines without any symbol have a word that may be the definition of one."""
+    name = re.escape(re.split(r"[.]|::", symbol)[-1])
+    before = r"\b(?:class|def)\s+" if language(path) == "Python" else r"\b"
+    word = re.compile(rf"{before}{name}\b")
+    return any(word.search(line) for line in lines)
+
+
+def _text(path: str, state: State) -> str | None:
+    """Return the content of a file, None where there is none."""
+    entry: Entry | None = state.tree.entry(path)
+    if entry is None or entry.mode not in FILE_MODES:
+        return None
+    content = state.blobs.read(entry.blob).decode("utf-8", "surrogateescape")
+    return content.replace("\r\n", "\n")
+
+
+def _searched(line: str) -> str:
+    """Return a line as RE2 takes it: a byte that is no UTF-8 stands as a question mark."""
+    return line.encode("utf-8", "replace").decode()
+
+
+def _quoted(regex: str) -> str:
+    return f'"{shown(regex)}"'
+
+
+def _unknown(problem: str) -> PatchmgrError:
+    hint = "say in the predicate what holds there, with and, or and not"
+    return PatchmgrError("unknown-state", problem, (hint,))

@@ -1,0 +1,1 @@
+"""Lines of texts: what differs, what belongs together, and conflict markers."""

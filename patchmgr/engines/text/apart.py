@@ -1,0 +1,145 @@
+"""Merge two versions of a text whose changes lie far apart: git's own answer, without git.
+
+What git makes of a merge depends on how its histogram diff pairs lines, so this answers only
+where every possible pairing gives the same. A line that is there once in either text pairs with
+itself or with nothing. Of several runs of equal lines the diff takes the longest. So a run is
+kept if it holds such single lines, and is longer from the first to the last of them than any run
+without one can be; and no change slides over a line that is there once. Between two kept runs
+the diff may do what it likes: where only one side differs there, its text is the merge.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from itertools import compress, count, pairwise
+from operator import lt, ne, sub
+
+from msgspec import Struct
+
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.differences import singles
+
+_BINARY_LOOK = 8000  # bytes in which git looks for a NUL
+
+
+class Text:
+    """A text, cut into lines, with the place of each line that is there once."""
+
+    __slots__ = ("is_binary", "lines", "single")
+
+    def __init__(self, content: bytes) -> None:
+        self.is_binary = b"\0" in content[:_BINARY_LOOK]
+        self.lines = split_lines(content)
+        self.single = singles(self.lines)
+
+
+class Change(Struct, frozen=True):
+    """Lines of a base, and the lines of a side in their place."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
+    """Return where a side differs, each place wide enough for all ways to pair the lines.
+
+    None where that is not sure.
+    """
+    if base.is_binary or side.is_binary:
+        return None
+    old, new = _pairs(base, side)
+    if not old:
+        return None
+    widest = min(_widest(old, len(base.lines)), _widest(new, len(side.lines)))
+    runs = _runs(base.lines, side.lines, old, new)
+    kept = [run for run in runs if run[1] - run[0] > widest]
+    if not kept:
+        return None
+    ends = [(0, 0), *((end, new_end) for _, end, _, new_end in kept)]
+    starts = [*((start, new_start) for start, _, new_start, _ in kept)]
+    starts.append((len(base.lines), len(side.lines)))
+    return tuple(
+        Change(start, end, new_start, new_end)
+        for (start, new_start), (end, new_end) in zip(ends, starts, strict=True)
+        if base.lines[start:end] != side.lines[new_start:new_end]
+    )
+
+
+def _pairs(base: Text, side: Text) -> tuple[list[int], list[int]]:
+    """Return where the lines are that both texts have once, as far as they are in order."""
+    is_in = [*map(side.single.__contains__, base.single)]
+    old = [*compress(base.single.values(), is_in)]
+    new = [*map(side.single.__getitem__, compress(base.single, is_in))]
+    if any(map(lt, new[1:], new)):
+        kept = _in_order(new)
+        old, new = [old[number] for number in kept], [new[number] for number in kept]
+    return old, new
+
+
+def _in_order(places: Sequence[int]) -> list[int]:
+    """Return the numbers of as many places as there are in rising order."""
+    ends: list[int] = []
+    heads: list[int] = []
+    before: list[int] = []
+    for number, place in enumerate(places):
+        length = bisect(ends, place)
+        before.append(heads[length - 1] if length else -1)
+        ends[length : length + 1] = [place]
+        heads[length : length + 1] = [number]
+    found: list[int] = []
+    number = heads[-1]
+    while number >= 0:
+        found.append(number)
+        number = before[number]
+    return found[::-1]
+
+
+def _widest(places: Sequence[int], size: int) -> int:
+    """Return the most lines in a row that have none of the places, which are in order."""
+    gaps = map(sub, (*places, size), (-1, *places))
+    return int(max(gaps)) - 1
+
+
+def _runs(
+    old: Sequence[bytes], new: Sequence[bytes], places: Sequence[int], new_places: Sequence[int]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the runs of equal lines that begin and end at a place: start and end in both texts."""
+    shifts = list(map(sub, new_places, places))
+    turns = compress(range(1, len(places)), map(ne, shifts[1:], shifts))
+    for first, end in pairwise((0, *turns, len(places))):
+        start, shift, stop = places[first], shifts[first], places[end - 1] + 1
+        differs = map(ne, old[start:stop], new[start + shift : stop + shift])
+        for breach in (*compress(count(start), differs), stop):
+            behind = bisect(places, breach, first, end)
+            if behind > first:
+                last = places[behind - 1] + 1
+                yield places[first], last, places[first] + shift, last + shift
+            first = behind
+
+
+def merge_apart(
+    base: Text,
+    ours: Text,
+    theirs: Text,
+    our_changes: Sequence[Change] | None,
+    their_changes: Sequence[Change] | None,
+) -> bytes | None:
+    """Return the merge of two sides from their changes, None where these are not surely apart."""
+    if our_changes is None or their_changes is None:
+        return None
+    changes = [(change, ours) for change in our_changes]
+    changes += [(change, theirs) for change in their_changes]
+    changes.sort(key=lambda pair: pair[0].start)
+    merged: list[bytes] = []
+    at = 0
+    for number, (change, side) in enumerate(changes):
+        if number and change.start <= changes[number - 1][0].end:
+            return None
+        merged += base.lines[at : change.start]
+        merged += side.lines[change.new_start : change.new_end]
+        at = change.end
+    merged += base.lines[at:]
+    return b"".join(merged)

@@ -1,0 +1,88 @@
+"""Take a text with git's conflict markers (zdiff3 or diff3 form) apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.model.recorded import Region
+
+_MARKER = re.compile(rb"<{7} |\|{7} |={7}\r?\n?$|>{7} ")
+_FOLLOWS = {b"": b"<", b"<": b"|", b"|": b"=", b"=": b">"}
+
+
+class MarkedRegion(Struct, frozen=True):
+    """A region with its lines as they stand in the text, markers included."""
+
+    region: Region
+    raw: bytes
+
+    @property
+    def is_sure(self) -> bool:
+        """Say whether no line within a side could be a marker itself."""
+        sides = (self.region.base, self.region.ours, self.region.theirs)
+        return not any(has_marker(side) for side in sides)
+
+
+class MarkedText(Struct, frozen=True):
+    """Clean texts, and the regions between them: one text more than regions."""
+
+    texts: tuple[bytes, ...]
+    regions: tuple[MarkedRegion, ...]
+
+    @property
+    def is_sure(self) -> bool:
+        """Say whether no line of the clean texts could be a marker."""
+        return not any(has_marker(text) for text in self.texts)
+
+    def with_each(self, parts: tuple[bytes, ...]) -> bytes:
+        """Return the text with these in the place of the regions."""
+        pairs = zip(self.texts, (*parts, b""), strict=True)
+        return b"".join(text + part for text, part in pairs)
+
+
+def has_marker(text: bytes) -> bool:
+    """Say whether a line looks like a conflict marker of git."""
+    if not any(sign in text for sign in (b"<<<<<<< ", b"||||||| ", b"=======", b">>>>>>> ")):
+        return False
+    return any(_MARKER.match(line) for line in split_lines(text))
+
+
+def split_marked(marked: bytes) -> MarkedText:
+    """Take a marked text apart; a region without an end is clean text, markers and all.
+
+    A marker that is not the next one due is a line of the text.
+    """
+    texts, regions = [b""], []
+    for raw, region in _pieces(split_lines(marked)):
+        if region is None:
+            texts[-1] += raw
+        else:
+            regions.append(MarkedRegion(region, raw))
+            texts.append(b"")
+    return MarkedText(tuple(texts), tuple(regions))
+
+
+def _pieces(lines: list[bytes]) -> Iterator[tuple[bytes, Region | None]]:
+    """Yield text and regions in order, with their lines."""
+    side, taken = b"", list[bytes]()
+    sides: dict[bytes, list[bytes]] = {}
+    for line in lines:
+        kind = line[:1] if _MARKER.match(line) else b""
+        is_due = kind == _FOLLOWS[side]
+        if is_due and kind == b"<":
+            yield b"".join(taken), None
+            sides, taken = {}, []
+        taken.append(line)
+        if not is_due:
+            sides.setdefault(side, []).append(line)
+        elif kind != b">":
+            side = kind
+        else:
+            base, ours, theirs = (b"".join(sides.get(k, ())) for k in (b"|", b"<", b"="))
+            yield b"".join(taken), Region(base, ours, theirs)
+            side, taken = b"", []
+    yield b"".join(taken), None

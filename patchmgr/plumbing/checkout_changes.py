@@ -1,0 +1,447 @@
+"""Plan what changes in a checkout: by apply, or by patches that are pushed, and nobody's work lost.
+
+`plan_exchange` takes an old application out and puts a new one in. `plan_shift` goes from one state
+of the series to another, and leaves alone what does not change between the two, edited or not.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.ids import blob_id
+from patchmgr.model.snapshot import Entry
+from patchmgr.plumbing import git_process
+from patchmgr.plumbing.applied import AppliedFile, Content, Record, content_of, found_state
+from patchmgr.plumbing.checkout import Checkout, Standing
+from patchmgr.plumbing.clones import Indexed
+from patchmgr.plumbing.conversion import is_attributes
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.target import Exchange, Replacement, Target
+from patchmgr.plumbing.work_tree import WorkFile, permissions_for
+
+
+class Move(Struct, frozen=True):
+    """One path: as it is below all patches, with those that are pushed, and as it is to be.
+
+    All three are as git has them. `is_kept` says that the checkout has it as it is to be,
+    `is_apart` that no patch made it, and `is_given_up` that an edit of it is lost.
+    """
+
+    path: str
+    below: Content | None
+    old: Content | None
+    new: Content | None
+    is_kept: bool = False
+    is_apart: bool = False
+    is_given_up: bool = False
+
+
+def plan_shift(
+    checkout: Checkout,
+    applied: Record | None,
+    moves: Collection[Move],
+    record: Record,
+    *,
+    head: str,
+) -> Exchange:
+    """Plan the exchange that makes every path what it is to be, and the record that says so.
+
+    Raises PatchmgrError "edited" where a file that changes is not what the pushed patches made
+    of it: it is a person's.
+    """
+    known = {file.path: file for file in applied.files} if applied is not None else {}
+    leaving = {move.path for move in moves if move.new is None}
+    shown_as = _as_git(checkout, applied, moves, leaving)
+    below, new = (_to_work_tree(checkout, moves, name) for name in ("below", "new"))
+    files: list[Replacement] = []
+    rows: list[AppliedFile] = []
+    originals: dict[str, bytes] = {}
+    for move in sorted(moves, key=lambda move: move.path):
+        found = found_file(checkout, move.path, leaving)
+        written = replace(move, below=below[move.path], new=new[move.path])
+        bits = _permissions(move, known.get(move.path), found)
+        if not move.is_kept and move.old != move.new:
+            if not move.is_given_up:
+                _refuse_edited(checkout, move, shown_as[move.path])
+            files.append(Replacement(move.path, found_state(found), written.new, bits))
+        if move.new != move.below and not move.is_apart:
+            row = _shifted_row(written, known.get(move.path), found, originals)
+            is_written = move.is_kept or move.old != move.new or move.path not in known
+            after = row.after if is_written else known[move.path].after
+            rows.append(replace(row, after=after))
+    record = replace(record, files=tuple(rows))
+    return Exchange(tuple(files), record, originals, head=(head, head))
+
+
+def _to_work_tree(
+    checkout: Checkout, moves: Collection[Move], name: str
+) -> dict[str, Content | None]:
+    """Return what is to be of each path as git writes it; what no patch made stays as it is."""
+    contents = {move.path: getattr(move, name) for move in moves}
+    ours = {move.path: contents[move.path] for move in moves if not move.is_apart}
+    return {**contents, **checkout.clone.conversion.to_work_tree(ours)}
+
+
+def _as_git(
+    checkout: Checkout,
+    applied: Record | None,
+    moves: Collection[Move],
+    leaving: Collection[str],
+) -> dict[str, Content | None]:
+    """Return what is found of each path that changes, as git has it."""
+    moved = [m for m in moves if m.is_apart or (not m.is_kept and m.old != m.new)]
+    apart = {m.path: as_content(found_file(checkout, m.path)) for m in moved if m.is_apart}
+    found = {m.path: found_file(checkout, m.path, leaving) for m in moved if not m.is_apart}
+    state = {move.path: move.old for move in moves if not move.is_apart}
+    return {**apart, **checkout.clone.conversion.as_git(found, lambda: state, applied)}
+
+
+def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> WorkFile | None:
+    """Return a file of the checkout, None where there is none, or a file that leaves above it."""
+    if checkout.is_below_file(path, leaving):
+        return None
+    if checkout.tree.is_folder(path) and _is_leaving(checkout, path, leaving):
+        return None
+    return checkout.tree.read(path)
+
+
+def _is_leaving(checkout: Checkout, folder: str, leaving: Collection[str]) -> bool:
+    files = [path for path, is_folder in checkout.tree.below(folder) if not is_folder]
+    return bool(files) and all(path in leaving for path in files)
+
+
+def as_content(found: WorkFile | None) -> Content | None:
+    """Return a file of a checkout as it is."""
+    return None if found is None else content_of(found.mode, found.content)
+
+
+def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> None:
+    if found == move.old:
+        return
+    where = f"{shown(move.path)} in {checkout.root}"
+    if move.old is None:
+        message = f"{where} is in the way: a patch makes a file there"
+        raise PatchmgrError("edited", message, ("move it away",))
+    if move.old == move.below:
+        message = f"{where} is not as in the pin"
+        hints = ("make a patch of that edit: patchmgr new NAME, then patchmgr refresh",)
+        raise PatchmgrError("edited", message, (*hints, "or undo it with git"))
+    message = f"{where} was edited since the last refresh"
+    raise PatchmgrError("edited", message, ("take the edit into a patch: patchmgr refresh",))
+
+
+def _permissions(move: Move, known: AppliedFile | None, found: WorkFile | None) -> int | None:
+    """Return the bits for the file that is to be: those of the file below where it comes back."""
+    if move.new is None:
+        return None
+    if move.below is not None and known is not None and known.permissions is not None:
+        original = WorkFile(move.below.mode, b"", known.permissions)
+        return permissions_for(move.new.mode, original)
+    return permissions_for(move.new.mode, found)
+
+
+def _shifted_row(
+    move: Move,
+    known: AppliedFile | None,
+    found: WorkFile | None,
+    originals: dict[str, bytes],
+) -> AppliedFile:
+    """Return what the record says of a path, and keep what is below the patches."""
+    name, bits = None, None
+    if move.below is not None:
+        name = str(len(originals))
+        originals[name] = move.below.content
+        bits = known.permissions if known is not None else None
+        bits = permissions_for(move.below.mode, found) if bits is None else bits
+    after = found_state(as_content(found) if move.is_kept else move.new)
+    blob = None if move.new is None else move.new.entry.blob
+    return AppliedFile(move.path, found_state(move.below), after, name, bits, blob)
+
+
+def refuse_same_names(
+    root: Path,
+    there: Collection[str],
+    leaving: Collection[str] = (),
+    below: StoredTree | None = None,
+) -> None:
+    """Raise PatchmgrError "same-name" where a folder cannot hold files that are to be there.
+
+    They are to be there beside those of the tree `below` that are not leaving. The folder is only
+    asked, by two empty files, where there are such paths at all.
+    """
+    for one, other in _alike(there, leaving, below):
+        if not _holds_apart(root, one, other):
+            raise PatchmgrError(
+                "same-name",
+                f"{shown(one)} and {shown(other)} are one file in {root}: "
+                "its file system does not tell their names apart",
+                ("use a checkout on a case-sensitive file system (on macOS: a disk image, say)",),
+            )
+
+
+def _alike(
+    there: Collection[str], leaving: Collection[str], below: StoredTree | None
+) -> Iterator[tuple[str, str]]:
+    """Yield pairs of paths whose names are alike, folder by folder."""
+    known: dict[str, str] = {}
+    for path in sorted(there):
+        other = known.setdefault(_folded(path), path)
+        if other != path:
+            yield other, path
+        for found in below.alike(path, _folded) if below is not None else ():
+            if found not in leaving and found not in there:
+                yield found, path
+
+
+def _folded(name: str) -> str:
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def _holds_apart(root: Path, one: str, other: str) -> bool:
+    """Ask the file system of a folder whether two names are two files."""
+    pairs = zip(one.split("/"), other.split("/"), strict=True)
+    first, second = next(pair for pair in pairs if pair[0] != pair[1])
+    with suppress(OSError), tempfile.TemporaryDirectory(prefix=".patchmgr-", dir=root) as folder:
+        place = os.path.join(os.fsencode(folder), git_process.raw(first))
+        with open(place, "xb"):
+            return not os.path.lexists(os.path.join(os.fsencode(folder), git_process.raw(second)))
+    return True
+
+
+class Goal(Struct, frozen=True):
+    """Where HEAD is and is to be; `onto` are the files below the series that is to be in."""
+
+    onto: StoredTree
+    old_head: str
+    new_head: str
+    makes_commits: bool
+
+
+class _Row(Struct, frozen=True):
+    """One path: what is there, what was there before any series, and what is to be there."""
+
+    path: str
+    found: WorkFile | None
+    original: WorkFile | None
+    wanted: Content | None
+    is_restored: bool
+    is_folder: bool
+
+    def permissions(self) -> int | None:
+        """Return the bits for the file that is wanted."""
+        wanted = self.wanted
+        return None if wanted is None else permissions_for(wanted.mode, self.original)
+
+    def is_there(self) -> bool:
+        """Say whether nothing is to be done."""
+        if found_state(self.found) != found_state(self.wanted):
+            return False
+        bits = self.permissions()
+        return self.found is None or bits is None or bits == self.found.permissions
+
+
+def plan_exchange(
+    checkout: Checkout,
+    applied: Record | None,
+    wanted: Mapping[str, Content | None],
+    goal: Goal,
+    record: Record | None,
+) -> Exchange:
+    """Plan to put the wanted files in place of what the applied record names.
+
+    Raises PatchmgrError "dirty-checkout" where a file is in the way that git does not know, or
+    was told not to look at. `record` is the new record, without its files.
+    """
+    index = checkout.clone.index()
+    old = {file.path: file for file in applied.files} if applied is not None else {}
+    around = _going_back(checkout, old, wanted)
+    wanted = checkout.clone.conversion.to_work_tree(wanted, around=around)
+    leaving = _leaving(checkout, old, wanted)
+    there = [path for path, content in wanted.items() if content is not None]
+    refuse_same_names(checkout.root, there, leaving, goal.onto)
+    rows = []
+    stands = zip(old, checkout.standings(tuple(old.values())), strict=True)
+    applied_now = {path for path, standing in stands if standing is Standing.PATCHED}
+    for path in sorted({*wanted, *old}):
+        row = _row(checkout, path, old.get(path), wanted, leaving, is_in=path in applied_now)
+        _refuse_in_the_way(checkout, row, path in old, index.get(path), leaving)
+        rows.append(row)
+    return replace(
+        _exchange(rows, record),
+        head=(goal.old_head, goal.new_head),
+        index=_index_after(checkout, rows, wanted, goal, index),
+        hidden=frozenset(
+            row.path
+            for row in rows
+            if row.is_restored and row.wanted is None and goal.onto.entry(row.path) is not None
+        ),
+    )
+
+
+def plan_files(
+    target: Target,
+    applied: Record | None,
+    wanted: Mapping[str, Content | None],
+    record: Record | None,
+    *,
+    replaced: Collection[str],
+) -> Exchange:
+    """Plan the same where there are but files.
+
+    Those `replaced` are originals of their own: somebody put them there since.
+    """
+    files = applied.files if applied is not None else ()
+    old = {file.path: file for file in files if file.path not in replaced}
+    leaving = _leaving(target, old, wanted)
+    refuse_same_names(target.root, [p for p, content in wanted.items() if content is not None])
+    rows = [_row(target, path, old.get(path), wanted, leaving) for path in sorted({*wanted, *old})]
+    for row in rows:
+        if row.wanted is not None and row.is_folder:
+            raise _dirty(f"{row.path} is a folder in {target.root}, and a file of the series")
+    return _exchange(rows, record)
+
+
+def _exchange(rows: Collection[_Row], record: Record | None) -> Exchange:
+    """Return what changes of the files, and what is kept of those that were there."""
+    originals: dict[str, bytes] = {}
+    kept = tuple(_kept(row, originals) for row in rows if not row.is_restored)
+    return Exchange(
+        files=tuple(
+            Replacement(
+                row.path,
+                found_state(row.found),
+                row.wanted,
+                row.permissions(),
+            )
+            for row in rows
+            if not row.is_there()
+        ),
+        record=None if record is None else replace(record, files=kept),
+        originals=originals,
+    )
+
+
+def _leaving(
+    checkout: Target, old: Mapping[str, AppliedFile], wanted: Mapping[str, Content | None]
+) -> set[str]:
+    """Return the paths that will have no file."""
+    gone = {path for path, content in wanted.items() if content is None}
+    return gone | {p for p, file in old.items() if p not in wanted and file.before is None}
+
+
+def _row(
+    checkout: Target,
+    path: str,
+    old: AppliedFile | None,
+    wanted: Mapping[str, Content | None],
+    leaving: Collection[str],
+    *,
+    is_in: bool = False,
+) -> _Row:
+    is_free = checkout.is_below_file(path, leaving)
+    is_folder = not is_free and checkout.tree.is_folder(path)
+    found = None if is_free or is_folder else checkout.tree.read(path)
+    original = found
+    if old is not None and (is_in or found_state(found) in (old.before, old.after)):
+        original = checkout.original_file(old)
+    if path in wanted:
+        return _Row(path, found, original, wanted[path], is_restored=False, is_folder=is_folder)
+    back = as_content(original)
+    return _Row(path, found, original, back, is_restored=True, is_folder=is_folder)
+
+
+def _going_back(
+    checkout: Checkout, old: Mapping[str, AppliedFile], wanted: Mapping[str, Content | None]
+) -> dict[str, Content | None]:
+    """Return the .gitattributes files that go back to what they were."""
+    back = (f for path, f in old.items() if path not in wanted and is_attributes(path))
+    return {file.path: as_content(checkout.original_file(file)) for file in back}
+
+
+def _refuse_in_the_way(
+    checkout: Checkout,
+    row: _Row,
+    is_ours: bool,
+    indexed: Indexed | None,
+    leaving: Collection[str],
+) -> None:
+    root = checkout.clone.root
+    if row.wanted is not None and row.is_folder:
+        for below, is_folder in checkout.tree.below(row.path):
+            if not is_folder and below not in leaving:
+                raise _dirty(f"{below} is in {root}, where the series has the file {row.path}")
+            if is_folder and not any(path.startswith(below + "/") for path in leaving):
+                raise _dirty(f"{below} is in {root}, where the series has the file {row.path}")
+    if row.found is None or is_ours:
+        return
+    if indexed is None:
+        raise _dirty(f"{row.path} is in {root} already, but not tracked")
+    if indexed.is_hidden and not _has_blob(checkout, row.path, row.found, indexed.entry.blob):
+        raise _dirty(f"{row.path} in {root} was edited, and git was told not to look at it")
+
+
+def _dirty(message: str) -> PatchmgrError:
+    return PatchmgrError("dirty-checkout", message, ("move it away, or commit it",))
+
+
+def _kept(row: _Row, originals: dict[str, bytes]) -> AppliedFile:
+    name = None
+    if row.original is not None:
+        name = str(len(originals))
+        originals[name] = row.original.content
+    bits = None if row.original is None else row.original.permissions
+    blob = None if row.wanted is None else row.wanted.entry.blob
+    return AppliedFile(
+        row.path, found_state(row.original), found_state(row.wanted), name, bits, blob
+    )
+
+
+def _index_after(
+    checkout: Checkout,
+    rows: Collection[_Row],
+    wanted: Mapping[str, Content | None],
+    goal: Goal,
+    index: Mapping[str, Indexed],
+) -> dict[str, Entry | None]:
+    """Return the index entries to change: all of them where HEAD moves.
+
+    Else only those of files that go back, and that somebody staged as the series had left them.
+    """
+    entries: dict[str, Entry | None] = {}
+    for row in rows:
+        final = goal.onto.entry(row.path)
+        if goal.makes_commits and row.path in wanted:
+            content = wanted[row.path]
+            final = None if content is None else content.entry
+        present = index.get(row.path)
+        entry = present.entry if present is not None else None
+        if entry != final and (goal.old_head != goal.new_head or _is_staged(checkout, row, entry)):
+            entries[row.path] = final
+    return entries
+
+
+def _is_staged(checkout: Checkout, row: _Row, entry: Entry | None) -> bool:
+    """Say whether a file that goes back is in the index as it stands."""
+    if not row.is_restored or row.found is None or entry is None:
+        return row.is_restored and row.found is None and entry is None
+    is_same = entry.mode == row.found.mode
+    return is_same and _has_blob(checkout, row.path, row.found, entry.blob)
+
+
+def _has_blob(checkout: Checkout, path: str, found: WorkFile, blob: str) -> bool:
+    """Say whether a file is a blob, as it is or as git would add it."""
+    if blob_id(found.content) == blob:
+        return True
+    return blob_id(checkout.clone.conversion.to_git({path: found})[path]) == blob

@@ -1,0 +1,225 @@
+"""Work on syntax trees in a process of its own: a crash or a gigabyte costs the answer alone."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO
+
+import msgspec
+
+from patchmgr.engines.merge.candidate import Resolved
+from patchmgr.engines.structure.sides import Texts
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.ahead import Ahead
+from patchmgr.plumbing.answer_cache import Answers
+
+PATIENCE = 600.0  # seconds for one file: nothing that the limits let through takes a tenth of it
+MOST_MEMORY = 2 << 30  # bytes
+_SIZE = 8  # bytes of the length before each message
+_NO_MEMORY = 3  # an exit code
+_FAILURES = (_NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
+"""How a process ends that a text is too large or too deep for. The same text always ends it so."""
+
+
+class StructureApart:
+    """A structural merge (`engines.solving.Structure`) that another process makes.
+
+    The process starts with the first file. A file that a fresh one crashes on has no solution: it
+    would always crash on it. One that does not answer in time, is killed or cannot work at all is
+    a PatchmgrError "helper": how busy a machine is decides nothing. What `answers` know of a file
+    from a run before is not asked again.
+    """
+
+    def __init__(
+        self,
+        patience: float = PATIENCE,
+        answers: Answers | None = None,
+        confidence: int | None = None,
+    ) -> None:
+        self._patience = patience
+        self._least = None if confidence is None else confidence / 100
+        self._answers = answers
+        self._process: subprocess.Popen[bytes] | None = None
+        self._has_answered = False
+
+    def __call__(self, texts: Texts, path: str, marked: bytes) -> Resolved | None:
+        """Merge a file by its structure, None where that is not sure."""
+        question = ("merge", *texts.sides(), path, marked, str(self._least))
+        known = None if self._answers is None else self._answers.get(question)
+        if known is not None:
+            return msgspec.convert(known[0], Resolved | None)
+        found = self._ask(path, "merge", texts, path, marked, self._least)
+        resolved = found[0] if found is not None and isinstance(found[0], Resolved) else None
+        if self._answers is not None and found is not None:
+            self._answers.put(question, msgspec.to_builtins(resolved))
+        return resolved
+
+    def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
+        """Return what is suspicious in a merge."""
+        question = ("names" if names else "suspect", *texts.sides(), merged, path)
+        known = None if self._answers is None else self._answers.get(question)
+        if known is not None:
+            return tuple(known[0])
+        found = self._ask(path, "suspect", texts, merged, path, names)
+        if found is None or not isinstance(found[0], tuple):
+            return ()
+        if self._answers is not None:
+            self._answers.put(question, found[0])
+        return found[0]
+
+    def suspect_all(
+        self, questions: Sequence[tuple[Texts, str, str]]
+    ) -> Callable[[], Sequence[tuple[str, ...]]]:
+        """Begin to look at merges while the caller goes on; what is returned waits for answers.
+
+        Names that nothing binds are the audit's. Nothing else may be asked until then.
+        """
+        if not questions:
+            return lambda: ()
+        return Ahead(lambda: [self.suspect(*each, names=False) for each in questions]).result
+
+    def _ask(self, path: str, *question: object) -> tuple[object] | None:
+        """Return the answer of the process, None where it fails on the question.
+
+        What was asked before may have taken memory: only a fresh process fails for good.
+        """
+        is_fresh = self._process is None or not self._has_answered
+        found = self._answer(path, question)
+        return found if found is not None or is_fresh else self._answer(path, question)
+
+    def _answer(self, path: str, question: tuple[object, ...]) -> tuple[object] | None:
+        process = self._process or self._start()
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            _write(process.stdin, pickle.dumps(question))
+            answer = _read(process.stdout, time.monotonic() + self._patience)
+        except TimeoutError as fault:
+            self.close()
+            said = f"does not answer within {self._patience:.0f} seconds"
+            raise _broken(path, said) from fault
+        except (OSError, EOFError) as fault:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(self._patience)
+            code = process.poll()
+            self.close()
+            if code in _FAILURES:
+                return None
+            raise _broken(path, f"ended with {code}") from fault
+        self._has_answered = True
+        return (pickle.loads(answer),)
+
+    def begin(self) -> None:
+        """Start the process before it is asked: it takes a while until it can answer."""
+        if self._process is None:
+            self._start(is_early=True)
+
+    def _start(self, *, is_early: bool = False) -> subprocess.Popen[bytes]:
+        line = [sys.executable, "-s", "-c", _PROGRAM.format(is_early), *_search_path()]
+        self._has_answered = False
+        self._process = subprocess.Popen(
+            line,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
+        )
+        return self._process
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+
+
+def _broken(path: str, what: str) -> PatchmgrError:
+    message = f"the process that merges {path} by its structure {what}"
+    return PatchmgrError("helper", message, ("run it again; nothing was changed",))
+
+
+# The parent's own search path: a program that runs from a checkout finds itself there.
+_PROGRAM = (
+    "import sys; sys.path[:] = sys.argv[1:]; "
+    "from patchmgr.plumbing.isolated import answer_all; answer_all({})"
+)
+
+
+def _environment() -> dict[str, str]:
+    """Return an environment in which sets of strings have one order, as `-I` would not let it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return {**kept, "PYTHONHASHSEED": "0"}
+
+
+def _search_path() -> list[str]:
+    return [entry for entry in sys.path if entry]
+
+
+def answer_all(is_early: bool) -> None:
+    """Answer files from standard input until there are no more: the other process' whole life.
+
+    One that `is_early` has time to get ready before it is asked.
+    """
+    from patchmgr.engines.merge.resolve import resolve
+    from patchmgr.engines.structure.solvers import suspect
+
+    if is_early:
+        importlib.import_module("libcst")  # most questions need it
+    asked: dict[str, Callable[..., object]] = {"merge": resolve, "suspect": suspect}
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    while True:
+        try:
+            what, *question = pickle.loads(_read(source, None))
+        except EOFError:
+            return
+        try:
+            answer = pickle.dumps(asked[what](*question))
+        except MemoryError:
+            os._exit(_NO_MEMORY)
+        _write(sink, answer)
+
+
+def _write(sink: IO[bytes], message: bytes) -> None:
+    sink.write(len(message).to_bytes(_SIZE, "big") + message)
+    sink.flush()
+
+
+def _read(source: IO[bytes], end: float | None) -> bytes:
+    size = int.from_bytes(_read_bytes(source, _SIZE, end), "big")
+    return _read_bytes(source, size, end)
+
+
+def _read_bytes(source: IO[bytes], size: int, end: float | None) -> bytes:
+    """Read so many bytes; raise EOFError where they end, TimeoutError where time is up."""
+    if end is None:
+        found = source.read(size)
+        if len(found) < size:
+            raise EOFError
+        return found
+    parts: list[bytes] = []
+    while size:
+        if not select.select([source], [], [], max(0.0, end - time.monotonic()))[0]:
+            raise TimeoutError
+        part = source.raw.read(size) if hasattr(source, "raw") else source.read(size)
+        if not part:
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)

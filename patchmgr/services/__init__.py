@@ -1,0 +1,22 @@
+"""What verbs share: the session, loading and carrying a series, the work area, states, syncs.
+
+The command line gets a module when it first asks for it: `--help` needs none of them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from patchmgr.services import (  # noqa: F401, I001
+        authoring, carrying, completions, decisions, findings, learning, places, session, settings,
+        targets, work_area,
+    )  # fmt: skip
+else:
+
+    def __getattr__(name: str) -> ModuleType:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return import_module(f"{__name__}.{name}")

@@ -1,0 +1,348 @@
+"""The desk of an authoring command: a series, the checkout where some is pushed, and the proof."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.series.forcing import force_patch
+from patchmgr.engines.series.layers import Ground, State, fold_states
+from patchmgr.engines.series.needs import missing_on
+from patchmgr.engines.series.picking import pick
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Patch
+from patchmgr.model.series import SeriesFile
+from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.applied import Content, PushedPatch, Record, found_state
+from patchmgr.plumbing.checkout import Checkout
+from patchmgr.plumbing.clones import open_clone
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.text_merge import GitTextMerge
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.places import pushed_targets
+from patchmgr.services.series import needed_blobs, touched_paths
+from patchmgr.services.session import Session, require_pin
+from patchmgr.services.targets import applied_now, only_series, settled
+from patchmgr.services.upstream_states import End, Outlook
+
+
+class Asked(Struct, frozen=True):
+    """Where and how an authoring command is to work: the checkout, the series, and what is let."""
+
+    to: Path | None = None
+    series: str | None = None
+    select: tuple[str, ...] = ()
+    is_forced: bool = False
+    is_dry_run: bool = False
+
+
+class Desk(Struct, frozen=True):
+    """A series as a command finds it, and what of it is pushed.
+
+    `states` are the files before the first pushed patch and behind each, as differences from
+    the pin, and `head` is the commit that is checked out. `floor` is the commit that the first
+    patch is written on: the pin, or the head of the series below. `hidden` tells why a patch is
+    not to be pushed; one that is pushed already is not hidden. Without a checkout nothing is
+    pushed.
+    """
+
+    session: Session
+    record: SeriesRecord
+    side: Side
+    pin: Resolved
+    file: SeriesFile
+    patches: Mapping[str, Patch]
+    hidden: Mapping[str, str]
+    selected: frozenset[str]
+    bench: Workbench
+    ground: Ground
+    checkout: Checkout | None
+    head: str
+    applied: Record | None
+    pushed: tuple[PushedPatch, ...]
+    states: tuple[State, ...]
+    floor: str
+
+    @property
+    def name(self) -> str:
+        """Return the name of the series."""
+        return self.record.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the pushed patches in order."""
+        return tuple(patch.name for patch in self.pushed)
+
+    @property
+    def top(self) -> str | None:
+        """Return the last pushed patch."""
+        return self.pushed[-1].name if self.pushed else None
+
+    @property
+    def state(self) -> State:
+        """Return what the pushed patches make of the pin."""
+        return self.states[-1]
+
+    @property
+    def forced(self) -> str | None:
+        """Return the top patch where it was forced and not refreshed since."""
+        return self.top if self.pushed and self.pushed[-1].is_forced else None
+
+    @property
+    def rejects(self) -> tuple[str, ...]:
+        """Return the files with hunks of the top patch that had no place."""
+        return self.applied.rejects if self.applied is not None else ()
+
+    def series(self, names: Sequence[str]) -> tuple[Patch, ...]:
+        """Return patches by their names."""
+        return tuple(self.patches[name] for name in names)
+
+    def pick(self, given: str) -> str:
+        """Return the patch that a person means; raise PatchmgrError "unknown-patch"."""
+        return pick(given, self.file.names(), series=self.name)
+
+    def pick_or_top(self, given: str | None) -> str:
+        """Return the patch that a person means, the top unless it is named."""
+        if given is not None:
+            return self.pick(given)
+        if self.top is None:
+            raise PatchmgrError("no-patch", f"no patch of {self.name} is pushed; name one")
+        return self.top
+
+    def position(self, name: str) -> int:
+        """Return the place (from 0) of a patch among the pushed ones."""
+        if name not in self.names:
+            raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
+        return self.names.index(name)
+
+    def refuse_hidden(self, *names: str) -> None:
+        """Raise PatchmgrError "hidden-patch" where guards or conditions keep one of them out."""
+        for name in names:
+            if name in self.hidden:
+                message = f"{shown(name)} is hidden: {self.hidden[name]}"
+                raise PatchmgrError("hidden-patch", message, ("let it in with --select SYM",))
+
+    def unpushed(self) -> tuple[str, ...]:
+        """Return the patches that are still to be pushed, without hidden ones."""
+        pushed = set(self.names)
+        return tuple(n for n in self.file.names() if n not in pushed and n not in self.hidden)
+
+    def need_checkout(self) -> Checkout:
+        """Return the checkout; raise PatchmgrError "usage" where there is none."""
+        if self.checkout is None:
+            message = "name a checkout with --to CHECKOUT, or run this in one"
+            raise PatchmgrError("usage", message)
+        return self.checkout
+
+    def content(self, path: str, state: State) -> Content | None:
+        """Return a file of a state."""
+        entry = self.ground.entry(state, path)
+        return None if entry is None else Content(entry, self.read(path, entry))
+
+    def read(self, path: str, entry: Entry) -> bytes:
+        """Return a content; a submodule has none."""
+        if entry.mode == GITLINK:
+            problem = f"{shown(path)} is a submodule, which is not changed in a checkout"
+            raise PatchmgrError("unsupported", problem)
+        return self.bench.read(entry.blob)
+
+
+def diff_digest(patch: Patch) -> str:
+    """Return the sha256 of what a patch does; its header is none of it."""
+    return hashlib.sha256(patch.diff + (b"-R" if patch.is_reversed else b"")).hexdigest()
+
+
+def check_pin(desk: Desk, state: State) -> None:
+    """Refuse a checkout whose commit has other files than the pin where patches touch them."""
+    checkout = desk.need_checkout()
+    head = desk.bench.tree(desk.head)
+    if isinstance(desk.ground.pin, StoredTree) and head.id == desk.ground.pin.id:
+        return
+    for path in state:
+        if head.entry(path) != desk.ground.pin.entry(path):
+            raise _other_commit(desk, checkout, path)
+
+
+def _other_commit(desk: Desk, checkout: Checkout, path: str) -> PatchmgrError:
+    record, root = desk.record, checkout.root
+    place = f"{shown(path)} in {root} is not that of"
+    if record.on is not None:
+        message = f"{place} the series {record.on}, which {record.name} stands on"
+        branch = f"patchmgr branch {record.on} --repo {root}"
+        hint = f"check that series out: {branch}, then git checkout patchmgr/{record.on}"
+        return PatchmgrError("other-commit", message, (hint,))
+    hints = (
+        f"check out the pin: git -C {root} checkout {record.pin.commit}",
+        "or bring the series onto another state: patchmgr rebase --onto REF",
+    )
+    return PatchmgrError("other-commit", f"{place} the pin {shown(record.pin.ref)}", hints)
+
+
+@contextmanager
+def desk_of(
+    session: Session, asked: Asked, *, only_reads: bool = False, at_any_place: bool = False
+) -> Iterator[Desk]:
+    """Open the desk of a command and hold workspace and checkout, the latter unless it is dry.
+
+    A command that only reads holds neither. The pushed patches must be the lower end of the series,
+    or, for what only looks at them or takes them out, `at_any_place` of it.
+
+    Raises PatchmgrError "other-series" where another series is in the checkout, and
+    "changed-patch" where a pushed patch is not what it was when it was pushed.
+    """
+    with nullcontext() if only_reads else session.writing():
+        pushed = pushed_targets(session.workspace, asked.series) if asked.to is None else ()
+        targets = pushed if asked.to is None else (asked.to,)
+        if len(targets) != 1:
+            with _opened(session, None, asked) as desk:
+                yield _with_pushed(desk, at_any_place=at_any_place)
+            return
+        checkout = Checkout(open_clone(targets[0]))
+        with (
+            settled(session, checkout, is_dry_run=asked.is_dry_run or only_reads),
+            _opened(session, checkout, asked) as desk,
+        ):
+            yield _with_pushed(desk, at_any_place=at_any_place)
+
+
+@contextmanager
+def _opened(session: Session, checkout: Checkout | None, asked: Asked) -> Iterator[Desk]:
+    series = asked.series
+    head = "" if checkout is None else checkout.clone.head()
+    applied = None if checkout is None else applied_now(checkout, head)
+    if applied is not None and series not in (None, applied.series):
+        _refuse_other(checkout, applied)
+    known = applied.series if applied is not None else None
+    name = series or known or only_series(session)
+    record = session.workspace.series_record(name)
+    side = session.side_of(record)
+    pin = require_pin(side, record.pin)
+    lenders = [side.store] if checkout is None else [side.store, checkout.clone.git_dir]
+    with Workbench(lenders) as bench:
+        floor = _floor(session, record, pin, bench)
+        ground = Ground(bench.tree(floor), bench, GitTextMerge(bench))
+        file = session.workspace.series_file(name)
+        patches = {patch.name: patch for patch in session.workspace.patches(name)}
+        paths = touched_paths(tuple(patches.values()))
+        side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths), bench.reader)
+        selected = frozenset(asked.select or (applied.selected if applied is not None else ()))
+        desk = Desk(
+            session, record, side, pin, file, patches, {}, selected, bench, ground,
+            checkout, head, applied, (), ({},), floor,
+        )  # fmt: skip
+        yield replace(desk, hidden=_hidden(desk))
+
+
+def _floor(session: Session, record: SeriesRecord, pin: Resolved, bench: Workbench) -> str:
+    """Return the commit that a series is written on: its pin, or the head of the one below."""
+    if record.on is None:
+        return pin.commit
+    from patchmgr.services.prepared import floor, prepare
+
+    return floor(session, prepare(session, record.name), bench, Outlook(session))[0]
+
+
+def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
+    root = checkout.root if checkout is not None else ""
+    if applied.pushed == ():
+        return
+    raise PatchmgrError(
+        "other-series",
+        f"the series {applied.series} is in {root}",
+        (f"take it out with: patchmgr unapply {applied.series} --to {root}",),
+    )
+
+
+def _hidden(desk: Desk) -> dict[str, str]:
+    """Return the patches that guards, groups or conditions keep out, each with the reason."""
+    refusals = ((line.name, line.refusal(desk.selected)) for line in desk.file.lines)
+    hidden = {name: why for name, why in refusals if name is not None and why is not None}
+    let_in = [patch for name, patch in desk.patches.items() if name not in hidden]
+    end = End(desk.pin, desk.bench.tree(desk.pin.commit))
+    outlook, upstream = Outlook(desk.session), desk.record.upstream
+    views = outlook.views(upstream, desk.side, desk.bench, patches=let_in, base=end)
+    if views is not None:
+        hidden.update(missing_on(let_in, views.base, views.states))
+    return hidden
+
+
+def _with_pushed(desk: Desk, *, at_any_place: bool) -> Desk:
+    """Add what is pushed, proved against the patches as they are now."""
+    applied = desk.applied
+    if applied is None or desk.checkout is None or applied.series != desk.name:
+        return desk
+    if applied.pushed is None:
+        return _adopted(desk, desk.checkout, applied)
+    names = tuple(patch.name for patch in applied.pushed)
+    for patch in applied.pushed:
+        found = desk.patches.get(patch.name)
+        if found is None or diff_digest(found) != patch.digest:
+            what = "is not in the series any more" if found is None else "was changed"
+            raise _changed(desk, f"{shown(patch.name)} {what} since it was pushed")
+    if not at_any_place:
+        _refuse_other_places(desk, names)
+    hidden = {name: why for name, why in desk.hidden.items() if name not in names}
+    states = _states(desk, applied.pushed)
+    desk = replace(desk, hidden=hidden, pushed=applied.pushed, states=states)
+    check_pin(desk, desk.state)
+    return desk
+
+
+def _refuse_other_places(desk: Desk, pushed: Sequence[str]) -> None:
+    """Refuse pushed patches that are not the lower end of the series, in its order."""
+    hints = ("take them out with: patchmgr pop -a", "then put them in again: patchmgr push -a")
+    order = desk.file.names()
+    if [name for name in order if name in pushed] != list(pushed):
+        message = "the series has another order than when its patches were pushed"
+        raise PatchmgrError("changed-patch", message, hints)
+    end = order.index(pushed[-1]) if pushed else 0
+    for name in order[:end]:
+        if name not in pushed and name not in desk.hidden:
+            message = f"{shown(name)} is below a pushed patch and is not pushed"
+            raise PatchmgrError("changed-patch", message, hints)
+
+
+def _states(desk: Desk, pushed: Sequence[PushedPatch]) -> tuple[State, ...]:
+    """Return the states of the pushed patches; the last one may have been forced."""
+    whole = [patch.name for patch in pushed if not patch.is_forced]
+    states = fold_states(desk.ground, desk.series(whole), {})
+    if len(whole) == len(pushed):
+        return states
+    side = desk.ground.overlay(states[-1])
+    force_patch(side, desk.patches[pushed[-1].name], desk.bench)
+    return (*states, dict(side.changes()))
+
+
+def _changed(desk: Desk, message: str) -> PatchmgrError:
+    root = desk.checkout.root if desk.checkout is not None else ""
+    hints = (
+        f"take all out with: patchmgr unapply {desk.name} --to {root}",
+        "then put them in again with: patchmgr push -a, or patchmgr goto PATCH",
+    )
+    return PatchmgrError("changed-patch", message, hints)
+
+
+def _adopted(desk: Desk, checkout: Checkout, applied: Record) -> Desk:
+    """Take over a series that `apply` put in, if it is in as its patches say."""
+    if applied.head is not None:
+        message = f"{desk.name} is in {checkout.root} as commits"
+        hint = f"patchmgr unapply {desk.name} --to {checkout.root}, then patchmgr push -a"
+        raise PatchmgrError("other-series", message, (hint,))
+    names = [name for name in desk.file.names() if name not in desk.hidden]
+    pushed = tuple(PushedPatch(name, diff_digest(desk.patches[name])) for name in names)
+    desk = replace(desk, pushed=pushed, states=fold_states(desk.ground, desk.series(names), {}))
+    check_pin(desk, desk.state)
+    made = {path: desk.content(path, desk.state) for path in desk.state}
+    made = checkout.clone.conversion.to_work_tree(made)
+    if {p: found_state(c) for p, c in made.items()} != {f.path: f.after for f in applied.files}:
+        raise _changed(desk, f"the series in {checkout.root} is not as its patches make it")
+    return desk

@@ -1,0 +1,392 @@
+"""Carry a series from its pin to another state, in a workbench: shared by rebase and apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from patchmgr.engines.absorption.earlier_run import absorbed_before
+from patchmgr.engines.absorption.find import find_absorbed
+from patchmgr.engines.absorption.reliability import with_reliability
+from patchmgr.engines.absorption.series import Folded, Series, Way
+from patchmgr.engines.absorption.verdict import Absorption
+from patchmgr.engines.audit.checks import CHECKS
+from patchmgr.engines.audit.follow import follow_moved_names
+from patchmgr.engines.audit.rebased import since_in, states_of, with_findings
+from patchmgr.engines.audit.states import Told
+from patchmgr.engines.cause.commits import explain, explained_paths
+from patchmgr.engines.conflicts.header_words import with_named
+from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.engines.moved.files import ChangedFiles, is_of
+from patchmgr.engines.rebase.blocking import Left, pass_on_causes
+from patchmgr.engines.rebase.crosscheck import check_merged
+from patchmgr.engines.rebase.leaving_out import leave_out
+from patchmgr.engines.rebase.rebase import Item, Judged, Tools, rebase_series
+from patchmgr.engines.series.fold import Overlay, step_patch
+from patchmgr.engines.series.needs import Views, invalid_patches, place_items
+from patchmgr.model.audit import Ledger
+from patchmgr.model.decision import Decision
+from patchmgr.model.outcome import PatchOutcome
+from patchmgr.model.patch import Author, Patch
+from patchmgr.model.ports import Step
+from patchmgr.model.series import SeriesFile
+from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.plumbing.answer_cache import Answers
+from patchmgr.plumbing.diffs import changed_paths, readable_files
+from patchmgr.plumbing.fast_import import Draft
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.formatters import TreeFormatter, tree_reader
+from patchmgr.plumbing.history import GitHistory, KnownHistory, ReleaseHistory
+from patchmgr.plumbing.isolated import StructureApart
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.renames import find_renames, moved_folders, present_blobs
+from patchmgr.plumbing.text_merge import GitTextMerge
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.auditing import Auditor
+from patchmgr.services.memory import Memory
+from patchmgr.services.series import new_paths, touched_paths
+from patchmgr.services.session import Session
+
+FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less than asking
+
+
+class Search(Struct, frozen=True):
+    """The patches that upstream may have, what each does to its side, and upstream's way."""
+
+    items: tuple[Item, ...]
+    folded: tuple[Folded, ...]
+    way: Way
+
+
+def search_of(
+    bench: Workbench,
+    items: Sequence[Item],
+    base: StoredTree,
+    onto: StoredTree,
+    renames: Mapping[str, str],
+    history: KnownHistory,
+) -> Search:
+    """Return what is to be found: of patches that apply to the base, and are not refused."""
+    kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
+    paths = touched_paths([item.patch for item in kept])
+    start = {path: base.entry(path) for path in paths}
+    target = {path: onto.entry(renames.get(path, path)) for path in paths}
+    steps = history.steps(tuple(dict.fromkeys((*paths, *renames.values()))))
+    old = Overlay(base)
+    folded = tuple(
+        Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in (kept if steps else ())
+    )
+
+    def width(step: Step) -> int:
+        return len(changed_paths(bench.git_dir, history.before(step.commit), step.commit))
+
+    return Search(kept, folded, Way(start, target, renames, steps, width))
+
+
+def with_absorbed(
+    bench: Workbench,
+    items: Sequence[Item],
+    search: Search,
+    before: Answers,
+    elsewhere: ChangedFiles,
+    on_search: Callable[[], None],
+) -> tuple[Item, ...]:
+    """Note on each patch what upstream has of it already.
+
+    `on_search` is called before a search of many steps that no run before has made.
+    """
+    way = search.way
+    if not way.steps:
+        return tuple(items)
+
+    def find() -> Mapping[int, Absorption]:
+        if len(way.steps) >= FEWEST_KEPT:
+            on_search()
+        return find_absorbed(Series(search.folded, way, bench, elsewhere=elsewhere.gaining))
+
+    about = (search.folded, way.start, way.target, sorted(way.homes.items()))
+    few = len(way.steps) < FEWEST_KEPT
+    found = find() if few else absorbed_before(before, about, way.steps, find)
+    known = {
+        id(item): replace(item, steps=search.folded[number].steps, absorption=found.get(number))
+        for number, item in enumerate(search.items)
+    }
+    return tuple(known.get(id(item), item) for item in items)
+
+
+class Wishes(Struct, frozen=True):
+    """What a person asked of one run; `solved` is by series, then by patch and path.
+
+    `solved_on` has, alike, upstream's side of what was solved, as the person saw it.
+    `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out`
+    tells, by series and then by patch, why a patch is skipped. `accepted` has by id the findings
+    that a person accepted, each with the reason. `confidence` is the percentage of right results
+    that a merge by structure must have to be taken, None for the usual line.
+    """
+
+    selected: frozenset[str] = frozenset()
+    stops_at_conflict: bool = False
+    solved: Mapping[str, Mapping[tuple[str, str], bytes | None]] = field(default_factory=dict)
+    solved_on: Mapping[str, Mapping[tuple[str, str], bytes]] = field(default_factory=dict)
+    wants_detail: bool = False
+    left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    confidence: int | None = None
+
+
+class Carried(Struct, frozen=True):
+    """The judged patches, and the files that differ from the new upstream (None: deleted).
+
+    `left` are the conflicts behind the last patch, with their causes where a history tells.
+    `ledger` accounts for every line where a history is given.
+    """
+
+    judged: tuple[Judged, ...]
+    changes: Mapping[str, Entry | None]
+    left: tuple[Left, ...] = ()
+    ledger: Ledger | None = None
+
+    @property
+    def outcomes(self) -> tuple[PatchOutcome, ...]:
+        """Return the outcome of each patch."""
+        return tuple(judged.outcome for judged in self.judged)
+
+    @property
+    def has_conflicts(self) -> bool:
+        """Say whether something is left for a person."""
+        return any(outcome.is_left for outcome in self.outcomes)
+
+    def drafts(self) -> tuple[Draft, ...]:
+        """Return the commits to write, one a carried patch."""
+        return tuple(
+            Draft(o.author, o.message, o.changes or {}) for o in self.outcomes if o.is_carried
+        )
+
+
+def items_of(
+    patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
+) -> tuple[Item, ...]:
+    """Pair each patch with what its guards say of the selected symbols."""
+    refusals = {line.name: line.refusal(selected) for line in series.lines if line.name}
+    return tuple(Item(patch, refusals[patch.name]) for patch in patches)
+
+
+class Course(Struct, frozen=True):
+    """A series on its way from one state to another, and what is known of the way.
+
+    `bring` fetches blobs of its history that the store lacks, as far as anybody has them.
+    Without `views`, conditions in the headers of the patches are not looked at. `decisions` are
+    a person's about patches of the series, `memory` knows conflicts that were resolved before, and
+    `formatters` are used as upstream's settings say.
+    `on_carried` hears of what will be written before it is explained: only causes and warnings
+    come after. `left` are the conflicts that the series below left. `repository` is the address of
+    the upstream, for pull requests that headers name.
+    """
+
+    session: Session
+    bench: Workbench
+    name: str
+    items: tuple[Item, ...]
+    base: StoredTree
+    onto: StoredTree
+    author: Author
+    wishes: Wishes
+    views: Views | None = None
+    history: GitHistory | ReleaseHistory | None = None
+    bring: Callable[[set[str]], None] = lambda blobs: None
+    decisions: tuple[Decision, ...] = ()
+    memory: Memory | None = None
+    formatters: Toolbox | None = None
+    on_carried: Callable[[Carried], None] = lambda carried: None
+    left: tuple[Left, ...] = ()
+    repository: str | None = None
+
+    def enter(self, patch: str) -> None:
+        """Note that a patch is tried from now on."""
+        self.session.progress.advance(1)
+        if self.memory is not None:
+            self.memory.enter(f"{self.name}/{patch}")
+
+
+def carry(course: Course) -> Carried:
+    """Fold a series over both sides and, where a history is given, explain the verdicts."""
+    kept, wishes, progress = Answers(), course.wishes, course.session.progress
+    structure = StructureApart(answers=kept, confidence=wishes.confidence)
+    progress.start("Carrying patches", len(course.items))
+    try:
+        return _Carrying(course, kept, structure).carried()
+    finally:
+        structure.close()
+        progress.done()
+
+
+class _Carrying:
+    """One run of a series along its course."""
+
+    def __init__(self, course: Course, kept: Answers, structure: StructureApart) -> None:
+        bench, base, bring = course.bench, course.base, course.bring
+        self.course, self.kept, self.structure = course, kept, structure
+        items = tuple(replace(item, decisions=course.decisions) for item in course.items)
+        if course.views is not None:
+            items = place_items(items, course.views, bench)
+        left_out = course.wishes.left_out.get(course.name, {})
+        self.items = leave_out(items, left_out, base, bench)
+        self.text = GitTextMerge(bench, kept=kept)
+        self.elsewhere = ChangedFiles(
+            lambda language: readable_files(
+                bench, base.id, course.onto.id, is_wanted=is_of(language), bring=bring
+            ),
+            bench,
+        )
+
+    def _tools(self) -> Tools:
+        course, wishes = self.course, self.course.wishes
+        symbols = _Symbols()
+        return Tools(
+            blobs=course.bench,
+            text=self.text,
+            symbol_at=symbols.at if wishes.wants_detail else lambda path, content, line: None,
+            nobody=course.author,
+            solved=wishes.solved.get(course.name, {}),
+            solved_on=wishes.solved_on.get(course.name, {}),
+            on_patch=course.enter,
+            asks=course.history is not None,
+            recall=course.memory,
+            structure=self.structure,
+            formatter=_formatter(course.onto, course.bench, course.bring, course.formatters),
+            elsewhere=self.elsewhere,
+        )
+
+    def carried(self) -> Carried:
+        """Return what became of the patches."""
+        course, patches = self.course, [item.patch for item in self.items]
+        bench, base, onto, history = course.bench, course.base, course.onto, course.history
+        bring, paths, auditor = course.bring, touched_paths(patches), None
+        renames = find_renames(bench, base, onto, paths, history, bring)
+        arrivals = moved_folders(bench, base, onto, new_paths(patches, base), history, bring)
+        if history is not None:
+            every = (*paths, *renames.values())
+            way = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
+            auditor = Auditor(base, onto, history, way, self.kept, CHECKS)
+            search = search_of(bench, self.items, base, onto, renames, way)
+            begin = self.structure.begin
+            self.items = with_absorbed(bench, self.items, search, self.kept, self.elsewhere, begin)
+        judged, changes = rebase_series(
+            self.items,
+            base,
+            onto,
+            renames,
+            self._tools(),
+            stops_at_conflict=course.wishes.stops_at_conflict,
+            left=course.left,
+            arrivals=arrivals,
+        )
+        if auditor is not None:
+            return self._audited(auditor, judged, changes)
+        course.on_carried(Carried(judged, changes))
+        return Carried(judged, changes, judged[-1].left if judged else course.left)
+
+    def _audited(
+        self, auditor: Auditor, judged: Sequence[Judged], changes: Mapping[str, Entry | None]
+    ) -> Carried:
+        """Explain the verdicts, and account for every line."""
+        course, bench = self.course, self.course.bench
+        left = judged[-1].left if judged else course.left
+        audited = partial(
+            states_of,
+            base=course.base,
+            onto=course.onto,
+            blobs=bench,
+            changed_upstream=changed_paths(bench.git_dir, course.base.id, course.onto.id),
+            since=since_in(auditor.steps, bench),
+            unknown={path for one in left for path in (one.path, *one.whole)},
+            bring=course.bring,
+            kept={},
+        )
+        states = merged = audited(judged, changes)
+        moves = auditor.moves(merged)
+        if moves:
+            judged, changes = follow_moved_names(judged, changes, merged, bench, moves)
+            states = audited(judged, changes)
+        # Both run beside what is written and explained next.
+        checked = auditor.begin(states)
+        suspected = check_merged(states, suspect_all=self.structure.suspect_all)
+        course.on_carried(Carried(tuple(judged), changes))
+        start = {path: course.base.entry(path) for path in explained_paths(judged)}
+        judged = explain(judged, auditor.steps, start, blobs=bench, text=self.text)
+        by_name = {item.patch.name: item.patch for item in self.items}
+        judged = tuple(map(with_reliability, judged))
+        patches = [item.patch for item in self.items]
+        judged = with_named(judged, patches, auditor.history.find, course.repository)
+        judged, left = pass_on_causes(judged, course.left)
+        # The ledger is of the merge: imports that were followed have other words on purpose.
+        ledger = auditor.ledger(merged, self.items, judged, bench)
+        solved = course.wishes.solved.get(course.name, {})
+        told = tuple(_unless_resolved(checked(), judged, solved))
+        told += suspected(told)
+        told = (*invalid_patches(self.items, course.views), *told, *ledger.faults)
+        judged = with_findings(judged, told, by_name, course.wishes.accepted)
+        return Carried(judged, changes, tuple(left), ledger)
+
+
+def _unless_resolved(
+    told: Sequence[Told], judged: Sequence[Judged], solved: Collection[tuple[str, str]]
+) -> Iterator[Told]:
+    """Yield the findings, but of syntax in files as a person left them: that was asked before."""
+    theirs = {
+        path
+        for one in judged
+        for result in one.files
+        if (one.outcome.name, result.step.change.path) in solved
+        for path in result.changes
+    }
+    yield from (one for one in told if one[1].kind != "syntax" or one[1].path not in theirs)
+
+
+def _formatter(
+    onto: StoredTree,
+    bench: Workbench,
+    bring: Callable[[set[str]], None],
+    formatters: Toolbox | None,
+) -> TreeFormatter | None:
+    if formatters is None:
+        return None
+    return TreeFormatter(tree_reader(onto, bench, bring), formatters)
+
+
+def _readable(
+    bench: Workbench, steps: Sequence[Step], bring: Callable[[set[str]], None]
+) -> tuple[Step, ...]:
+    """Leave out of history the versions that nobody has: they are evidence, not input."""
+    blobs = {e.blob for s in steps for e in s.changes.values() if e and e.mode in FILE_MODES}
+    bring(blobs)
+    present = present_blobs(bench, blobs)
+    if len(present) == len(blobs):
+        return tuple(steps)
+    return tuple(
+        replace(
+            step,
+            changes={
+                path: entry
+                for path, entry in step.changes.items()
+                if entry is None or entry.mode not in FILE_MODES or entry.blob in present
+            },
+        )
+        for step in steps
+    )
+
+
+class _Symbols:
+    """Looks up enclosing symbols, one index a content."""
+
+    def __init__(self) -> None:
+        self._last: tuple[str, bytes, SymbolIndex] | None = None
+
+    def at(self, path: str, content: bytes, line: int) -> str | None:
+        """Return the symbol around a line (from 1)."""
+        if self._last is None or self._last[0] != path or self._last[1] != content:
+            self._last = (path, content, SymbolIndex(path, content))
+        return self._last[2].at(line)

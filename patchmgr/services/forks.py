@@ -1,0 +1,535 @@
+"""A fork with merges of upstream in it, as one line of patches on the state last merged."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from patchmgr.engines.series.linear import Changes, Closest, Line, Piece, Remark, closest
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.ids import EMPTY_TREE, is_full_id
+from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.forks import (
+    PastMerge,
+    commit_dates,
+    commit_named,
+    newest,
+    own_commits,
+    range_ends,
+    range_mails,
+    told_by,
+    tree_changes,
+)
+from patchmgr.plumbing.history import GitHistory, is_ancestor
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.renames import find_renames, present_blobs
+from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.text_merge import GitTextMerge
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.learning import learn_again
+from patchmgr.services.memory import Additions, Memory
+from patchmgr.services.patch_sources import Found, found_in
+from patchmgr.services.session import Session, require_pin
+
+FIRST_PARENT, LINEARIZE, SQUASH = "first-parent", "linearize", "squash"
+
+
+class Fork(Struct, frozen=True):
+    """What became of a fork: its patches, and what stands behind them.
+
+    `files` has what the fork's tree has otherwise than the base, by path; `rests` the numbers of
+    the patches that are what a merge changed itself, `lessons` the files of new resolutions.
+    `is_whole` says that no commit asked to be left out.
+    """
+
+    base: str
+    head: str
+    tree: str
+    commits: int
+    merges: int
+    patches: tuple[Found, ...]
+    rests: tuple[int, ...]
+    dropped: tuple[str, ...]
+    remarks: tuple[Remark, ...]
+    files: Mapping[str, Entry | None]
+    learned: int
+    lessons: Mapping[str, bytes | None]
+    is_whole: bool
+
+
+def read_fork(
+    session: Session, record: SeriesRecord, repository: Path, commits: str, form: str | None
+) -> Fork | None:
+    """Return a fork as patches; None where its commits apply one after the other as they are.
+
+    Raises PatchmgrError "merges" where they do not and no form is given, and "base" where the
+    series is not on the upstream state that the fork merged last.
+    """
+    first, last = range_ends(commits)
+    git_dir = find_git_dir(repository)
+    start, head = (commit_named(git_dir, name, repository) for name in (first, last))
+    side = session.side_of(record)
+    require_pin(side, record.pin)
+    with _bench(git_dir, side.store) as bench:
+        pin = record.pin.commit if side.has_history else start
+        asked = _Asked(record, repository, first, last)
+        tracked = _tracked(side, bench, head)
+        graph = _Graph(bench, _own(bench, head, start, pin, tracked), head)
+        if tracked is None and graph.merges and side.has_history:
+            # Only upstream's branch says which of the merged commits are upstream's.
+            side.resolve("upstream/main")
+            tracked = _tracked(side, bench, head)
+            graph = _Graph(bench, _own(bench, head, start, pin, tracked), head)
+        if form is None and not graph.merges:
+            _check_syncs(asked, graph, pin, tracked)
+            return None
+        if not graph.own:
+            raise PatchmgrError("usage", f"{commits} has no commits that are not upstream's")
+        plan = _planned(graph, pin, form or LINEARIZE)
+        if side.has_history and plan.base != pin and (form or plan.brings):
+            raise _wrong_base(asked, graph, plan.base, form)
+        _check_syncs(asked, graph, pin, tracked)
+        if form is None and plan.brings:
+            raise _merges(asked, graph, plan.base)
+        fork = _made(session, graph, plan, asked, form or LINEARIZE)
+        if form is not None:
+            return fork
+        if fork.rests or fork.dropped or fork.remarks:
+            raise _merges(asked, graph, plan.base)
+        return None
+
+
+class Standing(Struct, frozen=True):
+    """Where a branch stands: the upstream state that it merged last, and how it came by that."""
+
+    base: str
+    commits: int
+    merges: int
+    squashed: int
+
+
+def find_standing(repository: Path, branch: str, upstream: str) -> Standing:
+    """Return where a branch stands on upstream's, by its merges and by the trees of its commits.
+
+    Raises PatchmgrError "usage" where the branch has nothing of its own.
+    """
+    git_dir = find_git_dir(repository)
+    tip, head = (commit_named(git_dir, name, repository) for name in (upstream, branch))
+    with _bench(git_dir) as bench:
+        graph = _Graph(bench, own_commits(bench.git_dir, head, [tip]), head)
+        if not graph.own:
+            raise PatchmgrError("usage", f"{branch} has no commit that {upstream} lacks")
+        plan = _planned(graph, tip, LINEARIZE)
+        commits = len(graph.own) - len(graph.merges)
+        return Standing(plan.base, commits, len(graph.merges), len(plan.syncs))
+
+
+def _tracked(side: Side, bench: Workbench, head: str) -> str | None:
+    """Return upstream's tip as the store knows it, None where it is none or the fork's own."""
+    tip = side.tip()
+    return None if tip is not None and is_ancestor(bench.git_dir, head, tip) else tip
+
+
+def _own(bench: Workbench, head: str, *others: str | None) -> dict[str, tuple[str, ...]]:
+    return own_commits(bench.git_dir, head, [name for name in others if name is not None])
+
+
+def _bench(*lenders: Path) -> Workbench:
+    return Workbench(lenders, folder=Path(tempfile.gettempdir()))
+
+
+class _Asked(Struct, frozen=True):
+    """What a person asked for, to put it into the next command."""
+
+    record: SeriesRecord
+    repository: Path
+    first: str
+    last: str
+
+    def command(self, base: str, form: str, series: str | None = None) -> str:
+        name = series or self.record.name
+        how = f" --{form}" if form else ""
+        return f"patchmgr import --git {self.repository} {base}..{self.last} --series {name}{how}"
+
+    def on(self, base: str, form: str) -> tuple[str, ...]:
+        """Return the commands that make a series on another base, and import there."""
+        name = f"{self.record.name}-2"
+        new = f"patchmgr series new {name} --upstream {self.record.upstream} --base {base}"
+        return new, self.command(base, form, name)
+
+
+class _Graph:
+    """The commits of a fork that are not upstream's, and the line that its branch is."""
+
+    def __init__(self, bench: Workbench, own: Mapping[str, tuple[str, ...]], head: str) -> None:
+        self.bench = bench
+        self.own = own
+        self.head = head
+        self.merges = [commit for commit, parents in own.items() if len(parents) > 1]
+        line = [head] if head in own else []
+        # A parent that is upstream's is no part of the fork: `git merge fork` made on upstream.
+        while line and (before := next((p for p in own[line[-1]] if p in own), None)):
+            line.append(before)
+        self.line = tuple(reversed(line))
+        self._changes: dict[str, Changes] = {}
+
+    def parent(self, commit: str) -> str | None:
+        """Return the parent on the line of the branch, None of a commit without parents."""
+        parents = self.own[commit]
+        return next((p for p in parents if p in self.own), parents[0] if parents else None)
+
+    def tree(self, commit: str | None) -> str:
+        return EMPTY_TREE if commit is None else self.bench.reader.tree_of(commit)
+
+    def files(self, commit: str | None) -> StoredTree:
+        return StoredTree(self.bench.reader, self.tree(commit))
+
+    def changes(self, commits: Sequence[str]) -> list[Changes]:
+        """Return what commits change of their parent on the line."""
+        missing = [commit for commit in commits if commit not in self._changes]
+        pairs = [(self.tree(self.parent(commit)), self.tree(commit)) for commit in missing]
+        found = tree_changes(self.bench.git_dir, pairs)
+        self._changes.update(zip(missing, found, strict=True))
+        return [self._changes[commit] for commit in commits]
+
+    def steps(self, old: str, new: str) -> list[tuple[str, Mapping[str, Entry | None]]]:
+        history = GitHistory(self.bench.git_dir, old, new)
+        return [(step.commit, step.changes) for step in history.every()]
+
+    def side(self, commit: str, done: set[str]) -> list[str]:
+        """Return the own commits that a merge brings besides those that are done, in order."""
+        todo, found = list(self.own[commit]), set[str]()
+        while todo:
+            at = todo.pop()
+            if at in self.own and at not in done and at not in found:
+                found.add(at)
+                todo += self.own[at]
+        return [each for each in self.own if each in found]
+
+    def syncs(self, base: str, onto: str) -> dict[str, Closest]:
+        """Return the ordinary commits that brought upstream's content, by trees alone.
+
+        Such a commit holds at least half of what two upstream commits or more changed.
+        """
+        if base == onto or not is_ancestor(self.bench.git_dir, base, onto):
+            return {}
+        steps = self.steps(base, onto)
+        known = {item for _, changes in steps for item in changes.items()}
+        plain = [commit for commit in self.line if len(self.own[commit]) == 1]
+        found: dict[str, Closest] = {}
+        start = self.files(base)
+        for commit, changes in zip(plain, self.changes(plain), strict=True):
+            if sum((path, new) in known for path, (_, new) in changes.items()) < 2:
+                continue
+            best = closest(steps, start, self.files(commit))
+            if best is None or best.steps < 2:
+                continue
+            if 2 * len(best.taken & changes.keys()) >= best.changed:
+                found[commit] = best
+                steps = steps[best.steps :]
+                start = self.files(best.commit)
+        return found
+
+
+class _Move(Struct, frozen=True):
+    """Upstream's state becomes another one, by a commit of the fork."""
+
+    commit: str
+    old: str | None
+    new: str
+
+
+class _Pick(Struct, frozen=True):
+    """A commit goes on top; `merge` is the one that brought it to the line, if any."""
+
+    commit: str
+    parent: str | None
+    merge: str = ""
+
+
+class _Settle(Struct, frozen=True):
+    """The line becomes the tree of a commit."""
+
+    commit: str
+    base: str | None
+    is_rest: bool
+
+
+class _Plan(Struct, frozen=True):
+    """How a fork becomes one line, and the upstream state on which that stands.
+
+    `brings` says whether a merge, or a commit that stands for one, brought upstream's content.
+    """
+
+    steps: tuple[_Move | _Pick | _Settle, ...]
+    base: str
+    brings: bool
+    syncs: Mapping[str, tuple[str, str]]
+
+
+def _planned(graph: _Graph, pin: str, form: str) -> _Plan:
+    parents = graph.own[graph.line[0]]
+    base = parents[0] if parents else pin
+    syncs = graph.syncs(base, pin) if parents else {}
+    steps: list[_Move | _Pick | _Settle] = []
+    known: dict[str, tuple[str, str]] = {}
+    done, brings = set[str](), False
+    if not parents:  # a copy of upstream's files, without its history
+        steps += [_Move(graph.line[0], None, pin), _Settle(graph.line[0], pin, is_rest=False)]
+    for commit in graph.line if parents else graph.line[1:]:
+        if commit in syncs:
+            steps += [_Move(commit, base, syncs[commit].commit)]
+            known[commit] = (base, syncs[commit].commit)
+            base, brings = syncs[commit].commit, True
+            steps.append(_Settle(commit, base, is_rest=False))
+        elif len(graph.own[commit]) == 1:
+            steps.append(_Pick(commit, graph.parent(commit)))
+        else:
+            done.add(str(graph.parent(commit)))
+            side = graph.side(commit, done | set(graph.line))
+            brought = {p for each in (commit, *side) for p in graph.own[each]} - graph.own.keys()
+            onto = _onto(graph, base, brought - {base}, pin)
+            brings = brings or bool(brought - {base})
+            if onto != base:
+                steps.append(_Move(commit, base, onto))
+                base = onto
+            if form == LINEARIZE:
+                plain = (each for each in side if len(graph.own[each]) < 2)
+                steps += [_Pick(each, graph.parent(each), commit) for each in plain]
+            is_rest = form == LINEARIZE or not side
+            steps.append(_Settle(commit, base, is_rest))
+            done.update(side)
+        done.add(commit)
+    return _Plan(tuple(steps), base, brings, known)
+
+
+def _onto(graph: _Graph, base: str, brought: set[str], pin: str) -> str:
+    """Return the upstream state after a merge that brought others."""
+    if not brought:
+        return base
+    git_dir = graph.bench.git_dir
+    ends = newest(git_dir, [base, *sorted(brought)])
+    others = [end for end in ends if end != base]
+    if base not in ends:
+        return pin if pin in others else others[-1]
+    # Both are ends: lines of upstream that have parted. The pin says which one counts.
+    wanted = [end for end in others if is_ancestor(git_dir, end, pin)]
+    return wanted[-1] if wanted and not is_ancestor(git_dir, base, pin) else base
+
+
+def _made(session: Session, graph: _Graph, plan: _Plan, asked: _Asked, form: str) -> Fork:
+    """Run a plan; the tree of the last commit is that of the fork, or it is a fault."""
+    bench, head = graph.bench, graph.head
+    tree = graph.tree(head)
+    (changes,) = tree_changes(bench.git_dir, [(graph.tree(plan.base), tree)])
+    additions = Additions(Memory(session.workspace))
+    if form == SQUASH:
+        line = Line(graph.files(plan.base), bench, GitTextMerge(bench), additions)
+        line.settle(head, changes, graph.files(head), is_rest=False)
+        drafts = [_squashed(graph, asked, piece) for piece in line.pieces]
+    else:
+        text = GitTextMerge(bench)
+        learn_again(session, bench, text, tuple(_past_merges(graph, plan)), additions)
+        line = _run(session, graph, plan, additions, text)
+        drafts = [_draft(graph, piece) for piece in line.pieces]
+    _check_contents(graph, asked, line.pieces)
+    ids = write_commits(bench, plan.base, drafts)
+    end = ids[-1] if ids else plan.base
+    if bench.reader.tree_of(end) != tree:
+        raise AssertionError(f"{head} became {end}, which has another tree")
+    label = f"{asked.first}..{asked.last}"
+    mails = range_mails(bench.git_dir, f"{plan.base}..{end}")
+    own = {made: piece.commit for made, piece in zip(ids, line.pieces, strict=True)}
+    dates = commit_dates(bench.git_dir, *own.values())
+    mails = [_from_own(mail, own) for mail in mails]
+    patches = tuple(found_in(mails, label, session.say, dates))
+    recorded = [one for one in additions.recorded() if one.resolution is not None]
+    return Fork(
+        plan.base,
+        head,
+        tree,
+        len(graph.own) - len(graph.merges),
+        len(graph.merges),
+        patches,
+        tuple(n for n, piece in enumerate(line.pieces) if piece.is_rest),
+        tuple(told_by(bench.reader, commit).subject for commit in line.dropped),
+        tuple(line.remarks),
+        {path: new for path, (_, new) in changes.items()},
+        len(recorded),
+        additions.files(),
+        len(patches) == len(drafts),
+    )
+
+
+def _from_own(mail: bytes, own: Mapping[str, str]) -> bytes:
+    """Return a mail whose first line names the fork's own commit in place of the one made of it."""
+    return mail[:5] + own[mail[5:45].decode()].encode() + mail[45:]
+
+
+def _check_contents(graph: _Graph, asked: _Asked, pieces: Sequence[Piece]) -> None:
+    """Raise where the fork's repository lacks a content that a patch needs, as a partial clone."""
+    files = [
+        (entry.blob, path, piece.commit)
+        for piece in pieces
+        for path, entry in piece.after.items()
+        if entry is not None and entry.mode != GITLINK and not graph.bench.is_made(entry.blob)
+    ]
+    present = present_blobs(graph.bench, {blob for blob, _, _ in files})
+    missing = [(path, commit) for blob, path, commit in files if blob not in present]
+    if missing:
+        path, commit = missing[0]
+        few = "content" if len(missing) == 1 else "contents"
+        raise PatchmgrError(
+            "missing-object",
+            f"{asked.repository} lacks {len(missing)} {few} that patches need, the first is"
+            f" {shown(path)} of {_name(graph, commit)}",
+            (
+                f"get it: git -C {asked.repository} fetch --refetch --no-filter",
+                "or take fewer states of the files: --first-parent, --squash",
+            ),
+        )
+
+
+def _past_merges(graph: _Graph, plan: _Plan) -> Iterator[PastMerge]:
+    for commit in graph.own:
+        parents = graph.own[commit]
+        if len(parents) == 2:
+            yield PastMerge(None, *parents, commit)
+        elif commit in plan.syncs:
+            base, new = plan.syncs[commit]
+            yield PastMerge(base, new, parents[0], commit)
+
+
+def _run(
+    session: Session, graph: _Graph, plan: _Plan, recall: Additions, text: GitTextMerge
+) -> Line:
+    bench = graph.bench
+    pairs = [
+        (graph.tree(step.old), graph.tree(step.new))
+        if isinstance(step, _Move)
+        else (graph.tree(step.parent if isinstance(step, _Pick) else step.base),
+              graph.tree(step.commit))
+        for step in plan.steps
+    ]  # fmt: skip
+    found = tree_changes(bench.git_dir, pairs)
+    first = plan.steps[0]
+    start = first.old if isinstance(first, _Move) else graph.parent(first.commit)
+    line = Line(graph.files(start), bench, text, recall)
+    session.progress.start("Replaying", len(plan.steps))
+    try:
+        for step, changes in zip(plan.steps, found, strict=True):
+            if isinstance(step, _Move):
+                old, new = graph.files(step.old), graph.files(step.new)
+                touched = sorted(line.paths().intersection(changes))
+                renames = find_renames(bench, old, new, touched)
+                line.move(new, changes, renames, graph.files(step.commit), step.commit)
+            elif isinstance(step, _Pick):
+                want = graph.files(step.merge or step.commit)
+                line.pick(step.commit, changes, want, step.merge)
+            else:
+                want = graph.files(step.commit)
+                line.settle(step.commit, changes, want, is_rest=step.is_rest)
+            session.progress.advance(1)
+    finally:
+        session.progress.done()
+    return line
+
+
+_REST = """\
+Merge {short}: what it changed itself
+
+{subject}
+
+No commit of the branch has these lines: edits that were made while merging, and conflicts whose
+resolution belongs to no single commit.
+"""
+
+
+def _draft(graph: _Graph, piece: Piece) -> Draft:
+    told = told_by(graph.bench.reader, piece.commit)
+    message = told.message
+    if piece.is_rest:
+        filled = _REST.format(short=piece.commit[:12], subject=told.subject)
+        message = filled.encode("utf-8", "surrogateescape")
+    return Draft(told.author, message, piece.after)
+
+
+def _squashed(graph: _Graph, asked: _Asked, piece: Piece) -> Draft:
+    reader = graph.bench.reader
+    own = [commit for commit in graph.own if commit not in graph.merges]
+    name = asked.last.removeprefix("refs/heads/")
+    ref = asked.record.pin.ref
+    lines = [f"{name}: all changes to {ref[:12] if is_full_id(ref) else ref}", ""]
+    lines += [f"* {commit[:12]} {told_by(reader, commit).subject}" for commit in own]
+    message = ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
+    return Draft(told_by(reader, piece.commit).author, message, piece.after)
+
+
+def _name(graph: _Graph, commit: str) -> str:
+    return f"{commit[:12]} ({shown(told_by(graph.bench.reader, commit).subject)})"
+
+
+def _merges(asked: _Asked, graph: _Graph, base: str) -> PatchmgrError:
+    short = base[:12]
+    count, own = len(graph.merges), len(graph.own) - len(graph.merges)
+    few = "merge" if count == 1 else "merges"
+    return PatchmgrError(
+        "merges",
+        f"{asked.first}..{asked.last} has {count} {few}, the first is"
+        f" {_name(graph, graph.merges[0])}: its {own} commits do not apply one after the other",
+        (
+            f"{asked.command(short, LINEARIZE)}   (a patch for each commit)",
+            f"{asked.command(short, FIRST_PARENT)}   (a patch for each commit or merged branch)",
+            f"{asked.command(short, SQUASH)}   (one patch)",
+        ),
+    )
+
+
+def _wrong_base(asked: _Asked, graph: _Graph, base: str, form: str | None) -> PatchmgrError:
+    record, short = asked.record, base[:12]
+    return PatchmgrError(
+        "base",
+        f"{asked.last} stands on upstream's {_name(graph, base)}, the state last merged, and the"
+        f" series {record.name} is on {shown(record.pin.ref)} ({record.pin.commit[:12]})"
+        + _counted_merges(graph),
+        asked.on(short, form or LINEARIZE) + (() if form else (_OTHERS,)),
+    )
+
+
+_OTHERS = "in place of --linearize: --first-parent (a patch for each merged branch), --squash (one)"
+
+
+def _counted_merges(graph: _Graph) -> str:
+    if not graph.merges:
+        return ""
+    few = "merge" if len(graph.merges) == 1 else "merges"
+    return f"; {len(graph.merges)} {few}, the first is {_name(graph, graph.merges[0])}"
+
+
+def _check_syncs(asked: _Asked, graph: _Graph, pin: str, tracked: str | None) -> None:
+    """Refuse a pin beyond which an ordinary commit brought upstream's content."""
+    if tracked is None or not graph.own:
+        return
+    tip, head, base = graph.files(tracked), graph.files(graph.head), graph.files(pin)
+    (changes,) = tree_changes(graph.bench.git_dir, [(base.id, head.id)])
+    if not any(new is not None and tip.entry(path) == new for path, (_, new) in changes.items()):
+        return
+    syncs = graph.syncs(pin, tracked)
+    if not syncs:
+        return
+    commit, best = list(syncs.items())[-1]
+    mail = f"git -C {asked.repository} format-patch --stdout {asked.first}..{asked.last} > own.mbox"
+    raise PatchmgrError(
+        "base",
+        f"{_name(graph, commit)} brought upstream's content as an ordinary commit:"
+        f" {len(best.taken)} of {best.changed} files that upstream changed until"
+        f" {_name(graph, best.commit)} are as there, which is the true base",
+        (*asked.on(best.commit[:12], LINEARIZE), f"to take it as a patch: {mail}"),
+    )

@@ -1,0 +1,148 @@
+"""`conflicts learn`: put on record how the conflicts of finished merges were solved."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.conflicts.ids import conflict_id
+from patchmgr.engines.conflicts.memory import Missed, compare
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.merge import Clean
+from patchmgr.model.ports import TextMerge
+from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
+from patchmgr.model.snapshot import Entry
+from patchmgr.plumbing.forks import (
+    Clash,
+    PastMerge,
+    find_merges,
+    find_rebased,
+    is_plain,
+    merge_again,
+)
+from patchmgr.plumbing.text_merge import GitTextMerge
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.memory import Additions, Memory, of_lesson
+from patchmgr.services.session import Session
+from patchmgr.store import Change
+
+
+class LearnedFile(Struct, frozen=True):
+    """A file in conflict: the commit that solved it, what that teaches, and what it does not."""
+
+    commit: str
+    path: str
+    learned: tuple[Recorded, ...] = ()
+    missed: tuple[str, ...] = ()
+
+
+class Learned(Struct, frozen=True):
+    """What was learned of how many merges, or of commits that were rebased."""
+
+    merges: int
+    files: tuple[LearnedFile, ...]
+
+
+def learn_from(
+    session: Session, repository: Path, name: str, *, was: str | None, is_dry_run: bool
+) -> Learned:
+    """Learn from a merge, the merges of a range, or the commits of a range that were `was`."""
+    with session.writing():
+        git_dir, merges = (
+            find_merges(repository, name) if was is None else find_rebased(repository, name, was)
+        )
+        additions = Additions(Memory(session.workspace))
+        with Workbench([git_dir], folder=Path(tempfile.gettempdir())) as bench:
+            files = learn_again(session, bench, GitTextMerge(bench), merges, additions)
+        kept = {one.id for one in additions.recorded()}
+        if kept:
+            session.workspace.make(Change(additions.files()), is_dry_run=is_dry_run)
+        return Learned(len(merges), tuple(_with_kept(file, kept) for file in files))
+
+
+def learn_again(
+    session: Session,
+    bench: Workbench,
+    text: TextMerge,
+    merges: Sequence[PastMerge],
+    additions: Additions,
+) -> list[LearnedFile]:
+    """Make merges again on the bench, add what they teach, and return that file by file."""
+    files: list[LearnedFile] = []
+    session.progress.start("Merging again", len(merges))
+    try:
+        for past in merges:
+            files += _files(bench, text, past, additions)
+            session.progress.advance(1)
+    finally:
+        session.progress.done()
+    return files
+
+
+def _with_kept(file: LearnedFile, kept: set[str]) -> LearnedFile:
+    return replace(file, learned=tuple(one for one in file.learned if one.id in kept))
+
+
+def _files(
+    bench: Workbench, text: TextMerge, past: PastMerge, additions: Additions
+) -> Iterator[LearnedFile]:
+    try:
+        clashes = tuple(merge_again(bench, past))
+    except PatchmgrError as fault:
+        if fault.kind not in ("git", "missing-object"):
+            raise
+        yield LearnedFile(past.made, "", missed=(f"cannot be merged again: {fault.message}",))
+        return
+    for clash in clashes:
+        learned: list[Recorded] = []
+        missed: list[str] = []
+        for found in _found(bench, text, past, clash):
+            reason = found if isinstance(found, str) else additions.add(found)
+            if reason is not None:
+                missed.append(reason if isinstance(found, str) else f"{found.id}: {reason}")
+            elif not isinstance(found, str):
+                learned.append(found)
+        yield LearnedFile(past.made, clash.path, tuple(learned), tuple(missed))
+
+
+def _found(
+    bench: Workbench, text: TextMerge, past: PastMerge, clash: Clash
+) -> Iterator[Recorded | str]:
+    """Yield what a file teaches, and the reasons for which it does not."""
+    if not is_plain(clash):
+        yield "it is no plain file on every side"
+        return
+    made = _content(bench, clash.made)
+    resolution = Resolution(made, Origin.LEARN, past.made)
+    base, ours, theirs = (_content(bench, e) for e in (clash.base, clash.ours, clash.theirs))
+    if ours is None or theirs is None:
+        if (ours is None) == (theirs is None):
+            yield "it was moved by one side or both"
+        elif base is None:
+            yield "it was moved, or something else is at its path"
+        else:
+            sides = (base, ours, theirs)
+            name = conflict_id(*sides, None)
+            yield Recorded(name, Kind.FILE, *sides, path=clash.path, resolution=resolution)
+        return
+    merge = text.merge(base or b"", ours, theirs)
+    if isinstance(merge, Clean):
+        yield "only its mode or its name is in conflict"
+    elif merge.marked is None:
+        yield "it is binary"
+    elif made is None:
+        yield "the commit has no file there"
+    else:
+        for found in compare(merge.marked, made):
+            if isinstance(found, Missed):
+                yield f"{found.id}: {found.reason}"
+            else:
+                yield of_lesson(found, path=clash.path, seen="", resolution=resolution)
+
+
+def _content(bench: Workbench, entry: Entry | None) -> bytes | None:
+    return None if entry is None else bench.read(entry.blob)

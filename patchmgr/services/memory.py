@@ -1,0 +1,194 @@
+"""The conflicts on record in a workspace: recall them, and add to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from patchmgr.engines.conflicts.ids import conflict_id, region_id
+from patchmgr.engines.conflicts.memory import Lesson, recorded_fault
+from patchmgr.engines.text.marked import split_marked
+from patchmgr.formats.paths import refusal
+from patchmgr.formats.recorded import CONFLICTS, MAX_PARTS, MAX_SIDE, fault, write_recorded
+from patchmgr.model.recorded import Kind, Recalled, Recorded, Region, Resolution
+
+if TYPE_CHECKING:
+    from patchmgr.model.outcome import FileConflict
+    from patchmgr.store import Workspace
+
+
+class Memory:
+    """What a workspace knows of conflicts, as the port of the engines; read as it is asked."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._known: dict[str, Recorded | None] = {}
+        self._used: dict[str, dict[str, None]] = {}
+        self._place = ""
+
+    def get(self, name: str) -> Recorded | None:
+        """Return a conflict on record; raise PatchmgrError "bad-conflict" for a broken one."""
+        if name not in self._known:
+            found = self._workspace.conflict(name)
+            reason = None if found is None else recorded_fault(found)
+            if reason is not None:
+                raise fault(name, reason)
+            self._known[name] = found
+        return self._known[name]
+
+    def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+        """Return what a region became, None where nobody has solved it."""
+        if base is None or ours is None or theirs is None:
+            return None
+        found = self._find(region_id(base, ours, theirs), Kind.REGION, (base, ours, theirs))
+        return None if found is None else found.content
+
+    def find_file(
+        self, base: bytes | None, ours: bytes | None, theirs: bytes | None
+    ) -> Resolution | None:
+        """Return what a file became that is in conflict as a whole."""
+        name = conflict_id(base, ours, theirs, None)
+        return self._find(name, Kind.FILE, (base, ours, theirs))
+
+    def _find(
+        self, name: str, kind: Kind, sides: tuple[bytes | None, bytes | None, bytes | None]
+    ) -> Resolution | None:
+        found = self.get(name)
+        if found is None or found.kind is not kind or not found.is_about(*sides):
+            return None
+        if found.resolution is not None:
+            self._used.setdefault(name, {})[self._place] = None
+        return found.resolution
+
+    def enter(self, place: str) -> None:
+        """Note for whom resolutions are asked from now on: a series and its patch."""
+        self._place = place
+
+    def used(self) -> tuple[Recalled, ...]:
+        """Return the conflicts whose resolution was asked for and given, once each."""
+        found = ((self.get(name), places) for name, places in self._used.items())
+        return tuple(
+            Recalled(one, tuple(place for place in places if place))
+            for one, places in found
+            if one is not None
+        )
+
+
+class Additions:
+    """Conflicts and resolutions to be written in one change; the first that is known counts."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._new: dict[str, Recorded] = {}
+        self._disputed: set[str] = set()
+
+    def files(self) -> dict[str, bytes | None]:
+        """Return the files to write, by path below the workspace."""
+        return self.files_of(self._new.values())
+
+    @staticmethod
+    def files_of(recorded: Iterable[Recorded]) -> dict[str, bytes | None]:
+        """Return the files of conflicts, by path below the workspace."""
+        return {
+            f"{CONFLICTS}/{one.id}/{file}": content
+            for one in recorded
+            for file, content in write_recorded(one).items()
+        }
+
+    def recorded(self) -> tuple[Recorded, ...]:
+        """Return the conflicts that are new, or that are solved now."""
+        return tuple(self._new.values())
+
+    def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+        """Return what a region became, by what is new or else on record."""
+        if base is not None and ours is not None and theirs is not None:
+            known = self._new.get(region_id(base, ours, theirs))
+            if known is not None and known.resolution is not None:
+                return known.resolution.content
+        return self._memory.find(base, ours, theirs)
+
+    def find_file(
+        self, base: bytes | None, ours: bytes | None, theirs: bytes | None
+    ) -> Resolution | None:
+        """Return what a file became, None where that is not known."""
+        return self._memory.find_file(base, ours, theirs)
+
+    def add(self, recorded: Recorded) -> str | None:
+        """Add a conflict; return why it is not taken, None where it is or is known."""
+        name = recorded.id
+        if recorded.path and refusal(recorded.path) is not None:
+            recorded = replace(recorded, path="")  # a clone may have names that no workspace has
+        if any(len(side) > MAX_SIDE for side in _contents(recorded)):
+            return f"it is larger than {MAX_SIDE} bytes"
+        if name in self._disputed:
+            return _DISPUTED
+        known = self._new.get(name) or self._memory.get(name)
+        if known is None:
+            self._new[name] = recorded
+            return None
+        if known.kind is not recorded.kind or not _is_same(known, recorded):
+            return f"another conflict has the id {name}"
+        if recorded.resolution is None:
+            return None
+        return self._solve(known, recorded.resolution)
+
+    def _solve(self, known: Recorded, resolution: Resolution) -> str | None:
+        if known.resolution is None:
+            self._new[known.id] = replace(known, resolution=resolution)
+        elif known.resolution.content != resolution.content:
+            if known.id not in self._new:
+                return f"it was resolved differently before: patchmgr conflicts show {known.id}"
+            del self._new[known.id]
+            self._disputed.add(known.id)
+            return _DISPUTED
+        return None
+
+
+_DISPUTED = "it is there more than once, and was resolved in several ways"
+
+
+def _contents(recorded: Recorded) -> Iterable[bytes]:
+    solved = None if recorded.resolution is None else recorded.resolution.content
+    sides = (recorded.base, recorded.ours, recorded.theirs, solved)
+    return (side for side in sides if side is not None)
+
+
+def _is_same(known: Recorded, other: Recorded) -> bool:
+    if known.kind is Kind.GROUP:
+        return known.parts == other.parts
+    return known.is_about(other.base, other.ours, other.theirs)
+
+
+def of_region(region: Region, *, path: str, seen: str) -> Recorded:
+    """Return a region as an unsolved conflict."""
+    sides = (region.base, region.ours, region.theirs)
+    return Recorded(region_id(*sides), Kind.REGION, *sides, path=path, seen=seen)
+
+
+def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -> Recorded:
+    """Return a region that is solved; the resolution's content is the lesson's."""
+    recorded = of_region(lesson.region, path=path, seen=seen)
+    return replace(recorded, resolution=replace(resolution, content=lesson.resolution))
+
+
+def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
+    """Return a file's conflict, region by region, and as a group where there are several.
+
+    Regions that are not surely told from the text around them are left out.
+    """
+    path = conflict.new_path
+    if conflict.marked is None:
+        sides = (conflict.base, conflict.ours, conflict.theirs)
+        is_whole = conflict_id(*sides, None) == conflict.id
+        return (Recorded(conflict.id, Kind.FILE, *sides, path=path, seen=seen),) if is_whole else ()
+    found = split_marked(conflict.marked)
+    if not found.is_sure:
+        return ()
+    regions = [of_region(r.region, path=path, seen=seen) for r in found.regions if r.is_sure]
+    parts = tuple(dict.fromkeys(region.id for region in regions))
+    if conflict.id in parts or not 0 < len(parts) <= MAX_PARTS:
+        return tuple(regions)
+    group = Recorded(conflict.id, Kind.GROUP, parts=parts, path=path, seen=seen)
+    return (*regions, group)

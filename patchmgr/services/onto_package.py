@@ -1,0 +1,432 @@
+"""Carry a series from its pin onto the files of a package: installed ones, or those of a wheel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.rebase.rebase import Item
+from patchmgr.engines.series.installed_paths import InstalledPaths
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.series_settings import PathMap
+from patchmgr.model.ids import blob_id
+from patchmgr.model.outcome import SeriesOutcome
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author, FilePatch, Patch
+from patchmgr.model.recorded import Recalled
+from patchmgr.model.snapshot import FILE_MODES, GITLINK, REGULAR, SYMLINK, Entry
+from patchmgr.model.upstream import Pin, SeriesRecord
+from patchmgr.plumbing.applied import Content
+from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.history import GitHistory, ReleaseHistory
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.work_tree import WorkFile
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carrying import Carried, Course, Wishes, carry, items_of
+from patchmgr.services.decisions import decisions_on
+from patchmgr.services.memory import Memory
+from patchmgr.services.series import needed_blobs, touched_paths, whole_series
+from patchmgr.services.session import Session, nobody, require_pin
+from patchmgr.services.settings import with_confidence
+from patchmgr.services.upstream_states import End, Outlook
+
+_TEXTS = (".py", ".pyi", ".txt", ".json", ".toml", ".yaml", ".yml", ".md", ".cfg", ".ini",
+          ".h", ".hpp", ".cuh", ".cu", ".cpp", ".cc", ".c", ".inl", ".jinja", ".sh")  # fmt: skip
+
+Read = Callable[[str], "WorkFile | None"]
+
+
+class InRepository:
+    """The files of a repository: those of its states, or what patches say of them.
+
+    A package's file is one of them if it has that content in one of the states.
+    """
+
+    def __init__(self, trees: Sequence[StoredTree], patches: Iterable[Patch], read: Read) -> None:
+        self._trees, self._read = trees, read
+        self._named = {} if trees else _named(patches)
+        self._installed: dict[str, str] = {}
+        self._ids: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether all files are known."""
+        return bool(self._trees)
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """Return the names of the files that are in the folder itself."""
+        if self._trees:
+            return tuple(dict.fromkeys(n for tree in self._trees for n in tree.names(folder)))
+        split = (path.rpartition("/") for path in self._named)
+        return tuple(name for above, _, name in split if above == folder)
+
+    def files(self) -> Iterable[str]:
+        """Return the paths of all files that are known."""
+        return dict.fromkeys(path for tree in self._trees for path in tree.files()) or self._named
+
+    def is_same(self, path: str, place: str) -> bool:
+        """Say whether the package has at the place what the repository has at the path."""
+        found = self._blob(place)
+        return bool(found) and any(found.startswith(known) for known in self._known(path))
+
+    def _known(self, path: str) -> tuple[str, ...]:
+        if path not in self._ids:
+            entries = [tree.entry(path) for tree in self._trees]
+            ids = {entry.blob for entry in entries if entry and entry.mode in FILE_MODES}
+            self._ids[path] = tuple(ids or filter(None, [self._named.get(path)]))
+        return self._ids[path]
+
+    def _blob(self, place: str) -> str:
+        """Return the id of a file of the package; "" where it is edited or cannot be read."""
+        if place not in self._installed:
+            found = _readable(self._read, place)
+            self._installed[place] = "" if found is None else blob_id(found.content)
+        return self._installed[place]
+
+
+def _readable(read: Read, place: str) -> WorkFile | None:
+    try:
+        return read(place)
+    except PatchmgrError:  # whether it matters is seen where it is to be patched
+        return None
+
+
+def _named(patches: Iterable[Patch]) -> dict[str, str]:
+    """Return the ids, perhaps shortened, that files have before the first patch of them."""
+    found: dict[str, str] = {}
+    for patch in patches:
+        for file in patch.files:
+            if file.old_path is not None:
+                found.setdefault(file.old_path, (file.old_id or "").strip("0"))
+            elif file.new_path is not None:
+                found.setdefault(file.new_path, "")
+    return found
+
+
+def installed_tree(
+    bench: Workbench, base: StoredTree, layout: InstalledPaths, record: Iterable[str], read: Read
+) -> dict[str, Entry | None]:
+    """Return what makes a tree of the pin one of the package's texts, as far as it has them."""
+    changes: dict[str, Entry | None] = {}
+    places: dict[str, str] = {}
+    for path in base.files():
+        place = layout.find(path)
+        if place is not None:
+            places[place] = path
+        elif layout.is_missed(path):
+            changes[path] = None
+    for place in record:
+        at = places.get(place) or layout.path_of(place)
+        if at is None or not place.endswith(_TEXTS):
+            continue
+        found, entry = _readable(read, place), base.entry(at)
+        if found is not None and (entry is None or entry.blob != blob_id(found.content)):
+            changes[at] = Entry(found.mode, bench.add(found.content))
+    return changes
+
+
+NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
+_NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
+
+
+class Ends(Struct, frozen=True):
+    """The states to start from and to go to; None where the files themselves stand for it.
+
+    `needs_all` says that the release could not be had: the installed files are the new side.
+    """
+
+    side: Side
+    base: Resolved | None
+    onto: Resolved | None
+    history: GitHistory | ReleaseHistory | None = None
+    needs_all: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Say whether the package is another release than the pin."""
+        return self.onto is not None or self.needs_all
+
+    def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
+        """Return both states for those who only ask for their names."""
+        base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
+        return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
+
+
+def find_ends(side: Side, pin: Pin, version: str) -> Ends:
+    """Find the pin and the release that is installed.
+
+    Nothing is downloaded where the release is the pin: its files are there.
+    """
+    if is_same_release(pin, version):
+        is_there = side.reader.commit(pin.commit) is not None
+        if not is_there and pin.archive is not None:
+            return Ends(side, None, None)
+        return Ends(side, require_pin(side, pin), None)
+    base = require_pin(side, pin)
+    try:
+        onto = side.resolve(f"v{_public(version)}")
+        history = side.history(base, onto)
+        if isinstance(history, ReleaseHistory):
+            for name in history.versions:
+                history.lookup(name)
+    except PatchmgrError as fault:
+        if fault.kind not in _NOT_TO_BE_HAD:
+            raise
+        note = f"what upstream did up to {version} could not be looked at: {fault.message}"
+        return Ends(side, base, None, needs_all=True, notes=(note,))
+    return Ends(side, base, onto, history)
+
+
+def is_same_release(pin: Pin, version: str) -> bool:
+    """Say whether a version is the release that is pinned; a local part does not count."""
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return Version(pin.ref.removeprefix("v")).public == Version(version).public
+    except InvalidVersion:
+        return False
+
+
+def _public(version: str) -> str:
+    return version.partition("+")[0]
+
+
+_ROUNDS = 4
+
+
+class Package(Struct, frozen=True):
+    """A package as its files are: `record` maps path to hash, `read` gives a file's original."""
+
+    name: str
+    version: str
+    record: Mapping[str, str]
+    read: Callable[[str], WorkFile | None]
+    maps: PathMap
+
+
+class OnPackage(Struct, frozen=True):
+    """A series on a package: its files by their place in it (None: deleted).
+
+    `unreachable` are patches with paths that the package does not have; `notes` say what could
+    not be looked at.
+    """
+
+    outcome: SeriesOutcome
+    files: Mapping[str, Content | None]
+    unreachable: tuple[tuple[str, str], ...]
+    replayed: tuple[Recalled, ...]
+    notes: tuple[str, ...]
+
+
+def carry_onto_package(
+    session: Session, record: SeriesRecord, package: Package, *, wishes: Wishes
+) -> OnPackage:
+    """Carry a series onto a package, as `rebase` carries it onto the release.
+
+    Raises PatchmgrError "out-of-reach" where the package has none of the paths.
+    """
+    with Workbench((session.side_of(record).store,)) as bench, Toolbox() as formatters:
+        return _Run(session, record, package, wishes, bench, formatters).carry()
+
+
+class _Run:
+    """One series on one package, in a bench."""
+
+    def __init__(
+        self,
+        session: Session,
+        record: SeriesRecord,
+        package: Package,
+        wishes: Wishes,
+        bench: Workbench,
+        formatters: Toolbox,
+    ) -> None:
+        self.session, self.record, self.package, self.wishes = session, record, package, wishes
+        self.bench, self.outlook, self.formatters = bench, Outlook(session), formatters
+        self.patches, self.series_file = whole_series(session, record)
+        self.ends = find_ends(session.side_of(record), record.pin, package.version)
+        self.memory = Memory(self.session.workspace)
+        pin, release = self.ends.base, self.ends.onto
+        trees = [bench.tree(end.commit) for end in (release, pin) if end is not None]
+        source = InRepository(trees, self.patches, self.package.read)
+        self.layout = InstalledPaths(self.package.record, self.package.maps, source)
+        base = pin.commit if pin is not None else self._pristine_base()
+        self.base = bench.tree(base)
+        self.onto_commit = base if release is None else release.commit
+        if self.ends.needs_all:
+            self._lay(self._all_installed())
+        self.onto = bench.tree(self.onto_commit)
+
+    def _pristine_base(self) -> str:
+        """Make the pin of the files that the patches touch: RECORD proves that they are its."""
+        files = {}
+        for path in touched_paths(self.patches):
+            found = self._read(path)
+            if found is not None:
+                files[path] = Entry(REGULAR, self.bench.add(found.content))
+        return write_commits(self.bench, None, [Draft(NOBODY, b"installed\n", files)])[0]
+
+    def _all_installed(self) -> dict[str, Entry | None]:
+        record, read = self.package.record, self.package.read
+        return installed_tree(self.bench, self.base, self.layout, record, read)
+
+    def _read(self, path: str) -> WorkFile | None:
+        place = self.layout.find(path)
+        return None if place is None else self.package.read(place)
+
+    def _lay(self, files: Mapping[str, Entry | None]) -> None:
+        """Put installed files in place of the release's."""
+        if files:
+            draft = Draft(NOBODY, b"installed\n", files)
+            self.onto_commit = write_commits(self.bench, self.onto_commit, [draft])[0]
+            self.onto = self.bench.tree(self.onto_commit)
+
+    def carry(self) -> OnPackage:
+        """Carry until every file that changes was compared with the installed one."""
+        items, lost = self._reachable()
+        paths = list(touched_paths([item.patch for item in items if item.refusal is None]))
+        for _ in range(_ROUNDS):
+            self._lay(self._differing(paths))
+            carried = self._carry(items)
+            paths = list(self._differing(list(carried.changes)))
+            if not paths:
+                break
+        files, beyond = self._placed(carried)
+        return OnPackage(
+            self._outcome(carried), files, (*lost, *beyond), self.memory.used(), self.ends.notes
+        )
+
+    def _differing(self, paths: Sequence[str]) -> dict[str, Entry | None]:
+        """Return the installed files that are not as the release has them."""
+        found: dict[str, Entry | None] = {}
+        for path in paths:
+            installed, entry = self._read(path), self.onto.entry(path)
+            if installed is None or (entry and entry.blob == blob_id(installed.content)):
+                continue
+            mode = entry.mode if entry is not None else installed.mode
+            found[path] = Entry(mode, self.bench.add(installed.content))
+        return found
+
+    def _reachable(self) -> tuple[tuple[Item, ...], tuple[tuple[str, str], ...]]:
+        """Leave out what the package does not have; return what that is, too."""
+        items: list[Item] = []
+        lost: list[tuple[str, str]] = []
+        made: set[str] = set()
+        for item in items_of(self.patches, self.series_file, self.wishes.selected):
+            patch = item.patch
+            kept = tuple(file for file in patch.files if self._can_reach(file, made))
+            made.update(file.new_path for file in kept if file.new_path is not None)
+            gone = [file.path for file in patch.files if file not in kept]
+            lost += [(patch.name, path) for path in gone if item.refusal is None]
+            refusal = item.refusal
+            if gone and not kept:
+                refusal = refusal or f"not in the package: {', '.join(gone)}"
+            items.append(replace(item, patch=replace(patch, files=kept), refusal=refusal))
+        if lost and all(item.refusal is not None for item in items):
+            raise PatchmgrError(
+                "out-of-reach",
+                f"{self.package.name} {self.package.version} has none of the files: {lost[0][1]}",
+                ("apply to a checkout instead, and build it: patchmgr apply --to CHECKOUT",
+                 "or say in series.toml where it has them: [paths]"),
+            )  # fmt: skip
+        return tuple(items), tuple(lost)
+
+    def _can_reach(self, file: FilePatch, made: set[str]) -> bool:
+        if file.old_path is None:
+            return self._place(file.path) is not None
+        if file.old_path in made or self.layout.find(file.old_path) is not None:
+            return True
+        is_gone = self.onto.entry(file.old_path) is None
+        return is_gone and self.layout.place_new(file.old_path) is not None
+
+    def _place(self, path: str) -> str | None:
+        """Return where a path of the repository is, or belongs, in the package."""
+        found = self.layout.find(path)
+        if found is not None or self.onto.entry(path) is not None:
+            return found
+        return self.layout.place_new(path)
+
+    def _carry(self, items: Sequence[Item]) -> Carried:
+        side = self.ends.side
+        name = self.record.name
+        bring = partial(side.try_fetch_objects, seen=self.bench.reader)
+        bring(set(needed_blobs((self.base, self.onto), touched_paths(self.patches))))
+        base, onto = self.ends.resolved(self.record.pin, self.package.version)
+        views = self.outlook.views(
+            self.record.upstream,
+            side,
+            self.bench,
+            patches=self.patches,
+            base=End(base, self.base),
+            onto=End(onto, self.onto),
+        )
+        elsewhere = self.ends.is_elsewhere
+        course = Course(
+            self.session,
+            self.bench,
+            name,
+            tuple(items),
+            self.base,
+            self.onto,
+            nobody(side, self.record.pin) if self.ends.base is not None else NOBODY,
+            with_confidence(self.session, name, self.wishes),
+            views,
+            self.ends.history,
+            bring,
+            decisions_on(self.session.workspace, name) if elsewhere else (),
+            self.memory,
+            self.formatters,
+        )
+        return carry(course)
+
+    def _placed(
+        self, carried: Carried
+    ) -> tuple[dict[str, Content | None], tuple[tuple[str, str], ...]]:
+        """Return the files by their place in the package, and what has no place there."""
+        files: dict[str, Content | None] = {}
+        beyond: list[tuple[str, str]] = []
+        places: dict[str, str] = {}
+        for path, entry in carried.changes.items():
+            place = self._place(path)
+            if place is None:
+                beyond.append(("", path))
+                continue
+            content = self._content(path, place, entry)
+            if places.setdefault(place, path) != path:
+                raise PatchmgrError(
+                    "usage",
+                    f"{places[place]} and {path} are both {place} in {self.package.name}",
+                    ("say in series.toml where the package has each: [paths]",),
+                )
+            found = self.package.read(place)
+            same = None if found is None else (found.mode, found.content)
+            if (None if content is None else (content.entry.mode, content.content)) != same:
+                files[place] = content
+        return files, tuple(beyond)
+
+    def _content(self, path: str, place: str, entry: Entry | None) -> Content | None:
+        if entry is None:
+            return None
+        if entry.mode in (GITLINK, SYMLINK):
+            what = "a submodule" if entry.mode == GITLINK else "a symbolic link"
+            raise PatchmgrError("unsupported", f"{path} is {what}, which no package holds")
+        start, found = self.onto.entry(path), self.package.read(place)
+        if start is not None and start.mode == entry.mode and found is not None:
+            entry = replace(entry, mode=found.mode)  # installers drop modes
+        return Content(entry, self.bench.read(entry.blob))
+
+    def _outcome(self, carried: Carried) -> SeriesOutcome:
+        record, ends = self.record, self.ends
+        onto = Pin(f"v{self.package.version}", self.onto_commit, self.onto.id, self.package.name)
+        count, back = ends.history.distance() if ends.history is not None else (0, 0)
+        return SeriesOutcome(
+            record.name, record.upstream, record.pin, onto, count,
+            None, self.onto.id, carried.outcomes, (None,) * len(carried.outcomes),
+            commits_back=back,
+        )  # fmt: skip

@@ -1,0 +1,313 @@
+"""Read a series, bring its pin, and carry it: on the pin itself, or onto another state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from patchmgr.engines.rebase.blocking import Left
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
+from patchmgr.model.patch import Author, Patch
+from patchmgr.model.series import SeriesFile
+from patchmgr.model.upstream import Pin, SeriesRecord
+from patchmgr.plumbing.ahead import Ahead
+from patchmgr.plumbing.closing import Closing
+from patchmgr.plumbing.diffs import commit_diffs
+from patchmgr.plumbing.fast_import import Draft, commits_writer, write_commits
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carrying import Carried, Course, Wishes, carry, items_of
+from patchmgr.services.decisions import decisions_on
+from patchmgr.services.findings import reasons_to_accept
+from patchmgr.services.memory import Memory
+from patchmgr.services.series import needed_blobs, require_one_pin, touched_paths
+from patchmgr.services.session import Session, nobody, pin_of, require_pin
+from patchmgr.services.settings import with_confidence
+from patchmgr.services.upstream_states import End, Outlook
+
+
+class Written(Struct, frozen=True):
+    """The commits of a series, one a patch, None for one that has none.
+
+    `top` is what a series above stands on, and `tree` its files: the `head` of all commits, which
+    is None where a conflict is left. `diffs` are by commit those of patches to be written anew.
+    """
+
+    top: str
+    tree: str
+    head: str | None
+    commits: tuple[str | None, ...]
+    diffs: Mapping[str, bytes]
+
+
+class Writing(Closing):
+    """Writes the commits of one series into a bench, on a parent."""
+
+    def __init__(self, bench: Workbench, parent: str, *, wants_diffs: bool) -> None:
+        self._bench = bench
+        self._parent = parent
+        self._wants_diffs = wants_diffs
+        self._outcomes: tuple[PatchOutcome, ...] = ()
+        self._has_conflicts = False
+        self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
+
+    def start(self, carried: Carried) -> None:
+        """Start to write the commits; one with all of them where a conflict is left."""
+        self._outcomes, self._has_conflicts = carried.outcomes, carried.has_conflicts
+        drafts = carried.drafts()
+        if self._has_conflicts:
+            drafts = (Draft(self._outcomes[0].author, b"carried\n", carried.changes),)
+        write = commits_writer(self._bench, self._parent, drafts)
+        place = self._bench.git_dir
+        anew = [not o.reuses_diff for o in self._outcomes if o.is_carried]
+        is_wanted = self._wants_diffs and not self._has_conflicts
+        self._ahead = Ahead(lambda: _write(write, place, anew if is_wanted else ()))
+
+    def written(self) -> Written:
+        """Wait for the commits."""
+        assert self._ahead is not None
+        commits, diffs = self._ahead.result()
+        top = commits[-1] if commits else self._parent
+        tree = self._bench.reader.tree_of(top)
+        if self._has_conflicts:
+            return Written(top, tree, None, (None,) * len(self._outcomes), diffs)
+        rest = iter(commits)
+        ids = tuple(next(rest) if o.is_carried else None for o in self._outcomes)
+        return Written(top, tree, top, ids, diffs)
+
+    def close(self) -> None:
+        """Let git come to its end."""
+        if self._ahead is not None:
+            self._ahead.close()
+
+
+def _write(
+    write: Callable[[], tuple[str, ...]], place: Path, anew: Sequence[bool]
+) -> tuple[tuple[str, ...], Mapping[str, bytes]]:
+    commits = write()
+    wanted = [commit for commit, is_new in zip(commits, anew, strict=False) if is_new]
+    half = len(wanted) // 2
+    with Ahead(lambda: commit_diffs(place, wanted[:half], scratch=place)) as others:
+        diffs = commit_diffs(place, wanted[half:], scratch=place)
+        return commits, {**others.result(), **diffs}
+
+
+class Ready(Struct, frozen=True):
+    """A series that is read and whose pin is there: what stays the same for every target.
+
+    `below` is the series that it stands on, None where it stands on its pin.
+    """
+
+    record: SeriesRecord
+    side: Side
+    base: Resolved
+    patches: tuple[Patch, ...]
+    series_file: SeriesFile
+    author: Author
+    below: Ready | None = None
+
+
+def prepare(session: Session, name: str) -> Ready:
+    """Read a series, and those that it stands on, and bring its pin."""
+    record = session.workspace.series_record(name)
+    side = session.side_of(record)
+    base, author = require_pin(side, record.pin), nobody(side, record.pin)
+    patches = session.workspace.patches(record.name)
+    series_file = session.workspace.series_file(record.name)
+    below = None
+    if record.on is not None:
+        require_one_pin(record, session.workspace.series_record(record.on))
+        below = prepare(session, record.on)
+    return Ready(record, side, base, patches, series_file, author, below)
+
+
+class Footing(Struct, frozen=True):
+    """What a series is carried onto: a commit, and the conflicts that the one below left.
+
+    Where the series below has conflicts, the commit holds what of it could be carried. `diffs` has
+    by commit those of the series' patches that are written anew, if they were wanted.
+    """
+
+    commit: str
+    left: tuple[Left, ...] = ()
+    diffs: Mapping[str, bytes] = field(default_factory=dict)
+
+
+Footings = dict[str, Footing]
+ANY = Wishes()
+
+
+class Run(Struct, frozen=True):
+    """One run of a command that carries series onto other states, and what it knows meanwhile."""
+
+    session: Session
+    wishes: Wishes
+    bench: Workbench
+    outlook: Outlook
+    memory: Memory
+    formatters: Toolbox
+
+    def carry_onto(
+        self, ready: Ready, target: Resolved, footings: Footings, *, wants_diffs: bool = False
+    ) -> SeriesOutcome:
+        """Carry a series onto a state, with the commits that this makes in the bench.
+
+        A series of a stack goes from what the one below is on the old state to what became of it
+        on the new one. `footings` has by name what the series carried so far leave to those above
+        them, for this target; this one's is added. A series that is missing is carried first.
+        """
+        bench, record = self.bench, ready.record
+        if ready.below is not None and ready.below.record.name not in footings:
+            self.carry_onto(ready.below, target, footings)
+        footing = Footing(target.commit)
+        if ready.below is not None:
+            footing = footings[ready.below.record.name]
+        onto = pin_of(bench.reader, target)
+        writing = Writing(bench, footing.commit, wants_diffs=wants_diffs)
+        course = self._course(ready, target, footing, onto, writing)
+        assert course.history is not None
+        with writing, Ahead(course.history.distance) as counted:
+            carried = carry(course)
+            written = writing.written()
+            count, back = counted.result()
+        # The audit looks at what is written already: a finding of it takes the commits back.
+        is_left = carried.has_conflicts
+        outcome = SeriesOutcome(
+            record.name, record.upstream, record.pin, onto, count,
+            None if is_left else written.head, written.tree, carried.outcomes,
+            (None,) * len(carried.outcomes) if is_left else written.commits, carried.ledger,
+            commits_back=back,
+        )  # fmt: skip
+        footings[record.name] = Footing(written.top, carried.left, written.diffs)
+        return outcome
+
+    def _course(
+        self, ready: Ready, target: Resolved, footing: Footing, onto: Pin, writing: Writing
+    ) -> Course:
+        session, bench, record = self.session, self.bench, ready.record
+        ends = bench.tree(ready.base.commit), bench.tree(target.commit)
+        bring = partial(ready.side.try_fetch_objects, seen=bench.reader)
+        needed = needed_blobs(ends, touched_paths(ready.patches))
+        bring(set(needed))
+        bench.read_ahead(needed)
+        wishes = with_confidence(session, record.name, self.wishes)
+        below = replace(self.wishes, left_out={})
+        base = floor(session, ready, bench, self.outlook, below)[0]
+        return Course(
+            session,
+            bench,
+            record.name,
+            items_of(ready.patches, ready.series_file, wishes.selected),
+            bench.tree(base),
+            bench.tree(footing.commit),
+            nobody(ready.side, onto),
+            replace(wishes, accepted=reasons_to_accept(session.workspace)),
+            self.outlook.views(
+                record.upstream,
+                ready.side,
+                bench,
+                patches=ready.patches,
+                base=End(ready.base, ends[0]),
+                onto=End(target, ends[1]),
+            ),
+            ready.side.history(ready.base, target),
+            bring,
+            decisions_on(session.workspace, record.name),
+            self.memory,
+            self.formatters,
+            writing.start,
+            footing.left,
+            session.workspace.upstream(record.upstream).git,
+        )
+
+
+class InPlace(Struct, frozen=True):
+    """A series carried on its own pin, in a bench: what became of it on the files of `tree`.
+
+    `base` is the commit that it is written on: the pin, or the last of the commits `below`, which
+    are those of the series that it stands on.
+    """
+
+    ready: Ready
+    bench: Workbench
+    carried: Carried
+    tree: StoredTree
+    base: str
+    below: tuple[str, ...]
+
+    def commits(self) -> tuple[str, ...]:
+        """Write a commit a carried patch, and return all since the pin, oldest first."""
+        return (*self.below, *write_commits(self.bench, self.base, self.carried.drafts()))
+
+    @property
+    def is_broken(self) -> bool:
+        """Say whether a patch has no commit, so that there is no branch."""
+        return any(o.verdict is Verdict.CONFLICT for o in self.carried.outcomes)
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        """Return the patches that are not skipped."""
+        out = {o.name for o in self.carried.outcomes if o.verdict is Verdict.SKIPPED}
+        return tuple(patch for patch in self.ready.patches if patch.name not in out)
+
+
+@contextmanager
+def in_place(session: Session, ready: Ready, wishes: Wishes = ANY) -> Iterator[InPlace]:
+    """Carry a series in its place, in a bench of its own."""
+    with Workbench([ready.side.store]) as bench:
+        yield _carry_in_place(session, ready, bench, Outlook(session), wishes)
+
+
+def floor(
+    session: Session, ready: Ready, bench: Workbench, outlook: Outlook, wishes: Wishes = ANY
+) -> tuple[str, tuple[str, ...]]:
+    """Return the commit that a series is written on, and those that it stands on since the pin.
+
+    The latter are written into the bench.
+    """
+    if ready.below is None:
+        return ready.base.commit, ()
+    below = _carry_in_place(session, ready.below, bench, outlook, wishes)
+    refuse_broken(below.carried.outcomes)
+    commits = below.commits()
+    return commits[-1] if commits else ready.base.commit, commits
+
+
+def _carry_in_place(
+    session: Session, ready: Ready, bench: Workbench, outlook: Outlook, wishes: Wishes
+) -> InPlace:
+    pin = bench.tree(ready.base.commit)
+    ready.side.try_fetch_objects(
+        set(needed_blobs([pin], touched_paths(ready.patches))), bench.reader
+    )
+    base, below = floor(session, ready, bench, outlook, wishes)
+    tree = bench.tree(base)
+    end = End(ready.base, tree)
+    record, patches = ready.record, ready.patches
+    views = outlook.views(record.upstream, ready.side, bench, patches=patches, base=end)
+    items = items_of(patches, ready.series_file, wishes.selected)
+    course = Course(session, bench, record.name, items, tree, tree, ready.author, wishes, views)
+    return InPlace(ready, bench, carry(course), tree, base, below)
+
+
+def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
+    """Refuse a series with a patch that does not ensure what its header says."""
+    for outcome in outcomes:
+        if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:
+            paths = ", ".join(shown(conflict.path) for conflict in outcome.conflicts)
+            problem = f"Patch {shown(outcome.name)} does not apply without those left out"
+            raise PatchmgrError("conflict", f"{problem}{': ' if paths else ''}{paths}")
+        if outcome.verdict is Verdict.CONFLICT:
+            hint = "correct the patch, or its Ensures"
+            problem = f"Patch {shown(outcome.name)} {outcome.reason}"
+            raise PatchmgrError("bad-predicate", problem, (hint,))

@@ -1,0 +1,376 @@
+"""What becomes of a series when patches change: layers anew, new diffs, all in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from patchmgr.engines.series.comparison import patch_sameness
+from patchmgr.engines.series.layers import (
+    Collision,
+    Ground,
+    Layer,
+    State,
+    fold_states,
+    is_exact,
+    lay_all,
+    layers_of,
+    sharers,
+)
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.header_edits import with_diff
+from patchmgr.formats.mailbox import canonical_header
+from patchmgr.formats.patch_files import parse_listed, parse_patch
+from patchmgr.formats.series_files import without_strip, write_series
+from patchmgr.formats.shown import shown
+from patchmgr.model.comparison import Sameness
+from patchmgr.model.ids import blob_id
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author, Patch
+from patchmgr.model.series import SeriesFile
+from patchmgr.model.snapshot import REGULAR, Entry
+from patchmgr.plumbing.applied import Content, PushedPatch, Record
+from patchmgr.plumbing.checkout import CheckoutStep, Edit, serve
+from patchmgr.plumbing.checkout_changes import (
+    Move,
+    as_content,
+    found_file,
+    plan_shift,
+    refuse_same_names,
+)
+from patchmgr.plumbing.diffs import commit_diffs
+from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.services.authoring import Desk, check_pin, diff_digest
+from patchmgr.services.session import nobody
+from patchmgr.services.targets import remember_target, series_digest
+from patchmgr.store import Change
+
+
+class Revision(Struct, frozen=True):
+    """What is to be: patch files by name (None: gone), the series file, the pushed patches.
+
+    `state` is what these make of the pin. The checkout has the paths of `kept` as they are to
+    be. `forced` names a pushed patch with hunks that had no place, and `rejects` are the files
+    that hold these; one that was forced stays so unless the revision `settles` it. `discards`
+    gives up edits of files that change, `prepares` notes the checkout without any patch in it,
+    and `others` are further files of the workspace.
+    """
+
+    pushed: tuple[str, ...]
+    state: State
+    raws: Mapping[str, bytes | None] = field(default_factory=dict)
+    file: SeriesFile | None = None
+    kept: frozenset[str] = frozenset()
+    forced: str | None = None
+    rejects: Mapping[str, bytes] = field(default_factory=dict)
+    settles: bool = False
+    discards: bool = False
+    prepares: bool = False
+    others: Mapping[str, bytes | None] = field(default_factory=dict)
+
+
+def make(desk: Desk, revision: Revision, *, is_dry_run: bool) -> None:
+    """Make a revision, all of it or none; a dry run stops before the last step."""
+    if desk.forced in revision.pushed and not revision.settles:
+        revision = replace(revision, forced=desk.forced)
+    change = Change(_files(desk, revision))
+    if desk.checkout is not None and _is_for_checkout(desk, revision):
+        change.steps.append(_step(desk, revision, change))
+    if is_dry_run or not (change.files or change.steps):
+        return
+    if desk.checkout is not None and change.steps:
+        serve(desk.checkout, desk.session.workspace.root)
+        clone = desk.checkout.clone
+        remember_target(desk.session.workspace, clone.root, clone.private)
+    desk.session.workspace.make(change)
+
+
+def _files(desk: Desk, revision: Revision) -> dict[str, bytes | None]:
+    folder = f"series/{desk.name}"
+    files = {f"{folder}/{name}": raw for name, raw in revision.raws.items()}
+    file = _series_file(desk, revision)
+    if file != desk.file:
+        files[f"{folder}/series"] = write_series(file)
+    return {**files, **revision.others}
+
+
+def _series_file(desk: Desk, revision: Revision) -> SeriesFile:
+    """Return the series file; a patch with a new diff has paths as git writes them."""
+    file = revision.file or desk.file
+    known = {name: desk.patches[name].diff for name in revision.raws if name in desk.patches}
+    changed = {
+        name
+        for name, diff in known.items()
+        if (raw := revision.raws[name]) is not None and not raw.endswith(diff)
+    }
+    return without_strip(file, changed)
+
+
+def _is_for_checkout(desk: Desk, revision: Revision) -> bool:
+    """Say whether the record of the checkout, or a file of it, changes."""
+    applied = desk.applied
+    is_new = applied is None or applied.pushed is None or applied.series != desk.name
+    was, now = desk.names, revision.pushed
+    if is_new and not was and not now:
+        return revision.prepares
+    changed = {name for name in revision.raws if name in now or name in was}
+    return bool(was != now or changed or revision.rejects or desk.rejects or revision.kept)
+
+
+def _step(desk: Desk, revision: Revision, change: Change) -> CheckoutStep:
+    checkout = desk.need_checkout()
+    check_pin(desk, revision.state)
+    paths = {**desk.state, **revision.state}
+    leaving = {path for path in paths if desk.ground.entry(revision.state, path) is None}
+    there = paths.keys() - leaving
+    refuse_same_names(checkout.root, there, leaving, desk.bench.tree(desk.head))
+    moves = [_move(desk, revision, path) for path in paths]
+    moves += _reject_moves(desk, revision)
+    record = _record(desk, revision, change.files)
+    exchange = plan_shift(checkout, desk.applied, moves, record, head=desk.head)
+    return CheckoutStep(checkout, exchange, tuple(_edits(desk, revision, leaving)))
+
+
+def _edits(desk: Desk, revision: Revision, leaving: Collection[str]) -> Iterator[Edit]:
+    """Yield what a person made of the files that a refresh takes in, or a forced pop gives up.
+
+    So too of rejects that mean nothing any more: most often they are deleted.
+    """
+    ground, paths = desk.ground, set(revision.kept)
+    if revision.discards:
+        paths |= ground.between("", desk.state, revision.state).files.keys()
+    checkout = desk.need_checkout()
+    found = {path: found_file(checkout, path, leaving) for path in sorted(paths)}
+    before = {path: desk.content(path, desk.state) for path in found}
+    now = checkout.clone.conversion.as_git(found, lambda: before, desk.applied)
+    written = checkout.clone.conversion.to_work_tree(before)
+    for path, file in found.items():
+        if now[path] != before[path]:
+            yield Edit(path, written[path], file)
+    for path in desk.rejects if revision.forced is None else ():
+        yield Edit(path, None, found_file(desk.need_checkout(), path))
+
+
+def _move(desk: Desk, revision: Revision, path: str) -> Move:
+    below, old, new = (desk.content(path, state) for state in ({}, desk.state, revision.state))
+    is_kept, is_given_up = path in revision.kept, revision.discards
+    return Move(path, below, old, new, is_kept=is_kept, is_given_up=is_given_up)
+
+
+def _reject_moves(desk: Desk, revision: Revision) -> list[Move]:
+    """Return what becomes of rejects: new ones come, those of a patch that leaves go with it."""
+    moves = [
+        Move(path, None, None, Content(Entry(REGULAR, blob_id(raw)), raw), is_apart=True)
+        for path, raw in revision.rejects.items()
+    ]
+    for path in desk.rejects:
+        found = found_file(desk.need_checkout(), path)
+        if found is not None and path not in revision.rejects and revision.forced is None:
+            moves.append(Move(path, None, as_content(found), None, is_apart=True))
+    return moves
+
+
+def _record(desk: Desk, revision: Revision, files: Mapping[str, bytes | None]) -> Record:
+    session = desk.session
+    left = desk.rejects if revision.forced is not None else ()
+    rejects = tuple(revision.rejects) or left
+    patches = [_patch(desk, revision, name) for name in revision.pushed]
+    pushed = tuple(
+        PushedPatch(patch.name, diff_digest(patch), patch.name == revision.forced)
+        for patch in patches
+    )
+    lines = (revision.file or desk.file).lines
+    let_in = (line.name for line in lines if line.name and line.refusal(desk.selected) is None)
+    whole = tuple(name for name in let_in if name not in desk.hidden)
+    is_whole = revision.forced is None and revision.pushed == whole
+    digest = series_digest(session, desk.record, desk.selected, changes=files) if is_whole else ""
+    return Record(
+        desk.name, digest, tuple(sorted(desk.selected)), desk.head, None, (),
+        workspace=str(session.workspace.root), pushed=pushed, rejects=rejects,
+    )  # fmt: skip
+
+
+def _patch(desk: Desk, revision: Revision, name: str) -> Patch:
+    raw = revision.raws.get(name)
+    if raw is None:
+        return desk.patches[name]
+    lines = {line.name: line for line in _series_file(desk, revision).lines}
+    return parse_listed(raw, lines[name])
+
+
+_NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
+
+
+def rewritten(
+    desk: Desk,
+    patches: Sequence[Patch],
+    states: Sequence[State],
+    *,
+    fresh: Collection[str] = (),
+    anew: Collection[str] = (),
+) -> dict[str, bytes]:
+    """Return the new files of the patches that do not lead from state to state as they are.
+
+    Those of `fresh` are compared with what git makes of their states: positions count, too.
+    Those of `anew` among them have git's diff even if it says the same.
+    """
+    ground = desk.ground
+    stale = [
+        number
+        for number, patch in enumerate(patches)
+        if patch.name in fresh or not is_exact(ground, patch, states[number], states[number + 1])
+    ]
+    if not stale:
+        return {}
+    diffs = diffs_of(desk, states[: stale[-1] + 2])
+    found: dict[str, bytes] = {}
+    for number in stale:
+        patch = patches[number]
+        raw = with_diff(patch, diffs[number])
+        if not raw.strip():  # an empty file would be no patch any more
+            raw = canonical_header(
+                patch, author=patch.author_or(nobody(desk.side, desk.record.pin))
+            )
+        new = parse_patch(raw, name=patch.name)
+        is_other = patch_sameness(patch, new) is not Sameness.IDENTICAL
+        if is_other or (patch.name in anew and raw != patch.raw):
+            found[patch.name] = raw
+    return found
+
+
+def diffs_of(desk: Desk, states: Sequence[State]) -> list[bytes]:
+    """Return the diff from each state to the next."""
+    ground = desk.ground
+    pairs = zip(({}, *states), states, strict=False)
+    layers = [ground.between("", old, new) for old, new in pairs]
+    drafts = [
+        Draft(_NOBODY, b"state\n", {path: after for path, (_, after) in layer.files.items()})
+        for layer in layers
+    ]
+    commits = write_commits(desk.bench, desk.floor, drafts)
+    found = commit_diffs(desk.bench.git_dir, list(commits[1:]))
+    return [found[commit] for commit in commits[1:]]
+
+
+class Chain(Struct, frozen=True):
+    """The patches that are not hidden in series order, and the states that they make.
+
+    It ends before the first patch that does not apply, which is the `fault`.
+    """
+
+    names: tuple[str, ...]
+    states: tuple[State, ...]
+    layers: tuple[Layer, ...]
+    fault: PatchmgrError | None = None
+
+    def position(self, name: str) -> int:
+        """Return the place of a patch (from 0); raise the fault where the chain ends before it."""
+        if self.fault is not None and name not in self.names:
+            raise self.fault
+        return self.names.index(name)
+
+
+def chain_of(desk: Desk) -> Chain:
+    """Return the chain of a desk.
+
+    Raises PatchmgrError "rejects" where the top patch was forced: what stands on it is not known.
+    """
+    _refuse_forced(desk)
+    names, states = list(desk.names), list(desk.states)
+    fault: PatchmgrError | None = None
+    for name in desk.unpushed():
+        try:
+            states.append(fold_states(desk.ground, desk.series([name]), states[-1])[1])
+        except PatchmgrError as found:
+            fault = found
+            break
+        names.append(name)
+    return Chain(tuple(names), tuple(states), layers_of(desk.ground, names, states), fault)
+
+
+def pushed_chain(desk: Desk) -> Chain:
+    """Return the chain of the pushed patches alone: what a refresh of one may change."""
+    _refuse_forced(desk)
+    return Chain(desk.names, desk.states, layers_of(desk.ground, desk.names, desk.states))
+
+
+def _refuse_forced(desk: Desk) -> None:
+    if desk.forced is not None:
+        hint = "put its rejects in by hand and refresh it, or: patchmgr pop --force"
+        raise PatchmgrError("rejects", f"not all hunks of {desk.top} have a place yet", (hint,))
+
+
+def restacked(
+    desk: Desk, chain: Chain, layers: Sequence[Layer], *, same_end: bool
+) -> tuple[State, ...]:
+    """Return the states of other layers in the place of the chain's.
+
+    Raises PatchmgrError "depends" where one needs what is not below it any more, or where the
+    end must be the same and is not.
+    """
+    found = lay_all(desk.ground, layers, {})
+    if isinstance(found, Collision):
+        raise _depends(desk.ground, chain, layers, found)
+    if same_end and not desk.ground.is_same(found[-1], chain.states[-1]):
+        path = next(iter(desk.ground.between("", found[-1], chain.states[-1]).files))
+        message = f"in that order the series makes another {shown(path)}"
+        raise PatchmgrError("depends", message, ("nothing was changed",))
+    _refuse_emptied(desk.ground, layers, found)
+    return found
+
+
+def _refuse_emptied(ground: Ground, layers: Sequence[Layer], states: Sequence[State]) -> None:
+    """Refuse where nothing would be left of a patch that nobody asked to change."""
+    for layer, (old, new) in zip(layers, pairwise(states), strict=True):
+        if layer.files and ground.is_same(old, new):
+            message = f"nothing would be left of {layer.name}"
+            hints = (f"take it away first: patchmgr drop {layer.name}", "nothing was changed")
+            raise PatchmgrError("empty", message, hints)
+
+
+def _depends(
+    ground: Ground, chain: Chain, layers: Sequence[Layer], collision: Collision
+) -> PatchmgrError:
+    """Tell of which patches a layer needs the lines: those that were below it, or are now."""
+    name, at = collision.name, chain.position(collision.name)
+    order = [layer.name for layer in layers]
+    sharing = sharers(chain.layers, collision.path, but=name)
+    below = {each: chain.position(each) < at for each in sharing}
+    moved = [
+        each
+        for each in sharing
+        if below[each] != (each in order and order.index(each) < order.index(name))
+    ]
+    needed = [each for each in moved if below[each] and _is_needed(ground, chain, each, name)]
+    others = ", ".join(needed or moved or sharing) or "the pin"
+    message = f"{name} depends on {others}: {shown(collision.path)}: {collision.reason}"
+    return PatchmgrError("depends", message, ("nothing was changed",))
+
+
+def _is_needed(ground: Ground, chain: Chain, lower: str, upper: str) -> bool:
+    """Say whether a patch has no place where one below it alone is missing."""
+    layers = chain.layers[: chain.position(upper) + 1]
+    found = lay_all(ground, [layer for layer in layers if layer.name != lower], {})
+    return isinstance(found, Collision)
+
+
+def revision_of(
+    desk: Desk,
+    patches: Sequence[Patch],
+    states: Sequence[State],
+    *,
+    file: SeriesFile,
+    pushed: Sequence[str],
+    fresh: Sequence[str] = (),
+) -> Revision:
+    """Return the revision that makes these patches the chain, the first ones of them pushed.
+
+    The files of patches that are not in `file` go; the diffs of those of `fresh` are made anew.
+    """
+    gone = sorted(set(desk.file.names()) - set(file.names()))
+    files: dict[str, bytes | None] = dict.fromkeys(gone)
+    files.update(rewritten(desk, patches, states, fresh=fresh))
+    assert tuple(patch.name for patch in patches[: len(pushed)]) == tuple(pushed)
+    return Revision(tuple(pushed), states[len(pushed)], files, file)

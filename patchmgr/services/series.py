@@ -1,0 +1,109 @@
+"""What of a series verbs ask for: its paths and contents, and the series that it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.patch import Patch
+from patchmgr.model.series import SeriesFile
+from patchmgr.model.snapshot import GITLINK
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.services.session import Session
+
+
+def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
+    """Return every path that a patch names, once each."""
+    return tuple(dict.fromkeys(path for patch in patches for path in patch.paths()))
+
+
+def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
+    """Return the paths that patches put a file at and that base has not, once each."""
+    named = (change.new_path for patch in patches for change in patch.files)
+    return tuple(dict.fromkeys(p for p in named if p is not None and base.entry(p) is None))
+
+
+def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> list[str]:
+    """Return the blobs of the paths in all trees, once each: what a run may have to read."""
+    entries = [tree.entry(path) for tree in trees for path in paths]
+    return list(dict.fromkeys(e.blob for e in entries if e is not None and e.mode != GITLINK))
+
+
+Records = Mapping[str, SeriesRecord]
+
+
+def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the named series, or all, with what they stand on and what stands on them.
+
+    Each comes behind the one that it stands on. Raises PatchmgrError "usage" where there is no
+    series, "unknown-series" for a name that is none.
+    """
+    series = session.workspace.lock().series
+    if not series:
+        hint = "patchmgr series new --help"
+        raise PatchmgrError("usage", "there is no series here yet", (hint,))
+    for name in names:
+        session.workspace.series_record(name)
+    chosen = tuple(dict.fromkeys(names)) or tuple(sorted(series))
+    roots = dict.fromkeys(lowest(series, name) for name in chosen)
+    whole = tuple(name for root in roots for name in standing_on(series, root))
+    more = [name for name in whole if name not in chosen]
+    if more:
+        session.say(f"Of the same stack, rebased as well: {', '.join(more)}")
+    return whole
+
+
+def stacks_of(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the series by stack, each stack from the lowest up."""
+    series = session.workspace.lock().series
+    found: dict[str, list[str]] = {}
+    for name in names:
+        session.workspace.series_record(name)
+        found.setdefault(lowest(series, name), []).append(name)
+    return tuple(
+        tuple(sorted(stack, key=lambda name: _height(series, name))) for stack in found.values()
+    )
+
+
+def lowest(series: Records, name: str) -> str:
+    """Return the series at the bottom of a stack; the lock has no circles."""
+    on = series[name].on
+    return name if on is None else lowest(series, on)
+
+
+def standing_on(series: Records, name: str) -> tuple[str, ...]:
+    """Return a series and all that stand on it, each behind the one that it stands on."""
+    above = sorted(upper for upper, record in series.items() if record.on == name)
+    return (name, *(more for upper in above for more in standing_on(series, upper)))
+
+
+def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, ...], SeriesFile]:
+    """Return the patches and lines of a series behind those of the series that it stands on.
+
+    Raises PatchmgrError "bad-series" where two of them have a patch of one name.
+    """
+    workspace = session.workspace
+    patches, file = workspace.patches(record.name), workspace.series_file(record.name)
+    if record.on is None:
+        return patches, file
+    lower = workspace.series_record(record.on)
+    require_one_pin(record, lower)
+    before, lines = whole_series(session, lower)
+    twice = sorted({patch.name for patch in before} & {patch.name for patch in patches})
+    if twice:
+        message = f"{record.name} and {lower.name} both have a patch {twice[0]}"
+        raise PatchmgrError("bad-series", message, ("give one of them another name",))
+    return (*before, *patches), SeriesFile((*lines.lines, *file.lines))
+
+
+def require_one_pin(upper: SeriesRecord, lower: SeriesRecord) -> None:
+    """Refuse a series that is pinned to another state than the one that it stands on."""
+    if (upper.upstream, upper.pin) != (lower.upstream, lower.pin):
+        message = f"the series {upper.name} stands on {lower.name}, but has another pin"
+        raise PatchmgrError("broken-stack", message, ("put upstream.lock back as it was",))
+
+
+def _height(series: Records, name: str) -> int:
+    on = series[name].on
+    return 0 if on is None else 1 + _height(series, on)

@@ -1,0 +1,213 @@
+"""States of a series that have a name: what was published, tags and their messages, commits."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from patchmgr import __version__
+from patchmgr.engines.series.comparison import OwnCommit
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.outcome import PatchOutcome
+from patchmgr.model.patch import COMMITTER_EMAIL
+from patchmgr.plumbing.clones import find_git_dir
+from patchmgr.plumbing.diffs import commit_diffs
+from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.services.checked import last_checked
+from patchmgr.services.prepared import Ready
+from patchmgr.services.session import Session
+from patchmgr.services.targets import series_digest
+from patchmgr.store import PRIVATE, Workspace
+
+_FILE = f"{PRIVATE}/published.json"
+_MOST_PUBLISHED = 200
+
+
+class Published(Struct, frozen=True):
+    """One branch that was built, and the tags that name it and what it replaced."""
+
+    series: str
+    repository: str
+    branch: str
+    tag: str | None
+    fallback: str | None
+    head: str
+    base: str
+    digest: str
+
+
+def remember_published(workspace: Workspace, published: Published) -> None:
+    """Remember a branch in front of the others; what cannot be written is left."""
+    rest = [known for known in read_published(workspace) if known != published]
+    with suppress(OSError):
+        workspace.keep(_FILE, (published, *rest)[:_MOST_PUBLISHED])
+
+
+def read_published(workspace: Workspace) -> tuple[Published, ...]:
+    """Return what is remembered, newest first; what cannot be read is as good as nothing."""
+    return workspace.kept(_FILE, tuple[Published, ...]) or ()
+
+
+NOW = "the series as it is"
+_TRAILER = re.compile(rb"^(Patchmgr-[A-Za-z]+): (.*)$", re.M)
+_MOST = 10_000
+
+
+class State(Struct, frozen=True):
+    """A branch of a series: the repository that has it, its head, and the commits since the pin."""
+
+    name: str
+    git_dir: Path
+    head: str
+    base: str
+    commits: tuple[OwnCommit, ...]
+
+
+def find_state(session: Session, ready: Ready, name: str, *, repository: Path | None) -> State:
+    """Return the state of a name: in the store, in a repository, or where it was published.
+
+    Raises PatchmgrError "unknown-ref" where there is none.
+    """
+    places = [ready.side.store] if repository is None else [find_git_dir(repository)]
+    for one in read_published(session.workspace):
+        place = Path(one.repository)
+        if one.series == ready.record.name and name in (one.tag, one.fallback, one.branch):
+            places.append(place if (place / "HEAD").is_file() else place / ".git")
+    for place in dict.fromkeys(places):
+        if place.exists():
+            with ObjectReader(place) as reader:
+                head = _head(session, place, reader, name)
+                if head is not None:
+                    base = published_base(session, head)
+                    return _state(name, place, reader, head, base)
+    hint = "patchmgr branch --tag TAG makes one; --repo DIR looks into a clone"
+    raise PatchmgrError("unknown-ref", f"there is no tag or branch {shown(name)}", (hint,))
+
+
+def _head(session: Session, place: Path, reader: ObjectReader, name: str) -> str | None:
+    for ref in (f"refs/tags/{name}", f"refs/heads/{name}"):
+        found = reader.commit(session.workspace.ref_at(place, ref))
+        if found is not None:
+            return found
+    is_id = re.fullmatch(r"[0-9a-f]{7,40}", name) is not None
+    return reader.commit(name) if is_id else None
+
+
+def published_base(session: Session, head: str) -> str | None:
+    """Return what a head stands on that was published here, None where it was not."""
+    return next((one.base for one in read_published(session.workspace) if one.head == head), None)
+
+
+def _state(
+    name: str, git_dir: Path, reader: ObjectReader, head: str, known_base: str | None
+) -> State:
+    ids, base = own_commits(reader, head, known_base)
+    return State(name, git_dir, head, base, read_commits(git_dir, reader, ids))
+
+
+def own_commits(
+    reader: ObjectReader, head: str, base: str | None = None
+) -> tuple[tuple[str, ...], str]:
+    """Return the commits that patchmgr wrote up to a head, oldest first, and what they stand on.
+
+    Where the base is known, all on it are: a person may be their committer.
+    """
+    marker = f"\ncommitter patchmgr <{COMMITTER_EMAIL}> ".encode()
+    found: list[str] = []
+    at: str | None = head
+    while at is not None and len(found) < _MOST:
+        commit = reader.find(at)
+        top = commit.content.split(b"\n\n", 1)[0] if commit is not None else b""
+        parents = re.findall(rb"^parent ([0-9a-f]{40})$", top, re.M)
+        # A release is a commit of ours, too, and has no parents.
+        is_end = at == base if base is not None else marker not in b"\n" + top
+        if is_end or not parents:
+            return tuple(reversed(found)), at
+        found.append(at)
+        at = parents[0].decode()
+    return tuple(reversed(found)), head
+
+
+def read_commits(git_dir: Path, reader: ObjectReader, ids: Sequence[str]) -> tuple[OwnCommit, ...]:
+    """Return commits with their messages and diffs."""
+    diffs = commit_diffs(git_dir, list(ids))
+    found = []
+    for name in ids:
+        commit = reader.find(name)
+        assert commit is not None
+        found.append(OwnCommit(name, commit.content.partition(b"\n\n")[2], diffs[name]))
+    return tuple(found)
+
+
+def trailers_of(text: bytes) -> dict[str, str]:
+    """Return our trailers of a tag's message, by their names."""
+    return {
+        key.decode(): value.decode("utf-8", "replace").strip()
+        for key, value in _TRAILER.findall(text)
+    }
+
+
+SERIES, VERSION, BASE, REF, DIGEST = (
+    f"Patchmgr-{key}" for key in ("Series", "Version", "Base", "Ref", "Digest")
+)
+
+
+def tag_message(
+    session: Session, ready: Ready, outcomes: Sequence[PatchOutcome], selected: Collection[str]
+) -> bytes:
+    """Return the message of a tag on the branch of a series.
+
+    Commits get no trailers: their ids are the same for every version of patchmgr.
+    """
+    record, pin = ready.record, ready.record.pin
+    carried = [outcome for outcome in outcomes if outcome.is_carried]
+    lines = [f"{record.name} on {shown(pin.ref)}: {len(carried)} patches", ""]
+    lines += _verdicts(ready, outcomes)
+    lines += _gates(session, ready, selected)
+    if selected:
+        lines.append(f"Selected: {', '.join(sorted(map(shown, selected)))}")
+    left = [outcome for outcome in outcomes if not outcome.is_carried]
+    lines += [f"Left out: {shown(o.name)} ({shown(o.reason or '')})" for o in left]
+    lines += [
+        "",
+        f"{SERIES}: {record.name}",
+        f"{VERSION}: {__version__}",
+        f"{BASE}: {pin.commit}",
+        f"{REF}: {shown(pin.ref)}",
+        f"{DIGEST}: {series_digest(session, record, selected)}",
+    ]
+    return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _verdicts(ready: Ready, outcomes: Sequence[PatchOutcome]) -> list[str]:
+    """Return what the last rebase made of the patches, which the lock keeps."""
+    rows = ready.record.result.get("patches", ())
+    base = ready.record.result.get("base")
+    if not rows or not isinstance(base, dict):
+        return ["Verdicts: none, the series was not rebased yet"]
+    counts = Counter(str(row["verdict"]) for row in rows)
+    words = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
+    lines = [f"Verdicts of the rebase from {shown(str(base.get('ref', '')))}: {words}"]
+    return lines + [
+        f"  {row['verdict']}: {shown(str(row['name']))}"
+        for row in rows
+        if row["verdict"] != "unchanged"
+    ]
+
+
+def _gates(session: Session, ready: Ready, selected: Collection[str]) -> list[str]:
+    kept = last_checked(session.workspace, ready.record.name)
+    if kept is None or kept.digest != series_digest(session, ready.record, selected):
+        return ["Gates: not run on this state"]
+    lines = ["Gates:"]
+    for gate in kept.gates:
+        few = "problem" if gate.problems == 1 else "problems"
+        problems = f" ({gate.problems} {few})" if gate.problems else ""
+        lines.append(f"  {gate.standing}: {shown(gate.name)}{problems}")
+    return lines

@@ -1,0 +1,74 @@
+"""What rebases found, hunk by hunk: kept in the workspace for `notes`, never committed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from patchmgr.engines.conflicts.described import solved_as
+from patchmgr.model.outcome import SeriesOutcome
+from patchmgr.model.recorded import Recalled, Recorded
+from patchmgr.render.machine import series_value
+from patchmgr.store import PRIVATE, Workspace
+
+FOLDER = f"{PRIVATE}/syncs"
+MOST = 12
+FORMAT = 1
+
+
+def keep_syncs(
+    workspace: Workspace,
+    outcomes: Sequence[SeriesOutcome],
+    *,
+    is_dry_run: bool,
+    old_heads: Mapping[str, str | None],
+    known: Sequence[Recorded | Recalled],
+) -> list[dict[str, Any]]:
+    """Remember what a rebase found, in place of what one between the same states found.
+
+    What cannot be written is left: everything in it can be computed again. Returns what was
+    found, as it is read again.
+    """
+    found: list[dict[str, Any]] = []
+    solutions = dict(_solution(one) for one in known)
+    for outcome in outcomes:
+        value = {
+            "format": FORMAT,
+            "dry_run": is_dry_run,
+            "old_head": old_heads.get(outcome.name),
+            "outcome": series_value(outcome),
+            "solutions": solutions,
+        }
+        ends = outcome.base.commit, outcome.onto.commit
+        rest = [row for row in read_syncs(workspace, outcome.name) if ends_of(row) != ends]
+        found.append(json.loads(json.dumps(value, default=str)))
+        with suppress(OSError):
+            workspace.keep(f"{FOLDER}/{outcome.name}.json", (found[-1], *rest[: MOST - 1]))
+    return found
+
+
+def _solution(one: Recorded | Recalled) -> tuple[str, dict[str, str]]:
+    recorded = one.recorded if isinstance(one, Recalled) else one
+    where = recorded.seen or recorded.path
+    return recorded.id, {"path": recorded.path, "seen": where, "solution": solved_as(recorded)}
+
+
+def ends_of(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the commits that a kept sync went from and to."""
+    outcome = row["outcome"]
+    return str(outcome["base"]["commit"]), str(outcome["onto"]["commit"])
+
+
+def read_syncs(workspace: Workspace, series: str) -> list[dict[str, Any]]:
+    """Return the kept syncs of a series, newest first; what cannot be read is as good as none."""
+    try:
+        rows = workspace.kept(f"{FOLDER}/{series}.json", list[dict[str, Any]]) or []
+        kept = [row for row in rows if row["format"] == FORMAT]
+        for row in kept:
+            ends_of(row)
+            assert isinstance(row["outcome"]["patches"], list)
+    except (KeyError, TypeError, AssertionError):
+        return []
+    return kept

@@ -1,0 +1,233 @@
+"""What is applied in a checkout: `verify`, and how a recorded application stands."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec import Struct
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.series_files import parse_series
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing import git_process
+from patchmgr.plumbing.applied import Record
+from patchmgr.plumbing.checkout import Checkout, Standing
+from patchmgr.plumbing.clones import open_clone
+from patchmgr.plumbing.history import is_ancestor
+from patchmgr.plumbing.target import Target
+from patchmgr.services.session import Session
+from patchmgr.store import PRIVATE, Workspace
+
+_TARGETS = f"{PRIVATE}/targets"
+_Kind = TypeVar("_Kind", bound=Target)
+NO_DIFF = hashlib.sha256(b"").hexdigest()
+
+
+_KEYS = {"is_applied": "applied", "is_current": "current"}
+
+
+class Verification(Struct, frozen=True, rename=_KEYS):
+    """What `verify` found; `is_current` says that the series has not changed since.
+
+    `pushed` is the number of pushed patches where these are not the whole series.
+    """
+
+    series: str
+    target: Path
+    is_applied: bool
+    is_current: bool
+    files: tuple[tuple[str, Standing], ...]
+    pushed: int | None = None
+
+    @property
+    def is_sound(self) -> bool:
+        """Say whether the present series is in, whole."""
+        all_in = all(standing is Standing.PATCHED for _, standing in self.files)
+        return self.is_applied and self.is_current and all_in
+
+
+def series_digest(
+    session: Session,
+    record: SeriesRecord,
+    selected: Collection[str],
+    *,
+    changes: Mapping[str, bytes | None] | None = None,
+) -> str:
+    """Return the sha256 (64 hex) of pin, series file, selection and patch files.
+
+    `changes` are contents that files of the workspace will have, by path.
+    """
+
+    def read(name: str) -> bytes:
+        path = f"series/{record.name}/{name}"
+        changed = (changes or {}).get(path)
+        return session.workspace.read(path) if changed is None else changed
+
+    digest = hashlib.sha256(f"{record.pin.commit}\n{sorted(selected)}\n".encode())
+    if record.on is not None:
+        lower = session.workspace.series_record(record.on)
+        digest.update(series_digest(session, lower, selected, changes=changes).encode())
+    digest.update(read("series"))
+    settings = session.workspace.settings(record.name, changes=changes)
+    for name in parse_series(read("series")).names():
+        digest.update(hashlib.sha256(read(name)).digest())
+        for group in settings.off_groups(name):
+            digest.update(f"off {group}\n".encode())
+    return digest.hexdigest()
+
+
+def opened(session: Session, target: Path, *, is_dry_run: bool) -> AbstractContextManager[Checkout]:
+    """Open a checkout for a command; hold it, unless the run is dry and nothing is unfinished."""
+    return settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run)
+
+
+@contextmanager
+def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_Kind]:
+    """Hold a target and finish what a killed command left; not if the run is dry and none did."""
+    if is_dry_run and not target.is_interrupted:
+        yield target
+        return
+    with target.held():
+        said = target.recover()
+        if said is not None:
+            session.say(said)
+        yield target
+
+
+def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
+    """Return the record of what is applied, None where git has taken it out or over since.
+
+    A series in commits is in as long as they are below HEAD. One in files alone is in as long
+    as one of these still differs from HEAD as the record says.
+    """
+    record = checkout.record()
+    if record is None:
+        return None
+    if record.head is not None:
+        return record if is_ancestor(checkout.clone.git_dir, record.head, head) else None
+    index = checkout.clone.index()
+    is_in = any(
+        stands is Standing.PATCHED
+        and (file.path in changed or (file.before is None and file.path not in index))
+        for file, stands in zip(record.files, checkout.standings(record.files), strict=True)
+    )
+    return record if is_in or (not record.files and head == record.onto) else None
+
+
+def applied_now(checkout: Checkout, head: str) -> Record | None:
+    """Return the record in force: of pushed patches until git has put all their files back."""
+    record = checkout.record()
+    if record is not None and record.pushed is not None:
+        stands = checkout.standings(record.files)
+        is_out = stands and all(each is Standing.ORIGINAL for each in stands)
+        return None if is_out and not _has_empty_top(record) else record
+    if record is None:
+        return None
+    return record_in_force(checkout, head, set(checkout.clone.changed_paths()))
+
+
+def _has_empty_top(record: Record) -> bool:
+    """Say whether the top patch has no diff yet: a person may make one that takes all back."""
+    pushed = record.pushed or ()
+    return bool(pushed) and pushed[-1].digest == NO_DIFF
+
+
+def verify_checkout(
+    session: Session, name: str, target: Path, *, selected: Collection[str] = ()
+) -> Verification:
+    """Say whether the present series is in the checkout, file by file.
+
+    Without a selection, the one that it was applied with counts.
+    """
+    record = session.workspace.series_record(name)
+    with opened(session, target, is_dry_run=True) as checkout:
+        return _verify(session, record, checkout, selected)
+
+
+def _verify(
+    session: Session, record: SeriesRecord, checkout: Checkout, selected: Collection[str]
+) -> Verification:
+    applied, target = checkout.record(), checkout.clone.root
+    nothing = Verification(record.name, target, is_applied=False, is_current=False, files=())
+    if applied is None or applied.series != record.name:
+        return nothing
+    paths = (file.path for file in applied.files)
+    files = tuple(zip(paths, checkout.standings(applied.files), strict=True))
+    # What a person has committed is in, too, though no record says so any more.
+    are_in = all(found is Standing.PATCHED for _, found in files)
+    if not are_in and applied_now(checkout, checkout.clone.head()) is None:
+        return nothing
+    is_current = applied.digest == series_digest(session, record, selected or applied.selected)
+    is_part = applied.pushed is not None and not applied.digest
+    pushed = len(applied.pushed or ()) if is_part else None
+    return Verification(
+        record.name, target, is_applied=True, is_current=is_current, files=files, pushed=pushed
+    )
+
+
+def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = None) -> None:
+    """Note where something was applied, so that `status` can look there.
+
+    `git_dir` is the private one of a checkout: `git worktree move` leaves it where it is.
+    """
+    raw = os.fsencode(target) + (b"" if git_dir is None else b"\0" + os.fsencode(git_dir))
+    folder = workspace.root / _TARGETS
+    with suppress(OSError):
+        folder.parent.mkdir(exist_ok=True)
+        if not folder.is_symlink() and not folder.parent.is_symlink():
+            folder.mkdir(exist_ok=True)
+            name = hashlib.sha256(raw.rpartition(b"\0")[2]).hexdigest()[:16]
+            (folder / f"{name}.new").write_bytes(raw)
+            (folder / f"{name}.new").replace(folder / name)
+
+
+def known_applications(session: Session) -> tuple[Verification, ...]:
+    """Return what is applied in the targets that were noted; one that is gone is left out."""
+    found = []
+    for target in known_targets(session.workspace):
+        with suppress(PatchmgrError):
+            if target.parent.name == PRIVATE:  # a package
+                continue
+            checkout = Checkout(open_clone(target))
+            applied = checkout.record()
+            if applied is not None and applied.pushed != ():
+                record = session.workspace.series_record(applied.series)
+                verified = _verify(session, record, checkout, ())
+                found += [verified] if verified.is_applied else []
+    return tuple(sorted(found, key=lambda v: (v.series, str(v.target))))
+
+
+def known_targets(workspace: Workspace) -> Iterator[Path]:
+    """Yield where something was applied: work trees, and private folders of packages."""
+    found: dict[Path, None] = {}
+    with suppress(OSError):
+        for note in sorted((workspace.root / _TARGETS).iterdir()):
+            if note.suffix != ".new" and note.is_file():
+                target, _, git_dir = git_process.text(note.read_bytes()[:8192]).partition("\0")
+                moved = _moved_to(Path(git_dir)) if git_dir else None
+                found[moved or Path(target)] = None
+    yield from found
+
+
+def _moved_to(git_dir: Path) -> Path | None:
+    """Return where the linked work tree of a git directory is, None where it is none."""
+    with suppress(OSError):
+        return Path(os.fsdecode((git_dir / "gitdir").read_bytes().rstrip(b"\n"))).parent
+    return None
+
+
+def only_series(session: Session, name: str | None = None) -> str:
+    """Return the one series that is meant: the named one, or the only one of the workspace."""
+    if name:
+        return session.workspace.series_record(name).name
+    known = sorted(session.workspace.lock().series)
+    if len(known) != 1:
+        raise PatchmgrError(
+            "usage", "name a series", (f"series here: {', '.join(known) or 'none'}",)
+        )
+    return known[0]

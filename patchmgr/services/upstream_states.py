@@ -1,0 +1,135 @@
+"""States of upstreams as the predicates of patches see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from patchmgr.engines.series.needs import Views, check_upstreams, has_conditions
+from patchmgr.errors import USAGE_KINDS, PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.ids import is_full_id
+from patchmgr.plumbing.git_upstream import TAGS
+from patchmgr.plumbing.objects import StoredTree
+from patchmgr.services.session import Fetching
+
+if TYPE_CHECKING:
+    from patchmgr.engines.series.predicates import Contents, State
+    from patchmgr.model.patch import Patch
+    from patchmgr.model.upstream import Upstream
+    from patchmgr.plumbing.sides import Side
+    from patchmgr.plumbing.stores import Resolved
+    from patchmgr.plumbing.workbench import Workbench
+    from patchmgr.services.session import Session
+
+
+class End(Struct, frozen=True):
+    """One end of a rebase; `tags` is the repository whose tags say what release it is."""
+
+    found: Resolved
+    tree: StoredTree
+    tags: Path | None = None
+
+
+class Outlook:
+    """What one run sees of upstreams; a state is looked up once."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._states: dict[tuple[str, str], State] = {}
+
+    def views(
+        self,
+        upstream: str,
+        side: Side,
+        bench: Workbench,
+        *,
+        patches: Sequence[Patch],
+        base: End,
+        onto: End | None = None,
+    ) -> Views | None:
+        """Return both ends of a rebase, None where no patch has a condition.
+
+        Without `onto`, the series stays where it is.
+        """
+        if not has_conditions(patches):
+            return None
+        check_upstreams(patches, self._session.workspace.lock().upstreams)
+        contents = Fetching(side, bench.reader, bench.read)
+        there = _state(upstream, side, base, contents)
+        if onto is None:
+            return Views(there, there, self)
+        return Views(there, _state(upstream, side, onto, contents), self)
+
+    def state(self, upstream: str, ref: str | None) -> State:
+        """Return a state of an upstream, what is tracked of it where no ref is given."""
+        key = (upstream, ref or "upstream/main")
+        if key not in self._states:
+            try:
+                self._states[key] = self._look_up(*key)
+            except PatchmgrError as fault:
+                kind = "unknown-state" if fault.kind in USAGE_KINDS else fault.kind
+                raise PatchmgrError(kind, fault.message, fault.hints) from fault
+        return self._states[key]
+
+    def _look_up(self, name: str, ref: str) -> State:
+        upstream = self._session.workspace.upstream(name)
+        side, found = self._resolve(upstream, ref)
+        tree = StoredTree(side.reader, side.reader.tree_of(found.commit))
+        return _state(name, side, End(found, tree), Fetching(side, side.reader, side.reader.blob))
+
+    def _resolve(self, upstream: Upstream, ref: str) -> tuple[Side, Resolved]:
+        """Return the state on the side that is tracked, or else on the other one.
+
+        A commit is looked for in git: releases have ids of our own.
+        """
+        kinds = [upstream.track, "package" if upstream.track == "git" else "git"]
+        kinds = [k for k in kinds if (upstream.git if k == "git" else upstream.package) is not None]
+        if is_full_id(ref) and "git" in kinds:
+            kinds = ["git"]
+        sides = [self._session.side(upstream, tracks=kind) for kind in kinds]
+        for side in sides[:-1]:
+            try:
+                return side, side.resolve(ref)
+            except PatchmgrError as fault:
+                if fault.kind != "unknown-ref":
+                    raise
+        return sides[-1], sides[-1].resolve(ref)
+
+
+def _state(upstream: str, side: Side, end: End, contents: Contents) -> State:
+    from patchmgr.engines.series.predicates import State
+
+    found = end.found
+    version = found.version
+    if version is None:
+        prefix = "refs/tags/" if end.tags is not None else TAGS
+        version = _tagged_version(end.tags or side.store, prefix, found.commit)
+    return State(upstream, _label(upstream, found), end.tree, contents, version)
+
+
+def _label(upstream: str, found: Resolved) -> str:
+    if found.archive is not None:
+        return f"{upstream} {found.ref}"
+    commit = found.commit[:12]
+    if found.commit.startswith(found.ref):
+        return f"{upstream} {commit}"
+    return f"{upstream} {shown(found.ref)} ({commit})"
+
+
+def _tagged_version(repository: Path, prefix: str, commit: str) -> str | None:
+    """Return the version that a tag gives to a commit, the highest of several."""
+    from packaging.version import InvalidVersion, Version
+
+    from patchmgr.plumbing.git_upstream import tags_of
+
+    versions: list[Version] = []
+    for name in tags_of(repository, prefix, commit):
+        try:
+            versions.append(Version(name))
+        except InvalidVersion:
+            continue
+    return str(max(versions)) if versions else None

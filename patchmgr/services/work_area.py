@@ -1,0 +1,310 @@
+"""The work area of an unfinished rebase: where a person solves conflicts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, convert, to_builtins
+from msgspec.structs import replace
+
+from patchmgr import __version__
+from patchmgr.engines.rebase.conflicts import CHANGED_SINCE
+from patchmgr.engines.text.leftover import leftover_marker, syntax_problem
+from patchmgr.engines.text.marked import split_marked
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import check_path
+from patchmgr.formats.shown import shown
+from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
+from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.plain_files import read_json
+from patchmgr.render.conflicts import marked_text
+from patchmgr.store import PRIVATE, Workspace
+
+_FOLDER = f"{PRIVATE}/rebase"
+# A change that finishes a rebase names this file as spent.
+STATE = f"{_FOLDER}/state.json"
+_FORMAT = 1
+# What a file was before a person solved it; no series has a name with a dot in front.
+_ORIGINALS = ".marked"
+_OURS = ".ours"  # upstream's side of it, which may change before the rebase goes on
+
+
+class Waiting(Struct, frozen=True, array_like=True):
+    """A conflicted file: its series, patch, path in the patch, and name in the work area.
+
+    `conflict` is the conflict's id, empty where an older patchmgr left the file.
+    """
+
+    series: str
+    patch: str
+    path: str
+    file: str
+    conflict: str = ""
+
+
+class Unfinished(Struct, frozen=True):
+    """A rebase with conflicts left: what was asked, and which files wait where.
+
+    `stuck` are the patches in conflict, and `skipped` those that are to be left out, each as
+    series and patch. `opened` are the conflicts that it put on record, `confidence` what was asked
+    of merges by structure.
+    """
+
+    series: tuple[str, ...]
+    onto: str
+    selected: tuple[str, ...]
+    waiting: tuple[Waiting, ...] = ()
+    stuck: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    opened: tuple[str, ...] = ()
+    confidence: int | None = None
+
+
+def read_unfinished(workspace: Workspace) -> Unfinished | None:
+    """Return the unfinished rebase, None where there is none."""
+    try:
+        document = read_json(workspace.root, STATE)
+        if document is None:
+            return None
+        _refuse_newer(document)
+        return convert(document, Unfinished)
+    except (PatchmgrError, OSError, ValueError, AttributeError) as fault:
+        if isinstance(fault, PatchmgrError) and fault.kind == "newer-state":
+            raise
+        raise PatchmgrError(
+            "broken-workspace", f"{STATE} cannot be read", ("delete it to forget that rebase",)
+        ) from fault
+
+
+def _refuse_newer(document: dict[str, Any]) -> None:
+    """Raise PatchmgrError "newer-state" where a patchmgr that came later left a rebase."""
+    number = document.get("format", _FORMAT)  # until 2026 there was none
+    if type(number) is int and number > _FORMAT:
+        by = shown(str(document.get("patchmgr", "a newer one")))
+        raise PatchmgrError(
+            "newer-state",
+            f"the rebase in progress was left by patchmgr {by}, and this is {__version__}",
+            (
+                f"go on with that version, or forget it: delete {_FOLDER}",
+                "what was resolved on record (conflicts list) stays",
+            ),
+        )
+
+
+def work_files(
+    workspace: Workspace, outcomes: Sequence[SeriesOutcome], unfinished: Unfinished
+) -> dict[str, bytes | None]:
+    """Return the files that leave conflicts to a person, by path below the workspace.
+
+    What waits already stays as it is, unless the file below it has changed since it was resolved.
+    What is there without a state means nothing, and goes.
+    """
+    folder = workspace.root / _FOLDER
+    if not (workspace.root / STATE).exists() and not folder.is_symlink():
+        shutil.rmtree(folder, ignore_errors=True)
+    skipped = set(unfinished.skipped)
+    waiting = [item for item in unfinished.waiting if (item.series, item.patch) not in skipped]
+    known = {item.file: item for item in waiting}
+    files: dict[str, bytes | None] = {}
+    for outcome, patch, conflict in _conflicts(outcomes):
+        name = f"{outcome.name}/{patch.name}/{check_path(conflict.new_path, what='path')}"
+        if name in known and conflict.reason != CHANGED_SINCE:
+            continue
+        if name in known:
+            waiting.remove(known[name])
+        waiting.append(Waiting(outcome.name, patch.name, conflict.path, name, conflict.id))
+        files[f"{_FOLDER}/{name}"] = marked_text(outcome, patch, conflict)
+        if conflict.marked is not None:
+            files[f"{_FOLDER}/{_ORIGINALS}/{name}"] = conflict.marked
+            files[f"{_FOLDER}/{_OURS}/{name}"] = conflict.ours
+    stuck = tuple(
+        (o.name, p.name) for o in outcomes for p in o.patches if p.verdict is Verdict.CONFLICT
+    )
+    files[STATE] = _state(replace(unfinished, waiting=tuple(waiting), stuck=stuck))
+    return files
+
+
+def _conflicts(
+    outcomes: Sequence[SeriesOutcome],
+) -> Iterator[tuple[SeriesOutcome, PatchOutcome, FileConflict]]:
+    for outcome in outcomes:
+        for patch in outcome.patches:
+            for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
+                yield outcome, patch, conflict
+
+
+def _state(unfinished: Unfinished) -> bytes:
+    document = {"format": _FORMAT, "patchmgr": __version__, **to_builtins(unfinished)}
+    return json.dumps(document, indent=1).encode()
+
+
+def unsolved_items(
+    workspace: Workspace, unfinished: Unfinished, outcomes: Sequence[SeriesOutcome]
+) -> tuple[Waiting, ...]:
+    """Return what waits and still has markers, less what the outcomes tell no conflict of."""
+    left = {(o.name, p.name, c.path) for o, p, c in _conflicts(outcomes)}
+    return tuple(
+        item
+        for item in unfinished.waiting
+        if (item.series, item.patch, item.path) in left and is_unsolved(workspace, item)
+    )
+
+
+def is_unsolved(workspace: Workspace, item: Waiting) -> bool:
+    """Say whether a waiting file still has markers."""
+    content = _read(work_file(workspace, item))
+    return content is not None and _has_marker(content)
+
+
+def is_refused(workspace: Workspace, item: Waiting) -> bool:
+    """Say whether a rebase that goes on would refuse a waiting file as it is."""
+    return _problem(workspace, item, is_accepted=False) is not None
+
+
+def work_file(workspace: Workspace, item: Waiting) -> Path:
+    """Return where a waiting file is."""
+    return workspace.root / _FOLDER / check_path(item.file, what="path")
+
+
+Solved = dict[str, dict[tuple[str, str], "bytes | None"]]
+
+
+def solved_conflicts(workspace: Workspace, unfinished: Unfinished) -> Solved:
+    """Return by series, then by patch and path, what a person made of the waiting files.
+
+    A file that is gone means that the file is to be deleted; one with markers is not solved.
+    """
+    solved: Solved = {}
+    for item in unfinished.waiting:
+        content = _read(work_file(workspace, item))
+        if content is None or not _has_marker(content):
+            solved.setdefault(item.series, {})[item.patch, item.path] = content
+    return solved
+
+
+def solved_on(
+    workspace: Workspace, unfinished: Unfinished
+) -> dict[str, dict[tuple[str, str], bytes]]:
+    """Return, by series, then by patch and path, upstream's side of what waits."""
+    found: dict[str, dict[tuple[str, str], bytes]] = {}
+    for item in unfinished.waiting:
+        ours = _read(workspace.root / _FOLDER / _OURS / check_path(item.file, what="path"))
+        if ours is not None:
+            found.setdefault(item.series, {})[item.patch, item.path] = ours
+    return found
+
+
+def require_taken(workspace: Workspace, unfinished: Unfinished, accepted: Sequence[str]) -> None:
+    """Raise PatchmgrError "unresolved" where a file that a person left cannot be taken as it is.
+
+    A file of the rebase that is gone, and one that compiles no more, are taken only if `accepted`
+    names them: by their place below the work area, or the end of it.
+    """
+    skipped = set(unfinished.skipped)
+    named = [item for item in unfinished.waiting if _is_named(workspace, item, accepted)]
+    for name in accepted:
+        if not any(_is_named(workspace, item, [name]) for item in named):
+            known = "; ".join(item.file for item in unfinished.waiting)
+            raise PatchmgrError("usage", f"--accept: {shown(name)} waits for nobody", (known,))
+    problems = [
+        f"{_FOLDER}/{shown(item.file)}{problem}"
+        for item in unfinished.waiting
+        if (item.series, item.patch) not in skipped
+        and (problem := _problem(workspace, item, is_accepted=item in named)) is not None
+    ]
+    if problems:
+        hints = (*problems[1:], "correct it, then run: patchmgr rebase --continue")
+        gone = [w for w in unfinished.waiting if not work_file(workspace, w).exists()]
+        hints += tuple(
+            f"to have it back: cp {_FOLDER}/{_ORIGINALS}/{file} {_FOLDER}/{file}"
+            for file in (shown(w.file) for w in gone if original(workspace, w) is not None)
+        )
+        if any(not problem.endswith(_LEFT) for problem in problems):
+            hints += ("if it is to be so: patchmgr rebase --continue --accept FILE",)
+        raise PatchmgrError("unresolved", problems[0], hints)
+
+
+_LEFT = "a conflict marker is left"
+
+
+def _is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
+    file = work_file(workspace, item)
+    return any(
+        item.file == name or item.file.endswith(f"/{name}") or file == Path(name).absolute()
+        for name in names
+    )
+
+
+def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str | None:
+    """Return why a file cannot be taken, after its name; None where it can, or is not resolved."""
+    content, sides = _read(work_file(workspace, item)), _sides(workspace, item)
+    if content is None:
+        return None if is_accepted else ": the file is gone, which would delete it"
+    if _has_marker(content):
+        return None
+    left = leftover_marker(content, sides)
+    if left is not None:
+        return f":{left[0]}: {shown(left[1].decode('utf-8', 'replace'))}: {_LEFT}"
+    broken = None if is_accepted else syntax_problem(item.path, content, sides)
+    return None if broken is None else f":{broken[0]}: it does not compile: {shown(broken[1])}"
+
+
+def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
+    """Return the texts that a waiting file was made of, none where they are not known."""
+    marked = original(workspace, item)
+    if marked is not None:
+        split = split_marked(marked)
+        each = [(one.region.base, one.region.ours, one.region.theirs) for one in split.regions]
+        return tuple(split.with_each(tuple(parts)) for parts in zip(*each, strict=True))
+    known = workspace.conflict(item.conflict) if item.conflict else None
+    sides = () if known is None else (known.base, known.ours, known.theirs)
+    return tuple(side for side in sides if side is not None)
+
+
+def original(workspace: Workspace, item: Waiting) -> bytes | None:
+    """Return a waiting file as it was left, None where it has no regions."""
+    name = check_path(item.file, what="path")
+    return _read(workspace.root / _FOLDER / _ORIGINALS / name)
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise PatchmgrError("broken-workspace", f"{file} cannot be read: {reason}") from fault
+
+
+def _has_marker(content: bytes) -> bool:
+    return any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in content.split(b"\n"))
+
+
+def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
+    """Return the files that wait for a person as ones to delete, so that the log has them."""
+    top = workspace.root / _FOLDER
+    if top.is_symlink():
+        return {}
+    found = (path for path in sorted(top.rglob("*")) if path.is_file() and not path.is_symlink())
+    paths = (path.relative_to(workspace.root).as_posix() for path in found)
+    return {path: None for path in paths if path != STATE}
+
+
+def work_folder(workspace: Workspace) -> Path:
+    """Return the folder where conflicts wait."""
+    return workspace.root / _FOLDER
+
+
+def forget_work(workspace: Workspace) -> None:
+    """Delete the work area: the state first, so that half of it is no state."""
+    folder = workspace.root / _FOLDER
+    try:
+        (workspace.root / STATE).unlink(missing_ok=True)
+    except OSError as fault:
+        raise unwritable(str(folder), fault) from fault
+    shutil.rmtree(folder, ignore_errors=True)
