@@ -9,8 +9,8 @@ ROOT = Path(__file__).parents[2]
 
 TESTS: Mapping[str, tuple[str, ...]] = {
     "absorption/find": ("absorb", "absorb_parts", "absorb_again", "metamorphic", "decisions"),
-    "ladder": ("ladder", "ladder_hunks", "values", "absorption/order", "rungs", "rebase"),
-    "rebase": ("rebase", "rebase_dropped", "values", "leaving_out", "decisions", "needs"),
+    "rebase/ladder": ("ladder", "ladder_hunks", "values", "absorption/order", "rungs", "rebase"),
+    "rebase/rebase": ("rebase", "rebase_dropped", "values", "leaving_out", "decisions", "needs"),
 }
 
 
