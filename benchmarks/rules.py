@@ -236,7 +236,7 @@ class Judge:
             Item(one.patch, steps=one.steps, absorption=found.get(number))
             for number, one in enumerate(self._folded)
         ]
-        tools = Tools(self._bench, self._text, lambda path, content, line: None, _NOBODY,
+        tools = Tools(self._bench, lambda path, content, line: None, _NOBODY, text=self._text,
                       asks=True, elsewhere=self._elsewhere)  # fmt: skip
         judged, _ = rebase_series(
             items, self._base, self._onto, self._homes, tools, arrivals=self._arrivals

@@ -50,7 +50,7 @@ def carried_as_text(session: Session, name: str, commit: str) -> Sequence[Judged
     with Workbench([side.store]) as bench:
         base, onto = bench.tree(ready.base.commit), bench.tree(target.commit)
         side.try_fetch_objects(needed_blobs((base, onto), paths))
-        tools = Tools(bench, GitTextMerge(bench), lambda path, text, line: None, ready.author)
+        tools = Tools(bench, lambda path, text, line: None, ready.author, text=GitTextMerge(bench))
         items = items_of(patches, ready.series_file, ())
         renames = find_renames(bench, base, onto, paths)
         judged, changes = rebase_series(items, base, onto, renames, tools)

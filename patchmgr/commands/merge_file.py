@@ -9,7 +9,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.engines.rebase.resolve import Solved, Unsolved, solve_text
+from patchmgr.engines.rebase.rungs import Solved, Unsolved, solve_text
+from patchmgr.engines.rebase.work import Mergers
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import Reliability, Suggestion
 from patchmgr.plumbing.answer_cache import Answers
@@ -109,10 +110,12 @@ def merge_file(
             new,
             fork,
             path,
-            text=GitTextMerge(bench),
-            recall=recall,
-            structure=structure,
-            formatter=None if read is None else TreeFormatter(read, formatters),
+            mergers=Mergers(
+                text=GitTextMerge(bench),
+                recall=recall,
+                structure=structure,
+                formatter=None if read is None else TreeFormatter(read, formatters),
+            ),
             suspect=structure.suspect,
             is_upstream_ours=is_upstream_ours,
         )

@@ -23,8 +23,7 @@ from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.moved.files import ChangedFiles, is_of
 from patchmgr.engines.rebase.blocking import Left, pass_on_causes
 from patchmgr.engines.rebase.crosscheck import check_merged
-from patchmgr.engines.rebase.leaving_out import leave_out
-from patchmgr.engines.rebase.rebase import Item, Judged, Tools, rebase_series
+from patchmgr.engines.rebase.rebase import Item, Judged, Tools, leave_out, rebase_series
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.needs import Views, invalid_patches, place_items
 from patchmgr.model.audit import Ledger

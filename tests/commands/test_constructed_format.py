@@ -13,7 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.resolve import resolve
-from patchmgr.engines.rebase.resolve import Solved, solve_text
+from patchmgr.engines.rebase.rungs import Solved, solve_text
+from patchmgr.engines.rebase.work import Mergers
 from patchmgr.model.outcome import How
 from patchmgr.plumbing.formatter_tools import Toolbox
 from tests.commands.conftest import Run, Scene
@@ -61,7 +62,7 @@ def test_n_where_nothing_tells_the_formatter_the_lines_of_the_patch_are_as_writt
     fork, upstream = FIX(base).text(), _formatted(base).text()
     found = solve_text(
         base.text().encode(), upstream.encode(), fork.encode(), f"a{form.suffix}",
-        text=PlainMerge(), recall=None, structure=resolve,
+        mergers=Mergers(text=PlainMerge(), structure=resolve),
     )  # fmt: skip
     assert isinstance(found, Solved)
     assert found.how is How.FORMAT

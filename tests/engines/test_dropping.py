@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from patchmgr.engines.rebase.dropping import carry_rest, sizes, without_hunks
+from patchmgr.engines.rebase.carry import carry_rest, without_hunks
 from patchmgr.engines.rebase.work import FileResult, NewSide, Tools
 from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
 from patchmgr.engines.series.placement import Applied, apply_hunks
@@ -61,8 +61,7 @@ def test_each_file_has_an_answer_at_least() -> None:
     blobs = MemoryBlobs()
     files = (edited("f", BASE, ALL), binary("b", b"\0", b"\0x"))
     steps = steps_of(blobs, {"f": BASE, "b": b"\0"}, *files)
-    assert sizes(steps) == (3, 1)
-    assert sizes([]) == ()
+    assert [step.size for step in steps] == [3, 1]
 
 
 def carry(
@@ -71,7 +70,7 @@ def carry(
     """Carry what is left of a patch; return the new side, too."""
     blobs = MemoryBlobs()
     side = NewSide(Overlay(Upstream(blobs, onto)), {})
-    tools = Tools(blobs, PlainMerge(), lambda path, content, line: None, NOBODY)
+    tools = Tools(blobs, lambda path, content, line: None, NOBODY, text=PlainMerge())
     steps = steps_of(blobs, base, *files)
     results = carry_rest("p", steps, dropped, How.RANGE, side, tools)
     assert [result.step for result in results] == [*steps]

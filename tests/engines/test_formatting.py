@@ -8,7 +8,8 @@ import pytest
 
 from patchmgr.engines.merge.candidate import Resolved
 from patchmgr.engines.rebase.formatting import STABLE, merge_formatted, stability
-from patchmgr.engines.rebase.resolve import Solved, Unsolved, solve_text
+from patchmgr.engines.rebase.rungs import Solved, Unsolved, solve_text
+from patchmgr.engines.rebase.work import Mergers
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.merge import Clean, Merge
 from patchmgr.model.outcome import How, Reliability, Suggestion
@@ -189,7 +190,7 @@ def solve(
 
     return solve_text(
         BASE, NEW, FORK, "a.py",
-        text=PlainMerge(), recall=None, formatter=formatter, structure=structure,
+        mergers=Mergers(text=PlainMerge(), formatter=formatter, structure=structure),
         is_upstream_ours=ours,
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.rebase.formatting_proof import is_same_cxx, is_same_python, notation_of
+from patchmgr.engines.rebase.formatting import is_same_cxx, is_same_python, notation_of
 from tests.tables import table
 
 

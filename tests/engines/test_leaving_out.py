@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from patchmgr.engines.rebase.leaving_out import leave_out
-from patchmgr.engines.rebase.rebase import Item, Tools, rebase_series
+from patchmgr.engines.rebase.rebase import Item, Tools, leave_out, rebase_series
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 from tests.engines.series import NOBODY, edited, patch_of, text
 
@@ -27,7 +26,7 @@ def test_a_patch_that_is_left_out_is_there_for_those_after_it() -> None:
     placed = leave_out(items, {"one": "skipped", "guarded": "skipped"}, base, blobs)
     assert [item.refusal for item in placed] == ["skipped", "a guard", None]
     assert placed[1].steps is None
-    tools = Tools(blobs, PlainMerge(), lambda path, content, line: None, NOBODY)
+    tools = Tools(blobs, lambda path, content, line: None, NOBODY, text=PlainMerge())
     judged, changes = rebase_series(placed, base, onto, {}, tools)
     assert [one.outcome.verdict.value for one in judged] == ["skipped", "skipped", "unchanged"]
     entry = changes["f"]

@@ -80,7 +80,7 @@ def carry(
     """Place and rebase patches."""
     blobs = blobs or MemoryBlobs()
     views = views_of(blobs, base, onto)
-    tools = Tools(blobs, PlainMerge(), lambda path, content, line: None, NOBODY)
+    tools = Tools(blobs, lambda path, content, line: None, NOBODY, text=PlainMerge())
     items = [Item(patch, "a guard" if patch.name in refused else None) for patch in patches]
     placed = place_items(items, views, blobs)
     judged, changes = rebase_series(

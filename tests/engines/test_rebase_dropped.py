@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.rebase.leaving_out import leave_out
-from patchmgr.engines.rebase.rebase import Item, Tools, rebase_series
+from patchmgr.engines.rebase.rebase import Item, Tools, leave_out, rebase_series
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.outcome import How
 from patchmgr.model.patch import FilePatch
@@ -139,7 +138,7 @@ def test_a_rebase_goes_on_behind_a_conflict_unless_asked_to_stop() -> None:
     blobs = MemoryBlobs()
     base, onto = (MemoryTree(blobs, {"f": f, "x": ONE}) for f in (BASE, OTHER))
     patches = [patch_of("p1", edited("f", BASE, EARLY)), patch_of("p2", edited("x", ONE, TWO))]
-    tools = Tools(blobs, PlainMerge(), lambda path, content, line: None, NOBODY)
+    tools = Tools(blobs, lambda path, content, line: None, NOBODY, text=PlainMerge())
     judged, _ = rebase_series([Item(patch) for patch in patches], base, onto, {}, tools)
     assert [one.outcome.verdict.value for one in judged] == ["conflict", "unchanged"]
 
@@ -149,7 +148,7 @@ def test_a_file_whose_skipped_move_upstream_lacks_is_where_it_was() -> None:
     base = MemoryTree(blobs, {"f": BASE})
     items = [Item(patch_of("p1", RENAME)), Item(patch_of("p2", edited("m", BASE, EARLY)))]
     placed = leave_out(items, {"p1": "skipped"}, base, blobs)
-    tools = Tools(blobs, PlainMerge(), lambda path, content, line: None, NOBODY)
+    tools = Tools(blobs, lambda path, content, line: None, NOBODY, text=PlainMerge())
     judged, changes = rebase_series(placed, base, base, {}, tools)
     assert [one.outcome.verdict.value for one in judged] == ["skipped", "modified"]
     assert list(changes) == ["f"]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from patchmgr.engines.conflicts.memory import Resolutions
 from patchmgr.engines.merge.candidate import Resolved
 from patchmgr.engines.rebase.ladder import CONFLICT, STRUCTURAL, Collided, Merged, Sides
-from patchmgr.engines.rebase.rungs import further
+from patchmgr.engines.rebase.rungs import GUESSED, RECORDED, climb_on
+from patchmgr.engines.rebase.work import Structure, Tools
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.merge import Conflicted
 from patchmgr.model.outcome import Reliability, Suggestion
 from patchmgr.model.snapshot import REGULAR, Entry
 from tests.engines.ports import MemoryBlobs, PlainMerge
+from tests.engines.series import NOBODY
 from tests.engines.test_memory import KNOWN, Known
 from tests.tables import table
 
@@ -33,22 +35,14 @@ def united(texts: Texts, path: str, marked: bytes) -> Resolved | None:
 def sides_of(blobs: MemoryBlobs) -> tuple[Sides, tuple[bytes, bytes, bytes]]:
     base, ours, theirs = (side.encode() for side in SIDES)
     entries = [Entry(REGULAR, blobs.add(side)) for side in (base, ours, theirs)]
-    return Sides(entries[0], entries[1], entries[2]), (base, ours, theirs)
+    return Sides(entries[0], entries[1], entries[2], path="a.py"), (base, ours, theirs)
 
 
-def climb(blobs: MemoryBlobs, sides: Sides, collided: Collided, recall: Resolutions | None,
-          *, has_structure: bool) -> Merged | Collided:  # fmt: skip
-    merged, reliability = further(
-        sides,
-        collided,
-        "a.py",
-        blobs=blobs,
-        text=PlainMerge(),
-        recall=recall,
-        structure=united if has_structure else None,
-    )
-    assert reliability == ((IMPORTS,) if has_structure else ())
-    return merged
+def tools_of(
+    blobs: MemoryBlobs, recall: Resolutions | None = None, structure: Structure | None = None
+) -> Tools:
+    text = PlainMerge()
+    return Tools(blobs, lambda *_: None, NOBODY, text=text, recall=recall, structure=structure)
 
 
 def test_what_is_on_record_and_what_the_structure_solves_make_one_merge() -> None:
@@ -57,10 +51,11 @@ def test_what_is_on_record_and_what_the_structure_solves_make_one_merge() -> Non
     merge = PlainMerge().merge(*texts)
     assert isinstance(merge, Conflicted)
     collided = Collided("why", merge.marked, (CONFLICT,), texts)
-    left = climb(blobs, sides, collided, KNOWN, has_structure=False)
+    left = climb_on(sides, collided, tools_of(blobs, KNOWN), RECORDED)
     assert isinstance(left, Collided)
-    found = climb(blobs, sides, left, None, has_structure=True)
+    found = climb_on(sides, left, tools_of(blobs, structure=united), GUESSED)
     assert isinstance(found, Merged)
+    assert found.reliability == (IMPORTS,)
     assert found.answers == (STRUCTURAL,)
     assert found.entry is not None
     assert blobs.read(found.entry.blob).decode() == SOLVED
@@ -78,9 +73,10 @@ def test_texts_are_alike_where_something_was_replayed() -> None:
         return None
 
     collided = Collided("why", merge.marked, (CONFLICT,), texts)
-    left, _ = further(sides, collided, "a.py", blobs=blobs, text=PlainMerge(), recall=KNOWN)
+    tools = tools_of(blobs, KNOWN, look)
+    left = climb_on(sides, collided, tools, RECORDED)
     assert isinstance(left, Collided)
-    further(sides, left, "a.py", blobs=blobs, text=PlainMerge(), recall=None, structure=look)
+    climb_on(sides, left, tools, GUESSED)
     assert all(side.startswith("h\nboth\n") for side in seen[0].sides())
 
 
@@ -94,10 +90,7 @@ def test_what_upstream_has_already_is_a_persons_to_say() -> None:
     def yields(texts: Texts, path: str, marked: bytes) -> Resolved | None:
         return Resolved(texts.upstream, (IMPORTS,))
 
-    found, reliability = further(
-        sides, collided, "a.py", blobs=blobs, text=PlainMerge(), recall=None, structure=yields
-    )
-    assert (found, reliability) == (collided, ())
+    assert climb_on(sides, collided, tools_of(blobs, structure=yields), GUESSED) == collided
 
 
 def test_what_a_region_could_become_is_handed_on() -> None:
@@ -111,11 +104,9 @@ def test_what_a_region_could_become_is_handed_on() -> None:
     def asks(texts: Texts, path: str, marked: bytes) -> Resolved | None:
         return Resolved(None, suggestions=suggestions)
 
-    found, reliability = further(
-        sides, collided, "a.py", blobs=blobs, text=PlainMerge(), recall=None, structure=asks
-    )
+    found = climb_on(sides, collided, tools_of(blobs, structure=asks), GUESSED)
     assert isinstance(found, Collided)
-    assert (found.suggestions, reliability) == (suggestions, ())
+    assert found.suggestions == suggestions
 
 
 @table(("path", "is_replayed"), [("a.py", False), ("a.txt", True)], ids=["python", "text"])
@@ -126,12 +117,6 @@ def test_a_resolution_that_breaks_the_file_is_not_replayed(path: str, is_replaye
     merge = PlainMerge().merge(*texts)
     assert isinstance(merge, Conflicted)
     collided = Collided("why", merge.marked, (CONFLICT,), texts)
-    found, _ = further(
-        Sides(base, ours, theirs),
-        collided,
-        path,
-        blobs=blobs,
-        text=PlainMerge(),
-        recall=Known({texts: b"(\n"}),
-    )
+    sides, tools = Sides(base, ours, theirs, path=path), tools_of(blobs, Known({texts: b"(\n"}))
+    found = climb_on(sides, collided, tools, RECORDED)
     assert isinstance(found, Merged) is is_replayed

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.conflicts.resolutions import shown_content, solved_entry
+from patchmgr.engines.rebase.conflicts import shown_content, solved_entry
+from patchmgr.engines.rebase.ladder import Sides
 from patchmgr.errors import PatchmgrError
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import File, entry_of, executable, link, submodule
@@ -17,7 +18,7 @@ COMMIT_3 = b"Subproject commit %s\n" % (b"3" * 40)
 def _solve(content: bytes, *sides: File | None) -> tuple[MemoryBlobs, object]:
     blobs = MemoryBlobs()
     base, ours, theirs = (None if s is None else entry_of(blobs, s) for s in sides)
-    return blobs, solved_entry(content, base, ours, theirs, path="f", blobs=blobs)
+    return blobs, solved_entry(content, Sides(base, ours, theirs), "f", blobs)
 
 
 @table(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from patchmgr.engines.conflicts.ids import region_id
 from patchmgr.engines.conflicts.memory import Resolutions
-from patchmgr.engines.rebase.resolve import Solved, Unsolved, has_last_newline, solve_text
+from patchmgr.engines.rebase.rungs import Solved, Unsolved, has_last_newline, solve_text
+from patchmgr.engines.rebase.work import Mergers
 from patchmgr.model.merge import Conflicted, Merge
 from patchmgr.model.outcome import How
 from tests.engines.ports import PlainMerge
@@ -18,9 +19,8 @@ NAME = region_id(b"b\n", b"o\n", b"t\n")
 def solve(
     base: bytes, upstream: bytes, fork: bytes, recall: Resolutions | None, *, ours: bool = True
 ) -> Solved | Unsolved:
-    return solve_text(
-        base, upstream, fork, "f", text=PlainMerge(), recall=recall, is_upstream_ours=ours
-    )
+    mergers = Mergers(text=PlainMerge(), recall=recall)
+    return solve_text(base, upstream, fork, "f", mergers=mergers, is_upstream_ours=ours)
 
 
 def test_a_clean_merge_has_the_bytes_of_git_and_asks_nobody() -> None:
@@ -70,7 +70,7 @@ class Binary(PlainMerge):
 
 
 def test_binaries_are_left() -> None:
-    found = solve_text(b"", b"\0", b"\1", "f", text=Binary(), recall=KNOWN)
+    found = solve_text(b"", b"\0", b"\1", "f", mergers=Mergers(text=Binary(), recall=KNOWN))
     assert found == Unsolved(None)
 
 

@@ -14,7 +14,7 @@ from patchmgr.engines.conflicts.passages import (
     passage_of_place,
     whole_file,
 )
-from patchmgr.engines.conflicts.resolutions import shown_content
+from patchmgr.engines.rebase.conflicts import shown_content
 from patchmgr.engines.rebase.ladder import CONFLICT
 from patchmgr.engines.rebase.work import FileResult, NewSide
 from patchmgr.model.decision import Decision, Finding, Passage

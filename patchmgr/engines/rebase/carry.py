@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import takewhile
+from collections.abc import Collection, Sequence
+from itertools import accumulate, takewhile
 from operator import eq
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from patchmgr.engines.rebase.ladder import (
     ABSORBED_EXACT,
     ABSORBED_REWORDED,
     CARRIED_IDENTICAL,
+    CARRIED_MOVED,
     CARRIED_TEXT,
     CONFLICT,
     DECIDED,
@@ -28,14 +29,13 @@ from patchmgr.engines.rebase.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.rebase.modes import with_header
 from patchmgr.engines.rebase.work import FileResult, NewSide, Tools, Work
 from patchmgr.engines.series.fold import FileStep, left_path
-from patchmgr.engines.series.placement import places_of, split_lines
-from patchmgr.model.outcome import Reliability
+from patchmgr.engines.series.placement import places_of, split_lines, take_in
+from patchmgr.model.outcome import How, Verdict
 from patchmgr.model.patch import FilePatch, Hunk
 from patchmgr.model.ports import Blobs
-from patchmgr.model.snapshot import FILE_MODES
+from patchmgr.model.snapshot import FILE_MODES, Entry
 
 
 def carry_files(
@@ -57,6 +57,70 @@ def carry_files(
         if more <= stuck:
             return results
         stuck |= more
+
+
+def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> FileStep:
+    """Return what is left of a file's change: the dropped hunks become part of its base.
+
+    `dropped` numbers hunks of this file; some must be left.
+    """
+    assert step.base is not None
+    content = blobs.read(step.base.blob)
+    content, hunks, positions = take_in(content, step.change.hunks, step.positions, dropped)
+    base = Entry(step.base.mode, blobs.add(content))
+    change = replace(step.change, hunks=hunks)
+    return replace(step, change=change, base=base, positions=positions)
+
+
+def _dropped_of(step: FileStep, dropped: set[int]) -> set[int]:
+    """Return the hunks that can be left out: of a file that stays what and where it is."""
+    change = step.change
+    has_header = change.is_rename or change.is_copy or change.old_mode != change.new_mode
+    is_there = step.base is not None and step.theirs is not None and change.hunks
+    return dropped if is_there and not has_header else set()
+
+
+def carry_rest(
+    patch: str,
+    steps: Sequence[FileStep],
+    dropped: Collection[int],
+    how: How,
+    side: NewSide,
+    tools: Tools,
+) -> tuple[FileResult, ...]:
+    """Carry the files of a patch without the dropped hunks, numbered through the whole patch.
+
+    A file that comes, goes, moves or changes its mode is carried whole.
+    """
+    starts = accumulate((step.size for step in steps), initial=0)
+    here = [
+        _dropped_of(step, {n - start for n in dropped if start <= n < start + step.size})
+        for step, start in zip(steps, starts, strict=False)
+    ]
+    rest = [
+        without_hunks(step, gone, tools.blobs) if gone else step
+        for step, gone in zip(steps, here, strict=True)
+        if len(gone) < step.size
+    ]
+    carried = iter(carry_files(patch, rest, side, tools))
+    answer = (Verdict.ABSORBED, how)
+    results: list[FileResult] = []
+    for step, gone in zip(steps, here, strict=True):
+        if len(gone) == step.size:
+            home = side.home(step.change.path)
+            results.append(FileResult(step, home, (answer,) * step.size))
+            continue
+        result = next(carried)
+        answers = iter(result.answers)
+        whole = tuple(answer if n in gone else next(answers) for n in range(step.size))
+        untouched = result.is_untouched and not gone
+        whole += tuple(answers)
+        numbers = [n for n in range(step.size) if n not in gone]
+        proposals = tuple(replace(one, hunk=numbers[one.hunk]) for one in result.proposals)
+        results.append(
+            replace(result, step=step, answers=whole, is_untouched=untouched, proposals=proposals)
+        )
+    return tuple(results)
 
 
 def _left(change: FilePatch, side: NewSide) -> tuple[str, ...]:
@@ -91,21 +155,16 @@ def _replace_file(work: Work, step: FileStep, old: FileStep, new: FileStep) -> F
     sides = Sides(old.base, ours, new.theirs)
     if ours in (old.base, new.theirs):
         answer = CARRIED_IDENTICAL if ours == old.base else ABSORBED_EXACT
-        result = FileResult(
-            new, path, _each(new.change, answer), {path: new.theirs}, is_untouched=ours == old.base
-        )
+        changes, is_untouched = {path: new.theirs}, ours == old.base
+        result = FileResult(new, path, (answer,) * new.size, changes, is_untouched=is_untouched)
     else:
         reason = "upstream changed the file that the patch replaces"
-        collided = Collided(reason, None, _each(new.change, CONFLICT))
+        collided = Collided(reason, None, (CONFLICT,) * new.size)
         result = collision(work, new, sides, collided, home=path, target=path)
     if step is new:
         return result
-    answers = _each(old.change, result.answers[0])
+    answers = result.answers[:1] * old.size
     return replace(result, step=old, answers=answers, changes={}, conflict=None)
-
-
-def _each(change: FilePatch, answer: Answer) -> tuple[Answer, ...]:
-    return (answer,) * max(1, len(change.hunks))
 
 
 def _create_file(work: Work, step: FileStep) -> FileResult:
@@ -118,7 +177,7 @@ def _create_file(work: Work, step: FileStep) -> FileResult:
         merged = work.merge(sides)
     else:
         reason = f"{obstacle} is in the way upstream"
-        merged = Collided(reason, None, _each(step.change, CONFLICT))
+        merged = sides.collided(reason)
     if isinstance(merged, Collided):
         return collision(work, step, sides, merged, home=path, target=path)
     # A copy's diff is against its source, which upstream may have changed.
@@ -133,14 +192,13 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     target = work.side.arrival(change.path) if change.is_rename else home
     ours = files.entry(home)
     if change.is_rename and ours is None and files.entry(target) == step.theirs:
-        return FileResult(step, target, _each(change, ABSORBED_EXACT))
+        return FileResult(step, target, (ABSORBED_EXACT,) * step.size)
     is_moved = target != change.path if change.is_rename else home != source
     sides = Sides(step.base, ours, step.theirs, change.hunks, step.positions, is_moved, path=home)
     reason = _obstacle(work, step, home, target)
     if reason is not None:
-        collided = Collided(reason, None, _each(change, CONFLICT))
-        return collision(work, step, sides, collided, home=home, target=home)
-    merged, proposals, reliability = _merge_change(work, step, sides, home)
+        return collision(work, step, sides, sides.collided(reason), home=home, target=home)
+    merged, proposals = _merge_change(work, step, sides)
     if isinstance(merged, Collided) and not proposals and home == target:
         followed = _follow(work, step, sides, merged, home)
         if isinstance(followed, FileResult):
@@ -149,13 +207,42 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     if isinstance(merged, Collided):
         result = collision(work, step, sides, merged, home=home, target=target)
         return proposed(result, sides, proposals, work.tools.blobs)
-    answers = with_header(sides, change, merged.answers, moves=(home, target))
+    answers = _with_header(sides, change, merged.answers, moves=(home, target))
     untouched = ours == step.base and home == source and not is_moved
     changes = {home: None, target: merged.entry}
     return FileResult(
-        step, target, answers, changes, is_untouched=untouched, reliability=reliability,
+        step, target, answers, changes, is_untouched=untouched, reliability=merged.reliability,
         proposals=tuple(p for p in proposals if merged.answers[p.hunk] == ABSORBED_REWORDED),
     )  # fmt: skip
+
+
+def _with_header(
+    sides: Sides, change: FilePatch, answers: tuple[Answer, ...], *, moves: tuple[str, str]
+) -> tuple[Answer, ...]:
+    """Add the answer for the mode and the move, where those for the content do not imply it."""
+    header = _header_answer(sides, change, moves)
+    if header is None:
+        return answers
+    if not change.hunks and change.binary is None:
+        return (header,)
+    is_absorbed = all(answer[0] is Verdict.ABSORBED for answer in answers)
+    is_implied = header != DRIFTED_TEXT and is_absorbed == (header == ABSORBED_EXACT)
+    return answers if is_implied else (*answers, header)
+
+
+def _header_answer(sides: Sides, change: FilePatch, moves: tuple[str, str]) -> Answer | None:
+    """Return what became of the mode and the move, None where the patch changes neither."""
+    base, ours, theirs = sides.base, sides.ours, sides.theirs
+    is_absorbed = [moves[0] == moves[1]] if change.is_rename else []
+    if base and ours and theirs and base.mode != theirs.mode:
+        is_absorbed.append(ours.mode == theirs.mode)
+    if not is_absorbed:
+        return None
+    if any(is_absorbed):
+        return ABSORBED_EXACT if all(is_absorbed) else DRIFTED_TEXT
+    if sides.is_moved:
+        return CARRIED_MOVED
+    return CARRIED_IDENTICAL if ours == base else CARRIED_TEXT
 
 
 def _follow(
@@ -177,7 +264,7 @@ def _follow(
         elsewhere=tools.elsewhere.on(files),
         entry_of=files.entry,
         busy={work.side.home(path) for path in paths} | work.taken,
-        climb=lambda path, part: _merge_change(work, step, part, path)[0],
+        climb=lambda _, part: _merge_change(work, step, part)[0],
         blobs=tools.blobs,
     )
     if isinstance(found, Collided):
@@ -197,63 +284,45 @@ def _follow(
 
 
 def _merge_change(
-    work: Work, step: FileStep, sides: Sides, home: str
-) -> tuple[Merged | Collided, tuple[Proposal, ...], tuple[Reliability, ...]]:
-    """Merge a changed file by all rungs, and say how sure a structural merge is.
+    work: Work, step: FileStep, sides: Sides
+) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
+    """Merge a changed file by all rungs.
 
-    What is dropped is held against the proofs that it may not be. The imports that its lines need
-    come along.
+    What a person has solved in this rebase is theirs, and no rung is asked. What upstream seems
+    to have in other words is for a person, and no merge puts it in once more. What is dropped is
+    held against the proofs that it may not be. The imports that its lines need come along.
     """
-    merged, proposals, reliability = _merge_by_rungs(work, step, sides, home)
-    path, tools = step.change.path, work.tools
-    if (work.patch, path) not in tools.solved:
-        merged = checked(sides, merged, blobs=tools.blobs, text=tools.text)
-        if isinstance(merged, Merged):
-            merged = with_imports(step, sides, merged, home, tools.blobs)
-    return merged, proposals, reliability
-
-
-def _merge_by_rungs(
-    work: Work, step: FileStep, sides: Sides, home: str
-) -> tuple[Merged | Collided, tuple[Proposal, ...], tuple[Reliability, ...]]:
-    """Merge a changed file.
-
-    What a person has solved in this rebase is theirs. What was solved before needs no asking;
-    what upstream seems to have in other words is for a person, and no merge puts it in once more.
-    """
-    tools = work.tools
-    merged = work.merge(sides)
+    tools, proposals = work.tools, tuple[Proposal, ...]()
+    blobs, text = tools.blobs, tools.text
     is_solved = (work.patch, step.change.path) in tools.solved
-    if isinstance(merged, Merged) and not is_solved:
-        merged = _unless_guessed(home, sides, merged, tools.blobs)
-    if isinstance(merged, Collided) and not is_solved:
-        from patchmgr.engines.rebase.rungs import further
-
-        merged, _ = further(
-            sides, merged, home, blobs=tools.blobs, text=tools.text, recall=tools.recall
-        )
-    proposals: tuple[Proposal, ...] = ()
+    merged = work.merge(sides)
+    if not is_solved:
+        if isinstance(merged, Merged):
+            merged = _unless_guessed(sides, merged, blobs)
+        if isinstance(merged, Collided):
+            merged = _climb_on(sides, merged, tools)
     if tools.asks:
-        merged, proposals = with_proposals(home, sides, merged, blobs=tools.blobs, text=tools.text)
-    has_more = tools.formatter is not None or tools.structure is not None
-    if isinstance(merged, Merged) or proposals or is_solved or not has_more:
-        return merged, proposals, ()
-    from patchmgr.engines.rebase.rungs import further
-
-    merged, reliability = further(
-        sides,
-        merged,
-        home,
-        blobs=tools.blobs,
-        text=tools.text,
-        recall=None,
-        formatter=tools.formatter,
-        structure=tools.structure,
-    )
-    return merged, proposals, reliability
+        merged, proposals = with_proposals(sides.path, sides, merged, blobs=blobs, text=text)
+    if is_solved:
+        return merged, proposals
+    if isinstance(merged, Collided) and not proposals:
+        merged = _climb_on(sides, merged, tools, is_guessed=True)
+    merged = checked(sides, merged, blobs=blobs, text=text)
+    if isinstance(merged, Merged):
+        merged = with_imports(step, sides, merged, sides.path, blobs)
+    return merged, proposals
 
 
-def _unless_guessed(path: str, sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Collided:
+def _climb_on(
+    sides: Sides, collided: Collided, tools: Tools, *, is_guessed: bool = False
+) -> Merged | Collided:
+    # Most rebases have no conflict: what merges one is loaded with the first.
+    from patchmgr.engines.rebase.rungs import GUESSED, RECORDED, climb_on
+
+    return climb_on(sides, collided, tools, GUESSED if is_guessed else RECORDED)
+
+
+def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Collided:
     """Return the merge, or a collision where a text merge took one of several places for a hunk."""
     base, ours = sides.base, sides.ours
     if base is None or ours is None or base == ours or {base.mode, ours.mode} - FILE_MODES:
@@ -261,7 +330,8 @@ def _unless_guessed(path: str, sides: Sides, merged: Merged, blobs: Blobs) -> Me
     texts = blobs.read(base.blob), blobs.read(ours.blob)
     places = zip(merged.answers, sides.hunks, sides.positions, strict=False)
     for number, (answer, hunk, position) in enumerate(places):
-        if answer in (CARRIED_TEXT, DRIFTED_TEXT) and _is_guess(path, *texts, hunk, position):
+        is_carried = answer in (CARRIED_TEXT, DRIFTED_TEXT)
+        if is_carried and _is_guess(sides.path, *texts, hunk, position):
             reason = "upstream has what the patch changes in several places, none of them the old"
             answers = (*merged.answers[:number], CONFLICT, *merged.answers[number + 1 :])
             return Collided(reason, None, answers)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.proposal import Proposal, resemblances
-from patchmgr.engines.conflicts.resolutions import shown_content, solved_entry
+from patchmgr.engines.conflicts.ids import conflict_id
 from patchmgr.engines.rebase.ladder import CONFLICT, DECIDED, SOLVED, Collided, Sides
 from patchmgr.engines.rebase.work import FileResult, Work
+from patchmgr.errors import PatchmgrError
 from patchmgr.model.decision import Ruling
 from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.model.outcome import FileConflict
+from patchmgr.model.snapshot import EXECUTABLE, FILE_MODES, GITLINK, REGULAR, Entry
 
 if TYPE_CHECKING:
     from patchmgr.engines.series.fold import FileStep
@@ -20,23 +23,29 @@ if TYPE_CHECKING:
 
 CHANGED_SINCE = "the file has changed since this conflict was resolved"
 
+_COMMIT = re.compile(rb"Subproject commit ([0-9a-f]{40})\n?")
+
 
 def collision(
     work: Work, step: FileStep, sides: Sides, collided: Collided, *, home: str, target: str
 ) -> FileResult:
     """Return a conflict, or what a person made of it: in this rebase, or of the like before."""
-    from patchmgr.engines.conflicts.ids import conflict_id
-
-    base, ours, theirs = (
-        shown_content(side, work.tools.blobs) for side in (sides.base, sides.ours, sides.theirs)
-    )
+    files, blobs = work.side.files, work.tools.blobs
+    every = (sides.base, sides.ours, sides.theirs)
+    base, ours, theirs = (shown_content(side, blobs) for side in every)
     known = _known(work, step, collided, (base, ours, theirs))
     if isinstance(known, Conflicted):
         collided = replace(collided, reason=CHANGED_SINCE, marked=known.marked, suggestions=())
     elif known is not None:
-        solution = _solution(work, step, sides, collided, known, home=home, target=target)
-        if solution is not None:
-            return solution
+        (content,) = known
+        is_new = content is not None and sides.ours is None
+        if not is_new or files.obstacle(target, work.leaving) is None:
+            path = step.change.path
+            entry = None if content is None else solved_entry(content, sides, path, blobs)
+            answers = tuple(SOLVED if a == CONFLICT else a for a in collided.answers)
+            if entry == sides.ours and (entry is None or home == target):
+                answers = (DECIDED,) * len(answers)
+            return FileResult(step, target, answers, {home: None, target: entry})
     conflict = FileConflict(
         id=conflict_id(base, ours, theirs, collided.marked),
         path=step.change.path,
@@ -94,28 +103,44 @@ def _known(
     return None if resolution is None else (resolution.content,)
 
 
-def _solution(
-    work: Work,
-    step: FileStep,
-    sides: Sides,
-    collided: Collided,
-    known: tuple[Content],
-    *,
-    home: str,
-    target: str,
-) -> FileResult | None:
-    """Take what a person made of the conflict as the file's state, None where it has no place."""
-    (content,) = known
-    files = work.side.files
-    entry = None
-    if content is not None:
-        if sides.ours is None and files.obstacle(target, work.leaving) is not None:
-            return None
-        blobs = work.tools.blobs
-        entry = solved_entry(
-            content, sides.base, sides.ours, sides.theirs, path=step.change.path, blobs=blobs
-        )
-    answers = tuple(SOLVED if a == CONFLICT else a for a in collided.answers)
-    if entry == sides.ours and (entry is None or home == target):
-        answers = (DECIDED,) * len(answers)
-    return FileResult(step, target, answers, {home: None, target: entry})
+def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
+    """Return a side as a person sees it: a submodule as the line that diffs have for it."""
+    if entry is None:
+        return None
+    if entry.mode == GITLINK:
+        return f"Subproject commit {entry.blob}\n".encode()
+    return blobs.read(entry.blob)
+
+
+def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry:
+    """Return the file that a person's content stands for.
+
+    It is a link where it is that of one side, or where no side is anything else; a last line
+    feed is no part of a link. Its mode is that of the side that changed it. Raises PatchmgrError
+    "bad-resolution" where only a link will do and the content is none.
+    """
+    present = [side for side in (sides.ours, sides.theirs) if side is not None]
+    target = content.removesuffix(b"\n")
+    for side in present:
+        if side.mode not in FILE_MODES:
+            shown = shown_content(side, blobs) or b""
+            if target == shown.removesuffix(b"\n"):
+                return side
+    modes = [side.mode for side in present if side.mode in FILE_MODES]
+    if modes:
+        mode = EXECUTABLE if EXECUTABLE in modes else REGULAR
+        if sides.base is not None and sides.base.mode in FILE_MODES:
+            mode = next((mode for mode in modes if mode != sides.base.mode), sides.base.mode)
+        return Entry(mode, blobs.add(content))
+    links = [side.mode for side in present]
+    match = _COMMIT.fullmatch(content)
+    if GITLINK in links and match is not None:
+        return Entry(GITLINK, match[1].decode())
+    link = next((mode for mode in links if mode != GITLINK), None)
+    if link is None:
+        hint = "write one line: Subproject commit, and the 40 letters of the commit"
+        raise PatchmgrError("bad-resolution", f"{path}: this names no commit", (hint,))
+    if not target or b"\n" in target or b"\0" in target:
+        hint = "write the path that the link points to, on one line"
+        raise PatchmgrError("bad-resolution", f"{path}: this is no target of a link", (hint,))
+    return Entry(link, blobs.add(target))

@@ -1,24 +1,137 @@
-"""Merge by text once base and patch side have the format of upstream's own formatter."""
+"""Merge by text once base and patch side have the format of upstream's own formatter.
+
+What formatting may not change of a text is proved, by language.
+"""
 
 from __future__ import annotations
 
+import ast
+import hashlib
+import re
 from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from patchmgr.engines.rebase.formatting_proof import Notation, notation_of
 from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.structure.cxx_proof import is_sound
+from patchmgr.engines.structure.guards import broken_rules
+from patchmgr.engines.structure.guards_text import compiles
+from patchmgr.engines.structure.python_tree import parse_python
+from patchmgr.engines.structure.sides import Texts
+from patchmgr.engines.structure.tokens import Grammar, Kind, tokens_of
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Formatter, Style, TextMerge
 
 STABLE = 0.9  # share of upstream's lines that a formatter leaves alone if it is upstream's own
+PYTHON = (".py", ".pyi")
+CXX = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh", ".inl")
+
+_DOCSTRING_WORD = re.compile(r"\w+")
+_COMMENT = re.compile(
+    r'''"""(?:\\.|.)*?"""|\'{3}(?:\\.|.)*?\'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(\#[^\n]*)''',
+    re.DOTALL,
+)
+_NAMESPACE_END = re.compile(r"//\s*(?:end\s+)?(?:anonymous\s+)?namespace\b[^\n]*")
+_WORDS = re.compile(r"[^\s/*]+")
 
 
-class _Sides(Struct, frozen=True):
-    base: bytes
-    upstream: bytes
-    fork: bytes
+class Notation(Struct, frozen=True):
+    """A language: whether two texts differ in format alone, and whether a merge is sound.
+
+    `is_sound` is given the merge, and base, upstream and fork in one format.
+    """
+
+    is_same: Callable[[bytes, bytes], bool]
+    is_sound: Callable[[bytes, bytes, bytes, bytes], bool]
+
+
+def notation_of(path: str) -> Notation | None:
+    """Return the language of a file by its name, None where no formatter is proved for it."""
+    if path.endswith(PYTHON):
+        return Notation(is_same_python, lambda *texts: _is_sound_python(path, *texts))
+    return Notation(is_same_cxx, _is_sound_cxx) if path.endswith(CXX) else None
+
+
+def is_same_python(one: bytes, other: bytes) -> bool:
+    """Say whether two Python texts differ in format alone: one syntax tree, the same comments.
+
+    What is in docstrings may be laid out in another way. A text that does not parse is like none.
+    """
+    if one == other:
+        return True
+    known = _python(_text(one))
+    return known is not None and known == _python(_text(other))
+
+
+@lru_cache(maxsize=8)
+def _python(text: str) -> tuple[bytes, Counter[str]] | None:
+    """Return what stands for the syntax tree, and the comments without their white space."""
+    tree = parse_python(text)
+    if tree is None:
+        return None
+    try:
+        _simplify(tree)
+        shown = ast.dump(tree)
+    except RecursionError:
+        return None
+    found = (match[1] for match in _COMMENT.finditer(text))
+    comments = Counter("".join(comment.split()) for comment in found if comment)
+    return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).digest(), comments
+
+
+def _simplify(tree: ast.AST) -> None:
+    """Drop what formatters are free to choose: `u""`, `del (a, b)`, the layout of docstrings."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            node.kind = None
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            value = node.value.value
+            if isinstance(value, str):
+                node.value = ast.Constant(" ".join(_DOCSTRING_WORD.findall(value)))
+        elif isinstance(node, ast.Delete):
+            node.targets = [target for each in node.targets for target in _targets(each)]
+
+
+def _targets(target: ast.expr) -> list[ast.expr]:
+    return target.elts if isinstance(target, ast.Tuple) else [target]
+
+
+def _is_sound_python(path: str, merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> bool:
+    text = _text(merged)
+    if not compiles(text):
+        return False
+    return not broken_rules(_text(base), _text(upstream), _text(fork), text, path)
+
+
+def is_same_cxx(one: bytes, other: bytes) -> bool:
+    """Say whether two C++ texts have the same tokens, and the same words in comments.
+
+    A comment that names the namespace that ends is a formatter's own.
+    """
+    return one == other or _cxx(_text(one)) == _cxx(_text(other))
+
+
+def _cxx(text: str) -> tuple[list[str], list[str]]:
+    code: list[str] = []
+    words: list[str] = []
+    for token in tokens_of(text, Grammar.C):
+        if token.kind is Kind.DIRECTIVE:
+            code.append("".join(token.text.replace("\\\n", "").split()))
+        elif token.kind is not Kind.COMMENT:
+            code.append(token.text)
+        elif not _NAMESPACE_END.fullmatch(token.text):
+            words += _WORDS.findall(token.text)
+    return code, words
+
+
+def _is_sound_cxx(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> bool:
+    return is_sound(_text(merged), Texts(_text(base), _text(upstream), _text(fork)))
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
 
 
 def merge_formatted(
@@ -38,11 +151,10 @@ def merge_formatted(
     notation = notation_of(path)
     if notation is None:
         return None
-    sides = _Sides(base, upstream, fork)
     for style in formatter.styles(path):
         tidy = style(upstream)
         if tidy is not None and stability(upstream, tidy) >= STABLE:
-            merged = _merged(sides, style, notation, text)
+            merged = _merged(base, upstream, fork, style, notation, text)
             if merged is not None and _is_settled(merged, style(merged), upstream, tidy):
                 return merged
     return None
@@ -54,29 +166,30 @@ def stability(before: bytes, after: bytes) -> float:
     return (old & new).total() / most if (most := max(old.total(), new.total())) else 1.0
 
 
-def _merged(sides: _Sides, style: Style, notation: Notation, text: TextMerge) -> bytes | None:
-    base, fork = style(sides.base), style(sides.fork)
-    if base is None or fork is None or (base, fork) == (sides.base, sides.fork):
+def _merged(
+    old: bytes, upstream: bytes, patched: bytes, style: Style, notation: Notation, text: TextMerge
+) -> bytes | None:
+    base, fork = style(old), style(patched)
+    if base is None or fork is None or (base, fork) == (old, patched):
         return None
-    merge = text.merge(base, sides.upstream, fork)
-    if not isinstance(merge, Clean) or merge.content == sides.upstream:
+    merge = text.merge(base, upstream, fork)
+    if not isinstance(merge, Clean) or merge.content == upstream:
         return None
-    if not notation.is_same(sides.base, base) or not notation.is_same(sides.fork, fork):
+    if not notation.is_same(old, base) or not notation.is_same(patched, fork):
         return None
-    formatted = replace(sides, base=base, fork=fork)
-    return merge.content if _is_proved(merge.content, formatted, notation) else None
+    return merge.content if _is_proved(merge.content, base, upstream, fork, notation) else None
 
 
-def _is_proved(merged: bytes, sides: _Sides, notation: Notation) -> bool:
+def _is_proved(
+    merged: bytes, base: bytes, upstream: bytes, fork: bytes, notation: Notation
+) -> bool:
     """Say whether the merge has lines of its sides alone, and says what these say."""
-    old, new = Counter(split_lines(sides.upstream)), Counter(split_lines(merged))
-    if not new - old <= Counter(split_lines(sides.fork)):
+    old, new = Counter(split_lines(upstream)), Counter(split_lines(merged))
+    if not new - old <= Counter(split_lines(fork)) or not old - new <= Counter(split_lines(base)):
         return False
-    if not old - new <= Counter(split_lines(sides.base)):
+    if notation.is_same(base, upstream) and not notation.is_same(fork, merged):
         return False
-    if notation.is_same(sides.base, sides.upstream) and not notation.is_same(sides.fork, merged):
-        return False
-    return notation.is_sound(merged, sides.base, sides.upstream, sides.fork)
+    return notation.is_sound(merged, base, upstream, fork)
 
 
 def _is_settled(merged: bytes, again: bytes | None, upstream: bytes, tidy: bytes) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import dropwhile, takewhile
 
-from patchmgr.engines.conflicts.resolutions import shown_content
 from patchmgr.engines.moved.units import leaf_of
+from patchmgr.engines.rebase.conflicts import shown_content
 from patchmgr.engines.rebase.work import FileResult, Tools
 from patchmgr.engines.series.fold import FileStep
 from patchmgr.model.outcome import How, HunkOutcome, Reliability, Verdict

@@ -14,7 +14,7 @@ from msgspec import Struct
 from patchmgr.engines.absorption.order import has_members, is_superset, may_have_members
 from patchmgr.engines.series.placement import apply_one, leads_to, take_in
 from patchmgr.model.merge import Clean, Conflicted, Merge
-from patchmgr.model.outcome import How, Suggestion, Verdict
+from patchmgr.model.outcome import How, Reliability, Suggestion, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
@@ -61,15 +61,25 @@ class Sides(Struct, frozen=True):
             return None
         return texts[0], texts[1], texts[2]
 
+    def each(self, answer: Answer) -> tuple[Answer, ...]:
+        """Return one answer for each hunk, at least one."""
+        return (answer,) * max(1, len(self.hunks))
+
+    def collided(self, reason: str, marked: bytes | None = None) -> Collided:
+        """Return a conflict of the whole file."""
+        return Collided(reason, marked, self.each(CONFLICT))
+
 
 class Merged(Struct, frozen=True):
     """The file after the merge (None: deleted), and one answer a hunk (at least one).
 
     Where there are hunks the answers are about them, not about a mode that changes as well.
+    `reliability` says how sure a merge by structure is, region by region.
     """
 
     entry: Entry | None
     answers: tuple[Answer, ...]
+    reliability: tuple[Reliability, ...] = ()
 
 
 class Collided(Struct, frozen=True):
@@ -91,18 +101,18 @@ def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Colli
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     if ours == base:
         carried = CARRIED_MOVED if sides.is_moved else CARRIED_IDENTICAL
-        return Merged(theirs, _each(sides, carried))
+        return Merged(theirs, sides.each(carried))
     if ours == theirs:
-        return Merged(ours, _each(sides, ABSORBED_EXACT))
+        return Merged(ours, sides.each(ABSORBED_EXACT))
     if base is None:
         assert ours is not None
         assert theirs is not None
         return _merge_added(sides, ours, theirs, blobs, text)
     if ours is None:
-        return Collided("upstream deleted the file", None, _each(sides, CONFLICT))
+        return sides.collided("upstream deleted the file")
     if theirs is None:
         reason = "upstream changed the file that the patch deletes"
-        return Collided(reason, None, _each(sides, CONFLICT))
+        return sides.collided(reason)
     return _merge_present(sides, base, ours, theirs, blobs, text)
 
 
@@ -111,16 +121,12 @@ def _merge_added(
 ) -> Merged | Collided:
     reason = "upstream added another file at this path"
     if ours.mode != theirs.mode or {ours.mode, theirs.mode} - FILE_MODES:
-        return Collided(reason, None, _each(sides, CONFLICT))
+        return sides.collided(reason)
     merge = text.merge(b"", blobs.read(ours.blob), blobs.read(theirs.blob))
     if isinstance(merge, Conflicted):
-        return Collided(reason, merge.marked, _each(sides, CONFLICT))
+        return sides.collided(reason, merge.marked)
     entry = Entry(ours.mode, blobs.add(merge.content))
-    return Merged(entry, _each(sides, ABSORBED_EXACT if entry == ours else DRIFTED_TEXT))
-
-
-def _each(sides: Sides, answer: Answer) -> tuple[Answer, ...]:
-    return (answer,) * max(1, len(sides.hunks))
+    return Merged(entry, sides.each(ABSORBED_EXACT if entry == ours else DRIFTED_TEXT))
 
 
 def _merge_present(
@@ -128,19 +134,19 @@ def _merge_present(
 ) -> Merged | Collided:
     if len({_kind(entry) for entry in (base, ours, theirs)}) > 1:
         reason = "upstream put another kind of file at this path"
-        return Collided(reason, None, _each(sides, CONFLICT))
+        return sides.collided(reason)
     mode = theirs.mode if ours.mode == base.mode else ours.mode
     blob = _three_way(base.blob, ours.blob, theirs.blob)
     if blob is not None:
         entry = Entry(mode, blob)
         if entry == ours:
-            return Merged(ours, _each(sides, ABSORBED_EXACT))
+            return Merged(ours, sides.each(ABSORBED_EXACT))
         if blob == ours.blob and theirs.blob != base.blob:
-            return Merged(entry, _each(sides, ABSORBED_EXACT))
+            return Merged(entry, sides.each(ABSORBED_EXACT))
         carried = CARRIED_IDENTICAL if ours.blob == base.blob else CARRIED_TEXT
-        return Merged(entry, _each(sides, CARRIED_MOVED if sides.is_moved else carried))
+        return Merged(entry, sides.each(CARRIED_MOVED if sides.is_moved else carried))
     if base.mode not in FILE_MODES:
-        return Collided("upstream changed the same link", None, _each(sides, CONFLICT))
+        return sides.collided("upstream changed the same link")
     contents = (blobs.read(base.blob), blobs.read(ours.blob), blobs.read(theirs.blob))
     return _merge_text(sides, contents, mode, blobs, text)
 

@@ -20,8 +20,7 @@ from patchmgr.engines.rebase.blocking import (
     paths_of,
     touched_by,
 )
-from patchmgr.engines.rebase.carry import carry_files
-from patchmgr.engines.rebase.dropping import carry_rest, sizes
+from patchmgr.engines.rebase.carry import carry_files, carry_rest
 from patchmgr.engines.rebase.hunk_outcomes import hunk_outcomes
 from patchmgr.engines.rebase.ladder import Merged, Sides, merge_file
 from patchmgr.engines.rebase.work import FileResult, NewSide, SymbolAt, Tools
@@ -29,7 +28,7 @@ from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Verdict
 from patchmgr.model.patch import Patch
-from patchmgr.model.ports import Step, Tree
+from patchmgr.model.ports import Blobs, Step, Tree
 from patchmgr.model.snapshot import Entry
 
 __all__ = ["FileResult", "Item", "Judged", "SymbolAt", "Tools", "patch_verdict", "rebase_series"]
@@ -68,6 +67,31 @@ class Judged(Struct, frozen=True):
     decision: Decision | None = None
     blockers: tuple[Origin, ...] = ()
     left: tuple[Left, ...] = ()
+
+
+def leave_out(
+    items: Sequence[Item], reasons: Mapping[str, str], base: Tree, blobs: Blobs
+) -> tuple[Item, ...]:
+    """Refuse the named patches on the new side alone: those after them are written on top of them.
+
+    Every patch that is in gets its steps on the old side.
+    """
+    if not reasons:
+        return tuple(items)
+    old = Overlay(base)
+    placed = (_placed(item, old, blobs) for item in items)
+    return tuple(
+        replace(item, refusal=reasons[item.patch.name])
+        if item.refusal is None and item.patch.name in reasons
+        else item
+        for item in placed
+    )
+
+
+def _placed(item: Item, old: Overlay, blobs: Blobs) -> Item:
+    if item.refusal is not None or item.steps is not None or not item.is_on_base:
+        return item
+    return replace(item, steps=step_patch(old, item.patch, blobs))
 
 
 class _Run(Struct):
@@ -291,7 +315,7 @@ def _without_blocked(
 def _drop_decided(run: _Run, patch: Patch, steps: Sequence[FileStep], decision: Decision) -> Judged:
     """Leave out a patch of which a person said that upstream has it."""
     step = Step(decision.commit or "", decision.subject, "", {})
-    every = frozenset(range(sum(sizes(steps))))
+    every = frozenset(range(sum(step.size for step in steps)))
     absorption = Absorption(every, step, Event.LANDED, is_whole=True, how=How.DECIDED)
     judged = _drop(run, patch, steps, absorption)
     known = absorption if decision.commit is not None else None
@@ -309,8 +333,7 @@ def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorp
     side = NewSide(run.new, run.homes, run.arrivals)
     answer = (Verdict.ABSORBED, absorption.how)
     results = tuple(
-        FileResult(step, side.home(step.change.path), (answer,) * size)
-        for step, size in zip(steps, sizes(steps), strict=True)
+        FileResult(step, side.home(step.change.path), (answer,) * step.size) for step in steps
     )
     for step in steps:
         _follow(run, step)

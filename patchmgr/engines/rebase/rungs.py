@@ -1,10 +1,16 @@
-"""The rungs above the text merge: what was solved before, upstream's format, the structure."""
+"""The rungs of the ladder above the merge of texts, in their one order."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.conflicts.memory import Replayed, Resolutions
+from patchmgr.engines.audit.syntax import new_fault
+from patchmgr.engines.audit.usage import outdated_uses
+from patchmgr.engines.conflicts.memory import replay
+from patchmgr.engines.rebase.formatting import merge_formatted
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_SYNTAX,
     CONFLICT,
@@ -17,12 +23,19 @@ from patchmgr.engines.rebase.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.rebase.resolve import Structure, Three, Unsolved, solve_marked
+from patchmgr.engines.rebase.work import Mergers, Tools
+from patchmgr.engines.structure.guards_lines import growths, outdated_lines
 from patchmgr.engines.structure.guards_text import compiles
-from patchmgr.model.outcome import How, Reliability
-from patchmgr.model.ports import Blobs, Formatter, TextMerge
+from patchmgr.engines.structure.python_imports import has_imports_of
+from patchmgr.engines.structure.sides import Texts
+from patchmgr.model.merge import Clean
+from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.model.snapshot import Entry
 
+Suspect = Callable[[Texts, str, str], tuple[str, ...]]
+"""Return what is suspicious in the merge of three texts of the file at a path."""
+
+_PYTHON = (".py", ".pyi")
 _ANSWERS: dict[How, Answer] = {
     How.RECORDED: SOLVED,
     How.FORMAT: FORMATTED,
@@ -30,63 +43,153 @@ _ANSWERS: dict[How, Answer] = {
 }
 
 
-def further(
-    sides: Sides,
-    collided: Collided,
-    path: str,
-    *,
-    blobs: Blobs,
-    text: TextMerge,
-    recall: Resolutions | None,
-    formatter: Formatter | None = None,
-    structure: Structure | None = None,
-) -> tuple[Merged | Collided, tuple[Reliability, ...]]:
-    """Solve a collision of texts, and say how sure a structural merge is.
+class Solved(Struct, frozen=True):
+    """The merged text and the rung that answered.
 
-    A solution that is upstream's own text stays a conflict: no merge says that a patch is not
-    needed. Only of imports it does: upstream has the same names, written in another way. What is
-    solved in part has fewer regions left.
+    `used` are the ids of the resolutions in it, `reliability` says how sure a structural merge
+    is, and `warnings` what is suspicious in it: one line each.
+    """
+
+    content: bytes
+    how: How
+    used: tuple[str, ...] = ()
+    reliability: tuple[Reliability, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class Unsolved(Struct, frozen=True):
+    """What is left for a person: the text with markers where it is, None for binaries.
+
+    `used` are the ids of the resolutions that are in it already, `suggestions` what each region
+    could become, the likeliest first.
+    """
+
+    marked: bytes | None
+    used: tuple[str, ...] = ()
+    suggestions: tuple[tuple[Suggestion, ...], ...] = ()
+
+
+class Open(Struct, frozen=True):
+    """The file at a path as the rungs so far leave it: in conflict, with its three texts.
+
+    The texts are alike where a resolution is in them, of which `used` has the ids.
+    `is_upstream_ours` says which side the markers call `ours`.
+    """
+
+    marked: bytes
+    base: bytes
+    upstream: bytes
+    fork: bytes
+    path: str
+    is_upstream_ours: bool = True
+    used: tuple[str, ...] = ()
+    suggestions: tuple[tuple[Suggestion, ...], ...] = ()
+
+
+def recorded(left: Open, mergers: Mergers) -> Solved | Open:
+    """Put what a person made of the same regions before into their places."""
+    if mergers.recall is None:
+        return left
+    ends = has_last_newline(left.base, left.upstream, left.fork)
+    replayed = replay(left.marked, mergers.recall, ends_with_newline=ends)
+    if replayed.is_clean:
+        return Solved(replayed.marked, How.RECORDED, replayed.used)
+    if not replayed.used:
+        return left
+    base, ours, theirs = replayed.sides()
+    upstream, fork = (ours, theirs) if left.is_upstream_ours else (theirs, ours)
+    return replace(
+        left, marked=replayed.marked, base=base, upstream=upstream, fork=fork, used=replayed.used
+    )
+
+
+def formatted(left: Open, mergers: Mergers) -> Solved | Open:
+    """Merge by text once both old sides have upstream's format."""
+    if mergers.formatter is None:
+        return left
+    content = merge_formatted(
+        left.base,
+        left.upstream,
+        left.fork,
+        path=left.path,
+        formatter=mergers.formatter,
+        text=mergers.text,
+    )
+    return left if content is None else Solved(content, How.FORMAT, left.used)
+
+
+def structural(left: Open, mergers: Mergers) -> Solved | Open:
+    """Merge by the structure of the file."""
+    if mergers.structure is None:
+        return left
+    marked = left.marked
+    if not left.is_upstream_ours:  # upstream's side goes first
+        merge = mergers.text.merge(left.base, left.upstream, left.fork)
+        marked = marked if isinstance(merge, Clean) else merge.marked or marked
+    texts = Texts(_text(left.base), _text(left.upstream), _text(left.fork))
+    found = mergers.structure(texts, left.path, marked)
+    if found is None or found.text is None:
+        return left if found is None else replace(left, suggestions=found.suggestions)
+    content = found.text.encode("utf-8", "surrogateescape")
+    how = How.FORMAT if found.is_layout else How.STRUCTURAL
+    return Solved(content, how, left.used, found.reliability)
+
+
+Rung = Callable[[Open, Mergers], "Solved | Open"]
+
+RUNGS: tuple[Rung, ...] = (recorded, formatted, structural)
+"""The order: what a person made of the same lines comes first, the surest guess after it."""
+
+RECORDED, GUESSED = RUNGS[:1], RUNGS[1:]
+"""A rebase asks between them whether upstream seems to have the lines in other words."""
+
+
+def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved | Open:
+    """Return the answer of the first rung that has one, else what they leave."""
+    for rung in rungs:
+        found = rung(left, mergers)
+        if isinstance(found, Solved):
+            return found
+        left = found
+    return left
+
+
+def climb_on(
+    sides: Sides, collided: Collided, tools: Tools, rungs: Sequence[Rung]
+) -> Merged | Collided:
+    """Merge a file of a patch that a merge of texts left in conflict.
+
+    What is upstream's own text stays a conflict: no merge says that a patch is not needed. Only
+    of imports it does: upstream has the same names, written in another way.
     """
     if collided.marked is None or collided.texts is None:
-        return collided, ()
-    three = Three(*collided.texts, path)
-    solved = solve_marked(
-        collided.marked, three, text=text, recall=recall, formatter=formatter, structure=structure
-    )
-    if isinstance(solved, Unsolved):
-        if solved.marked is None or not solved.used:
-            return replace(collided, suggestions=solved.suggestions), ()
-        # What is known is alike on all sides from here on: the next rung sees what is left.
-        left = Replayed(solved.marked, solved.used, is_clean=False).sides()
-        suggested = replace(collided, suggestions=solved.suggestions)
-        return replace(suggested, marked=solved.marked, texts=left), ()
+        return collided
+    base, ours, theirs = collided.texts
+    found = climb(Open(collided.marked, base, ours, theirs, sides.path), tools, rungs)
+    if isinstance(found, Open):
+        texts = found.base, found.upstream, found.fork
+        return replace(collided, marked=found.marked, texts=texts, suggestions=found.suggestions)
     assert sides.base is not None
     assert sides.ours is not None
     assert sides.theirs is not None
-    is_recorded = solved.how is How.RECORDED
-    if is_recorded and _breaks(three, solved.content):
-        return collided, ()
+    is_recorded, is_python = found.how is How.RECORDED, sides.path.endswith(_PYTHON)
+    if is_recorded and is_python and _breaks(found.content, ours, theirs):
+        return collided
     mode = sides.theirs.mode if sides.ours.mode == sides.base.mode else sides.ours.mode
-    if solved.content == three.upstream:
-        if is_recorded:
-            return Merged(sides.ours, (DECIDED,) * len(collided.answers)), ()
-        if _is_imported(three) and mode == sides.ours.mode:
-            return Merged(sides.ours, _answered(collided, ABSORBED_SYNTAX)), ()
-        return collided, ()
-    entry = Entry(mode, blobs.add(solved.content))
-    return Merged(entry, _answered(collided, _ANSWERS[solved.how])), solved.reliability
+    if found.content != ours:
+        answers = _answered(collided, _ANSWERS[found.how])
+        return Merged(Entry(mode, tools.blobs.add(found.content)), answers, found.reliability)
+    if is_recorded:
+        return Merged(sides.ours, (DECIDED,) * len(collided.answers))
+    is_python = is_python and mode == sides.ours.mode
+    if is_python and has_imports_of(_text(base), _text(ours), _text(theirs)):
+        return Merged(sides.ours, _answered(collided, ABSORBED_SYNTAX))
+    return collided
 
 
-def _is_imported(three: Three) -> bool:
-    """Say whether the patch only imports names that upstream imports, too."""
-    from patchmgr.engines.structure.python_imports import has_imports_of
-
-    if not three.path.endswith((".py", ".pyi")):
-        return False
-    base, ours, theirs = (
-        side.decode("utf-8", "surrogateescape") for side in (three.base, three.upstream, three.fork)
-    )
-    return has_imports_of(base, ours, theirs)
+def _breaks(content: bytes, *sides: bytes) -> bool:
+    """Say whether a text does not compile any more, and both sides do."""
+    return not compiles(_text(content)) and all(compiles(_text(side)) for side in sides)
 
 
 def _answered(collided: Collided, answer: Answer) -> tuple[Answer, ...]:
@@ -94,13 +197,53 @@ def _answered(collided: Collided, answer: Answer) -> tuple[Answer, ...]:
     return tuple(answer if a == CONFLICT else a for a in collided.answers)
 
 
-def _breaks(three: Three, content: bytes) -> bool:
-    """Say whether a Python file does not parse any more that both sides parse."""
-    if not three.path.endswith((".py", ".pyi")):
-        return False
-    sides = (three.upstream, three.fork)
-    return not _compiles(content) and all(_compiles(side) for side in sides)
+def solve_text(
+    base: bytes,
+    upstream: bytes,
+    fork: bytes,
+    path: str,
+    *,
+    mergers: Mergers,
+    suspect: Suspect | None = None,
+    is_upstream_ours: bool = True,
+) -> Solved | Unsolved:
+    """Merge three texts of the file at a path that is in no series.
+
+    What git merges cleanly has git's bytes. Markers name the upstream's side `ours`, or
+    `theirs` where `is_upstream_ours` is false.
+    """
+    sides = (upstream, fork) if is_upstream_ours else (fork, upstream)
+    merge = mergers.text.merge(base, *sides)
+    if isinstance(merge, Clean):
+        warnings = _warnings((base, upstream, fork), merge.content, path, suspect)
+        return Solved(merge.content, How.TEXT, warnings=warnings)
+    if merge.marked is None:
+        return Unsolved(None)
+    found = climb(Open(merge.marked, base, upstream, fork, path, is_upstream_ours), mergers)
+    if isinstance(found, Solved):
+        return found
+    return Unsolved(found.marked, found.used, found.suggestions)
 
 
-def _compiles(content: bytes) -> bool:
-    return compiles(content.decode("utf-8", "surrogateescape"))
+def _warnings(
+    sides: tuple[bytes, bytes, bytes], merged: bytes, path: str, suspect: Suspect | None
+) -> tuple[str, ...]:
+    if suspect is None or len({*sides, merged}) < 4 or any(b"\0" in side for side in sides):
+        return ()
+    texts, text = Texts(*map(_text, sides)), _text(merged)
+    fault = new_fault(path, sides[1:], merged)
+    if fault is not None:
+        return (f"both sides parse, and their merge does not: line {fault.line}, {fault.what}.",)
+    counted = growths(texts, text)
+    outdated = (*outdated_lines(texts, counted), *outdated_uses(texts, text, counted))
+    return (*suspect(texts, text, path), *outdated)
+
+
+def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
+    """Say whether a merge of the three ends with a line feed: as the side that changed it."""
+    in_base, in_ours, in_theirs = (not t or t.endswith(b"\n") for t in (base, ours, theirs))
+    return in_theirs if in_ours == in_base else in_ours
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")

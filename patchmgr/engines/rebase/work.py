@@ -12,10 +12,11 @@ from patchmgr.engines.rebase.ladder import Answer, Collided, Merged, Sides, merg
 if TYPE_CHECKING:
     from patchmgr.engines.absorption.proposal import Proposal
     from patchmgr.engines.conflicts.memory import Resolutions
+    from patchmgr.engines.merge.candidate import Resolved
     from patchmgr.engines.moved.files import ChangedFiles
     from patchmgr.engines.moved.rung import Place
-    from patchmgr.engines.rebase.resolve import Structure
     from patchmgr.engines.series.fold import FileStep, Overlay
+    from patchmgr.engines.structure.sides import Texts
     from patchmgr.model.outcome import FileConflict, Reliability
     from patchmgr.model.patch import Author
     from patchmgr.model.ports import Blobs, Formatter, TextMerge
@@ -24,28 +25,40 @@ if TYPE_CHECKING:
 SymbolAt = Callable[[str, bytes, int], "str | None"]
 
 
-class Tools(Struct, frozen=True):
-    """The ports of a rebase, and the author of patches that name none.
+Structure = Callable[["Texts", str, bytes], "Resolved | None"]
+"""Merge three texts by the structure of the file at a path, given the marked text, or not."""
 
-    `solved` holds what a person made of a conflict, by patch name and path: None deletes the
-    file; `solved_on` has upstream's side of it as the person saw it. `on_patch` hears of every
-    patch before it is tried. `asks` says that what upstream seems to have in other words is left
-    to a person. `recall` knows conflicts that were solved before, `formatter` has upstream's
-    format, `structure` merges by the structure of a file, and `elsewhere` has the files to which
-    upstream may have moved what a patch changes. `own` is what the series does, by path.
+
+class Mergers(Struct, frozen=True, kw_only=True):
+    """What merges texts; a rung of the ladder whose means are None is passed by.
+
+    `recall` knows conflicts that were resolved before, `formatter` has upstream's format, and
+    `structure` merges by the structure of a file.
+    """
+
+    text: TextMerge
+    recall: Resolutions | None = None
+    formatter: Formatter | None = None
+    structure: Structure | None = None
+
+
+class Tools(Mergers, frozen=True):
+    """What a rebase is given besides the series and the two sides.
+
+    `nobody` is the author of patches that name none. `solved` holds what a person made of a
+    conflict, by patch name and path: None deletes the file; `solved_on` has upstream's side of it
+    as the person saw it. `on_patch` hears of every patch before it is tried. `asks` says that what
+    upstream seems to have in other words is left to a person. `elsewhere` has the files to which
+    upstream may have moved what a patch changes.
     """
 
     blobs: Blobs
-    text: TextMerge
     symbol_at: SymbolAt
     nobody: Author
     solved: Mapping[tuple[str, str], bytes | None] = field(default_factory=dict)
     solved_on: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
     on_patch: Callable[[str], None] = lambda name: None
     asks: bool = False
-    recall: Resolutions | None = None
-    structure: Structure | None = None
-    formatter: Formatter | None = None
     elsewhere: ChangedFiles | None = None
 
 

@@ -30,6 +30,11 @@ class FileStep(Struct, frozen=True):
     theirs: Entry | None
     positions: tuple[int, ...] = ()
 
+    @property
+    def size(self) -> int:
+        """Return how many verdicts the file gets: one a hunk, at least one."""
+        return max(1, len(self.change.hunks))
+
 
 class Overlay:
     """A tree with changes on top."""

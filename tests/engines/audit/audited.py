@@ -30,7 +30,7 @@ def audited(
     """
     blobs = blobs or MemoryBlobs()
     old, new = Upstream(blobs, base), Upstream(blobs, upstream)
-    tools = Tools(blobs, PlainMerge(), lambda *_: None, NOBODY)
+    tools = Tools(blobs, lambda *_: None, NOBODY, text=PlainMerge())
     judged, changes = rebase_series(
         [Item(difference("p", base, ours))], old, new, renames or {}, tools
     )
