@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.conflicts.passages import change_digest, passage, whole_file
+from patchmgr.engines.conflicts.decisions import change_digest, passage, whole_file
 from patchmgr.model.decision import Decision, Finding, Passage, Ruling
 from patchmgr.model.outcome import How, PatchOutcome
 from patchmgr.model.patch import Patch

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.likeness import Comparison
-from patchmgr.engines.conflicts.passages import (
+from patchmgr.engines.conflicts.decisions import (
     change_digest,
     is_there,
     passage,

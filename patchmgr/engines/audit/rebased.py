@@ -9,7 +9,7 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.states import LACKS, AuditedPatch, Files, Since, States, Told
-from patchmgr.engines.conflicts.passages import change_digest
+from patchmgr.engines.conflicts.decisions import change_digest
 from patchmgr.engines.rebase.rebase import FileResult, Judged
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError

@@ -1,26 +1,29 @@
-"""What a person can decide about a conflict, and which decisions of old hold here."""
+"""What a person can decide about a conflict, and which decisions of before hold here.
+
+A decision is about what a patch changes, and about the text of upstream that it meets: it holds
+as long as that text is there.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.likeness import Comparison
-from patchmgr.engines.conflicts.passages import (
-    change_digest,
-    is_there,
-    passage,
-    passage_of_place,
-    whole_file,
-)
 from patchmgr.engines.rebase.conflicts import shown_content
 from patchmgr.engines.rebase.ladder import CONFLICT
 from patchmgr.engines.rebase.work import FileResult, NewSide
+from patchmgr.engines.text.differences import runs_of
+from patchmgr.engines.text.telling import is_telling, normal_lines
 from patchmgr.model.decision import Decision, Finding, Passage
 from patchmgr.model.outcome import PatchOutcome
-from patchmgr.model.patch import Patch
+from patchmgr.model.patch import Hunk, Patch
 from patchmgr.model.ports import Blobs
+
+NEIGHBOURS = 3  # lines on either side that stand for a text that is gone
+DIGITS = 32
 
 
 def finding_of(
@@ -81,3 +84,73 @@ def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
         reason=f"a person decided: {decision.ruling.value}{why}",
         finding=outcome.finding or Finding(decision.change, decision.passages),
     )
+
+
+def change_digest(patch: Patch) -> str:
+    """Return a digest of what a patch changes: no header, no context, no positions."""
+    digest = hashlib.sha256()
+    for change in patch.files:
+        words = (change.old_path, change.new_path, change.old_mode, change.new_mode)
+        _feed(digest, repr(words).encode("utf-8", "surrogateescape"))
+        for hunk in change.hunks:
+            _feed(digest, b"".join(line for line in hunk.lines if line[:1] != b" "))
+        if change.binary is not None:
+            _feed(digest, change.binary.payload)
+    return digest.hexdigest()[:DIGITS]
+
+
+def _feed(digest: hashlib._Hash, part: bytes) -> None:
+    digest.update(b"%d:" % len(part) + part)
+
+
+def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
+    """Return the passage of some lines of a file."""
+    bare = _bare(b"".join(lines))
+    if not bare:
+        return whole_file(path, content)
+    return Passage(path, len(bare), _digest(bare), _times(content, len(bare), _digest(bare)))
+
+
+def whole_file(path: str, content: bytes | None) -> Passage:
+    """Return the passage that a whole file is, or its absence."""
+    if content is None:
+        return Passage(path, 0, "")
+    return Passage(path, 0, hashlib.sha256(content).hexdigest()[:DIGITS])
+
+
+def is_there(content: bytes | None, wanted: Passage) -> bool:
+    """Say whether a file has the lines of a passage, one behind the other, as often as it had."""
+    if not wanted.lines or content is None:
+        return whole_file(wanted.path, content) == wanted
+    return _times(content, wanted.lines, wanted.digest) >= wanted.times
+
+
+def _times(content: bytes, lines: int, digest: str) -> int:
+    bare = _bare(content)
+    starts = range(len(bare) - lines + 1)
+    return sum(_digest(bare[at : at + lines]) == digest for at in starts)
+
+
+def _bare(content: bytes) -> list[bytes]:
+    return [line for line in normal_lines(content) if line]
+
+
+def _digest(lines: Sequence[bytes]) -> str:
+    return hashlib.sha256(b"\n".join(lines)).hexdigest()[:DIGITS]
+
+
+def passage_of_place(
+    path: str, content: bytes, comparison: Comparison, hunk: Hunk, position: int
+) -> Passage:
+    """Return what upstream has in a hunk's place, with the neighbours where that is nothing."""
+    runs = tuple(runs_of(hunk, position))
+    touched = [b for b in comparison.blocks if any(run.gap(b) == 0 for run in runs)]
+    at = comparison.in_ours(position)
+    start = min((b.new_start for b in touched), default=at)
+    end = max((b.new_end for b in touched), default=at)
+    lines = comparison.ours[start:end]
+    if not any(is_telling(line) for line in normal_lines(b"".join(lines))):
+        before = [line for line in comparison.ours[:start] if line.strip()]
+        after = [line for line in comparison.ours[end:] if line.strip()]
+        lines = [*before[-NEIGHBOURS:], *lines, *after[:NEIGHBOURS]]
+    return passage(path, content, lines)

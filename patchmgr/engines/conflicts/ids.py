@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import re
 
 from patchmgr.engines.text.marked import split_marked
 
-_MARKER = re.compile(rb"^(<{7} .*|\|{7} .*|={7}|>{7} .*)\r?\n?$")
-
-
-_FOLLOWS = {b"": b"<", b"<": b"|", b"|": b"=", b"=": b">"}
-
 
 def conflict_regions(marked: bytes) -> tuple[tuple[bytes, bytes, bytes], ...]:
-    """Return base, ours and theirs of each region between markers (zdiff3 or diff3 form).
+    """Return base, ours and theirs of each region, without their last line feed."""
+    regions = (found.region for found in split_marked(marked).regions)
+    sides = (map(_unended, (region.base, region.ours, region.theirs)) for region in regions)
+    return tuple((base, ours, theirs) for base, ours, theirs in sides)
 
-    A marker that is not the next one due is a line of the text, as a title that is underlined
-    in seven letters.
-    """
-    regions: list[tuple[bytes, bytes, bytes]] = []
-    parts: dict[bytes, list[bytes]] = {}
-    side = b""
-    for line in marked.split(b"\n"):
-        kind = line[:1] if _MARKER.match(line) else b""
-        if kind != _FOLLOWS[side]:
-            parts.setdefault(side, []).append(line)
-        elif kind == b">":
-            base, ours, theirs = (b"\n".join(parts.get(k, [])) for k in (b"|", b"<", b"="))
-            regions.append((base, ours, theirs))
-            parts, side = {}, b""
-        else:
-            side = kind
-    return tuple(regions)
+
+def resolved_to_ours(marked: bytes) -> bytes:
+    """Return the text with every region resolved as ours has it."""
+    found = split_marked(marked)
+    return found.with_each(tuple(one.region.ours for one in found.regions))
+
+
+def _unended(side: bytes) -> bytes:
+    return side.removesuffix(b"\n")
 
 
 def conflict_id(
@@ -55,21 +44,8 @@ def region_id(base: bytes, ours: bytes, theirs: bytes) -> str:
 
 def _bare(side: bytes) -> bytes:
     """Return lines without the last line feed, but tell blank lines from none."""
-    return side.removesuffix(b"\n") if side.strip(b"\n") else side
+    return _unended(side) if side.strip(b"\n") else side
 
 
 def _sort_key(part: bytes | None) -> tuple[bool, bytes]:
     return part is not None, part or b""
-
-
-def resolved_to_ours(marked: bytes) -> bytes:
-    """Return the text with every region settled as ours has it."""
-    kept: list[bytes] = []
-    side = b""
-    for line in marked.split(b"\n"):
-        kind = line[:1] if _MARKER.match(line) else b""
-        if kind == _FOLLOWS[side]:
-            side = b"" if kind == b">" else kind
-        elif side in (b"", b"<"):
-            kept.append(line)
-    return b"\n".join(kept)
