@@ -113,7 +113,19 @@ def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Colli
     if theirs is None:
         reason = "upstream changed the file that the patch deletes"
         return sides.collided(reason)
-    return _merge_present(sides, base, ours, theirs, blobs, text)
+    if len({_kind(entry) for entry in (base, ours, theirs)}) > 1:
+        return sides.collided("upstream put another kind of file at this path")
+    mode = theirs.mode if ours.mode == base.mode else ours.mode
+    if len({base.blob, ours.blob, theirs.blob}) < 3:
+        entry = Entry(mode, theirs.blob if ours.blob == base.blob else ours.blob)
+        if entry == ours or (entry.blob == ours.blob and theirs.blob != base.blob):
+            return Merged(entry, sides.each(ABSORBED_EXACT))
+        carried = CARRIED_IDENTICAL if ours.blob == base.blob else CARRIED_TEXT
+        return Merged(entry, sides.each(CARRIED_MOVED if sides.is_moved else carried))
+    if base.mode not in FILE_MODES:
+        return sides.collided("upstream changed the same link")
+    contents = (blobs.read(base.blob), blobs.read(ours.blob), blobs.read(theirs.blob))
+    return _merge_text(sides, contents, mode, blobs, text)
 
 
 def _merge_added(
@@ -129,36 +141,8 @@ def _merge_added(
     return Merged(entry, sides.each(ABSORBED_EXACT if entry == ours else DRIFTED_TEXT))
 
 
-def _merge_present(
-    sides: Sides, base: Entry, ours: Entry, theirs: Entry, blobs: Blobs, text: TextMerge
-) -> Merged | Collided:
-    if len({_kind(entry) for entry in (base, ours, theirs)}) > 1:
-        reason = "upstream put another kind of file at this path"
-        return sides.collided(reason)
-    mode = theirs.mode if ours.mode == base.mode else ours.mode
-    blob = _three_way(base.blob, ours.blob, theirs.blob)
-    if blob is not None:
-        entry = Entry(mode, blob)
-        if entry == ours:
-            return Merged(ours, sides.each(ABSORBED_EXACT))
-        if blob == ours.blob and theirs.blob != base.blob:
-            return Merged(entry, sides.each(ABSORBED_EXACT))
-        carried = CARRIED_IDENTICAL if ours.blob == base.blob else CARRIED_TEXT
-        return Merged(entry, sides.each(CARRIED_MOVED if sides.is_moved else carried))
-    if base.mode not in FILE_MODES:
-        return sides.collided("upstream changed the same link")
-    contents = (blobs.read(base.blob), blobs.read(ours.blob), blobs.read(theirs.blob))
-    return _merge_text(sides, contents, mode, blobs, text)
-
-
 def _kind(entry: Entry) -> str:
     return REGULAR if entry.mode in FILE_MODES else entry.mode
-
-
-def _three_way(base: str, ours: str, theirs: str) -> str | None:
-    if base in (ours, theirs) or ours == theirs:
-        return theirs if ours == base else ours
-    return None
 
 
 def _merge_text(

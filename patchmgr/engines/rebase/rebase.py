@@ -96,10 +96,8 @@ def _placed(item: Item, old: Overlay, blobs: Blobs) -> Item:
 
 class _Run(Struct):
     old: Overlay
-    new: Overlay
-    homes: dict[str, str]
+    side: NewSide
     tools: Tools
-    arrivals: Mapping[str, str] = field(default_factory=dict)
     left: dict[Origin, Left] = field(default_factory=dict)
     carried: set[str] = field(default_factory=set)
 
@@ -124,18 +122,19 @@ def rebase_series(
     place later is blocked, as is what meets the conflicts that were `left` before; all else goes
     on.
     """
-    before = {one.origin: one for one in left}
-    run = _Run(Overlay(base), Overlay(onto), dict(renames), tools, arrivals or {}, before)
+    side = NewSide(Overlay(onto), dict(renames), arrivals or {})
+    run = _Run(Overlay(base), side, tools, {one.origin: one for one in left})
     judged: list[Judged] = []
     stopped: str | None = None
     for item in items:
         tools.on_patch(item.patch.name)
         if stopped is not None:
-            judged.append(_left_out(item, Verdict.BLOCKED, f"not tried, stopped at {stopped}", run))
+            reason = f"not tried, stopped at {stopped}"
+            judged.append(Judged(_outcome(run, item.patch, Verdict.BLOCKED, reason)))
         elif item.refusal is not None:
             for step in item.steps or ():
                 _follow(run, step)
-            judged.append(_left_out(item, item.refused_as, item.refusal, run))
+            judged.append(Judged(_outcome(run, item.patch, item.refused_as, item.refusal)))
         else:
             judged.append(_with_promise(_with_history(_carry(run, item), item), item, run))
         judged[-1] = replace(judged[-1], left=tuple(run.left.values()))
@@ -143,7 +142,7 @@ def rebase_series(
             run.carried.add(item.patch.name)
         if stops_at_conflict and judged[-1].outcome.verdict is Verdict.CONFLICT:
             stopped = item.patch.name
-    return tuple(judged), run.new.changes()
+    return tuple(judged), run.side.files.changes()
 
 
 def _with_history(judged: Judged, item: Item) -> Judged:
@@ -164,15 +163,11 @@ def _with_promise(judged: Judged, item: Item, run: _Run) -> Judged:
     """Make a conflict of a patch that came through, but whose promise the new side breaks."""
     if item.promise is None or judged.outcome.is_left:
         return judged
-    reason = item.promise(run.new)
+    reason = item.promise(run.side.files)
     if reason is None:
         return judged
     outcome = replace(judged.outcome, verdict=Verdict.CONFLICT, reason=reason, changes={})
     return replace(judged, outcome=outcome)
-
-
-def _left_out(item: Item, verdict: Verdict, reason: str, run: _Run) -> Judged:
-    return Judged(_outcome(item.patch, verdict, run.tools, reason=reason))
 
 
 def _carry(run: _Run, item: Item) -> Judged:
@@ -183,7 +178,7 @@ def _carry(run: _Run, item: Item) -> Judged:
         steps = step_patch(run.old, patch, run.tools.blobs)
     if absorption is not None and absorption.is_whole:
         return _drop(run, patch, steps, absorption)
-    side, tools = NewSide(run.new, run.homes, run.arrivals), run.tools
+    side, tools = run.side, run.tools
     decision = standing_decision(item.decisions, patch, side, tools.blobs)
     if decision is not None:
         if decision.ruling is Ruling.ABSORBED:
@@ -202,11 +197,11 @@ def _carry(run: _Run, item: Item) -> Judged:
 
     results = carried_on(side)
     results = _without_blocked(run, results, carried_on, blockers)
-    before = {path: run.new.entry(path) for result in results for path in result.changes}
+    before = {path: run.side.files.entry(path) for result in results for path in result.changes}
     _settle(run, patch.name, results)
     if blockers:
         reason = next(iter(blockers.values()))
-        outcome = _outcome(patch, Verdict.BLOCKED, run.tools, reason=reason)
+        outcome = _outcome(run, patch, Verdict.BLOCKED, reason)
         return Judged(outcome, results, blockers=tuple(blockers))
     judged = _judge(run, patch, results, before)
     return _with_decision(replace(judged, absorption=absorption), decision)
@@ -228,8 +223,8 @@ def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
     That spares what meets it a search for another way in.
     """
-    path = run.homes.get(step.change.path, step.change.path)
-    ours = run.new.entry(path)
+    path = run.side.home(step.change.path)
+    ours = run.side.files.entry(path)
     near = [left for left in run.left.values() if left.theirs is not None and left.path == path]
     if not near or ours is None or not is_edit(step):
         return False
@@ -279,12 +274,12 @@ def _without_blocked(
 ) -> tuple[FileResult, ...]:
     """Leave out the files whose change meets a conflict; note what blocks them, and so on."""
     blobs = run.tools.blobs
-    homes = [{run.homes.get(p, p) for p in paths_of(result.step)} for result in results]
+    homes = [{run.side.home(p) for p in paths_of(result.step)} for result in results]
     tried: list[tuple[Left, int, FileResult]] = []
     held: set[tuple[int, Origin]] = set()
     touched = set[str]().union(*homes, *map(touched_by, results))
     for left in run.left.values():
-        ours = run.new.entry(left.path)
+        ours = run.side.files.entry(left.path)
         if left.theirs is None or ours is None or left.path not in touched:
             continue
         others: Sequence[FileResult] = ()
@@ -293,9 +288,9 @@ def _without_blocked(
                 continue
             other = _alike(run, left, ours, result)
             if other is None:
-                there = Overlay(run.new)
+                there = Overlay(run.side.files)
                 there.set(left.path, left.theirs)
-                others = others or carried_on(NewSide(there, run.homes))
+                others = others or carried_on(NewSide(there, run.side.homes))
                 other = others[number]
             tried.append((left, number, other))
             reason = met_by(left, ours, result, other, blobs)
@@ -330,10 +325,9 @@ def _with_decision(judged: Judged, decision: Decision | None) -> Judged:
 
 def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorption) -> Judged:
     """Leave out a patch that upstream has; it touches nothing, so nothing blocks it."""
-    side = NewSide(run.new, run.homes, run.arrivals)
     answer = (Verdict.ABSORBED, absorption.how)
     results = tuple(
-        FileResult(step, side.home(step.change.path), (answer,) * step.size) for step in steps
+        FileResult(step, run.side.home(step.change.path), (answer,) * step.size) for step in steps
     )
     for step in steps:
         _follow(run, step)
@@ -345,9 +339,9 @@ def _follow(run: _Run, step: FileStep) -> None:
     """Note where later patches find a file that a patch moved which is not carried."""
     old, new = step.change.old_path, step.change.new_path
     if step.change.is_rename and old is not None and new is not None:
-        home = run.homes.get(old, old)
-        if run.new.entry(new) is None and run.new.entry(home) is not None:
-            run.homes[new] = home
+        home = run.side.home(old)
+        if run.side.files.entry(new) is None and run.side.files.entry(home) is not None:
+            run.side.homes[new] = home
 
 
 def _settle(run: _Run, patch: str, results: Sequence[FileResult]) -> None:
@@ -355,21 +349,21 @@ def _settle(run: _Run, patch: str, results: Sequence[FileResult]) -> None:
     rest: dict[str, Entry | None] = {}
     for result in results:
         if result.conflict is not None:
-            left, entry = leave(patch, result, run.new, run.tools.blobs)
+            left, entry = leave(patch, result, run.side.files, run.tools.blobs)
             run.left[left.origin] = left
             if entry is not None:
                 rest[left.path] = entry
             continue
         change = result.step.change
         for path in (change.path,) if change.is_copy else paths_of(result.step):
-            run.homes.pop(path, None)
+            run.side.homes.pop(path, None)
     changes = [change for result in results for change in result.changes.items()]
     for path, entry in sorted([*changes, *rest.items()], key=lambda change: change[1] is not None):
-        run.new.set(path, entry)
+        run.side.files.set(path, entry)
     for result in results:
         new_path = result.step.change.new_path
         if result.conflict is None and new_path not in (None, result.home):
-            run.homes[new_path] = result.home
+            run.side.homes[new_path] = result.home
 
 
 def _judge(
@@ -377,21 +371,15 @@ def _judge(
 ) -> Judged:
     conflicts = tuple(r.conflict for r in results if r.conflict is not None)
     hunks = tuple(h for r in results for h in hunk_outcomes(r, run.tools))
-    changes = {p: run.new.entry(p) for p in before if run.new.entry(p) != before[p]}
-    finding = finding_of(patch, results, run.homes, run.tools.blobs) if conflicts else None
-    outcome = PatchOutcome(
-        name=patch.name,
-        subject=patch.subject,
-        message=patch.message,
-        author=patch.author_or(run.tools.nobody),
-        verdict=patch_verdict(hunks, has_conflict=bool(conflicts)),
+    changes = {p: run.side.files.entry(p) for p in before if run.side.files.entry(p) != before[p]}
+    finding = finding_of(patch, results, run.side.homes, run.tools.blobs) if conflicts else None
+    outcome = replace(
+        _outcome(run, patch, patch_verdict(hunks, has_conflict=bool(conflicts))),
         hunks=hunks,
         changes={} if conflicts else changes,
         conflicts=conflicts,
         reuses_diff=all(r.is_untouched for r in results),
         finding=finding,
-        description=patch.description,
-        drop_when=patch.says("Drop-When"),
     )
     return Judged(outcome, results)
 
@@ -408,8 +396,8 @@ def patch_verdict(hunks: Sequence[HunkOutcome], *, has_conflict: bool) -> Verdic
     return Verdict.MODIFIED if Verdict.MODIFIED in verdicts else Verdict.UNCHANGED
 
 
-def _outcome(patch: Patch, verdict: Verdict, tools: Tools, *, reason: str) -> PatchOutcome:
-    author = patch.author_or(tools.nobody)
+def _outcome(run: _Run, patch: Patch, verdict: Verdict, reason: str | None = None) -> PatchOutcome:
+    author = patch.author_or(run.tools.nobody)
     return PatchOutcome(
         patch.name, patch.subject, patch.message, author, verdict, reason=reason, changes={},
         description=patch.description, drop_when=patch.says("Drop-When"),

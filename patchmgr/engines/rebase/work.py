@@ -89,7 +89,7 @@ class NewSide(Struct, frozen=True):
     """
 
     files: Overlay
-    homes: Mapping[str, str]
+    homes: dict[str, str]
     arrivals: Mapping[str, str] = field(default_factory=dict)
 
     def home(self, path: str) -> str:
