@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.gating.words import Words
 from patchmgr.engines.report.footprint import footprint
-from patchmgr.engines.report.hotspots import hotspots
 from patchmgr.engines.report.review import (
     Judge,
+    hotspots,
     judge_of,
     part_of_files,
     parts_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from patchmgr.engines.conflicts.described import ANEW, BOTH, OPEN, PATCH, UNION, UPSTREAM, solved_as
-from patchmgr.engines.report.hotspots import heading_name
+from patchmgr.engines.report.review import heading_name
 from patchmgr.engines.report.subsystems import folders_of, subsystems
 from patchmgr.engines.series.claims import claimed_bytes
 from patchmgr.engines.series.comparison import OwnCommit, compare_states

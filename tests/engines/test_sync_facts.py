@@ -8,8 +8,7 @@ import pytest
 
 from patchmgr.commands.report import words_of
 from patchmgr.engines.gating.sites import Texts
-from patchmgr.engines.report.hotspots import hotspots
-from patchmgr.engines.report.review import Judge
+from patchmgr.engines.report.review import Judge, hotspots
 from patchmgr.engines.report.sync_facts import carried_of, dropped_of, solved_of
 from patchmgr.model.footprint import Area, Kind, PatchFile, PatchFootprint, Touch
 from patchmgr.model.outcome import Reliability

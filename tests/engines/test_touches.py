@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.series.touches import Walk
+from patchmgr.engines.report.footprint import Walk
 from patchmgr.model.footprint import FileChange, Touch
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk, Patch
 from patchmgr.model.snapshot import REGULAR

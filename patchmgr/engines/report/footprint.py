@@ -1,11 +1,16 @@
-"""Count what a series changes of its upstream."""
+"""Count what a series changes of its upstream, patch by patch and symbol by symbol."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
 
 from patchmgr.engines.languages.names import is_test, is_third_party, language, needs_rebuild
-from patchmgr.engines.series.touches import Step, Walk
+from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.engines.report.subsystems import folders_of
+from patchmgr.engines.series.placement import Rejected, apply_hunks
 from patchmgr.model.footprint import (
     Area,
     Build,
@@ -16,8 +21,9 @@ from patchmgr.model.footprint import (
     PatchFile,
     PatchFootprint,
     Tally,
+    Touch,
 )
-from patchmgr.model.patch import FilePatch, Patch
+from patchmgr.model.patch import FilePatch, Hunk, Patch
 from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.model.upstream import Pin
 
@@ -35,7 +41,8 @@ def footprint(
     by_path = _patches_by_path(patches)
     real = [change for change in changes if not _is_passing(change, net)]
     files = tuple(_file(change, net, by_path) for change in real)
-    walk = Walk(changes)
+    own = [file.path for file in files if file.area is not Area.THIRD_PARTY]
+    walk, folder = Walk(changes), folders_of(own, among=len(files))
     ends = {path for change in real for path in (change.path, change.renamed_from)}
     return Footprint(
         series,
@@ -47,28 +54,9 @@ def footprint(
         areas=_tallies(files, lambda f: f.area.value, order=[a.value for a in Area]),
         builds=_tallies(files, lambda f: f.build.value, order=[b.value for b in Build]),
         languages=_tallies(files, lambda f: _own(f, f.language)),
-        folders=_tallies(files, folder_rule(files)),
+        folders=_tallies(files, lambda f: _own(f, folder(f.path))),
         passing=tuple(sorted(path for path in by_path if path not in ends)),
     )
-
-
-def folder_rule(files: Sequence[FileFootprint]) -> Callable[[FileFootprint], str]:
-    """Return the rule that puts a file in a folder: its top folder, `.` for none.
-
-    A top folder with more than half of all files is split one level deeper.
-    """
-    tops = [_top(f.path, 1) for f in files if f.area is not Area.THIRD_PARTY]
-    split = next((top for top in set(tops) if tops.count(top) * 2 > len(files)), None)
-
-    def rule(file: FileFootprint) -> str:
-        top = _top(file.path, 1)
-        return _own(file, top if top != split else _top(file.path, 2))
-
-    return rule
-
-
-def _top(path: str, levels: int) -> str:
-    return "/".join(path.split("/")[:-1][:levels]) or "."
 
 
 def _own(file: FileFootprint, name: str) -> str:
@@ -200,3 +188,136 @@ def _tallies(
     if order:
         return tuple(sorted(tallies, key=lambda t: order.index(t.name)))
     return tuple(sorted(tallies, key=lambda t: (-t.added - t.removed, -t.files, t.name)))
+
+
+class Step(Struct, frozen=True):
+    """What is known of one file change of a patch: contents where they are, and the touches.
+
+    `before` is empty where the patch creates the file. `is_upstream` says that the pin has it.
+    """
+
+    change: FilePatch
+    before: bytes | None
+    after: bytes | None
+    is_upstream: bool
+    touches: tuple[Touch, ...]
+
+
+class _File(Struct, frozen=True):
+    """A file after some patches; `pinned` has its symbols at the pin, None for a new file."""
+
+    content: bytes | None
+    pinned: SymbolIndex | None
+
+
+class _Line(Struct, frozen=True):
+    is_added: bool
+    is_blank: bool
+    symbol: str | None
+
+
+class Walk:
+    """The files of a series as they are after the patches so far."""
+
+    def __init__(self, changes: Sequence[FileChange]) -> None:
+        self._indexes: dict[tuple[str, bytes], SymbolIndex] = {}
+        paths = [(c.renamed_from or c.path, c) for c in changes if c.old_mode is not None]
+        self._pinned = {path: self._pinned_file(path, change.before) for path, change in paths}
+        self._files = dict(self._pinned)
+
+    def step(self, patch: Patch) -> tuple[Step, ...]:
+        """Return what the patch does to its files, and go on behind it."""
+        pairs = [(self._before(change), change) for change in patch.files]
+        steps = tuple(self._step(before, change) for before, change in pairs)
+        for change in patch.files:
+            if change.old_path is not None and not change.is_copy:
+                self._files.pop(change.old_path, None)
+        for (before, change), step in zip(pairs, steps, strict=True):
+            if change.new_path is not None:
+                self._files[change.new_path] = _File(step.after, before.pinned)
+        return steps
+
+    def _before(self, change: FilePatch) -> _File:
+        if change.old_path is None:
+            again = self._pinned.get(change.path)
+            return _File(b"", again.pinned if again is not None else None)
+        found = self._files.get(change.old_path)
+        file = self._pinned_file(change.old_path, None) if found is None else found
+        return _File(file.content, None) if change.is_copy else file
+
+    def _step(self, before: _File, change: FilePatch) -> Step:
+        after, positions = _applied(change, before.content)
+        touches: tuple[Touch, ...] = ()
+        if change.old_path is not None and change.new_path is not None and not change.is_copy:
+            old = self._index(change.old_path, before.content)
+            new = self._index(change.new_path, after)
+            lines = _lines(change.hunks, positions, old, new)
+            touches = _touches(list(lines), old, before.pinned)
+        return Step(change, before.content, after, before.pinned is not None, touches)
+
+    def _pinned_file(self, path: str, content: bytes | None) -> _File:
+        return _File(content, self._index(path, content))
+
+    def _index(self, path: str, content: bytes | None) -> SymbolIndex:
+        """Return the symbols of a content, none where nobody read it."""
+        known = b"" if content is None else content
+        return self._indexes.setdefault((path, known), SymbolIndex(path, known))
+
+
+def _touches(
+    lines: Sequence[_Line], old: SymbolIndex, pinned: SymbolIndex | None
+) -> tuple[Touch, ...]:
+    counts = Counter((line.symbol, line.is_added) for line in lines)
+    return tuple(
+        Touch(
+            symbol,
+            is_new=symbol is not None and symbol not in old.names(),
+            is_upstream=pinned is not None and (symbol is None or symbol in pinned.names()),
+            added=counts[symbol, True],
+            removed=counts[symbol, False],
+        )
+        for symbol in dict.fromkeys(line.symbol for line in lines)
+    )
+
+
+def _applied(change: FilePatch, before: bytes | None) -> tuple[bytes | None, tuple[int, ...]]:
+    """Return the content behind the change and where its hunks start; unknown stays unknown."""
+    stated = tuple(h.old_start - (1 if h.old_count else 0) for h in change.hunks)
+    if before is None or change.binary is not None:
+        return None, stated
+    result = apply_hunks(before, change.hunks)
+    return (None, stated) if isinstance(result, Rejected) else (result.content, result.positions)
+
+
+def _lines(
+    hunks: Sequence[Hunk], positions: Sequence[int], old: SymbolIndex, new: SymbolIndex
+) -> Iterator[_Line]:
+    """Yield the changed lines of all hunks, each with its symbol on its own side."""
+    drift = 0
+    for hunk, position in zip(hunks, positions, strict=True):
+        run: list[_Line] = []
+        old_line, new_line = position + 1, position + drift + 1
+        for line in hunk.lines:
+            kind, is_blank = line[:1], not line[1:].strip()
+            if kind == b"+":
+                run.append(_Line(True, is_blank, new.at(new_line)))
+            elif kind == b"-":
+                run.append(_Line(False, is_blank, old.at(old_line)))
+            else:
+                yield from _settled(run)
+                run = []
+            old_line += kind != b"+"
+            new_line += kind != b"-"
+        yield from _settled(run)
+        drift += hunk.added() - hunk.removed()
+
+
+def _settled(run: list[_Line]) -> Iterator[_Line]:
+    """Count each blank line of a run of changes with the code before it, else behind it."""
+    code = [i for i, line in enumerate(run) if not line.is_blank]
+    for index, line in enumerate(run):
+        if not line.is_blank or not code:
+            yield line
+        else:
+            near = max((i for i in code if i < index), default=code[0])
+            yield _Line(line.is_added, line.is_blank, run[near].symbol)

@@ -1,7 +1,11 @@
-"""Put together what a reviewer asks for: parts, gated sites, hotspots and risks."""
+"""Put together what a reviewer asks for: parts, gated sites, and hotspots.
+
+A hotspot is what the series touches and upstream often changes: there the next conflict will be.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -25,10 +29,15 @@ from patchmgr.model.footprint import (
     PatchFootprint,
 )
 from patchmgr.model.gating import ChangedSite, Reach
-from patchmgr.model.review import Part
+from patchmgr.model.review import Hotspot, Part
 from patchmgr.model.snapshot import FILE_MODES
 
 _JUDGED = frozenset({"Python", "C", "C++", "C++ header", "CUDA", "HIP"})
+_HEADING_NAMES = (
+    re.compile(r"\b(?:class|def|struct|namespace)\s+(\w+)"),
+    re.compile(r"([\w~]+)\s*\("),
+    re.compile(r"(\w+)"),
+)
 
 
 def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ...]:
@@ -147,3 +156,47 @@ def _owners(footprint: Footprint) -> dict[tuple[str, str | None], tuple[str, ...
                 key = (last.get(file.path, file.path), touch.symbol)
                 found.setdefault(key, []).append(patch.name)
     return {key: tuple(dict.fromkeys(names)) for key, names in found.items()}
+
+
+def hotspots(
+    patches: Sequence[PatchFootprint],
+    changes: Sequence[tuple[str, str, str]],
+    names: Mapping[str, str],
+) -> tuple[Hotspot, ...]:
+    """Return the touched symbols of upstream, those that changed most often first.
+
+    `changes` are commits, paths and hunk headings, `names` the last path of each file.
+    """
+    touched: dict[tuple[str, str | None], list[str]] = {}
+    for patch in patches:
+        for file in patch.files:
+            for touch in file.touches if file.is_upstream else ():
+                if touch.is_upstream:
+                    path = file.renamed_from or file.path
+                    touched.setdefault((path, touch.symbol), []).append(patch.name)
+    by_file: dict[str, set[str]] = {}
+    by_name: dict[tuple[str, str], set[str]] = {}
+    for commit, path, heading in changes:
+        by_file.setdefault(path, set()).add(commit)
+        by_name.setdefault((path, heading_name(heading)), set()).add(commit)
+    found = [
+        Hotspot(
+            names.get(path, path),
+            symbol,
+            len(by_name.get((path, _last(symbol)), ())),
+            len(by_file.get(path, ())),
+            tuple(dict.fromkeys(own)),
+        )
+        for (path, symbol), own in touched.items()
+    ]
+    return tuple(sorted(found, key=lambda h: (-h.commits, -h.file_commits, h.path, h.symbol or "")))
+
+
+def heading_name(heading: str) -> str:
+    """Return the name that a hunk's heading is about, empty where it has none."""
+    found = (pattern.search(heading) for pattern in _HEADING_NAMES)
+    return next((match[1] for match in found if match is not None), "")
+
+
+def _last(symbol: str | None) -> str:
+    return "" if symbol is None else re.split(r"\.|::", symbol)[-1]

@@ -61,10 +61,14 @@ def _made(source: str, rules: Rules, fallback: Callable[[str], str]) -> Subsyste
     return Subsystems(source, parsed, source == OWNERS, fallback)
 
 
-def folders_of(paths: Sequence[str]) -> Callable[[str], str]:
-    """Return the rule by top folders: one with more than half of the paths is split once more."""
+def folders_of(paths: Sequence[str], among: int | None = None) -> Callable[[str], str]:
+    """Return the rule by top folders: one with more than half of the paths is split once more.
+
+    There are `among` paths in all where not all are given.
+    """
     tops = [_top(path, 1) for path in paths]
-    split = next((top for top in set(tops) if tops.count(top) * 2 > len(tops)), None)
+    whole = len(tops) if among is None else among
+    split = next((top for top in set(tops) if tops.count(top) * 2 > whole), None)
 
     def rule(path: str) -> str:
         top = _top(path, 1)
