@@ -106,58 +106,48 @@ class _File:
         )
 
     def side(self, touched: set[str | None], changed: Container[int]) -> Side:
-        """Return what is known of some units."""
+        """Return what is known of some units; `changed` are the changed lines."""
         held = _Held(self.units, self._conditions)
         own = {key: unit for key, unit in self.units.items() if key in touched}
-        read, asked = _Read(), {}
+        said: list[Piece] = []
+        gates: dict[int, dict[Gate, None]] = {}
+        asked: dict[str | None, list[Gate]] = {}
+        ends: dict[int, int] = {}
+        brings: dict[int, frozenset[str]] = {}
         for key, unit in own.items():
             asking = _Asking(held, unit, changed)
-            read.unit(unit, asking)
             asked[key] = asking.every(unit.body)
+            for piece, node, guards in _pieces(_with_head(unit), unit.guards):
+                if node is None:
+                    continue
+                said.append(piece)
+                found = dict.fromkeys(asking.of(node, guards))
+                for line in range(piece.first, piece.last + 1):
+                    gates.setdefault(line, {}).update(found)
+                if isinstance(node, ast.If):
+                    ends[piece.first] = piece.end
+                is_called = isinstance(unit.node, _FUNCTIONS)
+                brings[piece.first] = frozenset() if is_called else _brought(node)
+
+        def names(lines: Sequence[int]) -> frozenset[str] | None:
+            found = [brings[line] for line in lines if line in brings]
+            return frozenset().union(*found) if all(found) else None
+
         kept = {}
         for key, unit in own.items():  # last: it changes the statements
             kept[key] = [piece for piece, _, _ in _pieces(_off(unit, self._conditions))]
         return Side(
             self.lines,
             self.owner,
-            read.names,
-            said=read.said,
+            names,
+            said=said,
             kept=kept,
-            gates={line: tuple(found) for line, found in read.gates.items()},
+            gates={line: tuple(found) for line, found in gates.items()},
             asked=asked,
-            ends=read.ends,
+            ends=ends,
             wholes=self._wholes,
             symbols=frozenset(self.units),
         )
-
-
-class _Read:
-    """What is noted of a file's statements, line by line."""
-
-    def __init__(self) -> None:
-        self.said: list[Piece] = []
-        self.gates: dict[int, dict[Gate, None]] = {}
-        self.ends: dict[int, int] = {}
-        self._brings: dict[int, frozenset[str]] = {}
-
-    def unit(self, unit: Unit, asking: _Asking) -> None:
-        """Note the statements of a unit."""
-        for piece, node, guards in _pieces(_with_head(unit), unit.guards):
-            if node is None:
-                continue
-            self.said.append(piece)
-            found = dict.fromkeys(asking.of(node, guards))
-            for line in range(piece.first, piece.last + 1):
-                self.gates.setdefault(line, {}).update(found)
-            if isinstance(node, ast.If):
-                self.ends[piece.first] = piece.end
-            is_called = isinstance(unit.node, _FUNCTIONS)
-            self._brings[piece.first] = frozenset() if is_called else _brought(node)
-
-    def names(self, lines: Sequence[int]) -> frozenset[str] | None:
-        """Return what lines bring that counts where it is read, None where they do something."""
-        found = [self._brings[line] for line in lines if line in self._brings]
-        return frozenset().union(*found) if all(found) else None
 
 
 class _Held:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -217,9 +218,13 @@ def _blocks(old: bytes, new: bytes) -> tuple[Block, ...]:
 def _symbols(path: str, old: bytes, new: bytes) -> frozenset[str]:
     """Return the functions in which two texts of a file differ; a class is none."""
     found: set[str] = set()
-    for content, ends in ((old, _old_ends), (new, _new_ends)):
+    blocks = _blocks(old, new)
+    for content, changed in (
+        (old, [range(b.old_start, b.old_end) for b in blocks]),
+        (new, [range(b.new_start, b.new_end) for b in blocks]),
+    ):
         index, lines = _index(path, content), split_lines(content)
-        numbers = [n for block in _blocks(old, new) for n in range(*ends(block))]
+        numbers = chain.from_iterable(changed)
         symbols = {index.at(n + 1) for n in numbers if lines[n].strip()}
         found.update(s for s in symbols if s is not None and not _is_scope(index, s))
     return frozenset(found)
@@ -227,14 +232,6 @@ def _symbols(path: str, old: bytes, new: bytes) -> frozenset[str]:
 
 def _is_scope(index: SymbolIndex, symbol: str) -> bool:
     return any(name.startswith((f"{symbol}.", f"{symbol}::")) for name in index.names())
-
-
-def _old_ends(block: Block) -> tuple[int, int]:
-    return block.old_start, block.old_end
-
-
-def _new_ends(block: Block) -> tuple[int, int]:
-    return block.new_start, block.new_end
 
 
 def _added(old: bytes, new: bytes) -> bytes:

@@ -15,7 +15,8 @@ from patchmgr.model.outcome import How, HunkOutcome, Reliability, Verdict
 def hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
     """Return one outcome an answer; what is no hunk has line 0."""
     change = result.step.change
-    content = _symbol_content(result.step, tools)
+    side = result.step.theirs if result.step.theirs is not None else result.step.base
+    content = shown_content(side, tools.blobs) or b""
     places: list[tuple[int, str | None]] = [
         (hunk.new_start, tools.symbol_at(change.path, content, line))
         for hunk, line in zip(change.hunks, _changed_lines(result.step), strict=True)
@@ -51,7 +52,8 @@ def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) ->
     Of several places, the one in a symbol of the same last name counts.
     """
     hunk = result.step.change.hunks[number]
-    run = [line[1:].strip() for line in takewhile(_is_added, dropwhile(_is_kept, hunk.lines))]
+    behind = dropwhile(lambda line: line[:1] != b"+", hunk.lines)
+    run = [line[1:].strip() for line in takewhile(lambda line: line[:1] == b"+", behind)]
     content = shown_content(result.changes.get(result.home), tools.blobs)
     if content is None:
         return symbol
@@ -70,14 +72,6 @@ def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) ->
     return found[0] if has_moved and len(found) == 1 else symbol
 
 
-def _is_added(line: bytes) -> bool:
-    return line[:1] == b"+"
-
-
-def _is_kept(line: bytes) -> bool:
-    return line[:1] != b"+"
-
-
 def _changed_lines(step: FileStep) -> tuple[int, ...]:
     """Return the 1-based line of each hunk's first change on the side with the symbols.
 
@@ -90,8 +84,3 @@ def _changed_lines(step: FileStep) -> tuple[int, ...]:
         lines.append(position + drift + before + 1)
         drift += 0 if step.theirs is None else hunk.added() - hunk.removed()
     return tuple(lines)
-
-
-def _symbol_content(step: FileStep, tools: Tools) -> bytes:
-    entry = step.theirs if step.theirs is not None else step.base
-    return shown_content(entry, tools.blobs) or b""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import convert
@@ -24,11 +24,10 @@ _WORDS = {
 def carried_of(rows: Sequence[Row]) -> tuple[Carried, ...]:
     """Return every patch of the syncs; one of several has its first verdict that is a loss."""
     found: dict[str, Carried] = {}
-    for row in rows:
-        for patch in row["outcome"]["patches"]:
-            known = found.get(patch["name"])
-            if known is None or known.verdict in ("unchanged", "modified", "partial", "skipped"):
-                found[patch["name"]] = _carried(patch, known)
+    for patch in _patches(rows):
+        known = found.get(patch["name"])
+        if known is None or known.verdict in ("unchanged", "modified", "partial", "skipped"):
+            found[patch["name"]] = _carried(patch, known)
     return tuple(found.values())
 
 
@@ -51,17 +50,15 @@ def _carried(patch: Row, known: Carried | None) -> Carried:
 
 def dropped_of(rows: Sequence[Row]) -> Iterator[Dropped]:
     """Yield the patches that upstream has, wholly or in part, with the commits that brought it."""
-    for row in rows:
-        for patch in row["outcome"]["patches"]:
-            if patch["verdict"] not in ("absorbed", "partial"):
-                continue
+    for patch in _patches(rows):
+        if patch["verdict"] in ("absorbed", "partial"):
             how = {str(h["how"]) for h in patch["hunks"] if h["verdict"] == "absorbed"}
             yield Dropped(
                 str(patch["name"]),
                 str(patch["subject"]),
                 patch["verdict"] == "absorbed",
                 tuple(sorted(how)),
-                tuple(map(_arrival, patch["evidence"])),
+                _arrivals(patch["evidence"]),
                 reliabilities(patch["evidence"]),
             )
 
@@ -75,13 +72,12 @@ def reliabilities(found: Sequence[Row]) -> tuple[Reliability, ...]:
     return tuple(dict.fromkeys(convert(row, Reliability) for row in rows if row is not None))
 
 
-def _arrival(sighting: Row) -> Arrival:
-    return Arrival(
-        str(sighting["commit"]),
-        str(sighting["subject"]),
-        sighting["pull"],
-        tuple(map(str, sighting["paths"])),
-    )
+def _arrivals(found: Iterable[Row]) -> tuple[Arrival, ...]:
+    return tuple(convert(one, Arrival) for one in found)
+
+
+def _patches(rows: Sequence[Row]) -> list[Row]:
+    return [patch for row in rows for patch in row["outcome"]["patches"]]
 
 
 def solved_of(rows: Sequence[Row]) -> Iterator[Solved]:
@@ -127,9 +123,7 @@ def _symbols(hunks: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _collided(patch: Row, path: str, new_path: str) -> tuple[Arrival, ...]:
-    return tuple(
-        _arrival(cause) for cause in patch["cause"] if {path, new_path} & set(cause["paths"])
-    )
+    return _arrivals(c for c in patch["cause"] if {path, new_path} & set(c["paths"]))
 
 
 def _solution(
@@ -153,8 +147,7 @@ def touched_by(rows: Sequence[Row]) -> tuple[str, ...]:
     """Return every path that the patches of the syncs are about, old and new."""
     paths = {
         str(path)
-        for row in rows
-        for patch in row["outcome"]["patches"]
+        for patch in _patches(rows)
         for hunk in patch["hunks"]
         for path in (hunk["path"], hunk["new_path"])
     }
@@ -184,8 +177,5 @@ def files_by_change(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[str, ..
 def warnings_of(rows: Sequence[Row]) -> tuple[str, ...]:
     """Return what a person should look at although it came through."""
     return tuple(
-        f"{patch['name']}: {warning}"
-        for row in rows
-        for patch in row["outcome"]["patches"]
-        for warning in patch["warnings"]
+        f"{patch['name']}: {warning}" for patch in _patches(rows) for warning in patch["warnings"]
     )

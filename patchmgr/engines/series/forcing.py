@@ -29,24 +29,16 @@ def force_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[RejectedHunk
     rejected: list[RejectedHunks] = []
     for change in patch.files:
         try:
-            _whole(side, patch, change, blobs)
+            step_patch(side, replace(patch, files=(change,)), blobs)
         except PatchmgrError:
-            rejected.append(_part(side, patch, change, blobs))
+            if change.binary is not None or not change.hunks:
+                raise  # there is nothing to leave as a reject
+            rejected.append(_part(side, change, blobs))
     return tuple(rejected)
 
 
-def _whole(side: Overlay, patch: Patch, change: FilePatch, blobs: Blobs) -> None:
-    step_patch(side, _single(patch, change), blobs)
-
-
-def _single(patch: Patch, change: FilePatch) -> Patch:
-    return replace(patch, files=(change,))
-
-
-def _part(side: Overlay, patch: Patch, change: FilePatch, blobs: Blobs) -> RejectedHunks:
+def _part(side: Overlay, change: FilePatch, blobs: Blobs) -> RejectedHunks:
     """Apply the hunks that have a place, to a file that stays where it is."""
-    if change.binary is not None or not change.hunks:
-        _whole(side, patch, change, blobs)  # raises: there is nothing to leave as a reject
     entry = None if change.old_path is None else side.entry(change.old_path)
     if entry is None or change.new_path is None or change.is_rename or change.is_copy:
         return RejectedHunks(change, change.hunks)

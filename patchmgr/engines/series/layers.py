@@ -10,12 +10,12 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from patchmgr.engines.rebase.ladder import Merged, Sides, merge_file
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.merge import Clean
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, TextMerge, Tree
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import Entry
 
 State = Mapping[str, "Entry | None"]
 
@@ -84,10 +84,11 @@ def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
         if ours in (base, theirs):
             new[path] = theirs
             continue
-        merged = _merged(ground, base, ours, theirs)
-        if merged is None:
+        sides = Sides(base, ours, theirs)
+        merged = None if base is None else merge_file(sides, blobs=ground.blobs, text=ground.text)
+        if not isinstance(merged, Merged):
             return Collision(layer.name, path, "both change the same lines of it")
-        new[path] = merged
+        new[path] = merged.entry
     return _standing(ground, layer, new)
 
 
@@ -96,20 +97,6 @@ def is_out(ground: Ground, layer: Layer, state: State) -> bool:
     back = Layer(layer.name, {path: (new, old) for path, (old, new) in layer.files.items()})
     found = lay(ground, back, state)
     return not isinstance(found, Collision) and ground.is_same(found, state)
-
-
-def _merged(
-    ground: Ground, base: Entry | None, ours: Entry | None, theirs: Entry | None
-) -> Entry | None:
-    if base is None or ours is None or theirs is None:
-        return None
-    modes = {base.mode, ours.mode, theirs.mode}
-    if not modes <= FILE_MODES:
-        return None
-    mode = ours.mode if theirs.mode == base.mode else theirs.mode
-    texts = (ground.blobs.read(entry.blob) for entry in (base, ours, theirs))
-    merge = ground.text.merge(*texts)
-    return Entry(mode, ground.blobs.add(merge.content)) if isinstance(merge, Clean) else None
 
 
 def _standing(ground: Ground, layer: Layer, state: State) -> State | Collision:
