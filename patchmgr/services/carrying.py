@@ -8,11 +8,10 @@ from functools import partial
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.earlier_run import absorbed_before
 from patchmgr.engines.absorption.find import find_absorbed
 from patchmgr.engines.absorption.reliability import with_reliability
 from patchmgr.engines.absorption.series import Folded, Series, Way
-from patchmgr.engines.absorption.verdict import Absorption
+from patchmgr.engines.absorption.verdict import Absorption, absorbed_before
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.follow import follow_moved_names
 from patchmgr.engines.audit.rebased import since_in, states_of, with_findings
@@ -106,9 +105,9 @@ def with_absorbed(
             on_search()
         return find_absorbed(Series(search.folded, way, bench, elsewhere=elsewhere.gaining))
 
-    about = (search.folded, way.start, way.target, sorted(way.homes.items()))
+    about = (search.folded, way.start, way.target, sorted(way.homes.items()), way.steps)
     few = len(way.steps) < FEWEST_KEPT
-    found = find() if few else absorbed_before(before, about, way.steps, find)
+    found = find() if few else absorbed_before(before, about, find)
     known = {
         id(item): replace(item, steps=search.folded[number].steps, absorption=found.get(number))
         for number, item in enumerate(search.items)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 
+import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.model.outcome import How, Wording
-from patchmgr.model.ports import Step
+from patchmgr.model.ports import Kept, Step
 
 
 class Event(str, Enum):
@@ -47,3 +48,19 @@ class Absorption(Struct, frozen=True):
         if held.isdisjoint(self.hunks):
             return self
         return replace(self, hunks=self.hunks - held, is_whole=False)
+
+
+def absorbed_before(
+    kept: Kept, about: object, find: Callable[[], Mapping[int, Absorption]]
+) -> Mapping[int, Absorption]:
+    """Return by patch what is absorbed: what a run before kept, or what `find` does.
+
+    `about` is all that the answer depends on, in values that print alike.
+    """
+    question = ("absorbed", repr(about))
+    known = kept.get(question)
+    if known is not None:
+        return msgspec.convert(known[0], dict[int, Absorption], str_keys=True)
+    found = find()
+    kept.put(question, msgspec.to_builtins(found, str_keys=True))
+    return found
