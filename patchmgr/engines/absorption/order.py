@@ -56,35 +56,33 @@ def read_rows(pieces: Sequence[bytes], *, is_open: bool = False) -> _Rows | None
     Where it `is_open`, it is what follows a bracket, and ends with the one that closes it. An
     empty row behind the last comma is none.
     """
-    rows, row, opened = list[Row](), list[bytes](), list[bytes]()
+    rows, closers = [list[bytes]()], list[bytes]()
     for piece in pieces:
-        if piece == b"," and not opened:
-            rows.append(tuple(row))
-            row = []
+        if piece == b"," and not closers:
+            rows.append([])
             continue
         if piece in _CLOSER:
-            opened.append(_CLOSER[piece])
+            closers.append(_CLOSER[piece])
         elif piece in _CLOSER.values():
-            if not opened and is_open:
-                return (*rows, tuple(row)) if row else tuple(rows)
-            if not opened or opened.pop() != piece:
+            if is_open and not closers:
+                is_open = False
+                break
+            if not closers or closers.pop() != piece:
                 return None
-        row.append(piece)
-    if is_open or opened:
+        rows[-1].append(piece)
+    if is_open or closers:
         return None
-    return (*rows, tuple(row)) if row else tuple(rows)
+    return tuple(map(tuple, rows if rows[-1] else rows[:-1]))
 
 
 def members_around(lines: Sequence[bytes], at: int) -> _Rows | None:
     """Return the members of the display that a line starts in, None where there is none."""
-    start = max(0, at - LARGEST_DISPLAY)
-    before, after = (b"".join(part) for part in (lines[start:at], lines[at : at + LARGEST_DISPLAY]))
+    before = b"".join(lines[max(0, at - LARGEST_DISPLAY) : at])
+    after = b"".join(lines[at : at + LARGEST_DISPLAY])
     opened = _last_open(before)
-    return (
-        None
-        if opened is None
-        else read_rows(PIECE.findall(before[opened + 1 :] + after), is_open=True)
-    )
+    if opened is None:
+        return None
+    return read_rows(PIECE.findall(before[opened + 1 :] + after), is_open=True)
 
 
 def _last_open(content: bytes) -> int | None:
@@ -186,19 +184,10 @@ def _is_among_rows(
     is_among = rows and all(row in rest for row in rows)
     if not is_among or not (is_start or is_end) or not is_whole:
         return False
-    if order_at("", [b" ".join(before)], 1) is not Order.NUMBERED or all(
-        b"=" in row for row in rows
-    ):
+    is_numbered = order_at("", [b" ".join(before)], 1) is Order.NUMBERED
+    if not is_numbered or all(b"=" in row for row in rows):
         return True
     return theirs[: block.new_end] == ours[: place.new_start + len(pieces)]
-
-
-def added_members(hunk: Hunk) -> _Rows | None:
-    """Return the members of a display that a hunk adds, None where it does anything else."""
-    added = [line.rstrip() for line in hunk.added_text().split(b"\n") if line.strip()]
-    if hunk.removed() or not all(line.endswith(b",") for line in added):
-        return None
-    return read_rows(PIECE.findall(b"\n".join(added))) or None
 
 
 def may_have_members(ours: bytes, hunk: Hunk) -> bool:
@@ -207,7 +196,14 @@ def may_have_members(ours: bytes, hunk: Hunk) -> bool:
     Only such a hunk can be a superset of which `is_superset` and `has_members` are true.
     """
     words = re.findall(rb"\w+", hunk.added_text())
-    return added_members(hunk) is not None and all(word in ours for word in words)
+    return bool(_added_members(hunk)) and all(word in ours for word in words)
+
+
+def _added_members(hunk: Hunk) -> _Rows | None:
+    """Return the members of a display that a hunk adds, none where it does anything else."""
+    added = [line.rstrip() for line in hunk.added_text().split(b"\n") if line.strip()]
+    is_all = not hunk.removed() and all(line.endswith(b",") for line in added)
+    return read_rows(PIECE.findall(b"\n".join(added))) if is_all else None
 
 
 def has_members(
@@ -217,8 +213,8 @@ def has_members(
 
     Only members without an order: of a list or a call each place means something else.
     """
-    rows, size = added_members(hunk), hunk.added()
-    if rows is None:
+    rows, size = _added_members(hunk), hunk.added()
+    if not rows:
         return False
     before = next(n for n, line in enumerate(hunk.lines) if line[:1] == b"+")
     new, mine = split_lines(merged), split_lines(ours)
@@ -228,11 +224,9 @@ def has_members(
     if any(order_at(path, new, line) is not Order.NONE for line in range(at, at + size)):
         return False
     old, there = members_around(split_lines(base), position + before), members_around(mine, at)
-    return (
-        old is not None
-        and there is not None
-        and all(row in there and row not in old for row in rows)
-    )
+    if old is None or there is None:
+        return False
+    return all(row in there and row not in old for row in rows)
 
 
 LITERAL = -1
