@@ -1,30 +1,31 @@
-"""Which upstream commit explains a hunk: the one that absorbed it, or that broke it."""
+"""Which upstream commit explains a hunk: the one that absorbed it, or that broke it.
+
+Of a conflict: which steps wrote what it shows of upstream, and what they had in between.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.likeness import Comparison, find_likeness
+from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
 from patchmgr.engines.absorption.proposal import Proposal
 from patchmgr.engines.cause.search import (
     Claim,
     Claims,
-    Probe,
+    FileHistory,
+    UpstreamFiles,
     Version,
     each,
-    is_disturbed,
-    text_of,
     turning_point,
-    versions_of,
-    with_below,
 )
 from patchmgr.engines.rebase.ladder import ABSORBED_EXACT, ABSORBED_REWORDED, CONFLICT, Answer
 from patchmgr.engines.rebase.rebase import FileResult, Judged
 from patchmgr.engines.series.placement import apply_one, split_lines
+from patchmgr.engines.text.marked import split_marked
+from patchmgr.engines.text.telling import bare, is_telling
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.outcome import (
     FileConflict,
@@ -39,15 +40,10 @@ from patchmgr.model.ports import Blobs, History, Step, TextMerge
 from patchmgr.model.snapshot import Entry
 
 _PULL = re.compile(r"\(#([0-9]{1,18})\)\s*$")
-
-
-class _Tools(Struct, frozen=True):
-    blobs: Blobs
-    text: TextMerge
-
-    def text_of(self, entry: Entry | None) -> bytes | None:
-        """Return the content of a file, None where there is none or it is a link."""
-        return text_of(entry, self.blobs)
+_PARTS = re.compile(rb"[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+")
+# Versions of a file that a hunk is compared with: the first that disturbs it, and some behind. A
+# comparison takes 30 ms for a file of 2,000 lines.
+MOST_VERSIONS = 3
 
 
 def pull_number(subject: str) -> int | None:
@@ -59,18 +55,13 @@ def pull_number(subject: str) -> int | None:
 def explained_paths(judged: Sequence[Judged]) -> tuple[str, ...]:
     """Return the paths whose upstream history is needed to explain all verdicts."""
     wanted: dict[str, None] = {}
-    for patch in judged:
-        for result in patch.files:
-            if any(answer[0] is not Verdict.UNCHANGED for answer in result.answers):
-                wanted.update(dict.fromkeys(_names(result)))
+    for result in (result for patch in judged for result in patch.files):
+        if any(answer[0] is not Verdict.UNCHANGED for answer in result.answers):
+            change = result.step.change
+            there = None if result.conflict is None else result.conflict.new_path
+            names = (change.old_path, change.new_path, result.home, there)
+            wanted.update((name, None) for name in names if name is not None)
     return tuple(wanted)
-
-
-def _names(result: FileResult) -> tuple[str, ...]:
-    change = result.step.change
-    there = None if result.conflict is None else result.conflict.new_path
-    names = (change.old_path, change.new_path, result.home, there)
-    return tuple(p for p in names if p is not None)
 
 
 def explain(
@@ -88,45 +79,36 @@ def explain(
     paths = explained_paths(judged)
     if not paths:
         return tuple(judged)
-    steps = history.steps(paths)
-    tools = _Tools(blobs, text)
-    return tuple(_explain_patch(patch, steps, start, tools) for patch in judged)
+    upstream = UpstreamFiles(history.steps(paths), start, blobs, text)
+    return tuple(_explained(one, upstream) if one.outcome.hunks else one for one in judged)
 
 
-def _explain_patch(
-    patch: Judged, steps: Sequence[Step], start: Mapping[str, Entry | None], tools: _Tools
-) -> Judged:
-    if not patch.outcome.hunks:
-        return patch
-    evidence: list[Sighting] = []
-    cause: list[Sighting] = []
-    likely: list[Likely] = []
-    wordings = list(patch.outcome.superseded)
-    hunks = list(patch.outcome.hunks)
-    conflicts = {conflict.id: conflict for conflict in patch.outcome.conflicts}
-    at = 0
+def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
+    outcome = patch.outcome
+    evidence, cause, likely = list[Sighting](), list[Sighting](), list[Likely]()
+    wordings, hunks = list(outcome.superseded), list(outcome.hunks)
+    conflicts = {conflict.id: conflict for conflict in outcome.conflicts}
+    first = 0
     for result in patch.files:
-        versions = versions_of(result, steps, start)
-        likely += _likely(result, versions, tools)
-        wordings += _wordings(result, tools)
-        since: dict[int, Step] = {}
-        for index, answer in enumerate(result.answers):
-            step = _explaining_step(patch, result, index, versions, tools)
-            if step is not None:
-                since[index] = step
-                found = _sighting(step, answer, (hunks[at].new_path,))
-                (evidence if answer[0] is Verdict.ABSORBED else cause).append(found)
-                if answer[0] is Verdict.ABSORBED:
-                    hunks[at] = replace(hunks[at], evidence=step.commit)
-            at += 1
+        file = FileHistory(result, upstream)
+        likely += _likely(file)
+        wordings += _wordings(file)
+        since = _explaining_steps(file, patch)
+        for number, step in since.items():
+            answer, hunk = result.answers[number], hunks[first + number]
+            found = _sighting(step, answer, (hunk.new_path,))
+            if answer[0] is Verdict.ABSORBED:
+                evidence.append(found)
+                hunks[first + number] = replace(hunk, evidence=step.commit)
+            else:
+                cause.append(found)
+        first += len(result.answers)
         if result.conflict is not None and result.conflict.id in conflicts:
-            there = result.conflict.new_path
-            beside = versions if there == result.home else _versions_at(there, steps, start)
-            conflict, nearer = _explained(result, since, versions, beside, tools)
+            conflict, nearer = _explained_conflict(file, result.conflict, since)
             conflicts[conflict.id] = conflict
             likely += nearer
     outcome = replace(
-        patch.outcome,
+        outcome,
         hunks=tuple(hunks),
         evidence=_decided(_joined(evidence), patch.decision),
         cause=_joined(cause),
@@ -137,52 +119,31 @@ def _explain_patch(
     return replace(patch, outcome=outcome)
 
 
-def _versions_at(
-    path: str, steps: Sequence[Step], start: Mapping[str, Entry | None]
-) -> tuple[Version, ...]:
-    """Return a file that a hunk was moved to, in the base and after each step that touches it."""
-    later = (Version(s, path, s.changes[path]) for s in steps if path in s.changes)
-    return (Version(None, path, start.get(path)), *later)
-
-
-def _explained(
-    result: FileResult,
-    since: Mapping[int, Step],
-    versions: Sequence[Version],
-    beside: Sequence[Version],
-    tools: _Tools,
+def _explained_conflict(
+    file: FileHistory, conflict: FileConflict, since: Mapping[int, Step]
 ) -> tuple[FileConflict, list[Likely]]:
-    """Return a conflict with the steps that wrote what it shows, and what was nearer on the way.
-
-    `beside` has the versions of the file in conflict, `versions` those of the patch's own.
-    """
-    from patchmgr.engines.cause.shown import nearer_likeness, shown_from
-
-    conflict = result.conflict
-    assert conflict is not None
+    """Return a conflict with the steps that wrote what it shows, and what was nearer on the way."""
+    result, likely, resemblances = file.result, list[Likely](), list(conflict.resemblances)
     shown = tuple(
         None if step is None else _sighting(step, CONFLICT, (conflict.new_path,))
-        for step in shown_from(conflict, beside, tools.blobs)
+        for step in _writers(file, conflict)
     )
     known = {one.hunk for one in result.proposals}
     hunks = result.step.change.hunks
     stuck = [n for n, _ in enumerate(hunks) if result.answers[n] == CONFLICT]
-    likely: list[Likely] = []
-    resemblances = list(conflict.resemblances)
-    for number in stuck:
-        if number in known or conflict.marked is None:
-            continue
-        found = nearer_likeness(
-            result, number, since.get(number), versions, tools.blobs, tools.text
-        )
+    is_text = conflict.marked is not None and file.content is not None
+    for number in stuck if is_text else ():
+        step = since.get(number)
+        found = None if number in known or step is None else _nearer(file, number, step)
         if found is not None:
-            step, content, likeness = found
+            step, content, near = found
             known.add(number)
-            pull, sure = pull_number(step.subject), likeness.confidence
-            likely.append(Likely(step.commit, step.subject, pull, sure, (result.home,)))
-            lines = b"".join(split_lines(content)[likeness.start : likeness.end])
+            likely.append(_likely_commit(file, step, near))
+            lines = b"".join(split_lines(content)[near.start : near.end])
             added = hunks[number].added_text()
-            resemblances.append(Resemblance(sure, likeness.start + 1, lines, added, step.commit))
+            resemblances.append(
+                Resemblance(near.confidence, near.start + 1, lines, added, step.commit)
+            )
     is_all = bool(likely) and known.issuperset(stuck)
     proposal = Ruling.ABSORBED.value if is_all else conflict.proposal
     conflict = replace(conflict, shown=shown, proposal=proposal, resemblances=tuple(resemblances))
@@ -196,47 +157,48 @@ def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tupl
     return tuple(replace(sighting, pull=decision.pull) for sighting in sightings)
 
 
-def _likely(result: FileResult, versions: Sequence[Version], tools: _Tools) -> Iterator[Likely]:
+def _likely(file: FileHistory) -> Iterator[Likely]:
     """Yield the step that brought each text that resembles a hunk of a file."""
-    for one in _proposals(result, is_landed=False):
-        step = turning_point(versions, each(_is_alike(result, one, versions[0], tools)))
+    for one in _proposals(file.result, is_landed=False):
+        step = turning_point(file.versions, each(_is_alike(file, one)))
         if step is not None:
-            pull, confidence = pull_number(step.subject), one.likeness.confidence
-            yield Likely(step.commit, step.subject, pull, confidence, (result.home,))
+            yield _likely_commit(file, step, one.likeness)
 
 
-def _proposals(result: FileResult, *, is_landed: bool) -> Iterator[Proposal]:
-    """Yield the proposals about hunks that landed in other words for sure, or of the others."""
+def _likely_commit(file: FileHistory, step: Step, found: Likeness) -> Likely:
+    pull, path = pull_number(step.subject), file.result.home
+    return Likely(step.commit, step.subject, pull, found.confidence, (path,))
+
+
+def _proposals(result: FileResult, *, is_landed: bool) -> list[Proposal]:
+    """Return the proposals about hunks that landed in other words for sure, or of the others."""
     answers = result.answers
-    return (a for a in result.proposals if (answers[a.hunk] == ABSORBED_REWORDED) is is_landed)
+    return [a for a in result.proposals if (answers[a.hunk] == ABSORBED_REWORDED) is is_landed]
 
 
-def _wordings(result: FileResult, tools: _Tools) -> Iterator[Wording]:
+def _wordings(file: FileHistory) -> Iterator[Wording]:
     """Yield both texts of each hunk that landed in other words."""
-    content = tools.text_of(result.changes.get(result.home))
-    lines = split_lines(content or b"")
+    result = file.result
+    lines = split_lines(file.upstream.text_of(result.changes.get(result.home)) or b"")
     for one in _proposals(result, is_landed=True):
-        likeness, hunk = one.likeness, result.step.change.hunks[one.hunk]
-        upstream = b"".join(lines[likeness.start : likeness.end])
-        yield Wording(result.home, upstream, hunk.added_text())
+        upstream = b"".join(lines[one.likeness.start : one.likeness.end])
+        yield Wording(result.home, upstream, result.step.change.hunks[one.hunk].added_text())
 
 
-def _is_alike(result: FileResult, one: Proposal, start: Version, tools: _Tools) -> Claim:
+def _is_alike(file: FileHistory, one: Proposal) -> Claim:
     """Return the claim that an upstream version has a hunk in other words."""
-    hunk, position = result.step.change.hunks[one.hunk], result.step.positions[one.hunk]
-    content, pristine = tools.text_of(result.step.base), tools.text_of(start.entry)
-    assert content is not None
 
     def is_alike(version: Version) -> bool:
-        ours = tools.text_of(version.entry)
-        if pristine is not None:
-            (ours,) = with_below(pristine, [ours], content, tools.text)
-        if ours is None:
-            return False
-        comparison = Comparison(result.home, content, ours)
-        return find_likeness(comparison, hunk, position, is_clean=one.is_clean) is not None
+        (ours,) = file.texts([version])
+        return ours is not None and _likeness(file, one.hunk, ours, one.is_clean) is not None
 
     return is_alike
+
+
+def _likeness(file: FileHistory, number: int, ours: bytes, is_clean: bool) -> Likeness | None:
+    assert file.content is not None
+    comparison = Comparison(file.result.home, file.content, ours)
+    return find_likeness(comparison, *file.hunk(number), is_clean=is_clean)
 
 
 def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:
@@ -252,81 +214,76 @@ def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:
     return tuple(joined.values())
 
 
-def _explaining_step(
-    patch: Judged, result: FileResult, index: int, versions: Sequence[Version], tools: _Tools
-) -> Step | None:
-    """Return the step that absorbed a hunk or broke it, None where none is known."""
+def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
+    """Return, by hunk, the step that absorbed it or broke it, where one is known."""
     absorption = patch.absorption
-    if absorption is not None and result.answers[index] == (Verdict.ABSORBED, absorption.how):
-        return absorption.step
-    landed = next((a for a in _proposals(result, is_landed=True) if a.hunk == index), None)
-    if landed is not None:
-        return turning_point(versions, each(_is_alike(result, landed, versions[0], tools)))
-    claims = _claims(result, index, versions[0], tools)
-    return None if claims is None else turning_point(versions, claims)
+    landed = {one.hunk: one for one in _proposals(file.result, is_landed=True)}
+    found: dict[int, Step | None] = {}
+    for number, answer in enumerate(file.result.answers):
+        if absorption is not None and answer == (Verdict.ABSORBED, absorption.how):
+            found[number] = absorption.step
+        elif answer[0] is not Verdict.UNCHANGED:
+            is_alike = each(_is_alike(file, landed[number])) if number in landed else None
+            found[number] = turning_point(file.versions, is_alike or _claims(file, number))
+    return {number: step for number, step in found.items() if step is not None}
 
 
-def _claims(result: FileResult, index: int, start: Version, tools: _Tools) -> Claims | None:
-    """Return the claim about an upstream version that turned true with the commit in question."""
-    answer, change, base = result.answers[index], result.step.change, result.step.base
-    if answer[0] is Verdict.UNCHANGED:
-        return None
-    is_absorbed, content = answer[0] is Verdict.ABSORBED, tools.text_of(base)
-    if is_absorbed and result.step.theirs is None:
+def _claims(file: FileHistory, number: int) -> Claims:
+    """Return the claim about upstream's versions that turned true with the commit in question.
+
+    It is that upstream has a hunk, or that it does not apply as it did.
+    """
+    (verdict, how), step = file.result.answers[number], file.result.step
+    is_absorbed, start = verdict is Verdict.ABSORBED, file.versions[0]
+    if is_absorbed and step.theirs is None:
         return each(lambda version: version.entry is None)
-    if index >= len(change.hunks) or change.is_copy or content is None:
-        return each(_has_effect(result, index) if is_absorbed else _is_changed(start))
-    return _hunk_claims(result, index, content, start, tools)
-
-
-def _hunk_claims(
-    result: FileResult, index: int, content: bytes, start: Version, tools: _Tools
-) -> Claims:
-    """Return the claim that upstream has a hunk, or that it does not apply as it did."""
-    hunk, position = result.step.change.hunks[index], result.step.positions[index]
-    verdict, how = result.answers[index]
-    pristine = tools.text_of(start.entry)
-    path = result.step.change.path
-    probe = Probe(hunk, position, content, pristine, tools.text, tools.blobs, path)
-    if verdict is not Verdict.ABSORBED:
-        return is_disturbed(probe, how, start)
+    if number >= len(step.change.hunks) or step.change.is_copy or file.content is None:
+        if is_absorbed:
+            return each(_has_effect(file.result, number))
+        return each(lambda version: (version.path, version.entry) != (start.path, start.entry))
+    if not is_absorbed:
+        return lambda versions: _is_disturbed(file, number, versions)
     if how is How.SYNTAX:
-        return each(_has_imports(result, index, content, tools))
-    wanted: set[Answer | None] = {(verdict, how)}
-    if how is How.SUPERSET:
-        # What has become a superset may have landed as it is.
-        wanted.add(ABSORBED_EXACT)
-    return lambda versions: [answer in wanted for answer in probe.answers(versions)]
+        return each(_has_imports(file, number))
+    # What has become a superset may have landed as it is.
+    wanted = {(verdict, how), *([ABSORBED_EXACT] if how is How.SUPERSET else [])}
+    return lambda versions: file.has(number, wanted, versions)
 
 
-def _has_imports(result: FileResult, index: int, content: bytes, tools: _Tools) -> Claim:
+def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -> list[bool]:
+    """Say of each version whether a hunk does not apply to it as it did in the base."""
+    is_moved = file.result.answers[number][1] is How.MOVED
+    moved = [is_moved and version.path != file.versions[0].path for version in versions]
+    staying = [version for version, is_gone in zip(versions, moved, strict=True) if not is_gone]
+    broken = iter(file.is_broken(number, staying))
+    return [is_gone or next(broken) for is_gone in moved]
+
+
+def _has_imports(file: FileHistory, number: int) -> Claim:
     """Return the claim that an upstream version imports what a hunk does."""
     from patchmgr.engines.structure.python_imports import has_imports_of
 
-    theirs = apply_one(content, result.step.change.hunks[index], result.step.positions[index])
-    before, after = (side.decode("utf-8", "surrogateescape") for side in (content, theirs))
+    assert file.content is not None
+    theirs = apply_one(file.content, *file.hunk(number))
+    before, after = (x.decode("utf-8", "surrogateescape") for x in (file.content, theirs))
 
     def has_imports(version: Version) -> bool:
-        upstream = tools.text_of(version.entry)
-        return upstream is not None and has_imports_of(
-            before, upstream.decode("utf-8", "surrogateescape"), after
-        )
+        ours = file.upstream.text_of(version.entry)
+        if ours is None:
+            return False
+        return has_imports_of(before, ours.decode("utf-8", "surrogateescape"), after)
 
     return has_imports
 
 
-def _is_changed(start: Version) -> Claim:
-    return lambda version: (version.path, version.entry) != (start.path, start.entry)
-
-
-def _has_effect(result: FileResult, index: int) -> Claim:
+def _has_effect(result: FileResult, number: int) -> Claim:
     """Return the claim that a change without hunks, or a whole new file, is there."""
     change, base, theirs = result.step.change, result.step.base, result.step.theirs
     assert theirs is not None
     if base is None or change.is_copy:
         return lambda version: version.entry == theirs
     has_content = bool(change.hunks) or change.binary is not None
-    if has_content and index < max(1, len(change.hunks)):
+    if has_content and number < max(1, len(change.hunks)):
         return lambda version: version.entry is not None and version.entry.blob == theirs.blob
     path = change.new_path if change.is_rename else None
     mode = theirs.mode if theirs.mode != base.mode else None
@@ -351,3 +308,60 @@ def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
         paths = sighting.paths if before is None else before.paths + sighting.paths
         joined[key] = replace(sighting, paths=tuple(dict.fromkeys(paths)))
     return tuple(joined.values())
+
+
+def _writers(file: FileHistory, conflict: FileConflict) -> Iterator[Step | None]:
+    """Yield the step that wrote upstream's text of each region, None where none is known.
+
+    A conflict without regions has one: the last step that touched the file.
+    """
+    versions = file.versions_shown(conflict.new_path)
+    if conflict.marked is None:
+        yield versions[-1].step
+        return
+    texts = [file.upstream.text_of(version.entry) or b"" for version in versions]
+    for part in _parts(conflict.marked):
+        first = len(texts)
+        while first and part in texts[first - 1]:
+            first -= 1
+        yield versions[first].step if first < len(texts) else None
+
+
+def _parts(marked: bytes) -> Iterator[bytes]:
+    """Yield upstream's lines of each region; lines that tell nothing have those around them."""
+    found = split_marked(marked)
+    before = b""
+    for number, region in enumerate(found.regions):
+        before += found.texts[number]
+        part = region.region.ours
+        if any(is_telling(bare(line)) for line in split_lines(part)):
+            yield part
+        else:
+            behind = split_lines(found.texts[number + 1])
+            yield b"".join((*split_lines(before)[-1:], part, *behind[:1]))
+        before += part
+
+
+def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, bytes, Likeness] | None:
+    """Return the step whose file seems to have a hunk in other words, though the target has not.
+
+    What upstream landed in other words, and then rewrote, is nearest to the hunk right after it
+    landed. Asked about are versions from the one `since` which the hunk does not apply.
+    """
+    steps = [version.step for version in file.versions]
+    later = file.versions[steps.index(since) : -1] if since in steps else ()
+    count = min(MOST_VERSIONS, len(later))
+    some = [later[n * len(later) // count] for n in range(count)]
+    new = _words(file.hunk(number)[0].added_text()) - _words(file.content or b"")
+    for version, ours in zip(some, file.texts(some), strict=True):
+        if ours is None or version.step is None or (new and new.isdisjoint(_words(ours))):
+            continue  # it brought none of the words that the patch brings
+        found = _likeness(file, number, ours, is_clean=False)
+        if found is not None:
+            return version.step, ours, found
+    return None
+
+
+def _words(text: bytes) -> frozenset[bytes]:
+    """Return the words that names are made of."""
+    return frozenset(part.lower() for part in _PARTS.findall(text))

@@ -10,7 +10,8 @@ hunk broke once; else it finds one of them, never a step that changed nothing fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -18,7 +19,7 @@ from patchmgr.engines.rebase.ladder import Answer, judge_hunk
 from patchmgr.engines.rebase.rebase import FileResult
 from patchmgr.engines.series.placement import apply_one, has_place
 from patchmgr.model.merge import Clean
-from patchmgr.model.outcome import How, Verdict
+from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, Step, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry
@@ -42,21 +43,6 @@ Claims = Callable[[Sequence[Version]], Iterable[bool]]
 def each(claim: Claim) -> Claims:
     """Return a claim about single versions as one about several."""
     return lambda versions: (claim(version) for version in versions)
-
-
-def versions_of(
-    result: FileResult, steps: Sequence[Step], start: Mapping[str, Entry | None]
-) -> tuple[Version, ...]:
-    """Return the file after each step that touches it, the base first, following its move."""
-    change, home = result.step.change, result.home
-    old = change.path if change.is_copy or change.old_path is None else change.old_path
-    versions = [Version(None, old, start.get(old))]
-    for step in steps:
-        if step.changes.get(home) is not None:
-            versions.append(Version(step, home, step.changes[home]))
-        elif home in step.changes or (versions[-1].path == old and old in step.changes):
-            versions.append(Version(step, old, step.changes.get(old)))
-    return tuple(versions)
 
 
 def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
@@ -89,78 +75,94 @@ def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
     return sorted(chosen, reverse=True)
 
 
-class Probe(Struct, frozen=True):
-    """One hunk, asked about in upstream's versions of its file.
+class UpstreamFiles(Struct, frozen=True):
+    """Upstream's steps, the base's files that they touch, and what reads and merges contents."""
 
-    `content` is the side that the patch is written against, `pristine` the base's file. `path`
-    tells the language.
-    """
-
-    hunk: Hunk
-    position: int
-    content: bytes
-    pristine: bytes | None
-    text: TextMerge
+    steps: Sequence[Step]
+    start: Mapping[str, Entry | None]
     blobs: Blobs
-    path: str = ""
+    text: TextMerge
 
-    def answers(self, versions: Sequence[Version]) -> list[Answer | None]:
-        """Return what merging the hunk into each version answers, None where there is no text."""
-        texts = self._upstream(versions)
-        theirs = apply_one(self.content, self.hunk, self.position)
-        # All at once; after that each single one is known.
-        self.text.merge_all([(self.content, ours, theirs) for ours in texts if ours is not None])
-        return [None if ours is None else self._judged(ours) for ours in texts]
+    def text_of(self, entry: Entry | None) -> bytes | None:
+        """Return the content of a file, None where there is none or it is a link."""
+        if entry is None or entry.mode not in FILE_MODES:
+            return None
+        return self.blobs.read(entry.blob)
 
-    def is_broken(self, versions: Sequence[Version]) -> list[bool]:
-        """Say of each version whether the hunk does not apply to it but for positions."""
-        texts = self._upstream(versions)
-        # Without its lines a hunk cannot apply: no need to merge.
-        asked = [ours for ours in texts if ours is not None and has_place(ours, self.hunk)]
-        theirs = apply_one(self.content, self.hunk, self.position)
-        self.text.merge_all([(self.content, ours, theirs) for ours in asked])
-        judged = {ours: self._judged(ours) for ours in asked}
-        return [ours not in judged or judged[ours][0] is not Verdict.UNCHANGED for ours in texts]
 
-    def _judged(self, ours: bytes) -> Answer:
-        sides = self.content, ours
-        return judge_hunk(*sides, self.hunk, self.position, self.text, path=self.path)
+class FileHistory(Struct, frozen=True, dict=True):
+    """A file that a patch changes, on upstream's way."""
 
-    def _upstream(self, versions: Sequence[Version]) -> list[bytes | None]:
-        """Return the versions with what the patches below do to the file, where that is clean."""
-        texts = [text_of(version.entry, self.blobs) for version in versions]
-        if self.pristine is None:
+    result: FileResult
+    upstream: UpstreamFiles
+
+    @cached_property
+    def versions(self) -> tuple[Version, ...]:
+        """The file after each step that touches it, the base first, following its move."""
+        change, home = self.result.step.change, self.result.home
+        old = change.path if change.is_copy or change.old_path is None else change.old_path
+        versions = [Version(None, old, self.upstream.start.get(old))]
+        for step in self.upstream.steps:
+            if step.changes.get(home) is not None:
+                versions.append(Version(step, home, step.changes[home]))
+            elif home in step.changes or (versions[-1].path == old and old in step.changes):
+                versions.append(Version(step, old, step.changes.get(old)))
+        return tuple(versions)
+
+    def versions_shown(self, path: str) -> tuple[Version, ...]:
+        """Return the versions of the file that is in conflict: this one, or where a hunk went."""
+        if path == self.result.home:
+            return self.versions
+        start, steps = self.upstream.start.get(path), self.upstream.steps
+        later = (Version(s, path, s.changes[path]) for s in steps if path in s.changes)
+        return (Version(None, path, start), *later)
+
+    @cached_property
+    def content(self) -> bytes | None:
+        """The text that the patch is written against, None where it is no file."""
+        return self.upstream.text_of(self.result.step.base)
+
+    def hunk(self, number: int) -> tuple[Hunk, int]:
+        """Return a hunk, and the line (from 0) where it starts."""
+        step = self.result.step
+        return step.change.hunks[number], step.positions[number]
+
+    def texts(self, versions: Sequence[Version]) -> list[bytes | None]:
+        """Return versions with what the patches below do to the file, where that is clean."""
+        texts = [self.upstream.text_of(version.entry) for version in versions]
+        pristine, content = self.upstream.text_of(self.versions[0].entry), self.content
+        if pristine is None or content is None or pristine == content:
             return texts
-        return with_below(self.pristine, texts, self.content, self.text)
+        asked = [(pristine, ours, content) for ours in texts if ours is not None]
+        merges = iter(self.upstream.text.merge_all(asked))
+        below = (None if ours is None else next(merges) for ours in texts)
+        return [
+            merge.content if isinstance(merge, Clean) else ours
+            for ours, merge in zip(texts, below, strict=True)
+        ]
 
+    def is_broken(self, number: int, versions: Sequence[Version]) -> list[bool]:
+        """Say of each version whether a hunk does not apply to it but for positions."""
+        hunk, _ = self.hunk(number)
+        texts = self.texts(versions)
+        # Without its lines a hunk cannot apply: no need to merge.
+        asked = [ours for ours in texts if ours is not None and has_place(ours, hunk)]
+        answers = self._judged(number, asked)
+        return [ours not in answers or answers[ours][0] is not Verdict.UNCHANGED for ours in texts]
 
-def is_disturbed(probe: Probe, how: How | None, start: Version) -> Claims:
-    """Return the claim that a hunk does not apply as it did in the base."""
+    def has(
+        self, number: int, wanted: Collection[Answer], versions: Sequence[Version]
+    ) -> list[bool]:
+        """Say of each version whether merging a hunk into it has one of some answers."""
+        texts = self.texts(versions)
+        answers = self._judged(number, [ours for ours in texts if ours is not None])
+        return [answers.get(ours) in wanted for ours in texts]
 
-    def claims(versions: Sequence[Version]) -> list[bool]:
-        moved = [how is How.MOVED and version.path != start.path for version in versions]
-        staying = [v for v, is_moved in zip(versions, moved, strict=True) if not is_moved]
-        broken = iter(probe.is_broken(staying))
-        return [is_moved or next(broken) for is_moved in moved]
-
-    return claims
-
-
-def text_of(entry: Entry | None, blobs: Blobs) -> bytes | None:
-    """Return the content of a file, None where there is none or it is a link."""
-    if entry is None or entry.mode not in FILE_MODES:
-        return None
-    return blobs.read(entry.blob)
-
-
-def with_below(
-    pristine: bytes, texts: Sequence[bytes | None], content: bytes, text: TextMerge
-) -> list[bytes | None]:
-    """Return upstream versions with what the patches below do to the file, if that is clean."""
-    asked = [(pristine, ours, content) for ours in texts if ours is not None]
-    merges = iter(text.merge_all(asked))
-    found: list[bytes | None] = []
-    for ours in texts:
-        merge = None if ours is None else next(merges)
-        found.append(merge.content if isinstance(merge, Clean) else ours)
-    return found
+    def _judged(self, number: int, texts: Sequence[bytes]) -> dict[bytes | None, Answer]:
+        (hunk, position), content = self.hunk(number), self.content
+        assert content is not None
+        theirs = apply_one(content, hunk, position)
+        # All at once; after that each single one is known.
+        self.upstream.text.merge_all([(content, ours, theirs) for ours in texts])
+        text, path = self.upstream.text, self.result.step.change.path
+        return {ours: judge_hunk(content, ours, hunk, position, text, path=path) for ours in texts}
