@@ -13,14 +13,14 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import BinaryIO, cast
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.paths import is_below_git, parents_of
+from patchmgr.formats.paths import decode_path, encode_path, is_below_git, parents_of
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 
 
@@ -143,15 +143,6 @@ _PAX = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 _LONG = {tarfile.GNUTYPE_LONGNAME: b"path", tarfile.GNUTYPE_LONGLINK: b"linkpath"}
 
 
-class _Header(Struct, frozen=True):
-    name: str
-    type: bytes
-    mode: int
-    mtime: int
-    size: int
-    target: str
-
-
 def tar_members(stream: BinaryIO, budget: Budget) -> Iterator[Member]:
     """Yield the members of an unpacked tar stream; memory is bounded by the largest file.
 
@@ -168,24 +159,22 @@ def tar_members(stream: BinaryIO, budget: Budget) -> Iterator[Member]:
             here[_LONG[header.type]] = _extension(stream, header, budget).split(b"\0")[0]
         else:
             budget.member()
-            yield _tar_member(stream, _extended(header, {**everywhere, **here}), budget)
+            _extend(header, {**everywhere, **here})
+            yield _tar_member(stream, header, budget)
             here = {}
     while rest := stream.read(1 << 16):  # to the end, so that checksums are verified
         budget.take(len(rest))
 
 
-def _header(stream: BinaryIO, budget: Budget) -> _Header | None:
+def _header(stream: BinaryIO, budget: Budget) -> tarfile.TarInfo | None:
     block = stream.read(BLOCK)
     if not block or block.count(0) == BLOCK:
         return None
     budget.take(BLOCK)
-    info = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
-    return _Header(
-        info.name, info.type, int(info.mode), int(info.mtime), int(info.size), info.linkname
-    )
+    return tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
 
 
-def _extension(stream: BinaryIO, header: _Header, budget: Budget) -> bytes:
+def _extension(stream: BinaryIO, header: tarfile.TarInfo, budget: Budget) -> bytes:
     if header.size > MAX_EXTENSION:
         raise bad("has an extended header of more than a megabyte")
     return _body(stream, header.size, budget)
@@ -215,23 +204,18 @@ def _pax_records(body: bytes) -> dict[bytes, bytes]:
     return records
 
 
-def _extended(header: _Header, records: dict[bytes, bytes]) -> _Header:
-    """Return the header with what extended headers say in its place."""
+def _extend(header: tarfile.TarInfo, records: Mapping[bytes, bytes]) -> None:
+    """Put what extended headers say in the place of what the header does."""
     if any(key.startswith(b"GNU.sparse.") for key in records):
         raise refused(header.name, "is a sparse file")
     if b"path" in records:
-        header = replace(header, name=_text(records[b"path"]))
+        header.name = decode_path(records[b"path"])
     if b"linkpath" in records:
-        header = replace(header, target=_text(records[b"linkpath"]))
+        header.linkname = decode_path(records[b"linkpath"])
     if b"size" in records:
-        header = replace(header, size=_number(records[b"size"]))
+        header.size = _number(records[b"size"])
     if b"mtime" in records:
-        header = replace(header, mtime=_number(records[b"mtime"].split(b".")[0]))
-    return header
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "surrogateescape")
+        header.mtime = _number(records[b"mtime"].split(b".")[0])
 
 
 def _number(digits: bytes) -> int:
@@ -240,15 +224,15 @@ def _number(digits: bytes) -> int:
     return int(digits)
 
 
-def _tar_member(stream: BinaryIO, header: _Header, budget: Budget) -> Member:
+def _tar_member(stream: BinaryIO, header: tarfile.TarInfo, budget: Budget) -> Member:
     kind = _KINDS.get(header.type)
     if kind is None:
         raise refused(header.name, "is neither a file, a directory nor a link")
     content = _body(stream, header.size, budget) if kind is Kind.FILE else b""
     if kind is Kind.SYMLINK:
-        content = header.target.encode("utf-8", "surrogateescape")
+        content = encode_path(header.linkname)
     is_executable = kind is Kind.FILE and bool(header.mode & 0o111)
-    return Member(header.name, kind, is_executable, header.mtime, content, header.target)
+    return Member(header.name, kind, is_executable, int(header.mtime), content, header.linkname)
 
 
 _UNIX = 3
@@ -283,7 +267,7 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget)
 def _name(info: zipfile.ZipInfo) -> str:
     if info.flag_bits & _UTF8_FLAG:
         return info.orig_filename
-    return info.orig_filename.encode("cp437").decode("utf-8", "surrogateescape")
+    return decode_path(info.orig_filename.encode("cp437"))
 
 
 def _kind(name: str, mode: int) -> Kind:
@@ -306,7 +290,6 @@ def _mtime(info: zipfile.ZipInfo) -> int:
 
 
 LIMITS = Limits()
-_MODES = {Kind.SYMLINK: SYMLINK}
 # What the readers of the standard library raise for archives that are broken, or not understood.
 _FAULTS = (
     tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, zlib.error, lzma.LZMAError,
@@ -350,12 +333,12 @@ def read_wheel(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
 
 def _files(file: BinaryIO, limits: Limits, place: _Place) -> Iterator[ArchiveFile]:
     """Yield the files where `place` wants them: "" is the root, None leaves a member out."""
-    tree = _Tree()
+    kinds: dict[str, Kind] = {}
     links: dict[str, list[str]] = {}
     for member, path in _placed(file, limits, place):
-        tree.add(path, member)
+        _add(kinds, path, member)
         if member.kind is Kind.HARDLINK:
-            links.setdefault(_linked(member, place, tree), []).append(path)
+            links.setdefault(_linked(member, place, kinds), []).append(path)
         elif member.kind is not Kind.DIRECTORY:
             yield _file(path, member)
     if links:  # rare: two names of one inode in the builder's checkout
@@ -397,24 +380,14 @@ def _members(file: BinaryIO, limits: Limits) -> Iterator[Member]:
         yield from tar_members(stream, budget)
 
 
-def _unpacked(file: BinaryIO, magic: bytes) -> BinaryIO:
+def _unpacked(file: BinaryIO, magic: bytes) -> AbstractContextManager[BinaryIO]:
     if magic[:2] == b"\x1f\x8b":
         return cast(BinaryIO, gzip.GzipFile(fileobj=file, mode="rb"))
     if magic[:3] == b"BZh":
         return cast(BinaryIO, bz2.BZ2File(file, "rb"))
     if magic == b"\xfd7zXZ\0" or magic[:3] == b"]\0\0":
         return cast(BinaryIO, lzma.LZMAFile(file, "rb"))
-    return cast(BinaryIO, _Borrowed(file))
-
-
-class _Borrowed(io.RawIOBase):
-    """A plain tar file, which stays open when the reader is done."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def read(self, size: int = -1) -> bytes:
-        return self._file.read(size)
+    return nullcontext(file)  # it stays open
 
 
 class _TopFolder:
@@ -447,44 +420,33 @@ def _is_text(found: ArchiveFile) -> bool:
     return not _COMPILED.search(found.path) and b"\0" not in found.content[:_TEXT_WINDOW]
 
 
-class _Tree:
-    """The paths seen so far, none of them twice and none below a file."""
-
-    def __init__(self) -> None:
-        self._kinds: dict[str, Kind] = {}
-
-    def add(self, path: str, member: Member) -> None:
-        """Keep a path; refuse it where another member is in its place."""
-        is_directory = member.kind is Kind.DIRECTORY
-        seen = self._kinds.get(path)
-        if seen is not None and not (is_directory and seen is Kind.DIRECTORY):
-            raise refused(member.name, "is in it twice")
-        self._kinds[path] = member.kind
-        for folder in parents_of(path):
-            if self._kinds.setdefault(folder, Kind.DIRECTORY) is not Kind.DIRECTORY:
-                raise refused(member.name, "is below a file or a link")
-
-    def has_file(self, path: str) -> bool:
-        """Say whether a regular file is at the path."""
-        return self._kinds.get(path) is Kind.FILE
+def _add(kinds: dict[str, Kind], path: str, member: Member) -> None:
+    """Keep the kind of a path; refuse it where another member is in its place."""
+    is_directory = member.kind is Kind.DIRECTORY
+    seen = kinds.get(path)
+    if seen is not None and not (is_directory and seen is Kind.DIRECTORY):
+        raise refused(member.name, "is in it twice")
+    kinds[path] = member.kind
+    for folder in parents_of(path):
+        if kinds.setdefault(folder, Kind.DIRECTORY) is not Kind.DIRECTORY:
+            raise refused(member.name, "is below a file or a link")
 
 
-def _linked(member: Member, place: _Place, tree: _Tree) -> str:
+def _linked(member: Member, place: _Place, kinds: Mapping[str, Kind]) -> str:
     """Return the path of the file that a hard link shares its content with."""
     try:
         path = place(safe_path(member.target))
     except ValueError:
         path = None
-    if path is None or not tree.has_file(path):
+    if path is None or kinds.get(path) is not Kind.FILE:
         raise refused(member.name, "is a hard link to something that is not in the archive")
     return path
 
 
 def _file(path: str, member: Member) -> ArchiveFile:
+    mode = EXECUTABLE if member.is_executable else REGULAR
     if member.kind is Kind.SYMLINK:
-        target = member.content.decode("utf-8", "surrogateescape")
-        if not is_inside(path, target):
+        mode = SYMLINK
+        if not is_inside(path, decode_path(member.content)):
             raise refused(member.name, "is a link out of the archive")
-    executable = EXECUTABLE if member.is_executable else REGULAR
-    mode = _MODES.get(member.kind, executable)
     return ArchiveFile(path, mode, member.content, member.mtime)
