@@ -6,7 +6,6 @@ Every byte has a place. What is neither header nor diff nor signature is refused
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from msgspec.structs import replace
@@ -27,8 +26,6 @@ from patchmgr.formats.sections import (
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import FilePatch, Hunk, Patch
 from patchmgr.model.series import SeriesLine
-
-_OTHER = {b"-": b"+", b"+": b"-"}
 
 
 def reversed_patch(patch: Patch) -> Patch:
@@ -58,22 +55,17 @@ def _reversed_file(name: str, change: FilePatch) -> FilePatch:
 
 
 def _reversed_hunk(hunk: Hunk) -> Hunk:
+    """Return a hunk the other way round; of each change, the removed lines come first."""
+    lines: list[bytes] = []
+    for is_context, run in groupby(hunk.lines, key=lambda line: line[:1] == b" "):
+        found = list(run)
+        if not is_context:
+            removed = [b"-" + line[1:] for line in found if line[:1] == b"+"]
+            found = removed + [b"+" + line[1:] for line in found if line[:1] == b"-"]
+        lines += found
     return Hunk(
-        hunk.new_start, hunk.new_count, hunk.old_start, hunk.old_count,
-        hunk.heading, tuple(_reversed_lines(hunk.lines)),
-    )  # fmt: skip
-
-
-def _reversed_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a hunk the other way round; of a change, the removed ones come first."""
-    for is_context, run in groupby(lines, key=lambda line: line[:1] == b" "):
-        found = tuple(run)
-        yield from found if is_context else _reversed_run(found)
-
-
-def _reversed_run(run: Sequence[bytes]) -> Iterator[bytes]:
-    for kind in (b"+", b"-"):
-        yield from (_OTHER[kind] + line[1:] for line in run if line[:1] == kind)
+        hunk.new_start, hunk.new_count, hunk.old_start, hunk.old_count, hunk.heading, tuple(lines)
+    )
 
 
 __all__ = ["apply_binary", "apply_delta", "parse_listed", "parse_patch"]
@@ -96,10 +88,12 @@ def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
         raise PatchmgrError("bad-patch", f"Patch {shown(name)} is larger than {MAX_PATCH} bytes.")
     lines = unmangled_lines(raw)
     start = _first_diff_line(lines)
-    reader = PatchReader(name, lines, start)
+    reader = PatchReader(name, lines, start, strip=strip)
     _check_header(reader)
-    files = _read_files(reader, strip)
-    first, end = _offsets(raw, start, reader.at)
+    files = _read_files(reader)
+    raw_lines = split_lines(raw)
+    first = sum(map(len, raw_lines[:start]))
+    end = first + sum(map(len, raw_lines[start : reader.at]))
     text = read_header(b"".join(lines[:start]), name=name)
     return Patch(
         name=name,
@@ -120,13 +114,6 @@ def parse_listed(raw: bytes, line: SeriesLine) -> Patch:
     assert line.name is not None
     patch = parse_patch(raw, name=line.name, strip=line.strip)
     return reversed_patch(patch) if line.is_reversed else patch
-
-
-def _offsets(raw: bytes, start: int, end: int) -> tuple[int, int]:
-    """Return where in the file two lines begin."""
-    lines = split_lines(raw)
-    first = sum(map(len, lines[:start]))
-    return first, first + sum(map(len, lines[start:end]))
 
 
 def _first_diff_line(lines: list[bytes]) -> int:
@@ -160,7 +147,7 @@ def _is_binary_notice(line: bytes) -> bool:
     return line.startswith((b"Binary files ", b"Files ")) and line.endswith(b" differ\n")
 
 
-def _read_files(reader: PatchReader, strip: int) -> tuple[FilePatch, ...]:
+def _read_files(reader: PatchReader) -> tuple[FilePatch, ...]:
     """Read all sections and leave the reader at the signature, or at the end."""
     files: list[FilePatch] = []
     starts: list[int] = []
@@ -169,7 +156,7 @@ def _read_files(reader: PatchReader, strip: int) -> tuple[FilePatch, ...]:
             reader.at += 1
             continue
         starts.append(reader.at)
-        files.append(_read_section(reader, strip))
+        files.append(_read_section(reader))
     _check_signature(reader)
     problem = clash(files)
     if problem is not None:
@@ -177,14 +164,14 @@ def _read_files(reader: PatchReader, strip: int) -> tuple[FilePatch, ...]:
     return tuple(files)
 
 
-def _read_section(reader: PatchReader, strip: int) -> FilePatch:
+def _read_section(reader: PatchReader) -> FilePatch:
     if reader.starts(TITLE):
-        return read_git_section(reader, strip)
+        return read_git_section(reader)
     if reader.starts(*_COMBINED):
         raise reader.fault("the diff of a merge commit", "export the merged commits one by one")
     skip_noise(reader)
     if reader.starts(b"--- "):
-        return read_plain_section(reader, strip)
+        return read_plain_section(reader)
     if _is_binary_notice(reader.line or b""):
         raise reader.fault("a binary file without its content", "use git diff --binary")
     hint = "the counts of the hunk above may be wrong"

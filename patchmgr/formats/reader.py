@@ -26,12 +26,16 @@ def unmangled_lines(raw: bytes) -> list[bytes]:
 
 
 class PatchReader:
-    """The lines of one patch file and the place that is read next."""
+    """The lines of one patch file and the place that is read next.
 
-    def __init__(self, name: str, lines: list[bytes], start: int = 0) -> None:
+    `strip` is the number of leading directories to take off each path.
+    """
+
+    def __init__(self, name: str, lines: list[bytes], start: int = 0, *, strip: int = 1) -> None:
         self.name = name
         self.lines = lines
         self.at = start
+        self.strip = strip
         self._shown = shown(name)
 
     @property

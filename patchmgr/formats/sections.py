@@ -7,7 +7,7 @@ disagree is refused, because two readers could take it for two different changes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -32,26 +32,11 @@ NO_FILE = b"/dev/null"
 _MAX_TITLE = 2 * MAX_PATH + 256
 
 
-class SectionNames(Struct, frozen=True):
-    """The old and the new path of a section; None where there is no such file."""
-
-    old: str | None
-    new: str | None
+Names = tuple["str | None", "str | None"]
+"""The old and the new path of a section; None where there is no such file."""
 
 
-def moved_name(reader: PatchReader, text: bytes, at: int, strip: int) -> str:
-    """Return the path of a rename or copy line, which has one leading directory less."""
-    return checked_name(reader, _whole_name(reader, text, at), max(strip - 1, 0), at)
-
-
-def marker_name(reader: PatchReader, marker: bytes, strip: int) -> str | None:
-    """Read a `---` or `+++` line of a git section and return its path, None for /dev/null."""
-    at = reader.at
-    name, _ = read_marker(reader, marker)
-    return None if name == NO_FILE else checked_name(reader, name, strip, at)
-
-
-def read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
+def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
     """Read a `---` or `+++` line and return the name as it stands, and what follows a tab."""
     if not reader.starts(marker):
         raise reader.fault(f"a {marker.decode().strip()} line is expected here")
@@ -65,8 +50,9 @@ def read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
     return quoted[0], quoted[1][1:]
 
 
-def checked_name(reader: PatchReader, name: bytes, strip: int, at: int) -> str:
+def _checked_name(reader: PatchReader, name: bytes, at: int, strip: int | None = None) -> str:
     """Return the path that a name means without its first directories, or raise."""
+    strip = reader.strip if strip is None else strip
     what = f"{reader.where(at)}: the path"
     path = decode_path(name)
     for part in path.split("/", strip)[:strip]:
@@ -79,44 +65,31 @@ def checked_name(reader: PatchReader, name: bytes, strip: int, at: int) -> str:
     return check_path(decode_path(stripped), what=what)
 
 
-def common_name(reader: PatchReader, title: bytes, strip: int, at: int) -> str:
+def _common_name(reader: PatchReader, title: bytes, at: int) -> str:
     """Return the one path that a "diff --git" line names twice."""
-    pairs = [(old, new) for old, new in _splits(title) if _is_same(old, new, strip)]
+    strip = reader.strip
+    pairs = [
+        (old, new)
+        for old, new in _splits(title)
+        if (name := _stripped(old, strip)) is not None and name == _stripped(new, strip)
+    ]
     if len(pairs) != 1:
         raise reader.fault("the diff --git line does not name one file twice", at=at)
-    old, new = (checked_name(reader, name, strip, at) for name in pairs[0])
+    old, new = (_checked_name(reader, name, at) for name in pairs[0])
     assert old == new
     return new
 
 
-def check_title(
-    reader: PatchReader, title: bytes, names: SectionNames, *, strip: int, at: int
-) -> None:
+def _check_title(reader: PatchReader, title: bytes, names: Names, at: int) -> None:
     """Raise unless a "diff --git" line can be read as these names."""
-    old, new = names.old or names.new, names.new or names.old
-    wanted = (encode_path(old or ""), encode_path(new or ""))
+    old, new = names
+    wanted = [encode_path(path or "") for path in (old or new, new or old)]
     for pair in _splits(title):
-        if (_stripped(pair[0], strip), _stripped(pair[1], strip)) == wanted:
+        if [_stripped(name, reader.strip) for name in pair] == wanted:
             for name in pair:
-                checked_name(reader, name, strip, at)
+                _checked_name(reader, name, at)
             return
     raise reader.fault("the diff --git line names other files", at=at)
-
-
-def check_prefixes(reader: PatchReader, title: bytes, strip: int, at: int) -> None:
-    """Refuse a diff made without prefixes where one is to be stripped.
-
-    Its names would lose a real directory, and the patch would name other files.
-    """
-    half = len(title) // 2
-    if strip and title[:half] == title[half + 1 :]:
-        hint = "export with the prefixes a/ and b/, or write -p0 after the name in the series file"
-        raise reader.fault("the names have no prefixes a/ and b/", hint, at=at)
-
-
-def _is_same(old: bytes, new: bytes, strip: int) -> bool:
-    name = _stripped(old, strip)
-    return name is not None and name == _stripped(new, strip)
 
 
 def _stripped(name: bytes, strip: int) -> bytes | None:
@@ -297,12 +270,12 @@ def skip_noise(reader: PatchReader) -> None:
         raise reader.fault("a section without a change", hint, at=start)
 
 
-def read_plain_section(reader: PatchReader, strip: int) -> FilePatch:
+def read_plain_section(reader: PatchReader) -> FilePatch:
     """Read the section that begins at the reader's place with its `---` line."""
     start = reader.at
-    old_name, old_stamp = read_marker(reader, b"--- ")
-    new_name, new_stamp = read_marker(reader, b"+++ ")
-    path = _plain_path(reader, old_name, new_name, strip=strip, start=start)
+    old_name, old_stamp = _read_marker(reader, b"--- ")
+    new_name, new_stamp = _read_marker(reader, b"+++ ")
+    path = _plain_path(reader, old_name, new_name, start)
     hunks = read_hunks(reader)
     is_new = old_name == NO_FILE or _is_epoch(old_stamp)
     is_deleted = new_name == NO_FILE or _is_epoch(new_stamp)
@@ -310,12 +283,12 @@ def read_plain_section(reader: PatchReader, strip: int) -> FilePatch:
     return FilePatch(None if is_new else path, None if is_deleted else path, hunks=hunks)
 
 
-def _plain_path(reader: PatchReader, old: bytes, new: bytes, *, strip: int, start: int) -> str:
+def _plain_path(reader: PatchReader, old: bytes, new: bytes, start: int) -> str:
     """Return the one path that two names mean, one of which may be a backup's or no file's."""
     named = [name for name in enumerate((old, new), start) if name[1] != NO_FILE]
     if not named:
         raise reader.fault("both names say that there is no file", at=start)
-    paths = [checked_name(reader, name, strip, at) for at, name in named]
+    paths = [_checked_name(reader, name, at) for at, name in named]
     short, long = sorted((paths[0], paths[-1]), key=len)
     if short == long or (long.startswith(short) and _BACKUP.fullmatch(long[len(short) :])):
         return short
@@ -390,27 +363,32 @@ class _Facts(Struct, frozen=True):
     is_new: bool
     is_deleted: bool
     is_copy: bool
-    moved: SectionNames | None
+    moved: Names | None
 
 
-def read_git_section(reader: PatchReader, strip: int) -> FilePatch:
+def read_git_section(reader: PatchReader) -> FilePatch:
     """Read the section that begins at the reader's place with its "diff --git" line."""
     start = reader.at
     title = reader.take()[len(TITLE) :]
-    check_prefixes(reader, title, strip, start)
-    facts = _facts(reader, _extended(reader), strip)
-    markers = _markers(reader, strip)
-    names = _names(reader, title, facts, markers, strip=strip, start=start)
+    half = len(title) // 2
+    if reader.strip and title[:half] == title[half + 1 :]:
+        # Its names would lose a real directory, and the patch would name other files.
+        hint = "export with the prefixes a/ and b/, or write -p0 after the name in the series file"
+        raise reader.fault("the names have no prefixes a/ and b/", hint, at=start)
+    facts = _facts(reader, _extended(reader))
+    markers = _markers(reader)
+    old, new = _names(reader, title, facts, markers, start)
     hunks = read_hunks(reader) if markers else ()
     binary = None if markers else _binary(reader, facts)
     _check_sides(reader, hunks, start, is_new=facts.is_new, is_deleted=facts.is_deleted)
-    if not (hunks or binary or _says_something(facts)):
+    is_other = facts.is_new or facts.is_deleted or facts.old_mode != facts.new_mode
+    if not (hunks or binary or is_other or facts.moved):
         raise reader.fault("the section changes nothing", at=start)
-    if names.new is not None:
-        check_link(names.new, facts.new_mode, what=f"{reader.where(start)}: the path")
+    if new is not None:
+        check_link(new, facts.new_mode, what=f"{reader.where(start)}: the path")
     return FilePatch(
-        names.old,
-        names.new,
+        old,
+        new,
         facts.old_mode,
         facts.new_mode,
         facts.old_id,
@@ -419,6 +397,10 @@ def read_git_section(reader: PatchReader, strip: int) -> FilePatch:
         hunks=hunks,
         binary=binary,
     )
+
+
+_Lines = Mapping[str, tuple[bytes, int]]
+"""What each extended header line says, and where."""
 
 
 def _extended(reader: PatchReader) -> dict[str, tuple[bytes, int]]:
@@ -433,7 +415,7 @@ def _extended(reader: PatchReader) -> dict[str, tuple[bytes, int]]:
     return found
 
 
-def _facts(reader: PatchReader, found: dict[str, tuple[bytes, int]], strip: int) -> _Facts:
+def _facts(reader: PatchReader, found: _Lines) -> _Facts:
     """Turn header lines into facts, refusing what contradicts itself."""
     _check_together(reader, found)
     modes = {key: _mode(reader, *found[key]) for key in found if key.endswith("mode")}
@@ -453,11 +435,11 @@ def _facts(reader: PatchReader, found: dict[str, tuple[bytes, int]], strip: int)
         is_new,
         is_deleted,
         "copy from" in found,
-        _moved(reader, found, strip),
+        _moved(reader, found),
     )
 
 
-def _check_together(reader: PatchReader, found: dict[str, tuple[bytes, int]]) -> None:
+def _check_together(reader: PatchReader, found: _Lines) -> None:
     for first, second in _PAIRS:
         if (first in found) != (second in found):
             alone = first if first in found else second
@@ -477,9 +459,7 @@ def _mode(reader: PatchReader, text: bytes, at: int) -> str:
     return mode
 
 
-def _index(
-    reader: PatchReader, found: dict[str, tuple[bytes, int]]
-) -> tuple[str | None, str | None, str | None]:
+def _index(reader: PatchReader, found: _Lines) -> tuple[str | None, str | None, str | None]:
     """Return both ids and the mode of the index line."""
     if "index" not in found:
         return None, None, None
@@ -491,51 +471,50 @@ def _index(
     return match[1].decode(), match[2].decode(), mode
 
 
-def _moved(
-    reader: PatchReader, found: dict[str, tuple[bytes, int]], strip: int
-) -> SectionNames | None:
-    """Return the two paths of a rename or copy."""
+def _moved(reader: PatchReader, found: _Lines) -> Names | None:
+    """Return the two paths of a rename or copy, which have one leading directory less."""
     for verb in ("rename", "copy"):
         if f"{verb} from" in found:
+            lines = (found[f"{verb} from"], found[f"{verb} to"])
+            strip = max(reader.strip - 1, 0)
             old, new = (
-                moved_name(reader, *found[f"{verb} {end}"], strip) for end in ("from", "to")
+                _checked_name(reader, _whole_name(reader, text, at), at, strip)
+                for text, at in lines
             )
             if old == new:
                 raise reader.fault(f"a {verb} onto itself", at=found[f"{verb} to"][1])
-            return SectionNames(old, new)
+            return old, new
     return None
 
 
-def _markers(reader: PatchReader, strip: int) -> SectionNames | None:
+def _markers(reader: PatchReader) -> Names | None:
     """Read the --- and +++ lines, where there are any."""
     if not reader.starts(b"--- "):
         return None
-    old = marker_name(reader, b"--- ", strip)
-    new = marker_name(reader, b"+++ ", strip)
-    return SectionNames(old, new)
+    paths: list[str | None] = []
+    for marker in (b"--- ", b"+++ "):
+        at = reader.at
+        name, _ = _read_marker(reader, marker)
+        paths.append(None if name == NO_FILE else _checked_name(reader, name, at))
+    return paths[0], paths[1]
 
 
 def _names(
-    reader: PatchReader,
-    title: bytes,
-    facts: _Facts,
-    markers: SectionNames | None,
-    *,
-    strip: int,
-    start: int,
-) -> SectionNames:
+    reader: PatchReader, title: bytes, facts: _Facts, markers: Names | None, start: int
+) -> Names:
     """Return the paths that all headers agree on."""
     if facts.moved and markers and facts.moved != markers:
         raise reader.fault("the rename or copy lines and the --- +++ lines disagree", at=start)
     named = facts.moved or markers
     if named is None:
-        path = common_name(reader, title, strip, start)
-        return SectionNames(None if facts.is_new else path, None if facts.is_deleted else path)
-    if (named.old is None, named.new is None) != (facts.is_new, facts.is_deleted):
+        path = _common_name(reader, title, start)
+        return None if facts.is_new else path, None if facts.is_deleted else path
+    old, new = named
+    if (old is None, new is None) != (facts.is_new, facts.is_deleted):
         raise reader.fault("/dev/null and the new or deleted file mode disagree", at=start)
-    if not facts.moved and named.old and named.new and named.old != named.new:
+    if not facts.moved and old and new and old != new:
         raise reader.fault("the --- and +++ lines name two files, with no rename", at=start)
-    check_title(reader, title, named, strip=strip, at=start)
+    _check_title(reader, title, named, start)
     return named
 
 
@@ -567,9 +546,3 @@ def _check_sides(
         raise reader.fault("a new file with old lines", at=start)
     if is_deleted and any(hunk.new_count for hunk in hunks):
         raise reader.fault("a deleted file with lines left", at=start)
-
-
-def _says_something(facts: _Facts) -> bool:
-    """Say whether the headers alone change something."""
-    changes_mode = facts.old_mode != facts.new_mode
-    return facts.is_new or facts.is_deleted or facts.moved is not None or changes_mode

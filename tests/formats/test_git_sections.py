@@ -21,8 +21,8 @@ MARKS = b"--- a/x\n+++ b/x\n"
 
 
 def read(raw: bytes, strip: int = 1) -> FilePatch:
-    reader = PatchReader("x.patch", split_lines(raw))
-    file = read_git_section(reader, strip)
+    reader = PatchReader("x.patch", split_lines(raw), strip=strip)
+    file = read_git_section(reader)
     assert reader.line is None
     return file
 

@@ -18,8 +18,8 @@ TODAY = b"2026-05-14 21:22:37.123456789 +0200"
 
 def read(old: bytes, new: bytes, hunk: bytes = HUNK, strip: int = 1) -> FilePatch:
     raw = b"--- " + old + b"\n+++ " + new + b"\n" + hunk
-    reader = PatchReader("x.patch", split_lines(raw))
-    file = read_plain_section(reader, strip)
+    reader = PatchReader("x.patch", split_lines(raw), strip=strip)
+    file = read_plain_section(reader)
     assert reader.line is None
     return file
 
@@ -114,7 +114,7 @@ def test_a_plain_section_that_says_no_one_thing_is_refused(
 
 def test_the_second_name_must_follow_the_first() -> None:
     with pytest.raises(PatchmgrError, match=r"a \+\+\+ line is expected"):
-        read_plain_section(PatchReader("x", [b"--- a/x\n", b"@@ -1 +1 @@\n"]), 1)
+        read_plain_section(PatchReader("x", [b"--- a/x\n", b"@@ -1 +1 @@\n"]))
 
 
 def test_lines_of_other_tools_above_a_section_are_stepped_over() -> None:
