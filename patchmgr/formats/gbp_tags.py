@@ -40,7 +40,11 @@ def read_tags(mail: bytes) -> Tagged:
         return Tagged(mail, None, is_ignored=False)
     gap = [] if lines[end : end + 1] and lines[end].startswith(b"---") else [b"\n"]
     raw = b"".join([*_without_gap(kept), *gap, *lines[end:]])
-    return Tagged(raw, _wish(found), is_ignored=b"ignore" in found)
+    name, topic = found.get(b"name", b""), found.get(b"topic", b"").strip(b"/")
+    path = decode_path(topic + b"/" + name if topic and name else name)
+    # One that names no file that a series may have is no wish.
+    wish = None if not name or refusal(path) else path
+    return Tagged(raw, wish, is_ignored=b"ignore" in found)
 
 
 def _tag(line: bytes) -> tuple[bytes, bytes] | None:
@@ -58,11 +62,3 @@ def _without_gap(lines: list[bytes]) -> list[bytes]:
     while len(lines) > blank + 1 and not lines[-1].strip():
         lines = lines[:-1]
     return lines
-
-
-def _wish(found: dict[bytes, bytes]) -> str | None:
-    """Return topic and name as a path, None where they name no file that a series may have."""
-    name = found.get(b"name", b"")
-    topic = found.get(b"topic", b"").strip(b"/")
-    path = decode_path(topic + b"/" + name if topic and name else name)
-    return None if not name or refusal(path) else path

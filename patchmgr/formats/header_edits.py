@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -48,7 +49,10 @@ class HeaderEdit(Struct, frozen=True):
 
 def with_diff(patch: Patch, diff: bytes) -> bytes:
     """Return a patch file with another diff; of its header, a diffstat goes and nothing else."""
-    raw = _without_stat(patch.header) + diff
+    lines = patch.header.removesuffix(b"\n").split(b"\n")
+    kept = without_stat(lines)
+    has_stat = any(b"|" in line for line in lines if line not in kept)
+    raw = (joined([*kept, b""]) if has_stat else patch.header) + diff
     read = parse_patch(raw, name=patch.name)
     if (read.subject, read.message, read.author) != (patch.subject, patch.message, patch.author):
         raise PatchmgrError(
@@ -57,13 +61,6 @@ def with_diff(patch: Patch, diff: bytes) -> bytes:
             (f"put it right with: patchmgr edit {patch.name}",),
         )
     return raw
-
-
-def _without_stat(header: bytes) -> bytes:
-    lines = header.removesuffix(b"\n").split(b"\n")
-    kept = without_stat(lines)
-    has_stat = any(b"|" in line for line in lines if line not in kept)
-    return joined([*kept, b""]) if has_stat else header
 
 
 def new_header(subject: str, body: str, author: Author) -> bytes:
@@ -147,10 +144,8 @@ def _field_at(lines: Sequence[bytes], name: str) -> tuple[int | None, int]:
     for at, line in enumerate(lines):
         match = _FIELD.match(line)
         if match is not None and match[1].decode().lower() == name.lower():
-            end = at + 1
-            while end < len(lines) and lines[end][:1] in (b" ", b"\t") and not is_blank(lines[end]):
-                end += 1
-            return at, end
+            folded = (not is_blank(line) and line[:1] in (b" ", b"\t") for line in lines[at + 1 :])
+            return at, at + 1 + sum(takewhile(bool, folded))
     return None, 0
 
 

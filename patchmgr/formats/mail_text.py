@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct, field
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import decode_path, encode_path
 from patchmgr.formats.shown import shown
 
 _WORD = re.compile(rb"=\?([^?\s]+)\?([bBqQ])\?([^?\n]*)\?=")
@@ -28,13 +29,7 @@ def decoded(raw: bytes, charset: str | None = None) -> str:
 
     Raises "bad-patch" for an unknown charset, and for bytes that the charset does not have.
     """
-    converted = raw if charset is None else _converted(raw, charset)
-    return converted.decode("utf-8", "surrogateescape")
-
-
-def encoded(text: str) -> bytes:
-    """Return the text as UTF-8, stray bytes as they were."""
-    return text.encode("utf-8", "surrogateescape")
+    return decode_path(raw if charset is None else _converted(raw, charset))
 
 
 def repaired(text: str) -> str:
@@ -183,13 +178,10 @@ def _unquoted(text: str) -> str:
 def _person(rest: str, email: str) -> tuple[str, str] | None:
     """Return a name that an object of git can hold, and the address; the address for none."""
     is_name = rest and len(rest.encode()) <= _LONGEST_NAME and not re.search("[@<>]", rest)
-    name, email = _identity(rest if is_name else email), _identity(email)
+    # What git takes out of names: strbuf_addstr_without_crud.
+    parts = (text.strip(_CRUD) for text in (rest if is_name else email, email))
+    name, email = (re.sub("[<>\n]", "", part) for part in parts)
     return (name, email) if name else None
-
-
-def _identity(text: str) -> str:
-    """Return the text without what git takes out of names (strbuf_addstr_without_crud)."""
-    return re.sub("[<>\n]", "", text.strip(_CRUD))
 
 
 def _raw_date(match: re.Match[str]) -> str | None:
@@ -295,10 +287,8 @@ def _read_in_body(lines: Sequence[bytes], headers: dict[str, str]) -> int:
 
 def folded_end(lines: Sequence[bytes], at: int) -> int:
     """Return where a header that begins at the place ends."""
-    at += 1
-    while at < len(lines) and lines[at][:1] in (b" ", b"\t"):
-        at += 1
-    return at
+    places = range(at + 1, len(lines))
+    return next((n for n in places if lines[n][:1] not in (b" ", b"\t")), len(lines))
 
 
 def joined(lines: Iterable[bytes]) -> bytes:
@@ -332,7 +322,7 @@ def stripped_space(lines: Iterable[str]) -> bytes:
         if bare or (kept and kept[-1]):
             kept.append(bare)
     text = "\n".join(kept).rstrip("\n")
-    return encoded(f"{text}\n") if text else b""
+    return encode_path(f"{text}\n") if text else b""
 
 
 def read_fields(lines: Iterable[str]) -> dict[str, str]:

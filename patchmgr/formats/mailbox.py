@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -14,7 +15,6 @@ from patchmgr.formats.mail_text import (
     clean_subject,
     decoded,
     decoded_words,
-    encoded,
     is_blank,
     is_cut,
     joined,
@@ -29,6 +29,7 @@ from patchmgr.formats.mail_text import (
     written_date,
     written_person,
 )
+from patchmgr.formats.paths import encode_path
 from patchmgr.formats.reader import split_lines, unmangled_lines
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import ZERO_ID
@@ -48,7 +49,7 @@ _FIELDS = _NEEDED | _TRANSPORT | _DEP3 | _REASONS | {"message-id", "to", "cc"}
 _CHARSET = re.compile(r'charset\s*=\s*"?([^";\s]+)', re.IGNORECASE)
 
 
-class Field(Struct, frozen=True):
+class _Field(Struct, frozen=True):
     """A header field: its name in lower case, its first line's number and its text's lines."""
 
     name: str
@@ -60,7 +61,7 @@ class Field(Struct, frozen=True):
         return squeezed(decoded_words(b"".join(self.lines)))
 
 
-class Letter(Struct, frozen=True):
+class _Letter(Struct, frozen=True):
     """A header taken apart: `head` are a mail's header lines, `body` the lines below them.
 
     For other headers `head` is empty and `body` holds all lines but those whose content is
@@ -76,29 +77,27 @@ class Letter(Struct, frozen=True):
     is_mailbox: bool
 
 
-def open_letter(lines: Sequence[bytes], name: str) -> Letter:
+def _open_letter(lines: Sequence[bytes], name: str) -> _Letter:
     """Take a header apart; `name` is the patch's, for errors and as the last resort's subject."""
     lines = _without_envelope(lines)
     block, end = _read_block(lines)
     named = {field.name: field for field in block}
     is_mailbox = named.keys() >= _NEEDED and (end == len(lines) or is_blank(lines[end]))
-    if not is_mailbox and not _has_fields(block):
-        return _free_text(lines, name)
+    first = block[0].name if block else ""
+    if not is_mailbox and not (
+        first in _FIELDS or first.startswith("bug-") or named.keys() >= {"from", "subject"}
+    ):
+        return _free_text(lines, name)  # whose first line may have a colon in it
     charset = _charset(named, name)
-    date = _date(named, name)
+    date = _read_date(named["date"].text(), name) if "date" in named else ""
     if is_mailbox:
         subject, person = clean_subject(named["subject"].text()), _person(named, "from")
         head, body = tuple(lines[:end]), tuple(lines[end + 1 :])
-        return Letter(head, body, subject, person, date, charset, is_mailbox=True)
+        return _Letter(head, body, subject, person, date, charset, is_mailbox=True)
     return _field_text(lines, block, end, name=name, charset=charset, date=date)
 
 
-def author_of(person: tuple[str, str] | None, date: str) -> Author | None:
-    """Return the author; the date is empty where the header has none."""
-    return None if person is None else Author(person[0], person[1], date)
-
-
-def read_date(text: str, name: str) -> str:
+def _read_date(text: str, name: str) -> str:
     """Return a date in git's raw form, or raise "bad-patch"."""
     date = parse_date(text)
     if date is None:
@@ -109,34 +108,25 @@ def read_date(text: str, name: str) -> str:
 
 def _without_envelope(lines: Sequence[bytes]) -> Sequence[bytes]:
     """Return the lines without blank ones at the top and without a mailbox's "From " line."""
-    at = 0
-    while at < len(lines) and is_blank(lines[at]):
-        at += 1
+    at = _text_at(lines, 0)
     is_envelope = at + 1 < len(lines) and lines[at].startswith(b"From ")
     return lines[at + 1 if is_envelope and _HEADER.match(lines[at + 1]) else at :]
 
 
-def _read_block(lines: Sequence[bytes]) -> tuple[list[Field], int]:
+def _read_block(lines: Sequence[bytes]) -> tuple[list[_Field], int]:
     """Return the header fields at the top and the number of lines that they take."""
-    found: list[Field] = []
+    found: list[_Field] = []
     at = 0
     while at < len(lines) and (match := _HEADER.fullmatch(lines[at])):
         start, at = at, at + 1
         while at < len(lines) and lines[at][:1] in (b" ", b"\t") and not is_blank(lines[at]):
             at += 1
         name = match[1].decode("ascii").lower()
-        found.append(Field(name, start, (match[2], *lines[start + 1 : at])))
+        found.append(_Field(name, start, (match[2], *lines[start + 1 : at])))
     return found, at
 
 
-def _has_fields(block: Sequence[Field]) -> bool:
-    """Say whether these are fields, and no text whose first line has a colon in it."""
-    first = block[0].name if block else ""
-    names = {field.name for field in block}
-    return first in _FIELDS or first.startswith("bug-") or names >= {"from", "subject"}
-
-
-def _charset(named: dict[str, Field], name: str) -> str | None:
+def _charset(named: dict[str, _Field], name: str) -> str | None:
     """Return the charset of the text; refuse a mail whose text must be decoded first."""
     hint = "git mailinfo decodes it: git mailinfo message diff < mail > header"
     if "content-transfer-encoding" in named:
@@ -157,81 +147,64 @@ def _charset(named: dict[str, Field], name: str) -> str | None:
     return match[1]
 
 
-def _person(named: dict[str, Field], *names: str) -> tuple[str, str] | None:
+def _person(named: dict[str, _Field], *names: str) -> tuple[str, str] | None:
     found = (parse_person(named[key].text()) for key in names if key in named)
     return next((person for person in found if person is not None), None)
 
 
-def _date(named: dict[str, Field], name: str) -> str:
-    return read_date(named["date"].text(), name) if "date" in named else ""
-
-
 def _field_text(
     lines: Sequence[bytes],
-    block: Sequence[Field],
+    block: Sequence[_Field],
     end: int,
     *,
     name: str,
     charset: str | None,
     date: str,
-) -> Letter:
+) -> _Letter:
     """Take a header apart that begins with DEP-3 fields."""
-    named: dict[str, Field] = {}
+    named: dict[str, _Field] = {}
     for field in block:
         named.setdefault(field.name, field)
     kept: list[bytes] = []
     for field in block:
         if named[field.name] is not field or field.name not in _NEEDED | _TRANSPORT:
             kept += lines[field.at : field.at + len(field.lines)]
-    subject, below = _fields_subject(named), list(lines[end:])
+    subject, below = named["subject"].text() if "subject" in named else "", list(lines[end:])
+    if not subject and "description" in named:
+        words = (squeezed(decoded_words(line)) for line in named["description"].lines)
+        subject = next(filter(None, words), "")
     if not subject:
         subject, below = _paragraph(below, charset)
-    subject = clean_subject(subject) or fallback_subject(name)
+    subject = clean_subject(subject) or _fallback_subject(name)
     person = _person(named, "from", "author")
-    body = tuple(_from_text_on([*kept, *_below(below, kept)]))
-    return Letter((), body, subject, person, date, charset, is_mailbox=False)
+    gap = [b""] if kept and below and not is_blank(below[0]) else []
+    body = tuple(_from_text_on([*kept, *gap, *below]))
+    return _Letter((), body, subject, person, date, charset, is_mailbox=False)
 
 
-def _below(below: list[bytes], kept: list[bytes]) -> list[bytes]:
-    """Return what is below a block of fields, apart from it by a blank line."""
-    needs_blank = kept and below and not is_blank(below[0])
-    return [b"", *below] if needs_blank else below
-
-
-def _fields_subject(named: dict[str, Field]) -> str:
-    """Return what the fields say: the Subject, or the first line of the Description."""
-    if "subject" in named and (subject := named["subject"].text()):
-        return subject
-    lines = named["description"].lines if "description" in named else ()
-    return next((text for line in lines if (text := squeezed(decoded_words(line)))), "")
-
-
-def _free_text(lines: Sequence[bytes], name: str) -> Letter:
+def _free_text(lines: Sequence[bytes], name: str) -> _Letter:
     """Take a header apart that is people's text: its first paragraph is the subject."""
     subject, below = _paragraph(list(lines), None)
-    subject = clean_subject(subject) or fallback_subject(name)
+    subject = clean_subject(subject) or _fallback_subject(name)
     if below and re.match(rb"(subject|date):|\[PATCH\][ \t\r\n]", below[0], re.IGNORECASE):
         below = list(lines)
     fields = [line for line in below if line.lower().startswith(b"author:")]
     person = parse_person(decoded_words(fields[0][7:])) if fields else None
-    return Letter((), tuple(_from_text_on(below)), subject, person, "", None, is_mailbox=False)
+    return _Letter((), tuple(_from_text_on(below)), subject, person, "", None, is_mailbox=False)
 
 
 def _paragraph(lines: list[bytes], charset: str | None) -> tuple[str, list[bytes]]:
     """Return the first paragraph on one line, and the lines below it from the next text on."""
     start = _text_at(lines, 0)
-    end = start
-    while end < len(lines) and not is_blank(lines[end]) and not is_cut(lines[end]):
-        end += 1
+    ends = (at for at in range(start, len(lines)) if is_blank(lines[at]) or is_cut(lines[at]))
+    end = next(ends, len(lines))
     words = " ".join(decoded(line, charset) for line in lines[start:end])
     return squeezed(words), lines[_text_at(lines, end) :]
 
 
-def _text_at(lines: list[bytes], at: int) -> int:
+def _text_at(lines: Sequence[bytes], at: int) -> int:
     """Return the index of the next line that is not blank."""
-    while at < len(lines) and is_blank(lines[at]):
-        at += 1
-    return at
+    return next((n for n in range(at, len(lines)) if not is_blank(lines[n])), len(lines))
 
 
 def _from_text_on(lines: list[bytes]) -> list[bytes]:
@@ -239,7 +212,7 @@ def _from_text_on(lines: list[bytes]) -> list[bytes]:
     return lines[_text_at(lines, 0) :]
 
 
-def fallback_subject(name: str) -> str:
+def _fallback_subject(name: str) -> str:
     """Return the subject of a patch that says nothing: its name without folder and suffix."""
     stem = re.sub(r"\.(?:patch|diff|txt|mbox|eml)$", "", name.rpartition("/")[2])
     return clean_subject("".join(c if c.isprintable() else " " for c in stem)) or "patch"
@@ -273,19 +246,19 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
     Raises "bad-patch" for what git am would have to decode first, a bad date, or a NUL.
     """
     lines = _lines(header, name)
-    letter = open_letter(lines, name)
+    letter = _open_letter(lines, name)
     body = read_body(letter.body, letter.charset)
     for line in () if letter.is_mailbox else letter.body:
         decoded(line, letter.charset)  # as canonical_header will: refused now, not at a rebase
     subject = _subject(letter, body)
     message = stripped_space([subject, "", *body.lines])
-    subject = subject or decoded(message.partition(b"\n")[0]) or fallback_subject(name)
+    subject = subject or decoded(message.partition(b"\n")[0]) or _fallback_subject(name)
     person = parse_person(body.headers.get("from", "")) or letter.person
-    date = read_date(body.headers["date"], name) if "date" in body.headers else letter.date
+    date = _read_date(body.headers["date"], name) if "date" in body.headers else letter.date
     text = HeaderText(
         repaired(subject),
-        message or encoded(f"{subject}\n"),
-        author_of(person, date),
+        message or encode_path(f"{subject}\n"),
+        None if person is None else Author(*person, date),
         letter.is_mailbox,
         _fields(lines, letter),
     )
@@ -303,11 +276,11 @@ def canonical_header(patch: Patch, *, author: Author) -> bytes:
     """
     size = len(split_lines(patch.header))
     lines = _lines(b"".join(unmangled_lines(patch.raw)[:size]), patch.name)
-    letter = open_letter(lines, patch.name)
+    letter = _open_letter(lines, patch.name)
     if letter.is_mailbox:
         return joined([ENVELOPE, *letter.head, b"", *without_stat(letter.body), b""])
     subject = _subject(letter, read_body(letter.body, letter.charset))
-    body = [encoded(decoded(line, letter.charset)) for line in without_stat(letter.body)]
+    body = [encode_path(decoded(line, letter.charset)) for line in without_stat(letter.body)]
     head = mail_head(subject, author, is_ascii=b"".join(body).isascii())
     return joined([ENVELOPE, *head, b"", *body, b""])
 
@@ -327,28 +300,24 @@ def _lines(header: bytes, name: str) -> list[bytes]:
     return header.removesuffix(b"\n").split(b"\n") if header else []
 
 
-def _subject(letter: Letter, body: Body) -> str:
+def _subject(letter: _Letter, body: Body) -> str:
     return clean_subject(body.headers.get("subject", "")) or letter.subject
 
 
-def _fields(lines: list[bytes], letter: Letter) -> dict[str, str]:
+def _fields(lines: list[bytes], letter: _Letter) -> dict[str, str]:
     """Return the fields of a header: encoded words are decoded in a mail's own ones only."""
     head = [decoded_words(line) for line in letter.head]
     rest = letter.body if letter.is_mailbox else lines
-    body = []
-    for line in rest:
-        if is_cut(line):
-            break
-        body.append(decoded(line, letter.charset))
-    return read_fields([*head, "", *body])
+    body = takewhile(lambda line: not is_cut(line), rest)
+    return read_fields([*head, "", *(decoded(line, letter.charset) for line in body)])
 
 
 def mail_head(subject: str, author: Author, *, is_ascii: bool) -> list[bytes]:
     """Return the header lines of a mail; `is_ascii` says so of the text below them."""
     person = squeezed(written_person(author.name, author.email))
     lines = [
-        encoded(f"From: {_encoded(person)}"),
-        encoded(f"Date: {written_date(author.date)}"),
+        encode_path(f"From: {_encoded(person)}"),
+        encode_path(f"Date: {written_date(author.date)}"),
         *folded_field("Subject", subject),
     ]
     return lines if is_ascii and subject.isascii() else [*lines, *CHARSET]
@@ -356,14 +325,16 @@ def mail_head(subject: str, author: Author, *, is_ascii: bool) -> list[bytes]:
 
 def folded_field(name: str, text: str) -> list[bytes]:
     """Return a field of a mail's header, folded as git does."""
-    return [encoded(line) for line in _folded(f"{name}: {_encoded(squeezed(text))}")]
+    return [encode_path(line) for line in _folded(f"{name}: {_encoded(squeezed(text))}")]
 
 
 def _encoded(text: str) -> str:
     """Return the text as an encoded word if it looks as if it had one in it, else as it is."""
     if "=?" not in text:
         return text
-    quoted = "".join(chr(b) if chr(b).isalnum() and b < 128 else f"={b:02X}" for b in encoded(text))
+    quoted = "".join(
+        chr(b) if chr(b).isalnum() and b < 128 else f"={b:02X}" for b in encode_path(text)
+    )
     return f"=?UTF-8?q?{quoted}?="
 
 

@@ -22,8 +22,7 @@ from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
 CONFLICTS = "conflicts"
 META = "meta.toml"
 RESOLUTION = "resolution"
-SIDES = ("base", "ours", "theirs")
-FILES = (META, *SIDES, RESOLUTION)
+FILES = (META, "base", "ours", "theirs", RESOLUTION)
 FORMAT: Final = 1
 MAX_META = 256 * 1024
 MAX_SIDE = 16 * 1024 * 1024
@@ -57,15 +56,6 @@ def size_limit(name: str) -> int:
 
 def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
     """Return the files of a conflict's folder by name; None for those that it must not have."""
-    files: dict[str, bytes | None] = {META: _meta(recorded)}
-    sides = (recorded.base, recorded.ours, recorded.theirs)
-    files.update(zip(SIDES, sides, strict=True))
-    files[RESOLUTION] = recorded.resolution.content if recorded.resolution is not None else None
-    parse_recorded(recorded.id, {name: raw for name, raw in files.items() if raw is not None})
-    return files
-
-
-def _meta(recorded: Recorded) -> bytes:
     solved = recorded.resolution
     meta = _Meta(
         FORMAT,
@@ -77,7 +67,15 @@ def _meta(recorded: Recorded) -> bytes:
         source="" if solved is None else written_path(solved.source),
         deleted=solved is not None and solved.content is None,
     )
-    return tomli_w.dumps(msgspec.to_builtins(meta, order="sorted")).encode()
+    files: dict[str, bytes | None] = {
+        META: tomli_w.dumps(msgspec.to_builtins(meta, order="sorted")).encode(),
+        "base": recorded.base,
+        "ours": recorded.ours,
+        "theirs": recorded.theirs,
+        RESOLUTION: None if solved is None else solved.content,
+    }
+    parse_recorded(recorded.id, {name: raw for name, raw in files.items() if raw is not None})
+    return files
 
 
 def parse_recorded(name: str, files: Mapping[str, bytes]) -> Recorded:
@@ -140,9 +138,9 @@ def _shape_fault(recorded: Recorded) -> str | None:
     return None if solved is None or solved.content is not None else "is a region, and deleted"
 
 
-def fault(name: str, problem: str, hints: tuple[str, ...] = ()) -> PatchmgrError:
+def fault(name: str, problem: str) -> PatchmgrError:
     """Return the error for a folder of conflicts/ that is not as it should be."""
-    return PatchmgrError(_KIND, f"{CONFLICTS}/{shown(name)} {problem}", (*hints, *_forget(name)))
+    return PatchmgrError(_KIND, f"{CONFLICTS}/{shown(name)} {problem}", _forget(name))
 
 
 def _forget(name: str) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from patchmgr.formats.exports.form import Form, Item, Parcel, Pinned
-from patchmgr.formats.mail_text import encoded, written_date, written_person
+from patchmgr.formats.mail_text import written_date, written_person
+from patchmgr.formats.paths import encode_path
 
 _BASE = re.compile(rb"^# This series applies on GIT commit [0-9a-f]{40}$", re.MULTILINE)
 
@@ -24,8 +25,8 @@ class StGit(Form, frozen=True):
     def rewritten(self, item: Item, diff: bytes) -> bytes:
         """Return a patch as `stg export` writes it, with its date."""
         subject, _, body = item.patch.message.partition(b"\n")
-        who = encoded(written_person(item.author.name, item.author.email))
-        when = encoded(written_date(item.author.date))
+        who = encode_path(written_person(item.author.name, item.author.email))
+        when = encode_path(written_date(item.author.date))
         text = body.strip(b"\n")
         parts = [subject, b"\n\nFrom: ", who, b"\nDate: ", when, b"\n\n", text]
         return b"".join([*parts, b"\n\n" if text else b"", b"---\n\n", diff])
