@@ -76,13 +76,12 @@ def _pyproject(tool: str, table: Table, project: Table) -> bytes:
 
 def _scalars(table: Table, names: tuple[str, ...]) -> dict[str, Any]:
     found = {name: table[name] for name in names if name in table}
-    return {name: value for name, value in found.items() if _is_plain(value)}
-
-
-def _is_plain(value: object) -> bool:
-    if isinstance(value, list):
-        return all(isinstance(item, str) for item in value)
-    return isinstance(value, (str, bool, int))
+    return {
+        name: value
+        for name, value in found.items()
+        if isinstance(value, (str, bool, int))
+        or (isinstance(value, list) and all(isinstance(item, str) for item in value))
+    }
 
 
 def ini_table(content: bytes, section: str) -> Table | None:
@@ -97,18 +96,15 @@ def ini_table(content: bytes, section: str) -> Table | None:
 
 def yapf_settings(table: Table) -> bytes:
     """Return a style file for yapf with what its section says."""
-    lines = ["[style]", f"based_on_style = {_base_style(table)}"]
+    base = str(table.get("based_on_style", "")).lower()
+    base = base if base in _YAPF_STYLES else _YAPF_STYLES[0]
+    lines = ["[style]", f"based_on_style = {base}"]
     for name, value in table.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         is_knob = re.fullmatch(r"[a-z][a-z0-9_]*", name) and name != "based_on_style"
         if is_knob and shown.isascii() and shown.isprintable() and len(shown) < 200:
             lines.append(f"{name} = {shown}")
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _base_style(table: Table) -> str:
-    name = str(table.get("based_on_style", "")).lower()
-    return name if name in _YAPF_STYLES else _YAPF_STYLES[0]
 
 
 _KEY = re.compile(r"([A-Z]\w*)[ \t]*:[ \t]*([^\n]*)")
@@ -128,7 +124,8 @@ def clang_settings(content: bytes) -> bytes | None:
         key = _KEY.fullmatch(line)
         if key is not None:
             is_used = key[1] not in _CLANG_UNUSED
-            if key[1] == "BasedOnStyle" and _word(key[2]) not in _CLANG_STYLES:
+            word = key[2].partition(" #")[0].strip().strip("\"'")
+            if key[1] == "BasedOnStyle" and word not in _CLANG_STYLES:
                 return None
         elif re.fullmatch(r"(---|\.\.\.)\s*", line):
             is_used = True
@@ -137,10 +134,6 @@ def clang_settings(content: bytes) -> bytes | None:
         if is_used:
             lines.append(line)
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _word(value: str) -> str:
-    return value.partition(" #")[0].strip().strip("\"'")
 
 
 _HOOK = re.compile(r"\s*-\s+(?:id|repo):\s*[\"']?([\w.:/@-]+)")

@@ -88,18 +88,13 @@ def parse_predicate(text: str, *, what: str) -> Predicate:
             raise _SyntaxError(LONGEST, f"a predicate has at most {LONGEST} characters")
         return _Parser(text).whole()
     except _SyntaxError as fault:
+        line = f"line {text.count(chr(10), 0, fault.at) + 1} " if "\n" in text else ""
+        column = fault.at - text.rfind("\n", 0, fault.at)
         raise PatchmgrError(
             "bad-predicate",
-            f"{what} {_place(text, fault.at)}: {fault.problem}",
+            f"{what} {line}column {column}: {fault.problem}",
             ("the grammar is in docs/predicates.md",),
         ) from fault
-
-
-def _place(text: str, at: int) -> str:
-    """Return line and column (from 1) of an index; the line only where there are several."""
-    line = text.count("\n", 0, at) + 1
-    column = at - text.rfind("\n", 0, at)
-    return f"line {line} column {column}" if "\n" in text else f"column {column}"
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -199,7 +194,8 @@ class _Parser:
 
     def _pattern(self) -> PatternFound:
         regex = self._regex()
-        self._need("in")
+        if not self._has("in"):
+            raise self._unexpected("in")
         path = self._next
         if path.is_string:
             name, symbol = self._path(), self._symbol_after(path)
@@ -209,10 +205,6 @@ class _Parser:
         if not colon:
             return PatternFound(regex, name)
         return PatternFound(regex, name, rest or self._quoted_symbol(path.end))
-
-    def _need(self, word: str) -> None:
-        if not self._has(word):
-            raise self._unexpected(word)
 
     def _symbol_after(self, path: _Token) -> str | None:
         """Read the symbol right behind a path in quotes, if there is one."""
@@ -277,15 +269,13 @@ class _Parser:
         upstream = self._word("the name of an upstream")
         if not self._has("at"):
             return Where(upstream)
-        if not self._next.is_string or not self._is_followed_by("in"):
+        after = self._tokens[self._at + 1 : self._at + 2]
+        if not self._next.is_string or not after or after[0].word != "in":
             return Where(upstream, NamedRef(self._word("a ref")))
         regex = self._regex(groups=1)
-        self._need("in")
+        if not self._has("in"):
+            raise self._unexpected("in")
         return Where(upstream, WrittenRef(regex, self._path()))
-
-    def _is_followed_by(self, word: str) -> bool:
-        after = self._tokens[self._at + 1 : self._at + 2]
-        return bool(after) and after[0].word == word
 
 
 def _checked_path(token: _Token, path: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
@@ -69,12 +69,13 @@ def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
     Guards and comments behind their names stay.
     """
-    return SeriesFile(
-        tuple(
-            _plain_line(line) if line.name in names and not line.is_usual else line
-            for line in series.lines
-        )
-    )
+    lines = []
+    for line in series.lines:
+        if line.name in names and not line.is_usual:
+            start, _, rest = _parts(line)
+            line = replace(line, raw=start + rest, strip=1, is_reversed=False)
+        lines.append(line)
+    return SeriesFile(tuple(lines))
 
 
 def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFile:
@@ -94,7 +95,12 @@ def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
     _check_known(series, [old])
     if old != new:
         _check_new(series, new)
-    return SeriesFile(tuple(_renamed_line(line, old, new) for line in series.lines))
+    lines = list(series.lines)
+    at = _place(series, old)
+    match = _ENTRY.match(lines[at].raw)
+    assert match is not None
+    lines[at] = replace(lines[at], raw=match[1] + encode_path(new) + match[3], name=new)
+    return SeriesFile(tuple(lines))
 
 
 def with_appended(series: SeriesFile, name: str, *, after: str | None = None) -> SeriesFile:
@@ -129,17 +135,15 @@ def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> Serie
     for guard in guards:
         if _GUARD.fullmatch(encode_path(str(guard))) is None:
             raise PatchmgrError("usage", f"{shown(str(guard)[1:])} is no guard: write +sym or -sym")
-    return SeriesFile(
-        tuple(_guarded(line, guards) if line.name == name else line for line in series.lines)
-    )
-
-
-def _guarded(line: SeriesLine, guards: Sequence[Guard]) -> SeriesLine:
-    start, options, rest = _parts(line)
+    lines = list(series.lines)
+    at = _place(series, name)
+    start, options, rest = _parts(lines[at])
     while old := _GUARD.match(rest):
         rest = rest[old.end() :]
     words = b"".join(b" " + encode_path(str(guard)) for guard in guards)
-    return replace(line, raw=start + options + words + rest, guards=tuple(guards))
+    raw = start + options + words + rest
+    lines[at] = replace(lines[at], raw=raw, guards=tuple(guards))
+    return SeriesFile(tuple(lines))
 
 
 def _parts(line: SeriesLine) -> tuple[bytes, bytes, bytes]:
@@ -157,13 +161,16 @@ def reordered(series: SeriesFile, names: Sequence[str]) -> SeriesFile:
     if sorted(names) != sorted(series.names()):
         raise PatchmgrError("bad-series", "An order must name every patch of the series once.")
     by_name = {line.name: line for line in series.lines}
-    order: Iterator[str] = iter(names)
-    return SeriesFile(
-        tuple(
-            line if line.name is None else _with_end(by_name[next(order)], line)
-            for line in series.lines
-        )
-    )
+    order = iter(names)
+    lines = []
+    for line in series.lines:
+        if line.name is not None:
+            body = line.raw.rstrip(b"\r\n")
+            moved = by_name[next(order)]
+            # The line ending is that of the place.
+            line = replace(moved, raw=moved.raw.rstrip(b"\r\n") + line.raw[len(body) :])
+        lines.append(line)
+    return SeriesFile(tuple(lines))
 
 
 def _parse_line(raw: bytes, number: int) -> SeriesLine:
@@ -196,25 +203,6 @@ def _guards(rest: bytes) -> tuple[Guard, ...]:
         guards.append(Guard(decode_path(match[2]), match[1] == b"+"))
         at = match.end()
     return tuple(guards)
-
-
-def _renamed_line(line: SeriesLine, old: str, new: str) -> SeriesLine:
-    if line.name != old:
-        return line
-    match = _ENTRY.match(line.raw)
-    assert match is not None
-    return replace(line, raw=match[1] + encode_path(new) + match[3], name=new)
-
-
-def _plain_line(line: SeriesLine) -> SeriesLine:
-    start, _, rest = _parts(line)
-    return replace(line, raw=start + rest, strip=1, is_reversed=False)
-
-
-def _with_end(line: SeriesLine, place: SeriesLine) -> SeriesLine:
-    """Return the line with the line ending of the one whose place it takes."""
-    body, end = line.raw.rstrip(b"\r\n"), place.raw[len(place.raw.rstrip(b"\r\n")) :]
-    return replace(line, raw=body + end)
 
 
 def _check_known(series: SeriesFile, names: Collection[str]) -> None:

@@ -14,7 +14,6 @@ from patchmgr.formats import toml_text
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.regexes import RegexError, compile_regex
 from patchmgr.formats.shown import shown
-from patchmgr.formats.toml_text import read_toml
 from patchmgr.model.settings import EXPERIMENTAL, CheckCommand, Claim, SeriesSettings
 
 _PATHS = "paths"
@@ -40,7 +39,7 @@ class PathMap(Struct, frozen=True):
 
 def parse_path_map(raw: bytes) -> PathMap:
     """Read the table `[paths]` of series.toml; raise "broken-workspace", naming the key."""
-    top = read_toml(raw, kind="broken-workspace", what="series.toml", limit=MAX_SETTINGS)
+    top = toml_text.read_toml(raw, kind="broken-workspace", what="series.toml", limit=MAX_SETTINGS)
     table = top.get(_PATHS, {})
     if not isinstance(table, dict):
         raise PatchmgrError("broken-workspace", f"[{_PATHS}] of series.toml is no table")
@@ -110,7 +109,12 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
         table = toml_text.read_toml(raw, kind="bad-settings", what=what, limit=MAX_SETTINGS)
         top = _converted(table, _Settings, what=f"{what}:")
         for kind, expressions in top.gates.items():
-            _check_expressions(f"{what}: gates.{kind}", expressions)
+            for expression in expressions:
+                try:
+                    compile_regex(expression)
+                except RegexError as fault:
+                    problem = f"is no expression: {fault}"
+                    raise _fault(f"{what}: gates.{kind}", problem) from fault
         return SeriesSettings(
             top.subsystems,
             {str(kind): expressions for kind, expressions in top.gates.items()},
@@ -147,14 +151,6 @@ def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
         return raw
     groups = {g: tuple(names.get(m, m) for m in members) for g, members in before.groups.items()}
     return changed if after == replace(before, groups=groups) else raw
-
-
-def _check_expressions(where: str, expressions: tuple[str, ...]) -> None:
-    for expression in expressions:
-        try:
-            compile_regex(expression)
-        except RegexError as fault:
-            raise _fault(where, f"is no expression: {fault}") from fault
 
 
 def _command(what: str, name: str, table: Any) -> CheckCommand:

@@ -14,14 +14,13 @@ def shown(text: str | bytes) -> str:
     plain = text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
     if len(plain) <= LIMIT and plain.isprintable():
         return plain
-    head = plain[: LIMIT + 1]
-    escaped = "".join(c if c.isprintable() else _escaped(c) for c in head[:LIMIT])
-    return escaped + "..." if len(head) > LIMIT else escaped
-
-
-def _escaped(char: str) -> str:
-    """Return the escape of one character, a stray byte as `\\xNN`."""
-    code = ord(char)
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    return char.encode("unicode_escape").decode("ascii")
+    made = []
+    for char in plain[:LIMIT]:
+        code = ord(char)
+        if char.isprintable():
+            made.append(char)
+        elif 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8
+            made.append(f"\\x{code - 0xDC00:02x}")
+        else:
+            made.append(char.encode("unicode_escape").decode("ascii"))
+    return "".join(made) + ("..." if len(plain) > LIMIT else "")

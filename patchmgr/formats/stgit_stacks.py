@@ -31,11 +31,10 @@ def read_stack(raw: bytes) -> Stack:
     """Read either form; raise "bad-stack" for anything else."""
     try:
         text = raw.decode()
-        stack = _from_json(parse_json(text)) if text.startswith("{") else _from_lines(text)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
+        return _from_json(parse_json(text)) if text.startswith("{") else _from_lines(text)
+    except (ValueError, KeyError, TypeError, AttributeError) as fault:
         message = f"StGit's record of the stack cannot be read: {shown(str(fault))}"
         raise PatchmgrError("bad-stack", message) from fault
-    return stack
 
 
 def _from_json(document: Mapping[str, object]) -> Stack:
@@ -47,7 +46,10 @@ def _from_json(document: Mapping[str, object]) -> Stack:
         names = document[key]
         if not isinstance(names, list):
             raise ValueError(f"{key} is no list")
-        return tuple((str(name), _commit(patches[name]["oid"])) for name in names)
+        found = tuple((str(name), patches[name]["oid"]) for name in names)
+        if not all(isinstance(commit, str) and is_full_id(commit) for _, commit in found):
+            raise ValueError("a patch without a commit")
+        return found
 
     return Stack(listed("applied"), listed("unapplied"), listed("hidden"))
 
@@ -63,9 +65,3 @@ def _from_lines(text: str) -> Stack:
         else:
             raise ValueError(f"the line {line}")
     return Stack(tuple(found["Applied"]), tuple(found["Unapplied"]), tuple(found["Hidden"]))
-
-
-def _commit(value: object) -> str:
-    if not isinstance(value, str) or not is_full_id(value):
-        raise ValueError("a patch without a commit")
-    return value

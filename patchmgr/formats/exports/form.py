@@ -78,9 +78,14 @@ class Form(Struct, frozen=True):
         return canonical_header(item.patch, author=item.author) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return all files by path: the patches under their names, and the series file."""
+        """Return all files by path: the patches under their names, and the series file.
+
+        Comments of that stay where they are; a rewritten patch needs no -pN and no -R any more.
+        """
         files = {p.item.patch.name: p.content for p in parcels}
-        return {**files, "series": _series_lines(pinned, parcels)}
+        lines = tuple(x for x in pinned.lines if x.name is None or x.name in files)
+        rewritten = {p.item.patch.name for p in parcels if not p.is_kept}
+        return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
 
     def losses(self, item: Item) -> tuple[str, ...]:
         """Return what readers of the form will not do of a patch, each as a clause."""
@@ -95,14 +100,3 @@ def is_mail(item: Item) -> bool:
 def moves_files(file: FilePatch) -> bool:
     """Say whether a change needs more than lines: what was somewhere else, or bytes."""
     return file.is_rename or file.is_copy or file.binary is not None
-
-
-def _series_lines(pinned: Pinned, parcels: Sequence[Parcel]) -> bytes:
-    """Return a series file of the exported patches: its comments stay where they are.
-
-    A patch that is rewritten needs no -pN and no -R any more.
-    """
-    names = {p.item.patch.name for p in parcels}
-    lines = [line for line in pinned.lines if line.name is None or line.name in names]
-    rewritten = {p.item.patch.name for p in parcels if not p.is_kept}
-    return write_series(without_strip(SeriesFile(tuple(lines)), rewritten))

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.exports.form import (
-    DiffShape,
-    Form,
-    Item,
-    Pinned,
-    moves_files,
-)
+from patchmgr.formats.exports.form import DiffShape, Form, Item, Pinned, moves_files
 from patchmgr.formats.shown import shown
 
 
@@ -46,12 +40,9 @@ class Gbp(Form, frozen=True):
     def losses(self, item: Item) -> tuple[str, ...]:
         """Say which changes have no lines: dpkg-source reads lines alone."""
         bare = [f for f in item.patch.files if not f.hunks and not moves_files(f)]
-        bits = [f for f in item.patch.files if f.hunks and _changes_mode(f.old_mode, f.new_mode)]
+        modes = ((f, f.old_mode, f.new_mode) for f in item.patch.files if f.hunks)
+        bits = [f for f, old, new in modes if old and new and old != new]
         return tuple(
             f"changes {shown(file.path)} by more than lines, which dpkg-source does not do"
             for file in [*bare, *bits]
         )
-
-
-def _changes_mode(old: str | None, new: str | None) -> bool:
-    return old is not None and new is not None and old != new

@@ -69,15 +69,12 @@ class PatchPackage(Form, frozen=True):
             return {parcel.item.patch.name: parcel.content for parcel in parcels}
         package = _package(pinned)
         assert package is not None
-        alone = len(parcels) == 1
-        return {
-            written_name(
-                PackagePatch(
-                    package.packages, package.version, 0 if alone else at, _title(parcel.item)
-                )
-            ): parcel.content
-            for at, parcel in enumerate(parcels, 1)
-        }
+        files: dict[str, bytes] = {}
+        for at, parcel in enumerate(parcels, 1):
+            number = 0 if len(parcels) == 1 else at
+            name = PackagePatch(package.packages, package.version, number, _title(parcel.item))
+            files[written_name(name)] = parcel.content
+        return files
 
 
 def _check_utf8(item: Item) -> None:
