@@ -12,7 +12,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.conversion import AS_THE_USER, Conversion
+from patchmgr.plumbing.conversion import Conversion
 from patchmgr.plumbing.objects import object_named
 
 _DIRECTORIES = ("--git-common-dir", "--absolute-git-dir")  # the shared one, the private one
@@ -50,7 +50,9 @@ class Clone(Struct, frozen=True, dict=True):
 
     def ask(self, *arguments: str, data: bytes = b"", index: Path | None = None) -> bytes:
         """Run git on this work tree and return its output."""
-        env = None if index is None else {"GIT_INDEX_FILE": str(index)}
+        env = git_process.clean_environment(
+            None if index is None else {"GIT_INDEX_FILE": str(index)}
+        )
         return git_process.output(
             arguments, git_dir=self.private, cwd=self.root, data=data, env=env
         )
@@ -132,7 +134,8 @@ class Clone(Struct, frozen=True, dict=True):
         """Move the branch that is checked out, or a detached HEAD, from one commit to another."""
         env = {"GIT_COMMITTER_NAME": "patchmgr", "GIT_COMMITTER_EMAIL": "patchmgr@localhost"}
         arguments = ["update-ref", "-m", "patchmgr", "HEAD", new, old]
-        git_process.output(arguments, git_dir=self.private, cwd=self.root, env=env)
+        clean = git_process.clean_environment(env)
+        git_process.output(arguments, git_dir=self.private, cwd=self.root, env=clean)
 
     def refresh(self) -> None:
         """Let the index know the files as they are now."""
@@ -205,10 +208,10 @@ def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
 
     The role is AUTHOR or COMMITTER.
     """
-    env = {n: v for n, v in os.environ.items() if n.startswith(f"GIT_{role}_")} | AS_THE_USER
+    env = {n: v for n, v in os.environ.items() if n.startswith(f"GIT_{role}_")}
     code, printed = git_process.run(
         ["-c", "user.useConfigOnly=true", "var", f"GIT_{role}_IDENT"],
-        git_dir=git_dir, good=(0, 1, 128), env=env, for_network=True,
+        git_dir=git_dir, good=(0, 1, 128), env=git_process.user_environment(env),
     )  # fmt: skip
     return None if code else git_process.text(printed).strip()
 
@@ -246,7 +249,7 @@ def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
     arguments = ["rev-parse", "--path-format=absolute", *questions]
     try:
         # The network's environment is the one that has the user's configuration in it.
-        _, printed = git_process.run(arguments, cwd=folder, env=AS_THE_USER, for_network=True)
+        _, printed = git_process.run(arguments, cwd=folder, env=git_process.user_environment())
     except PatchmgrError as fault:
         if "not a git repository" in fault.message:
             raise PatchmgrError("usage", f"{folder} is no git repository") from fault

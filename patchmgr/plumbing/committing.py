@@ -15,7 +15,6 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import identity
-from patchmgr.plumbing.conversion import AS_THE_USER
 from patchmgr.plumbing.forks import PERSON
 from patchmgr.plumbing.stores import RefMove
 from patchmgr.plumbing.workbench import Workbench
@@ -57,7 +56,7 @@ def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
 
 def _ask(git_dir: Path, remote: str, arguments: Sequence[str]) -> bytes:
     try:
-        return git_process.run(arguments, git_dir=git_dir, env=AS_THE_USER, for_network=True)[1]
+        return git_process.run(arguments, git_dir=git_dir, env=git_process.user_environment())[1]
     except PatchmgrError as fault:
         if fault.kind != "git":
             raise
@@ -140,7 +139,7 @@ def _key(config: Path, who: str) -> str:
     for setting, ssh in (("user.signingkey", None), ("gpg.format", b"ssh")):
         arguments = ["config", "--get", setting]
         _, printed = git_process.run(
-            arguments, git_dir=config, env=AS_THE_USER, good=(0, 1), for_network=True
+            arguments, git_dir=config, good=(0, 1), env=git_process.user_environment()
         )
         if printed.strip() and printed.strip() == (ssh or printed.strip()):
             return ""
@@ -151,7 +150,7 @@ def _signed(bench: Workbench, content: bytes, config: Path, key: str) -> str:
     """Have git write the commit signed, into the bench, as the user's configuration has it."""
     head, _, message = content.partition(b"\n\n")
     fields = dict(line.split(b" ", 1) for line in head.split(b"\n"))
-    env = {name: os.environ[name] for name in _FOR_GPG if name in os.environ} | AS_THE_USER
+    env = {name: os.environ[name] for name in _FOR_GPG if name in os.environ}
     env["GIT_OBJECT_DIRECTORY"] = str(bench.git_dir / "objects")
     for role in ("author", "committer"):
         match = PERSON.fullmatch(fields[role.encode()])
@@ -160,19 +159,13 @@ def _signed(bench: Workbench, content: bytes, config: Path, key: str) -> str:
             at = "@" if part == "DATE" else ""
             env[f"GIT_{role.upper()}_{part}"] = at + git_process.text(value)
     tree, parent = fields[b"tree"].decode(), fields[b"parent"].decode()
-    arguments = [
-        "-c",
-        "i18n.commitEncoding=UTF-8",
-        "commit-tree",
-        f"-S{key}",
-        "-p",
-        parent,
-        "-F",
-        "-",
-    ]
+    arguments = ["-c", "i18n.commitEncoding=UTF-8", "commit-tree", f"-S{key}", "-p", parent]
     try:
         _, printed = git_process.run(
-            [*arguments, tree], git_dir=config, data=message, env=env, for_network=True
+            [*arguments, "-F", "-", tree],
+            git_dir=config,
+            data=message,
+            env=git_process.user_environment(env),
         )
     except PatchmgrError as fault:
         raise PatchmgrError(

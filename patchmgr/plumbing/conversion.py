@@ -35,9 +35,6 @@ _DRIVER = ("clean", "smudge", "process", "required")
 _NO_FILTER = ("unspecified", "unset", "set")
 _OFF = ("", "false", "no", "off", "0")
 _NO_CONFIG = "[core]\n\trepositoryformatversion = 0\n"
-# What git itself would find: the user's own configuration says which repositories of others
-# are trusted (safe.directory), too. Other calls name the repository, and ask nothing of it.
-AS_THE_USER = {"GIT_CONFIG_NOSYSTEM": "0"}
 
 
 class Settings(Struct, frozen=True):
@@ -56,7 +53,7 @@ def read_settings(git_dir: Path, private: Path) -> Settings:
     """Ask git for the settings of a checkout, as git itself finds them there."""
     line = ["config", "--show-scope", "-z", "--get-regexp", _SETTINGS]
     _, printed = git_process.run(
-        line, git_dir=private, good=(0, 1), env=AS_THE_USER, for_network=True
+        line, git_dir=private, good=(0, 1), env=git_process.user_environment()
     )
     fields = git_process.text(printed).split("\0")[:-1]
     core: dict[str, str | None] = {}
@@ -80,7 +77,9 @@ def read_settings(git_dir: Path, private: Path) -> Settings:
     places = (Path(everywhere), git_dir / "info" / "attributes", _SYSTEM)
     return Settings(
         tuple(word for option in options for word in ("-c", option)),
-        {"GIT_ATTR_NOSYSTEM": "0", "GIT_CONFIG_COUNT": str(len(keys)), **off},
+        git_process.clean_environment(
+            {"GIT_ATTR_NOSYSTEM": "0", "GIT_CONFIG_COUNT": str(len(keys)), **off}
+        ),
         is_plain=core.get("core.autocrlf", "") in _OFF and not any(map(_has_words, places)),
     )
 
@@ -294,7 +293,7 @@ class _Bench(Workbench):
 
     def run(self, arguments: list[str], data: bytes = b"") -> bytes:
         """Run git here and return its output."""
-        env = {"GIT_ATTR_NOSYSTEM": "0"}
+        env = git_process.clean_environment({"GIT_ATTR_NOSYSTEM": "0"})
         line = [*self._options, *arguments]
         return git_process.output(line, git_dir=self.git_dir, cwd=self._top, data=data, env=env)
 

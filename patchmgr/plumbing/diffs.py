@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -212,7 +213,16 @@ def commit_diffs(
     if folder:
         arguments += [f"--src-prefix=a/{folder}/", f"--dst-prefix=b/{folder}/"]
     data = "".join(f"{commit}\n" for commit in commits).encode()
-    printed = b"\n" + git_process.output(arguments, git_dir=git_dir, data=data, scratch=scratch)
+    if scratch is None:
+        printed = git_process.output(arguments, git_dir=git_dir, data=data)
+    else:
+        with tempfile.TemporaryFile(dir=scratch) as asked:
+            asked.write(data)
+            asked.seek(0)
+            printed = git_process.output_by_files(
+                arguments, git_dir=git_dir, data=asked, scratch=scratch
+            )
+    printed = b"\n" + printed
     found: dict[str, bytes] = {}
     for commit in reversed(commits):
         printed, end, diff = printed.rpartition(b"\n" + commit.encode() + b"\n")

@@ -65,7 +65,7 @@ def _import(git_dir: Path, stream: IO[bytes], count: int, depth: int) -> tuple[s
     arguments = ["fast-import", "--quiet", "--done", "--force", f"--export-marks={marks}"]
     arguments.append(f"--depth={depth}")
     with stream:
-        git_process.run(
+        git_process.output_by_files(
             [*arguments, "--date-format=raw"], git_dir=git_dir, data=stream, scratch=git_dir
         )
     lines = [line.split() for line in marks.read_text().splitlines()]

@@ -6,12 +6,13 @@ import functools
 import os
 import re
 import subprocess
+import tempfile
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import decode_path, encode_path
 
 # What merges, and what asks a checkout, needs 2.39; these have what makes it safe to read others'
 # repositories: they know GIT_NO_LAZY_FETCH.
@@ -92,6 +93,15 @@ def clean_environment(
     return environment
 
 
+def user_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment in which git finds what the user's own git would find.
+
+    The system's configuration, too, says which repositories of others are trusted
+    (safe.directory). Other calls name the repository, and ask nothing of it.
+    """
+    return clean_environment({"GIT_CONFIG_NOSYSTEM": "0", **(extra or {})}, for_network=True)
+
+
 @functools.cache
 def git_words() -> str:
     """Return what git says that it is; raise PatchmgrError "git" where there is none on PATH."""
@@ -143,58 +153,25 @@ def run(
     *,
     git_dir: Path | None = None,
     cwd: Path | None = None,
-    data: bytes | IO[bytes] = b"",
+    data: bytes = b"",
     good: Collection[int] = (0,),
     env: Mapping[str, str] | None = None,
-    for_network: bool = False,
-    scratch: Path | None = None,
 ) -> tuple[int, bytes]:
     """Run git to its end and return exit code and output.
 
-    Input and output go by files in the folder `scratch`, where one is given: nobody has to stand
-    by and hand them on. Then `data` may be an open file, read from where it is.
-
-    Raises PatchmgrError "git" with command, code and stderr where the exit code is not good.
+    `env` is what `clean_environment` returns, by default that without anything more. Raises
+    PatchmgrError "git" with command, code and stderr where the exit code is not good.
     """
+    env = clean_environment() if env is None else env
     line = command(arguments, git_dir)
-    environment = clean_environment(env, for_network=for_network)
     try:
-        if scratch is None:
-            assert isinstance(data, bytes)
-            done = subprocess.run(
-                line, input=data, capture_output=True, cwd=cwd, env=environment, check=False
-            )
-        else:
-            done = _by_files(line, data, scratch, environment)
+        done = subprocess.run(line, input=data, capture_output=True, cwd=cwd, env=env, check=False)
     except FileNotFoundError as fault:
         raise _no_git() from fault
     # Git ends with 128 for an unknown name and for a broken disk alike.
     if done.returncode not in good or (done.returncode and _OF_THE_SYSTEM.search(done.stderr)):
         raise failure(arguments, done.returncode, done.stderr)
     return done.returncode, done.stdout
-
-
-def _by_files(
-    line: Sequence[str],
-    data: bytes | IO[bytes],
-    scratch: Path,
-    environment: Mapping[str, str],
-) -> subprocess.CompletedProcess[bytes]:
-    import tempfile
-
-    with ExitStack() as stack:
-        printed = stack.enter_context(tempfile.TemporaryFile(dir=scratch))
-        if isinstance(data, bytes):
-            given: IO[bytes] = stack.enter_context(tempfile.TemporaryFile(dir=scratch))
-            given.write(data)
-            given.seek(0)
-        else:
-            given = data
-        done = subprocess.run(
-            line, stdin=given, stdout=printed, stderr=subprocess.PIPE, env=environment, check=False
-        )
-        printed.seek(0)
-        return subprocess.CompletedProcess(line, done.returncode, printed.read(), done.stderr)
 
 
 def output(
@@ -204,10 +181,30 @@ def output(
     cwd: Path | None = None,
     data: bytes = b"",
     env: Mapping[str, str] | None = None,
-    scratch: Path | None = None,
 ) -> bytes:
     """Run git and return its output; every exit code but 0 raises."""
-    return run(arguments, git_dir=git_dir, cwd=cwd, data=data, env=env, scratch=scratch)[1]
+    return run(arguments, git_dir=git_dir, cwd=cwd, data=data, env=env)[1]
+
+
+def output_by_files(
+    arguments: Sequence[str], *, git_dir: Path, data: IO[bytes], scratch: Path
+) -> bytes:
+    """Run git as `output` does, on an open file, read from where it is.
+
+    What it prints goes by a file in the folder `scratch`: nobody has to stand by and hand it on.
+    """
+    line, env = command(arguments, git_dir), clean_environment()
+    with tempfile.TemporaryFile(dir=scratch) as printed:
+        try:
+            done = subprocess.run(
+                line, stdin=data, stdout=printed, stderr=subprocess.PIPE, env=env, check=False
+            )
+        except FileNotFoundError as fault:
+            raise _no_git() from fault
+        if done.returncode:
+            raise failure(arguments, done.returncode, done.stderr)
+        printed.seek(0)
+        return printed.read()
 
 
 def attended(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
@@ -230,9 +227,7 @@ def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError
     return PatchmgrError(kind, f"git {' '.join(arguments[:2])}: exit {code}: {reason}")
 
 
-def spawn(
-    arguments: Sequence[str], *, git_dir: Path, env: Mapping[str, str] | None = None
-) -> subprocess.Popen[bytes]:
+def spawn(arguments: Sequence[str], *, git_dir: Path) -> subprocess.Popen[bytes]:
     """Start a git process that answers on a pipe; its messages go nowhere."""
     try:
         return subprocess.Popen(
@@ -240,7 +235,7 @@ def spawn(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=clean_environment(env),
+            env=clean_environment(),
         )
     except FileNotFoundError as fault:
         raise _no_git() from fault
@@ -250,11 +245,8 @@ def _no_git() -> PatchmgrError:
     return PatchmgrError("git", "git is not on PATH", (_INSTALL,))
 
 
-def text(raw: bytes) -> str:
-    """Decode what git printed: UTF-8, with other bytes kept as surrogates."""
-    return raw.decode("utf-8", "surrogateescape")
+text = decode_path
+"""Decode what git printed: UTF-8, with other bytes kept as surrogates."""
 
-
-def raw(decoded: str) -> bytes:
-    """Encode what git is told, the reverse of `text`."""
-    return decoded.encode("utf-8", "surrogateescape")
+raw = encode_path
+"""Encode what git is told, the reverse of `text`."""

@@ -111,6 +111,10 @@ def check_url(url: str) -> str:
     return "file://" + str(path).replace("%", "%25")
 
 
+def _for_network() -> dict[str, str]:
+    return git_process.clean_environment(_PATIENCE, for_network=True)
+
+
 class Remote(Struct, frozen=True):
     """What a remote offers: its default branch, and ids of branches and tags."""
 
@@ -138,7 +142,7 @@ class GitUpstream:
         """Ask the remote for its refs; raise PatchmgrError "unreachable-upstream"."""
         arguments = ["ls-remote", "--symref", *self._upload_pack(), "--", self._url]
         try:
-            printed = git_process.run(arguments, env=_PATIENCE, for_network=True)[1]
+            printed = git_process.output(arguments, env=_for_network())
         except PatchmgrError as fault:
             raise self._unreachable(fault.message) from fault
         return _read_remote(git_process.text(printed))
@@ -277,7 +281,7 @@ class GitUpstream:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env=git_process.clean_environment(_PATIENCE, for_network=True),
+            env=_for_network(),
         ) as process:
             assert process.stdin and process.stderr
             with contextlib.suppress(BrokenPipeError):  # git has ended, and its messages say why

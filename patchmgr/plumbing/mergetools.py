@@ -53,8 +53,7 @@ def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
         ["config", "--null", "--get-regexp", _SETTINGS],
         cwd=folder,
         good=(0, 1),
-        env={"GIT_CONFIG_NOSYSTEM": "0"},
-        for_network=True,
+        env=git_process.user_environment(),
     )
     rows = (row.partition("\n") for row in git_process.text(printed).split("\0")[:-1])
     # A name without a value is true, which git's own list does not say.

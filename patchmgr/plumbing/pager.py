@@ -30,11 +30,9 @@ def pager_command() -> str:
     It is asked outside of every repository: what one names as its pager is not run.
     """
     named = {name: os.environ[name] for name in _NAMES if name in os.environ}
-    environment = {"GIT_CONFIG_NOSYSTEM": "0", "GIT_CEILING_DIRECTORIES": "/", **named}
+    environment = git_process.user_environment({"GIT_CEILING_DIRECTORIES": "/", **named})
     try:
-        _, printed = git_process.run(
-            ["var", "GIT_PAGER"], cwd=Path("/"), env=environment, for_network=True
-        )
+        _, printed = git_process.run(["var", "GIT_PAGER"], cwd=Path("/"), env=environment)
     except PatchmgrError:
         return ""
     return git_process.text(printed).strip()
