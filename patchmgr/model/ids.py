@@ -9,9 +9,15 @@ EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
+def object_id(kind: str, content: bytes) -> str:
+    """Return the id (40 hex) that git gives an object of this kind and content."""
+    head = f"{kind} {len(content)}\0".encode()
+    return hashlib.sha1(head + content, usedforsecurity=False).hexdigest()
+
+
 def blob_id(content: bytes) -> str:
     """Return the id (40 hex) that git gives a blob of this content."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    return object_id("blob", content)
 
 
 def is_full_id(text: str) -> bool:

@@ -110,14 +110,11 @@ def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> 
     """Return a file of the checkout, None where there is none, or a file that leaves above it."""
     if checkout.is_below_file(path, leaving):
         return None
-    if checkout.tree.is_folder(path) and _is_leaving(checkout, path, leaving):
-        return None
+    if checkout.tree.is_folder(path):
+        files = [file for file, is_folder in checkout.tree.below(path) if not is_folder]
+        if files and all(file in leaving for file in files):
+            return None
     return checkout.tree.read(path)
-
-
-def _is_leaving(checkout: Checkout, folder: str, leaving: Collection[str]) -> bool:
-    files = [path for path, is_folder in checkout.tree.below(folder) if not is_folder]
-    return bool(files) and all(path in leaving for path in files)
 
 
 def as_content(found: WorkFile | None) -> Content | None:
@@ -266,7 +263,9 @@ def plan_exchange(
     """
     index = checkout.clone.index()
     old = {file.path: file for file in applied.files} if applied is not None else {}
-    around = _going_back(checkout, old, wanted)
+    # The .gitattributes files that go back to what they were count as well.
+    back = (file for path, file in old.items() if path not in wanted and is_attributes(path))
+    around = {file.path: as_content(checkout.original_file(file)) for file in back}
     wanted = checkout.clone.conversion.to_work_tree(wanted, around=around)
     leaving = _leaving(checkout, old, wanted)
     there = [path for path, content in wanted.items() if content is not None]
@@ -356,18 +355,9 @@ def _row(
     original = found
     if old is not None and (is_in or found_state(found) in (old.before, old.after)):
         original = checkout.original_file(old)
-    if path in wanted:
-        return _Row(path, found, original, wanted[path], is_restored=False, is_folder=is_folder)
-    back = as_content(original)
-    return _Row(path, found, original, back, is_restored=True, is_folder=is_folder)
-
-
-def _going_back(
-    checkout: Checkout, old: Mapping[str, AppliedFile], wanted: Mapping[str, Content | None]
-) -> dict[str, Content | None]:
-    """Return the .gitattributes files that go back to what they were."""
-    back = (f for path, f in old.items() if path not in wanted and is_attributes(path))
-    return {file.path: as_content(checkout.original_file(file)) for file in back}
+    is_back = path not in wanted
+    new = as_content(original) if is_back else wanted[path]
+    return _Row(path, found, original, new, is_restored=is_back, is_folder=is_folder)
 
 
 def _refuse_in_the_way(
@@ -380,9 +370,8 @@ def _refuse_in_the_way(
     root = checkout.clone.root
     if row.wanted is not None and row.is_folder:
         for below, is_folder in checkout.tree.below(row.path):
-            if not is_folder and below not in leaving:
-                raise _dirty(f"{below} is in {root}, where the series has the file {row.path}")
-            if is_folder and not any(path.startswith(below + "/") for path in leaving):
+            goes = any(path.startswith(f"{below}/") for path in leaving)
+            if not (goes if is_folder else below in leaving):
                 raise _dirty(f"{below} is in {root}, where the series has the file {row.path}")
     if row.found is None or is_ours:
         return
@@ -397,11 +386,10 @@ def _dirty(message: str) -> PatchmgrError:
 
 
 def _kept(row: _Row, originals: dict[str, bytes]) -> AppliedFile:
-    name = None
+    name, bits = None, None
     if row.original is not None:
-        name = str(len(originals))
+        name, bits = str(len(originals)), row.original.permissions
         originals[name] = row.original.content
-    bits = None if row.original is None else row.original.permissions
     blob = None if row.wanted is None else row.wanted.entry.blob
     return AppliedFile(
         row.path, found_state(row.original), found_state(row.wanted), name, bits, blob

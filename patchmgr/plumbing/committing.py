@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
+from patchmgr.model.ids import object_id
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import identity
@@ -29,8 +29,7 @@ def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
 
 def tag_id(tag: bytes) -> str:
     """Return the id of a tag object."""
-    whole = f"tag {len(tag)}".encode() + b"\0" + tag
-    return hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+    return object_id("tag", tag)
 
 
 def write_tag(git_dir: Path, tag: bytes) -> None:

@@ -85,10 +85,18 @@ class Delivery(Target):
                     left.append(path)
             elif found is None or found.mode == SYMLINK or found.content != wanted[path]:
                 if not (is_ours or is_forced):
-                    raise self._in_the_way(path)
+                    message = (
+                        f"{shown(path)} is in {self.root} already, and not as patchmgr left it"
+                    )
+                    hints = ("name another --out", "or let it be replaced: --force")
+                    raise PatchmgrError("in-the-way", message, hints)
                 new = content_of(REGULAR, wanted[path])
                 rows.append(Replacement(path, state, new, permissions_for(REGULAR, found)))
-        fresh = Record(series, "export", (), "", None, tuple(map(_noted, sorted(wanted.items()))))
+        noted = (
+            AppliedFile(path, None, state_of(REGULAR, content), None, None)
+            for path, content in sorted(wanted.items())
+        )
+        fresh = Record(series, "export", (), "", None, tuple(noted))
         gone = tuple(row.path for row in rows if row.wanted is None)
         there = tuple(row.path for row in rows if row.wanted is not None)
         return Exchange(tuple(rows), fresh, {}), Delivered(there, gone, tuple(left))
@@ -99,15 +107,6 @@ class Delivery(Target):
         if not self.root.is_dir():
             raise PatchmgrError("usage", f"{self.root} is no folder")
         return self.tree.read(path)
-
-    def _in_the_way(self, path: str) -> PatchmgrError:
-        message = f"{shown(path)} is in {self.root} already, and not as patchmgr left it"
-        hints = ("name another --out", "or let it be replaced: --force")
-        return PatchmgrError("in-the-way", message, hints)
-
-
-def _noted(item: tuple[str, bytes]) -> AppliedFile:
-    return AppliedFile(item[0], None, state_of(REGULAR, item[1]), None, None)
 
 
 def _make_folders(folder: Path) -> list[Path]:

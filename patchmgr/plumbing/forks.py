@@ -148,15 +148,8 @@ def merge_again(bench: Workbench, past: PastMerge) -> Iterator[Clash]:
 
 
 def _on(bench: Workbench, commit: str, base: str) -> str:
-    ident = b"patchmgr <patchmgr@localhost> 0 +0000"
     tree = bench.reader.tree_of(commit)
-    if commit == base:
-        return base
-    lines = [
-        f"tree {tree}".encode(), f"parent {base}".encode(), b"author " + ident,
-        b"committer " + ident, b"", b"side", b"",
-    ]  # fmt: skip
-    return bench.write_loose("commit", b"\n".join(lines))
+    return base if commit == base else bench.write_commit(tree, base, "side")
 
 
 def is_plain(clash: Clash) -> bool:
@@ -341,25 +334,16 @@ def told_by(reader: ObjectReader, commit: str) -> Told:
     found = reader.find(commit)
     assert found is not None
     head, _, message = found.content.partition(b"\n\n")
-    fields = dict(_fields(head))
+    lines = (line.partition(b" ") for line in head.split(b"\n"))
+    fields = {name: value for name, _, value in lines}
     encoding = fields.get(b"encoding", b"UTF-8").decode("ascii", "replace")
-    name, email, date = _person(fields.get(b"author", b""))
+    author = fields.get(b"author", b"")
+    match = PERSON.fullmatch(author)
+    name, email, date = match.groups() if match else (author, b"", b"0 +0000")
     return Told(
-        Author(_decoded(name, encoding), _decoded(email, encoding), date),
+        Author(_decoded(name, encoding), _decoded(email, encoding), date.decode()),
         git_process.raw(_decoded(message, encoding)),
     )
-
-
-def _fields(head: bytes) -> Iterator[tuple[bytes, bytes]]:
-    for line in head.split(b"\n"):
-        name, _, value = line.partition(b" ")
-        if name:
-            yield name, value
-
-
-def _person(value: bytes) -> tuple[bytes, bytes, str]:
-    match = PERSON.fullmatch(value)
-    return (match[1], match[2], match[3].decode()) if match else (value, b"", "0 +0000")
 
 
 def _decoded(raw: bytes, encoding: str) -> str:

@@ -46,7 +46,12 @@ class GitHistory(Struct, frozen=True):
         data = git_process.raw("".join(line + "\n" for line in lines))
         printed = git_process.output(arguments, git_dir=self.git_dir, data=data)
         records = git_process.text(printed).split("\x00" + _RECORD)
-        return tuple(_step(record.removeprefix(_RECORD)) for record in records if record)
+        found = []
+        for record in filter(None, records):  # three lines, then raw changes behind a NUL
+            commit, author, rest = record.removeprefix(_RECORD).split("\n", 2)
+            subject, _, raw = rest.partition("\x00")
+            found.append(Step(commit, subject, author, _after(raw)))
+        return tuple(found)
 
     @property
     def ends(self) -> tuple[str, ...]:
@@ -154,7 +159,10 @@ class ReleaseHistory(Struct, frozen=True):
         before = self.base
         for version in self.versions:
             commit, subject = self.lookup(version)
-            changes = self._changes(before, commit, paths)
+            arguments = ["--literal-pathspecs", "diff-tree", "-r", "-z", "--raw", "--no-renames"]
+            ends = [before, commit, "--", *paths]
+            printed = git_process.output([*arguments, *ends], git_dir=self.git_dir)
+            changes = _after(git_process.text(printed))
             if changes:
                 found.append(Step(commit, subject, "", changes))
             before = commit
@@ -185,18 +193,6 @@ class ReleaseHistory(Struct, frozen=True):
         """Return how many releases there are up to a newer target, and back to an older one."""
         return (0, self.newer) if self.newer else (len(self.versions), 0)
 
-    def _changes(self, old: str, new: str, paths: Sequence[str]) -> dict[str, Entry | None]:
-        arguments = ["--literal-pathspecs", "diff-tree", "-r", "-z", "--raw", "--no-renames"]
-        printed = git_process.output([*arguments, old, new, "--", *paths], git_dir=self.git_dir)
-        return _after(git_process.text(printed))
-
-
-def _step(record: str) -> Step:
-    """Read one record: three lines, then (after a NUL or a line feed) raw changes."""
-    commit, author, rest = record.split("\n", 2)
-    subject, _, raw = rest.partition("\x00")
-    return Step(commit, subject, author, _after(raw))
-
 
 def _touching(steps: Iterable[Step], paths: frozenset[str]) -> Iterator[Step]:
     """Yield the steps that change any of the paths, or something below one, with those changes."""
@@ -224,15 +220,6 @@ def raw_changes(printed: str) -> Iterator[tuple[str, Entry | None, Entry | None]
 
 def _entry(mode: str, blob: str) -> Entry | None:
     return None if mode == _ABSENT else Entry(mode, blob)
-
-
-def changed_paths(git_dir: Path, old: str, new: str) -> tuple[list[str], list[str]]:
-    """Return the paths that are only in the old tree, and those only in the new one."""
-    arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--diff-filter=AD", old, new]
-    rows = list(raw_changes(git_process.text(git_process.output(arguments, git_dir=git_dir))))
-    return [p for p, _, after in rows if after is None], [
-        p for p, before, _ in rows if before is None
-    ]
 
 
 def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:

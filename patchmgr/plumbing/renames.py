@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from patchmgr.formats.paths import refusal
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.ports import History
-from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.model.snapshot import FILE_MODES
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.plumbing.history import changed_paths, renamed_paths
+from patchmgr.plumbing.history import renamed_paths
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.workbench import Workbench
 
@@ -121,14 +122,17 @@ def _renamed(
     """
     if not gone:
         return {}
-    _, added = changed_paths(bench.git_dir, base.id, onto.id)
+    line = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A"]
+    added = git_process.text(
+        git_process.output([*line, base.id, onto.id], git_dir=bench.git_dir)
+    ).split("\0")[:-1]
     old = {p: e for p in gone if (e := base.entry(p)) is not None and e.mode in FILE_MODES}
     fit = (path for path in added if refusal(path) is None)
     new = {p: e for p in fit if (e := onto.entry(p)) is not None and e.mode in FILE_MODES}
     names = {_name(path) for path in old}
     bring({e.blob for e in old.values()} | {e.blob for p, e in new.items() if _name(p) in names})
     present = present_blobs(bench, [e.blob for e in (*old.values(), *new.values())])
-    old, new = _only(old, present), _only(new, present)
+    old, new = ({p: e for p, e in x.items() if e.blob in present} for x in (old, new))
     if not old or not new:
         return {}
     # Everything that is compared must be in one tree each, at its real path: git looks at
@@ -145,7 +149,3 @@ def _name(path: str) -> str:
 def present_blobs(bench: Workbench, blobs: Iterable[str]) -> set[str]:
     """Return those of the blobs that the bench can read."""
     return {blob for blob, kind in bench.reader.kinds(blobs).items() if kind == "blob"}
-
-
-def _only(entries: Mapping[str, Entry], present: set[str]) -> dict[str, Entry]:
-    return {path: entry for path, entry in entries.items() if entry.blob in present}

@@ -71,7 +71,7 @@ class Exchange(Struct, frozen=True):
     hidden: frozenset[str] = frozenset()
 
 
-def check_inside(*paths: str | None) -> None:
+def _check_inside(*paths: str | None) -> None:
     """Refuse what a stranger may have put into a record or a journal to reach other files."""
     for path in paths:
         reason = None if path is None else refusal(path)
@@ -81,12 +81,12 @@ def check_inside(*paths: str | None) -> None:
             )
 
 
-def short_state(state: FileState | None) -> list[str] | None:
+def _short_state(state: FileState | None) -> list[str] | None:
     """Return a state as a journal has it."""
     return None if state is None else [state.mode, state.sha256]
 
 
-def planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:
+def _planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:
     """Return the journal of a change: where each file is written first, and what it becomes."""
     leaving = {file.path for file in exchange.files if file.wanted is None}
     token, made = secrets.token_hex(6), dict[str, None]()
@@ -98,7 +98,7 @@ def planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:
             made.update(dict.fromkeys(place.missing))
             beside = f"{place.folder}/.patchmgr-{token}-{number}".removeprefix("/")
         rows.append(
-            [file.path, beside, short_state(file.before), short_state(found_state(file.wanted))]
+            [file.path, beside, _short_state(file.before), _short_state(found_state(file.wanted))]
         )
     return {
         "phase": "staging",
@@ -111,7 +111,7 @@ def planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:
     }
 
 
-def read_journal(path: Path) -> dict[str, Any] | None:
+def _read_journal(path: Path) -> dict[str, Any] | None:
     """Return a journal, None where there is none.
 
     A package may have brought it, so nothing in it is believed; raises what is in `BROKEN`.
@@ -121,7 +121,7 @@ def read_journal(path: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     rows = [(name, beside) for name, beside, _, _ in journal["files"]]
-    check_inside(*journal["made"], *(name for row in rows for name in row))
+    _check_inside(*journal["made"], *(name for row in rows for name in row))
     _ = journal["phase"], journal["record"], journal["head"], journal["index"].keys()
     return journal
 
@@ -156,7 +156,7 @@ class Target:
             return None
         try:
             record = read_record(parse_json(path.read_bytes()))
-            check_inside(*(file.path for file in record.files), *record.rejects)
+            _check_inside(*(file.path for file in record.files), *record.rejects)
             return record
         except BROKEN as fault:
             raise PatchmgrError(
@@ -206,7 +206,12 @@ class Target:
         Raises PatchmgrError where a file was edited since, or put back while others are not: to
         finish would take in what somebody threw away.
         """
-        journal = self._interrupted()
+        path = self._folder / _JOURNAL
+        try:
+            journal = _read_journal(path)
+        except BROKEN as fault:
+            hint = f"see whether {self.root} is as it should be, then delete that file"
+            raise PatchmgrError(self.fault, f"{path} cannot be read", (hint,)) from fault
         if journal is None:
             shutil.rmtree(self._staging, ignore_errors=True)
             return None
@@ -218,7 +223,14 @@ class Target:
             self._finish(self._without_edited(journal), is_fresh=False)
             return f"Finished {what}"
         if journal["phase"] == "moving" and self._is_resumable(journal):
-            self._check_unedited(journal["files"])
+            now = self._states_now(journal["files"])
+            for name, _, before, after in journal["files"]:
+                if now[name] not in (before, after):
+                    raise PatchmgrError(
+                        self.fault,
+                        f"{name} in {self.root} was edited after a command was interrupted there",
+                        self.settling,
+                    )
             self._finish(journal, is_fresh=False)
             return f"Finished {what}"
         self._drop(journal)
@@ -230,8 +242,7 @@ class Target:
         A file that is as it was, and whose new content is gone from beside it, had been moved.
         Raises PatchmgrError where that is so for some, and others are moved.
         """
-        changed = {row[0] for row in rows}
-        now = {row[0]: self._state_now(row[0], changed) for row in rows}
+        now = self._states_now(rows)
         back = [
             path
             for path, beside, before, after in rows
@@ -250,7 +261,8 @@ class Target:
 
     def _refuse_saved(self, journal: Mapping[str, Any]) -> None:
         """Drop a change whose files somebody saved while it was prepared: nothing has moved."""
-        saved = self._saved(journal["files"])
+        now = self._states_now(journal["files"])
+        saved = [path for path, _, before, _ in journal["files"] if now[path] != before]
         if saved:
             self._drop(journal)
             raise PatchmgrError(
@@ -259,22 +271,10 @@ class Target:
                 ("run it again",),
             )
 
-    def _saved(self, rows: Sequence[Sequence[Any]]) -> list[str]:
-        changed = {row[0] for row in rows}
-        return [row[0] for row in rows if self._state_now(row[0], changed) != row[2]]
-
-    def _interrupted(self) -> dict[str, Any] | None:
-        path = self._folder / _JOURNAL
-        try:
-            return read_journal(path)
-        except BROKEN as fault:
-            hint = f"see whether {self.root} is as it should be, then delete that file"
-            raise PatchmgrError(self.fault, f"{path} cannot be read", (hint,)) from fault
-
     @uninterrupted()
     def replace(self, exchange: Exchange) -> None:
         """Make a change: all of it, or nothing where something cannot be written."""
-        journal = planned(self.tree, exchange)
+        journal = _planned(self.tree, exchange)
         self._stage_or_drop(exchange, journal, "moving")
         self._refuse_saved(journal)
         try:
@@ -296,7 +296,7 @@ class Target:
 
         It is made by `finish`, once the journal of the workspace `decider` names the token.
         """
-        journal, token = planned(self.tree, exchange), secrets.token_hex(8)
+        journal, token = _planned(self.tree, exchange), secrets.token_hex(8)
         journal |= {"token": token, "decider": str(decider)}
         self._stage_or_drop(exchange, journal, "waiting")
         self._refuse_saved(journal)
@@ -366,12 +366,12 @@ class Target:
 
     def _has_begun(self, rows: Sequence[Sequence[Any]]) -> bool:
         """Say whether a file may have been moved or deleted, or what comes after the files."""
-        changed = {row[0] for row in rows}
-        are_beside = all(
-            beside is None or self.tree.read(beside) is not None for _, beside, _, _ in rows
+        now = self._states_now(rows)
+        is_before = all(
+            now[path] == before and (beside is None or self.tree.read(beside) is not None)
+            for path, beside, before, _ in rows
         )
-        are_old = all(self._state_now(path, changed) == before for path, _, before, _ in rows)
-        return not (rows and are_beside and are_old)
+        return not (rows and is_before)
 
     def _drop(self, journal: Mapping[str, Any]) -> None:
         """Delete what was written beside, and the journal last.
@@ -389,32 +389,25 @@ class Target:
         shutil.rmtree(self._staging, ignore_errors=True)
         (self._folder / _JOURNAL).unlink(missing_ok=True)
 
-    def _check_unedited(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Refuse to finish over a file that is neither what it was nor what it becomes."""
-        changed = {row[0] for row in rows}
-        for path, _, before, after in rows:
-            if self._state_now(path, changed) not in (before, after):
-                raise PatchmgrError(
-                    self.fault,
-                    f"{path} in {self.root} was edited after a command was interrupted there",
-                    self.settling,
-                )
-
     def _without_edited(self, journal: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a change without the files that somebody edited since: those stay theirs."""
-        changed = {row[0] for row in journal["files"]}
+        now = self._states_now(journal["files"])
         kept = []
         for row in journal["files"]:
-            if self._state_now(row[0], changed) in row[2:]:
+            if now[row[0]] in row[2:]:
                 kept.append(row)
             elif row[1] is not None:
                 self.tree.remove(row[1])
         return {**journal, "files": kept}
 
+    def _states_now(self, rows: Sequence[Sequence[Any]]) -> dict[str, list[str] | None]:
+        changed = {row[0] for row in rows}
+        return {row[0]: self._state_now(row[0], changed) for row in rows}
+
     def _state_now(self, path: str, changed: Collection[str]) -> list[str] | None:
         if self.is_below_file(path, changed) or self.tree.is_folder(path):
             return None
-        return short_state(found_state(self.tree.read(path)))
+        return _short_state(found_state(self.tree.read(path)))
 
     def is_below_file(self, path: str, changed: Collection[str]) -> bool:
         """Say whether a file of the same change stands, still or already, where a parent is."""

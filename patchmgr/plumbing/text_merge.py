@@ -6,10 +6,10 @@ Where the changes of both sides lie so far apart that git has no choice, it is n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
-from patchmgr.engines.text.apart import Change, Text, changes_between, merge_apart
+from patchmgr.engines.text.apart import Text, changes_between, merge_apart
 from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.ports import Kept
@@ -18,7 +18,6 @@ from patchmgr.plumbing.workbench import Workbench
 
 _MARKER = re.compile(rb"^([<|>]{7} )([0-9a-f]{4,40})(?=\r?$)", re.MULTILINE)
 _NAME = "%06d"
-_IDENT = b"patchmgr <patchmgr@localhost> 0 +0000"
 _TEXTS = 8  # kept cut into lines: those of one file, and a few more
 _PAIRS = 64
 
@@ -40,10 +39,9 @@ class GitTextMerge:
         self._known: dict[tuple[str, ...], Conflicted | str] = {}  # a clean one by its id
         self._id = lru_cache(_TEXTS)(blob_id)
         self._text = lru_cache(_TEXTS)(Text)
-        self._changes = lru_cache(_PAIRS)(self._compare)
-
-    def _compare(self, base: bytes, side: bytes) -> tuple[Change, ...] | None:
-        return changes_between(self._text(base), self._text(side))
+        self._changes = lru_cache(_PAIRS)(
+            lambda base, side: changes_between(self._text(base), self._text(side))
+        )
 
     def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         """Merge two versions of a text over their base."""
@@ -65,7 +63,8 @@ class GitTextMerge:
             merges = self._merge([texts[number] for number in missing.values()])
             for key, merge in zip(missing, merges, strict=True):
                 self._know(key, merge)
-            self._keep(missing)
+                if self._kept is not None:
+                    self._kept.put(self._question(key), _written_merge(merge))
         return tuple(
             self._recall(keys[number]) if merge is None else merge
             for number, merge in enumerate(found)
@@ -79,30 +78,23 @@ class GitTextMerge:
         return Clean(self._bench.read(known)) if isinstance(known, str) else known
 
     def _without_git(self, key: tuple[str, ...], sides: tuple[bytes, bytes, bytes]) -> Merge | None:
-        merged = self._merge_apart(*sides) if self._spares_git else None
-        if merged is not None:
-            return Clean(merged)
+        if self._spares_git:
+            base, ours, theirs = map(self._text, sides)
+            left, right = (self._changes(sides[0], side) for side in sides[1:])
+            merged = merge_apart(base, ours, theirs, left, right)
+            if merged is not None:
+                return Clean(merged)
         found = None if self._kept is None else self._kept.get(self._question(key))
         return None if found is None else _read_merge(found[0])
-
-    def _keep(self, keys: Iterable[tuple[str, ...]]) -> None:
-        if self._kept is None:
-            return
-        for key in keys:
-            self._kept.put(self._question(key), _written_merge(self._recall(key)))
 
     def _question(self, key: tuple[str, ...]) -> tuple[str, ...]:
         """Return what a merge depends on: the texts, and which git merges them."""
         return ("text merge", git_process.git_words(), *key)
 
-    def _merge_apart(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-        texts = (self._text(base), self._text(ours), self._text(theirs))
-        return merge_apart(*texts, self._changes(base, ours), self._changes(base, theirs))
-
     def _merge(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> list[Merge]:
         bases, ours, theirs = ([sides[n] for sides in texts] for n in range(3))
-        root = self._commit(bases, None, b"base")
-        left, right = self._commit(ours, root, b"ours"), self._commit(theirs, root, b"theirs")
+        root = self._commit(bases, None, "base")
+        left, right = self._commit(ours, root, "ours"), self._commit(theirs, root, "theirs")
         tree, conflicted = self._ask(left, right)
         labels = {root: b"base", left: b"ours", right: b"theirs"}
         listing = self._bench.reader.listing(tree)
@@ -117,18 +109,13 @@ class GitTextMerge:
                 merges.append(Conflicted(_relabel(merged, labels)))
         return merges
 
-    def _commit(self, contents: Sequence[bytes], parent: str | None, message: bytes) -> str:
+    def _commit(self, contents: Sequence[bytes], parent: str | None, message: str) -> str:
         write = self._bench.write_loose
         entries = [
             f"100644 {_NAME % number}".encode() + b"\0" + bytes.fromhex(write("blob", content))
             for number, content in enumerate(contents)
         ]
-        tree = write("tree", b"".join(entries))
-        lines = [b"tree " + tree.encode()]
-        if parent is not None:
-            lines.append(b"parent " + parent.encode())
-        lines += [b"author " + _IDENT, b"committer " + _IDENT, b"", message, b""]
-        return write("commit", b"\n".join(lines))
+        return self._bench.write_commit(write("tree", b"".join(entries)), parent, message)
 
     def _ask(self, left: str, right: str) -> tuple[str, set[str]]:
         # `merge-tree --stdin` would save the start of a process, but git 2.39 does not flush

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -12,7 +11,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from patchmgr.model.ids import blob_id
+from patchmgr.model.ids import blob_id, object_id
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
@@ -226,13 +226,19 @@ class Workbench(Closing):
 
     def write_loose(self, kind: str, content: bytes) -> str:
         """Write one loose object into the bench and return its id."""
-        whole = f"{kind} {len(content)}".encode() + b"\0" + content
-        name = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+        name = object_id(kind, content)
         if name not in self._written:
             folder = self.git_dir / "objects" / name[:2]
             folder.mkdir(exist_ok=True)
             descriptor = os.open(folder / name[2:], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o444)
             with os.fdopen(descriptor, "wb") as file:
-                file.write(zlib.compress(whole, 1))
+                file.write(zlib.compress(f"{kind} {len(content)}\0".encode() + content, 1))
             self._written.add(name)
         return name
+
+    def write_commit(self, tree: str, parent: str | None, message: str) -> str:
+        """Write a commit of nobody's, to merge with, and return its id."""
+        who = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> 0 +0000"
+        above = "" if parent is None else f"parent {parent}\n"
+        head = f"tree {tree}\n{above}author {who}\ncommitter {who}\n"
+        return self.write_loose("commit", f"{head}\n{message}\n".encode())
