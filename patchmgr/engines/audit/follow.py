@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import ast
+import os.path
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.interfaces import PYTHON, Changed, named_imports, new_lines
+from patchmgr.engines.audit.interfaces import (
+    PYTHON,
+    Changed,
+    faults_of,
+    named_imports,
+    new_lines,
+    pairs_of,
+)
+from patchmgr.engines.audit.new_names import handed_on, module_of, moved_to, root_of, since_gone
 from patchmgr.engines.audit.places import source_path
+from patchmgr.engines.audit.python_names import Entity
+from patchmgr.engines.audit.python_uses import Pair, uses_of
 from patchmgr.engines.audit.states import States
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.structure.guards_imports import resolves
+from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.model.audit import AuditFinding
-from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Verdict
-from patchmgr.model.patch import FilePatch
+from patchmgr.model.outcome import How, PatchOutcome, Verdict
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import Entry
-
-if TYPE_CHECKING:
-    from patchmgr.engines.audit.pairs import Pair
-    from patchmgr.engines.audit.python_modules import Entity
 
 _WIDTH = 88
 
@@ -90,6 +97,7 @@ def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
     """Return by path of the result the imports that are to be written anew."""
     changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
     found: dict[str, tuple[Move, ...]] = {}
+    pair_of = pairs_of(states)
     for path in _importing(states):
         content = states.merged.read(path)
         text = (content or b"").decode("utf-8", "surrogateescape")
@@ -99,9 +107,9 @@ def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
         if all(resolves(path, module, name, states.merged) for module, name in imports):
             continue
         lines = new_lines(text, states.onto.read(path))
-        moves = tuple(dict.fromkeys(_moves_in(states, path, sorted(lines))))
+        moves = dict.fromkeys(_moves_in(states, pair_of(path, True), sorted(lines)))
         if moves:
-            found[path] = moves
+            found[path] = tuple(moves)
     return found
 
 
@@ -127,72 +135,49 @@ def _importing(states: States) -> Iterator[str]:
     )
 
 
-def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]:
-    from patchmgr.engines.audit.interface_faults import faults_of
-    from patchmgr.engines.audit.new_names import since_gone
-    from patchmgr.engines.audit.pairs import Pair
-    from patchmgr.engines.audit.python_modules import Parser, PythonState
-    from patchmgr.engines.audit.python_uses import Reader, uses_of
-
-    parser = states.kept.setdefault("python", Parser())
-    assert isinstance(parser, Parser)
-    now = Reader(PythonState(states.merged, parser), path)
-    then = Reader(PythonState(states.written, parser), source_path(states, path))
-    if now.module is None:
+def _moves_in(states: States, pair: Pair, lines: Sequence[int]) -> Iterator[Move]:
+    if pair.now.module is None:
         return
-    pair = Pair(now, then)
-    for use in uses_of(now.module.node, lines):
+    for use in uses_of(pair.now.module.node, lines):
         node = use.node
         if not isinstance(node, ast.ImportFrom):
             continue
         module = "." * node.level + (node.module or "")
-        if node.level and path != then.path:
+        if node.level and pair.now.path != pair.then.path:
             yield from _left_behind(node, module, pair)
             continue
         for fault in faults_of(use, pair):
             name = fault.symbol.rpartition(".")[2]
-            to = (
-                None
-                if fault.kind != "removed"
-                else _new_home(states, fault.old, module, name, pair)
-            )
-            if to is not None:
-                step = since_gone(states, fault.old, fault.new, fault.symbol)
+            if fault.kind == "removed" and (to := _new_home(states, fault.old, module, name, pair)):
+                step = since_gone(states, fault.old, fault.symbol)
                 yield Move(module, name, to, None if step is None else step.commit)
 
 
 def _left_behind(node: ast.ImportFrom, module: str, pair: Pair) -> Iterator[Move]:
     """Yield what a relative import of a file that moved finds only from where the file was."""
-    start = pair.then.path
-    place = pair.now.state.place(start, module)
+    start, state = pair.then.path, pair.now.state
+    place = state.place(start, module)
     for alias in node.names:
-        if alias.name == "*":
-            is_here = bool(pair.now.state.place(pair.now.path, module))
-            is_there = bool(place)
-        else:
-            here = pair.now.imported(node, alias)
-            there = pair.now.state.imported(start, module, alias.name)
-            is_here = here.what not in ("absent", "gone")
-            is_there = there.what not in ("absent", "gone")
+        name = "" if alias.name == "*" else alias.name
+        is_here, is_there = (
+            state.imported(path, module, name).what not in ("absent", "gone")
+            for path in (pair.now.path, start)
+        )
         if is_there and not is_here:
             yield Move(module, alias.name, _relative(pair.now.path, place), None, start)
 
 
 def _relative(path: str, place: str) -> str:
     """Return how a file names a module of its own package."""
-    folders = path.split("/")[:-1]
-    parts = place.removesuffix(".py").removesuffix(".pyi").removesuffix("/__init__").split("/")
-    same = 0
-    while same < min(len(folders), len(parts)) and folders[same] == parts[same]:
-        same += 1
-    return "." * (len(folders) - same + 1) + ".".join(parts[same:])
+    module = place.removesuffix(".py").removesuffix(".pyi").removesuffix("/__init__")
+    parts = os.path.relpath(f"/{module}", f"/{os.path.dirname(path)}").split("/")
+    above = parts.count("..")
+    return "." * (above + 1) + ".".join(part for part in parts[above:] if part != ".")
 
 
 def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -> str | None:
     """Return the module that has a name now, None where that is not clear."""
-    from patchmgr.engines.audit.new_names import handed_on, module_of, moved_to, root_of
-
-    root = "" if old.module is None else root_of(old.module.path, module)
+    root = root_of(_file_of(old), module)
 
     def named(place: str) -> str:
         if module.startswith("."):
@@ -200,32 +185,28 @@ def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -
         return module_of(place if place.endswith(".py") else f"{place}/__init__.py", root)
 
     home = handed_on(old, name, pair.now.state)
-    votes = {named(home)} if home else set(_upstreams_own(states, module, name, pair, named))
-    if not votes:
-        home = moved_to(states, old, name, pair.now.state)
-        votes = {named(home)} if home and _is_beside(old, home, root) else set()
+    votes = {named(home)} if home else set[str]()
+    for written, place in () if home else _upstreams_own(states, module, name, pair):
+        votes.add(named(place) if "." in (written[:1], module[:1]) else written)
+    if not votes and (home := moved_to(states, old, name, pair.now.state)):
+        # A folder `third_party` beside a package may be installed as a part of it, under another
+        # name: only what is of the package that had the definition can surely be imported.
+        was, now = (module_of(path, root).split(".") for path in (_file_of(old), home))
+        votes = {named(home)} if was[0] == now[0] else set()
     to = votes.pop() if len(votes) == 1 else ""
     found = pair.now.state.imported(pair.now.path, to, name).what
     return to if to and found not in ("gone", "absent", "unknown") else None
 
 
-def _is_beside(old: Entity, home: str, root: str) -> bool:
-    """Say whether a file is of the package that had the definition: that one can be imported.
+def _file_of(found: Entity) -> str:
+    return "" if found.module is None else found.module.path
 
-    A folder `third_party` beside a package may be installed as a part of it, under another name.
+
+def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterator[tuple[str, str]]:
+    """Yield where upstream's own files import a name from now that they had from the module.
+
+    That is the module as they write it, and its file or folder.
     """
-    from patchmgr.engines.audit.new_names import module_of
-
-    if old.module is None:
-        return False
-    was, now = (module_of(path, root).split(".") for path in (old.module.path, home))
-    return was[0] == now[0]
-
-
-def _upstreams_own(
-    states: States, module: str, name: str, pair: Pair, named: Callable[[str], str]
-) -> Iterator[str]:
-    """Yield where upstream's own files import a name from now that they had from the module."""
     then, now = pair.then.state, pair.now.state
     gone = then.place(pair.then.path, module)
     word = name.encode()
@@ -241,7 +222,7 @@ def _upstreams_own(
         for _, m, n in named_imports(new.decode("utf-8", "surrogateescape")):
             place = now.place(path, m) if n == name else ""
             if place and place != gone:
-                yield named(place) if "." in (m[:1], module[:1]) else m
+                yield m, place
 
 
 def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> bytes | None:
@@ -249,22 +230,19 @@ def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> 
 
     Statements all of whose lines upstream has as well are left alone.
     """
-    from patchmgr.engines.structure.python_tree import parse_python
-
     text = content.decode("utf-8", "surrogateescape")
     tree = parse_python(text)
     if tree is None or "\r" in text:
         return None
-    own = sorted(new_lines(text, upstream))
+    own = new_lines(text, upstream)
     lines = text.split("\n")
     to = {(move.module, move.name): move.to for move in moves}
     found = False
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     for node in sorted(nodes, key=lambda n: n.lineno, reverse=True):
         end = node.end_lineno or node.lineno
-        if not any(node.lineno <= line <= end for line in own):
-            continue
-        new = _statement(node, lines[node.lineno - 1 : end], to)
+        is_own = not own.isdisjoint(range(node.lineno, end + 1))
+        new = _statement(node, lines[node.lineno - 1 : end], to) if is_own else None
         if new is not None:
             lines[node.lineno - 1 : end] = new
             found = True
@@ -332,47 +310,35 @@ def _told(
     """Note at the hunks that bring an import that it is from elsewhere now."""
     said = re.escape(move.name).encode()
     word = re.compile(said if move.name == "*" else rb"\b%b\b" % said)
-    places = {
-        (result.step.change.path, line)
-        for result in files
-        if path in result.changes
-        for line in _places(result.step.change, word)
+    bringing = {
+        (change.path, number)
+        for change in (result.step.change for result in files if path in result.changes)
+        for number, hunk in enumerate(change.hunks)
+        if any(_brings(line, word) for line in hunk.lines)
     }
-    numbers = _of_hunks(files)
-    hunks = tuple(
-        _moved(hunk) if (hunk.path, numbers.get(at)) in places else hunk
-        for at, hunk in enumerate(outcome.hunks)
-    )
-    if not places:
+    if not bringing:
         return outcome
+    numbers = [number for result in files for number in range(len(result.answers))]
+    hunks = [
+        replace(hunk, verdict=Verdict.MODIFIED, how=How.MOVED)
+        if (hunk.path, number) in bringing and hunk.verdict in (Verdict.UNCHANGED, Verdict.MODIFIED)
+        else hunk
+        for hunk, number in zip_longest(outcome.hunks, numbers[: len(outcome.hunks)])
+    ]
     verdict = Verdict.MODIFIED if outcome.verdict is Verdict.UNCHANGED else outcome.verdict
-    finding = AuditFinding(
-        "followed", False, path, 0, move.name, move.sentence(), move.commit, move.to
-    )
+    about = move.name, move.sentence(), move.commit, move.to
+    finding = AuditFinding("followed", False, path, 0, *about)
     return replace(
         outcome,
-        hunks=hunks,
+        hunks=tuple(hunks),
         verdict=verdict,
         findings=(*outcome.findings, finding),
         warnings=(*outcome.warnings, finding.sentence()),
     )
 
 
-def _moved(hunk: HunkOutcome) -> HunkOutcome:
-    if hunk.verdict not in (Verdict.UNCHANGED, Verdict.MODIFIED):
-        return hunk
-    return replace(hunk, verdict=Verdict.MODIFIED, how=How.MOVED)
-
-
-def _places(change: FilePatch, word: re.Pattern[bytes]) -> Iterator[int]:
-    """Yield the numbers of the hunks that add a line of an import with a word."""
-    for number, hunk in enumerate(change.hunks):
-        added = [line[1:].strip() for line in hunk.lines if line[:1] == b"+"]
-        if any(word.search(line) and (b"import" in line or line[-1:] in b",)") for line in added):
-            yield number
-
-
-def _of_hunks(files: Sequence[FileResult]) -> dict[int, int]:
-    """Return for each outcome of a patch which hunk of its file it is of."""
-    numbers = (number for result in files for number in range(len(result.answers)))
-    return dict(enumerate(numbers))
+def _brings(line: bytes, word: re.Pattern[bytes]) -> bool:
+    """Say whether a line of a hunk adds an import with a word, or a line of one."""
+    text = line[1:].strip()
+    is_import = b"import" in text or text[-1:] in (b",", b")")
+    return line[:1] == b"+" and is_import and word.search(text) is not None

@@ -1,16 +1,47 @@
-"""Uses that fitted what they use on their own side, and do not fit what the result has of it."""
+"""Uses of names that fitted on their own side, and do not fit what the result has.
+
+Looked at are the lines of the series that may use what upstream changed, and the new lines of
+upstream that may use what the series changed.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
-from patchmgr.engines.audit.places import source_path
-from patchmgr.engines.audit.states import States, Told
-
-if TYPE_CHECKING:
-    from patchmgr.model.patch import Hunk
+from patchmgr.engines.audit.call_faults import call_faults, decorator_faults
+from patchmgr.engines.audit.class_faults import (
+    abstract_faults,
+    attribute_override_faults,
+    base_faults,
+    override_faults,
+)
+from patchmgr.engines.audit.name_faults import (
+    attribute_faults,
+    import_faults,
+    named_faults,
+    star_faults,
+    text_faults,
+)
+from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
+from patchmgr.engines.audit.places import patch_of_line, source_path, waiting_paths
+from patchmgr.engines.audit.python_modules import LARGEST, Function, Parser, module_name
+from patchmgr.engines.audit.python_names import ENDS, PythonState
+from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse, Use, uses_of
+from patchmgr.engines.audit.result_faults import (
+    arity_faults,
+    handler_faults,
+    protocol_faults,
+    result_faults,
+    type_faults,
+)
+from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.structure.guards_imports import places
+from patchmgr.model.audit import AuditFinding
+from patchmgr.model.patch import Hunk
 
 PYTHON = (".py", ".pyi")
 _WORD = re.compile(r"\w+")
@@ -25,19 +56,129 @@ _DEFINES = re.compile(
 )
 _HEAD = re.compile(rb"[ \t]*(?:async[ \t]+)?def[ \t]+\w+\([^:]*$")
 _PARAMETER = re.compile(rb"[ \t]+[*\w]+[ \t]*(:[^\n]*)?(?:=[^\n]*)?,[ \t]*$")
+# Breakages, as griffe names them, that no use of a name shows.
+_HARMLESS = frozenset({
+    "Attribute value was changed", "Attribute types are incompatible",
+    "Return types are incompatible", "Parameter default was changed",
+})  # fmt: skip
+
+Lines = tuple[str, frozenset[int], bool]
+"""A path and lines of it, and whether they are the series' own: the others are upstream's."""
+
+# What is looked at in a node that uses names, by the kinds of it.
+_CHECKS: tuple[tuple[tuple[type[ast.AST], ...], Callable[[Any, PairedUse], Iterator[Fault]]], ...]
+_CHECKS = (
+    ((ast.ImportFrom, ast.Import), import_faults),
+    ((ast.Attribute,), attribute_faults),
+    ((ast.Call,), call_faults),
+    ((ast.Call,), result_faults),
+    ((ast.Call,), type_faults),
+    ((ast.Call, ast.With, ast.For, ast.Subscript), protocol_faults),
+    ((ast.Call,), named_faults),
+    ((ast.Constant,), text_faults),
+    ((ast.ClassDef,), base_faults),
+    ((ast.ClassDef,), abstract_faults),
+    (Function, override_faults),
+    ((ast.ClassDef, *Function), decorator_faults),
+    ((ast.Assign,), arity_faults),
+    ((ast.Assign, ast.AnnAssign), attribute_override_faults),
+    ((ast.Try,), handler_faults),
+)
 
 
 def check_interfaces(states: States) -> Iterator[Told]:
     """Find uses of what the other side removed, renamed, moved or re-signed."""
     reach = [*_ours(states), *_theirs(states)]
-    if reach:
-        from patchmgr.engines.audit.interface_faults import faults_in
+    waiting = waiting_paths(states)
+    _read_ahead(states, [path for path, _, _ in reach])
+    pair_of = pairs_of(states)
+    for path, lines, is_ours in reach:
+        pair = None if path in waiting else pair_of(path, is_ours)
+        if pair is None or pair.now.module is None:
+            continue
+        uses = uses_of(pair.now.module.node, sorted(lines))
+        faults = [fault for use in uses for fault in faults_of(use, pair)]
+        told: set[tuple[str, str]] = set()
+        for fault in (*faults, *star_faults(pair, lines)):
+            homes = {e.module.path for e in (fault.old, fault.new) if e.module is not None}
+            if (fault.text, fault.kind) not in told and homes.isdisjoint(waiting):
+                told.add((fault.text, fault.kind))
+                if patch := _patch_of(states, path, fault, is_ours=is_ours):
+                    yield patch, _finding(states, path, fault, pair, is_ours=is_ours)
 
-        yield from faults_in(states, reach)
+
+def pairs_of(states: States) -> Callable[[str, bool], Pair]:
+    """Return what pairs a file of the result, by its path, with the side of the lines.
+
+    That is the series, or else upstream.
+    """
+    parser = states.kept.setdefault("python", Parser())
+    assert isinstance(parser, Parser)
+    sides = states.merged, states.written, states.onto
+    merged, written, onto = (PythonState(files, parser) for files in sides)
+
+    def pair_of(path: str, is_ours: bool) -> Pair:
+        if is_ours:
+            then = written.reader(source_path(states, path))
+            return Pair(merged.reader(path), then, states.changed_upstream)
+        return Pair(merged.reader(path), onto.reader(path), frozenset(states.carriers))
+
+    return pair_of
 
 
-Lines = tuple[str, frozenset[int], bool]
-"""A path and lines of it, and whether they are the series' own: the others are upstream's."""
+def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
+    """Yield what is wrong with a use in the result, and was right on its side."""
+    at = PairedUse(pair.now, pair.then, pair.changed, use)
+    for kinds, check in _CHECKS:
+        if isinstance(use.node, kinds):
+            yield from check(use.node, at)
+
+
+def _read_ahead(states: States, paths: Sequence[str]) -> None:
+    """Bring at once the modules that files import, where upstream changed them."""
+    wanted = {
+        f"{stem}{end}"
+        for path in paths
+        for _, module, name in named_imports(_text(states.merged, path))
+        for place in places(path, module)
+        for stem in (place, f"{place}/{name}")
+        for end in ENDS
+    }
+    for files in (states.merged, states.written):
+        files.read_ahead(wanted & states.changed_upstream)
+
+
+def _text(files: Files, path: str) -> str:
+    return (files.read(path) or b"").decode("utf-8", "surrogateescape")
+
+
+def _finding(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bool) -> AuditFinding:
+    step = proposal = None
+    is_removed = fault.kind == "removed"
+    if is_removed:
+        proposal = new_name(states, fault.old, fault.new, fault.symbol, pair.now.state)
+    if is_ours and is_removed:
+        step = since_gone(states, fault.old, fault.symbol)
+    elif is_ours:
+        step = since_signed(states, fault.new)
+    text = fault.text if is_ours else f"{fault.text} The series changed that."
+    if proposal:
+        text += f" It may be `{proposal}` now."
+    commit = None if step is None else step.commit
+    where = (path, fault.line, fault.symbol)
+    return AuditFinding(fault.kind, fault.is_certain, *where, text, commit, proposal)
+
+
+def _patch_of(states: States, path: str, fault: Fault, *, is_ours: bool) -> str:
+    """Return the patch that brought the line of a use, or took away what upstream's line uses."""
+    if is_ours:
+        lines = (states.merged.read(path) or b"").split(b"\n")
+        return patch_of_line(states, path, lines[fault.line - 1].strip())
+    home = fault.old.module.path if fault.old.module is not None else path
+    node = fault.old.node
+    lines = (states.onto.read(home) or b"").split(b"\n")
+    line = lines[node.lineno - 1].strip() if isinstance(node, ast.stmt) else b""
+    return patch_of_line(states, home, line, sign=b"-") or states.carriers.get(path, "")
 
 
 def _ours(states: States) -> Iterator[Lines]:
@@ -62,8 +203,7 @@ def _ours(states: States) -> Iterator[Lines]:
 def _words(text: str, lines: Collection[int]) -> set[str]:
     """Return the words of some lines, and of the heads of classes where they may use a base."""
     said = text.split("\n")
-    own = "\n".join(said[number - 1] for number in lines)
-    words = set(_WORD.findall(own))
+    words = {word for number in lines for word in _WORD.findall(said[number - 1])}
     if not words.isdisjoint(("self", "cls", "super", "def")):
         words.update(w for line in said if "class " in line for w in _WORD.findall(line))
     return words
@@ -73,31 +213,24 @@ def _theirs(states: States) -> Iterator[Lines]:
     """Yield the new lines of upstream that may use what the series changed."""
     suspects = [path for path in _redefining(states) if states.base.blob(path) is not None]
     met = _met(states, suspects)
-    if not met:
-        return
-    from patchmgr.engines.audit.interface_faults import broken_names
-
     broken = {path: names for path in met if (names := broken_names(states, path))}
-    words = frozenset(name.encode() for names in broken.values() for name in names)
-    ours = Changed(iter(broken))
+    words = {name: name.encode() for names in broken.values() for name in names}
+    ours = Changed(broken)
     for path in sorted(states.changed_upstream) if words else ():
         content = states.merged.read(path) if path.endswith(PYTHON) else None
-        if content is None or not any(word in content for word in words):
+        if content is None or not any(word in content for word in words.values()):
             continue
         text = content.decode("utf-8", "surrogateescape")
-        if path not in broken and not ours.has_import(path, text):
-            continue
-        wanted = [word.decode() for word in words]
-        said = text.split("\n")
-        lines = new_lines(text, states.written.read(path))
-        lines = frozenset(n for n in lines if any(word in said[n - 1] for word in wanted))
-        if lines:
-            yield path, lines, False
+        if path in broken or any(True for _ in ours.imports(path, text)):
+            said, lines = text.split("\n"), new_lines(text, states.written.read(path))
+            lines = frozenset(n for n in lines if any(word in said[n - 1] for word in words))
+            if lines:
+                yield path, lines, False
 
 
 def _met(states: States, suspects: Collection[str]) -> list[str]:
     """Return those of some files that files with new lines of upstream may use."""
-    ours = Changed(iter(suspects))
+    ours = Changed(suspects)
     found: set[str] = set()
     for path in sorted(states.changed_upstream) if suspects else ():
         if len(found) == len(suspects):
@@ -110,6 +243,27 @@ def _met(states: States, suspects: Collection[str]) -> list[str]:
         if new and new_lines(text, states.written.read(path)):
             found |= new
     return [path for path in suspects if path in found]
+
+
+def broken_names(states: States, path: str) -> frozenset[str]:
+    """Return what the series removes from a module, or what it changes the signature of."""
+    import griffe  # it takes longer to load than all checks that do without it
+
+    old, new = states.base.read(path), states.written.read(path)
+    if old is None or max(len(old), len(new or b"")) > LARGEST:
+        return frozenset()
+    try:
+        before, after = (
+            griffe.visit(module_name(path), Path(path), (text or b"").decode("utf-8", "replace"))
+            for text in (old, new)
+        )
+        found = list(griffe.find_breaking_changes(before, after))
+    except Exception:  # a source that the library does not expect: nothing is known of it
+        return frozenset()
+    names = {each.obj.name for each in found if each.kind.value not in _HARMLESS}
+    if new is None:
+        names.add(path.removesuffix("/__init__.py").rpartition("/")[2].partition(".")[0])
+    return frozenset(names)
 
 
 def _redefining(states: States) -> dict[str, None]:
@@ -134,26 +288,23 @@ def _is_redefining(hunk: Hunk, path: str) -> bool:
         parameter = None if line[:1] == b" " else _PARAMETER.match(text)
         if parameter is not None and (is_head or parameter[1]):
             return True
-        if line[:1] != b"-" or text.strip() in added:
-            continue
-        is_import = path.endswith("/__init__.py") and b"import" in text
-        if is_import or _DEFINES.match(text) is not None:
-            return True
+        if line[:1] == b"-" and text.strip() not in added:
+            is_import = path.endswith("/__init__.py") and b"import" in text
+            if is_import or _DEFINES.match(text) is not None:
+                return True
     return False
 
 
 def new_lines(text: str, other: bytes | None) -> frozenset[int]:
     """Return the lines of a text, from 1, that another text does not have."""
-    known = set((other or b"").decode("utf-8", "surrogateescape").split("\n"))
-    known.add("")
-    lines = enumerate(text.split("\n"), 1)
-    return frozenset(number for number, line in lines if line not in known)
+    known = {"", *(other or b"").decode("utf-8", "surrogateescape").split("\n")}
+    return frozenset(n for n, line in enumerate(text.split("\n"), 1) if line not in known)
 
 
 class Changed:
     """The modules that changed, and the packages above them, for what they hand on."""
 
-    def __init__(self, paths: Iterator[str]) -> None:
+    def __init__(self, paths: Iterable[str]) -> None:
         self.places: set[str] = set()
         self._paths: dict[str, str] = {}
         for path in paths:
@@ -164,41 +315,27 @@ class Changed:
                 place = place.rpartition("/")[0]
         self._names = frozenset(place.rpartition("/")[2] for place in self.places)
 
-    def has_import(self, path: str, text: str) -> bool:
-        """Say whether a file imports one of them."""
-        return any(True for _ in self.imports(path, text))
-
     def imported_words(self, path: str, text: str) -> frozenset[str]:
         """Return the words of the statements with which a file imports them; a star is one."""
-        said = (statement for statement, _, _ in self.imports(path, text))
-        return frozenset(word for statement in set(said) for word in _SAID.findall(statement))
+        said = {statement for statement, _, _ in self.imports(path, text)}
+        return frozenset(word for statement in said for word in _SAID.findall(statement))
 
     def reached(self, path: str, text: str) -> Iterator[str]:
         """Yield those that a file may get a name from: what it imports, and what is below that."""
-        from patchmgr.engines.structure.guards_imports import places
-
         for _, module, name in self.imports(path, text):
-            for place in places(path, module):
-                if place in self.places or f"{place}/{name}" in self.places:
-                    yield from (
-                        p for at, p in self._paths.items() if f"{at}/".startswith(f"{place}/")
-                    )
+            for place in filter(self._has(name), places(path, module)):
+                yield from (p for at, p in self._paths.items() if f"{at}/".startswith(f"{place}/"))
 
     def imports(self, path: str, text: str) -> Iterator[tuple[str, str, str]]:
         """Yield the imports of one of them: the statement, the module, and the name."""
-        from patchmgr.engines.structure.guards_imports import places
-
         for statement, module, name in named_imports(text):
-            is_likely = (
-                name in self._names
-                or module.rpartition(".")[2] in self._names
-                or module.startswith(".")
-            )
-            if is_likely and any(
-                place in self.places or f"{place}/{name}" in self.places
-                for place in places(path, module)
-            ):
+            is_known = not self._names.isdisjoint((name, module.rpartition(".")[2]))
+            is_likely = is_known or module.startswith(".")
+            if is_likely and any(map(self._has(name), places(path, module))):
                 yield statement, module, name
+
+    def _has(self, name: str) -> Callable[[str], bool]:
+        return lambda place: place in self.places or f"{place}/{name}" in self.places
 
 
 def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
@@ -212,14 +349,13 @@ def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
         start = text.rfind("\n", 0, at) + 1
         match = _IMPORT.match(text, start) if start >= end else None
         if match is not None:
-            found.update((match[0], *each) for each in _names_of(*match.groups()))
+            package, names, whole = match.groups()
+            if package:
+                each = _WORD.findall(_ALIAS.sub("", names)) or [""]
+                found.update((match[0], package, name) for name in each)
+            else:
+                named = (name.split()[:1] for name in whole.split(","))
+                found.update((match[0], name, "") for first in named for name in first)
             end = match.end()
         at = text.find("import", max(end, at + 1))
     return frozenset(found)
-
-
-def _names_of(package: str | None, names: str, whole: str) -> Iterator[tuple[str, str]]:
-    if package:
-        yield from ((package, name) for name in _WORD.findall(_ALIAS.sub("", names)) or ("",))
-    else:
-        yield from ((name.split()[0], "") for name in whole.split(",") if name.split())

@@ -1,35 +1,22 @@
-"""Where a Python file uses names, and what each use means in one state of all files."""
+"""Where a Python file uses names, and a use as two states of the files understand it."""
 
 from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import Struct
 
-from patchmgr.engines.audit.python_modules import (
-    UNKNOWN,
-    Entity,
-    Function,
-    Module,
-    PythonState,
-    class_names,
-)
+from patchmgr.engines.audit.python_modules import Definition, Function, last_name
+from patchmgr.engines.audit.python_names import Entity, Reader, Scope, Scopes
 
 _MISSING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
 _ASKING = frozenset({"hasattr", "getattr", "find_spec"})
-
-
-class Scope(Struct):
-    """A function or a class; `names` are what a function binds, by the statement that does.
-
-    What is bound otherwise, or twice, is None.
-    """
-
-    node: ast.AST
-    names: dict[str, ast.AST | None] = field(default_factory=dict)
+_USES = (
+    ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Constant, ast.Assign,
+    ast.AnnAssign, ast.With, ast.For, ast.Subscript, ast.Try, *Definition, ast.Lambda,
+)  # fmt: skip
 
 
 class Use(Struct, frozen=True):
@@ -40,11 +27,73 @@ class Use(Struct, frozen=True):
     """
 
     node: ast.AST
-    scopes: tuple[Scope, ...]
+    scopes: Scopes = ()
+    is_typing: bool = False
     is_awaited: bool = False
     is_called: bool = False
-    is_typing: bool = False
     around: ast.AST | None = None
+
+
+class Pair(Struct, frozen=True):
+    """A file as the result reads it, and as the side reads it that its lines come from.
+
+    `changed` are the paths that the other side changed.
+    """
+
+    now: Reader
+    then: Reader
+    changed: frozenset[str]
+
+    def is_same(self, found: Entity) -> bool:
+        """Say whether the file that defines something is the same in both states."""
+        if found.module is None:
+            return False
+        path = found.module.path
+        return self.now.state.files.blob(path) == self.then.state.files.blob(path)
+
+
+class Fault(Struct, frozen=True):
+    """What is wrong with a use; `old` is what it meant on its side, `new` what it means now.
+
+    `symbol` is what is looked for, where it is gone.
+    """
+
+    kind: str
+    text: str
+    symbol: str
+    is_certain: bool
+    line: int
+    old: Entity
+    new: Entity
+
+
+class PairedUse(Pair, frozen=True):
+    """A use as both states understand it."""
+
+    use: Use
+
+    def new(self, node: ast.AST) -> Entity:
+        """Return what an expression stands for in the result."""
+        return self.now.entity(node, self.use.scopes)
+
+    def old(self, node: ast.AST) -> Entity:
+        """Return what an expression stood for on its side."""
+        return self.then.entity(node, self.use.scopes)
+
+    def misused(
+        self, text: str, symbol: str, old: Entity, new: Entity, *,
+        kind: str = "signature", is_certain: bool = False, line: int = 0,
+    ) -> Fault:  # fmt: skip
+        """Return that what is used is not what it was; the line is that of the use, or another."""
+        at = line or getattr(self.use.node, "lineno", 0)
+        return Fault(kind, text, symbol, is_certain, at, old, new)
+
+    def gone(self, text: str, symbol: str, old: Entity, new: Entity) -> Fault:
+        """Return that what is used is there no more: certain where no type had to be inferred."""
+        node = self.use.node
+        line = getattr(node, "end_lineno" if isinstance(node, ast.Attribute) else "lineno", 0)
+        is_certain = not (self.use.is_typing or old.is_inferred or new.is_inferred)
+        return Fault("removed", text, symbol, is_certain, line, old, new)
 
 
 def uses_of(tree: ast.Module, lines: Sequence[int]) -> Iterator[Use]:
@@ -52,14 +101,14 @@ def uses_of(tree: ast.Module, lines: Sequence[int]) -> Iterator[Use]:
 
     Left out is where the source itself provides for a name that is missing.
     """
-    return (use for use in _uses(tree.body, (), lines, is_typing=False) if _is_in(use, lines))
+    every = (use for node in tree.body for use in _uses_in(Use(node), lines))
+    return (use for use in every if _is_in(use.node, lines))
 
 
-def _is_in(use: Use, lines: Sequence[int]) -> bool:
+def _is_in(node: ast.AST, lines: Sequence[int]) -> bool:
     """Say whether what makes a use is in one of the lines: of a definition its head."""
-    node = use.node
     first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
-    if isinstance(node, (*Function, ast.ClassDef)):
+    if isinstance(node, Definition):
         last = max(first, node.body[0].lineno - 1)
     elif isinstance(node, ast.Attribute):
         first = last
@@ -71,84 +120,56 @@ def _any_in(lines: Sequence[int], first: int, last: int) -> bool:
     return at < len(lines) and lines[at] <= last
 
 
-def _uses(
-    nodes: Sequence[ast.AST], scopes: tuple[Scope, ...], lines: Sequence[int], *, is_typing: bool
-) -> Iterator[Use]:
-    for node in nodes:
-        yield from _uses_in(node, scopes, lines, is_typing=is_typing)
-
-
-def _uses_in(
-    node: ast.AST, scopes: tuple[Scope, ...], lines: Sequence[int], *, is_typing: bool,
-    is_awaited: bool = False, is_called: bool = False, around: ast.AST | None = None,
-) -> Iterator[Use]:  # fmt: skip
+def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
+    """Yield the uses in a node, itself among them."""
+    node, scopes, is_typing = use.node, use.scopes, use.is_typing
     if isinstance(node, ast.stmt):
-        decorators = getattr(node, "decorator_list", ())
-        first = min([node.lineno, *(d.lineno for d in decorators)])
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
         if not _any_in(lines, first, node.end_lineno or node.lineno):
             return
+    if isinstance(node, _USES):
+        yield use
+    parts: Iterable[Use]
     if isinstance(node, ast.Try):
-        yield Use(node, scopes, is_typing=is_typing)
-        if not _is_fallback(node):
-            yield from _uses(node.body, scopes, lines, is_typing=is_typing)
-        rest = (*node.handlers, *node.orelse, *node.finalbody)
-        yield from _uses(rest, scopes, lines, is_typing=is_typing)
-        return
-    if isinstance(node, (ast.If, ast.IfExp)):
+        skipped = "body" if _is_fallback(node) else ""
+        parts = (
+            Use(child, scopes, is_typing) for name, child in _children(node) if name != skipped
+        )
+    elif isinstance(node, (ast.If, ast.IfExp)):
         test = ast.unparse(node.test)
         if any(word in test for word in _ASKING):
             return
-        is_typed = test.endswith("TYPE_CHECKING")
-        narrowed = _narrowed(node)
-        for name, child in _children(node):
-            inner = is_typing or (is_typed and name == "body")
-            below = (*scopes, narrowed) if narrowed is not None and name == "body" else scopes
-            yield from _uses_in(child, below, lines, is_typing=inner)
-        return
-    if isinstance(node, (*Function, ast.ClassDef, ast.Lambda)):
-        yield Use(node, scopes, is_typing=is_typing)
-        outside = (getattr(node, name, ()) for name in ("decorator_list", "bases", "keywords"))
-        yield from _uses([n for part in outside for n in part], scopes, lines, is_typing=is_typing)
-        if not isinstance(node, ast.ClassDef):
-            yield from _uses([node.args], scopes, lines, is_typing=is_typing)
-        body = [node.body] if isinstance(node, ast.Lambda) else node.body
-        inner_scope = Scope(node, {} if isinstance(node, ast.ClassDef) else _bound_in(node))
-        yield from _uses(body, (*scopes, inner_scope), lines, is_typing=is_typing)
-        return
-    if isinstance(
-        node,
-        (ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Constant, ast.Assign,
-         ast.AnnAssign, ast.With, ast.For, ast.Subscript),
-    ):  # fmt: skip
-        yield Use(node, scopes, is_awaited, is_called, is_typing, around)
-    for name, child in _children(node):
-        yield from _uses_in(
-            child,
-            scopes,
-            lines,
-            is_typing=is_typing or name == "annotation",
-            is_awaited=isinstance(node, ast.Await),
-            is_called=isinstance(node, ast.Call) and name == "func",
-            around=node,
+        narrowed, is_for_types = _narrowed(node), test.endswith("TYPE_CHECKING")
+        parts = (
+            Use(
+                child,
+                (*scopes, *narrowed) if name == "body" else scopes,
+                is_typing or (is_for_types and name == "body"),
+            )
+            for name, child in _children(node)
         )
-
-
-def _narrowed(node: ast.If | ast.IfExp) -> Scope | None:
-    """Return a scope in which a name is of the class that a condition asks about."""
-    test = node.test
-    if (
-        not isinstance(test, ast.Call)
-        or len(test.args) != 2
-        or ast.unparse(test.func) != "isinstance"
-    ):
-        return None
-    name, asked = test.args
-    body = node.body if isinstance(node.body, list) else [node.body]
-    if not isinstance(name, ast.Name) or isinstance(asked, ast.Tuple):
-        return None
-    if any(bound == name.id for bound, _ in _bindings(body)):
-        return None
-    return Scope(node, {name.id: ast.arg(arg=name.id, annotation=asked)})
+    elif isinstance(node, (*Definition, ast.Lambda)):
+        outside = (getattr(node, name, ()) for name in ("decorator_list", "bases", "keywords"))
+        heads = [part for some in outside for part in some]
+        heads += [] if isinstance(node, ast.ClassDef) else [node.args]
+        body = [node.body] if isinstance(node, ast.Lambda) else node.body
+        inner = (*scopes, Scope(node, {} if isinstance(node, ast.ClassDef) else _bound_in(node)))
+        parts = [Use(part, scopes, is_typing) for part in heads]
+        parts += [Use(part, inner, is_typing) for part in body]
+    else:
+        parts = (
+            Use(
+                child,
+                scopes,
+                is_typing=is_typing or name == "annotation",
+                is_awaited=isinstance(node, ast.Await),
+                is_called=isinstance(node, ast.Call) and name == "func",
+                around=node,
+            )
+            for name, child in _children(node)
+        )
+    for part in parts:
+        yield from _uses_in(part, lines)
 
 
 def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -158,15 +179,29 @@ def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
                 yield name, child
 
 
+def _narrowed(node: ast.If | ast.IfExp) -> Scopes:
+    """Return a scope in which a name is of the class that a condition asks about, if one does."""
+    match node.test:
+        case ast.Call(func=ast.Name("isinstance"), args=[ast.Name(id=name), asked]):
+            body = node.body if isinstance(node.body, list) else [node.body]
+            is_bound = any(bound == name for bound, _ in _bindings(body))
+            if not is_bound and not isinstance(asked, ast.Tuple):
+                return (Scope(node, {name: ast.arg(arg=name, annotation=asked)}),)
+    return ()
+
+
 def _is_fallback(node: ast.Try) -> bool:
     """Say whether a handler takes what a missing name raises."""
-    for handler in node.handlers:
-        if handler.type is None:
-            return True
-        types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-        if not {ast.unparse(t).rpartition(".")[2] for t in types}.isdisjoint(_MISSING):
-            return True
-    return False
+    return any(
+        handler.type is None
+        or not _MISSING.isdisjoint(last_name(kind) for kind in elements(handler.type))
+        for handler in node.handlers
+    )
+
+
+def elements(node: ast.expr) -> list[ast.expr]:
+    """Return what a tuple has, or what is no tuple itself."""
+    return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
 def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
@@ -177,179 +212,35 @@ def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
         named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         found.update({arg.arg: arg for arg in named})
         found.update({arg.arg: None for arg in (arguments.vararg, arguments.kwarg) if arg})
-    body = node.body if isinstance(node, Function) else []
-    for name, by in _bindings(body):
+    for name, by in _bindings(node.body if isinstance(node, Function) else []):
         found[name] = None if name in found else by
     return found
 
 
-def _bindings(body: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
+def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
+    """Yield the names that nodes bind, with what says what they stand for, None where nothing."""
     for node in body:
-        if isinstance(node, (*Function, ast.ClassDef)):
-            yield node.name, None
-            continue
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for alias in node.names:
-                yield alias.asname or alias.name.partition(".")[0], node
-            continue
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            yield from ((t.id, node) for t in node.targets if isinstance(t, ast.Name))
-            yield from _bindings([node.value])
-            continue
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id, node
-            yield from _bindings([node.value] if node.value else [])
-            continue
-        if isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
-            yield node.optional_vars.id, node
-            yield from _bindings([node.context_expr])
-            continue
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id, None
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            yield node.name, node
-        elif isinstance(node, ast.Lambda):
-            yield from ((arg.arg, None) for arg in node.args.args)
-        yield from _bindings(list(ast.iter_child_nodes(node)))
-
-
-class Reader:
-    """Says what expressions of one file stand for in one state.
-
-    `path` is where the file is in that state. Scopes may be those of another state's text: what a
-    function binds does not depend on the state.
-    """
-
-    def __init__(self, state: PythonState, path: str) -> None:
-        self.state = state
-        self.path = path
-
-    @property
-    def module(self) -> Module | None:
-        """Return the file itself, parsed where it was not yet."""
-        return self.state.module(self.path)
-
-    def entity(self, node: ast.AST, scopes: tuple[Scope, ...], depth: int = 0) -> Entity:
-        """Return what an expression stands for."""
-        if depth > 20:
-            return UNKNOWN
-        if isinstance(node, ast.Name):
-            return self._name(node.id, scopes, depth)
-        if isinstance(node, ast.Attribute):
-            if _is_super(node.value):
-                owner = self._class(scopes)
-                found = UNKNOWN if owner is None else self.state.inherited(owner, node.attr)
-                return replace(found, is_inferred=True, is_bound=True)
-            return self.state.attribute(self.entity(node.value, scopes, depth + 1), node.attr)
-        if isinstance(node, ast.Call):
-            return self.state.result(self.entity(node.func, scopes, depth + 1))
-        if isinstance(node, ast.Await):
-            return self.entity(node.value, scopes, depth + 1)
-        return UNKNOWN
-
-    def imported(self, node: ast.ImportFrom | ast.Import, alias: ast.alias) -> Entity:
-        """Return what one name of an import statement gives."""
-        if isinstance(node, ast.Import):
-            return self.state.imported(self.path, alias.name, "")
-        module = "." * node.level + (node.module or "")
-        return self.state.imported(self.path, module, alias.name)
-
-    def own_class(self, scopes: tuple[Scope, ...], name: str) -> Entity | None:
-        """Return the class of that name in some scopes."""
-        around = [scope.node for scope in scopes]
-        if self.module is None or not all(isinstance(n, ast.ClassDef) for n in around):
-            return None
-        names = [n.name for n in around if isinstance(n, ast.ClassDef)]
-        found = self.state.named(self.module, [*names, name][0])
-        for inner in [*names, name][1:]:
-            found = None if found is None else self.state.class_member(found, inner)
-        return found if found is not None and found.what == "class" else None
-
-    def _class(self, scopes: tuple[Scope, ...]) -> Entity | None:
-        """Return the class whose method an expression is in."""
-        for number in range(len(scopes) - 1, -1, -1):
-            node = scopes[number].node
-            if isinstance(node, ast.ClassDef):
-                return self.own_class(scopes[:number], node.name)
-        return None
-
-    def _name(self, name: str, scopes: tuple[Scope, ...], depth: int) -> Entity:
-        for number in range(len(scopes) - 1, -1, -1):
-            scope = scopes[number]
-            if name not in scope.names:
-                continue
-            by = scope.names[name]
-            outer = scopes[: number + 1]
-            if isinstance(by, ast.arg):
-                return self._argument(by, scopes[:number], scope)
-            if isinstance(by, (ast.Import, ast.ImportFrom)):
-                return self._local_import(by, name)
-            if isinstance(by, ast.Assign) and isinstance(by.value, (ast.Call, ast.Await)):
-                found = self.entity(by.value, outer, depth + 1)
-                return found if found.what == "instance" else UNKNOWN
-            if isinstance(by, ast.AnnAssign):
-                return self._annotated(by.annotation, outer)
-            if isinstance(by, ast.ExceptHandler):
-                return self._annotated(by.type, outer)
-            if isinstance(by, ast.withitem):
-                return self._entered(self.entity(by.context_expr, outer, depth + 1))
-            return UNKNOWN
-        if self.module is None:
-            return UNKNOWN
-        return self.state.named(self.module, name) or UNKNOWN
-
-    def _argument(self, arg: ast.arg, scopes: tuple[Scope, ...], scope: Scope) -> Entity:
-        node = scope.node
-        if scopes and isinstance(scopes[-1].node, ast.ClassDef) and isinstance(node, Function):
-            first = (*node.args.posonlyargs, *node.args.args)[:1]
-            decorators = {ast.unparse(d) for d in node.decorator_list}
-            if first and first[0] is arg and "staticmethod" not in decorators:
-                owner = self._class(scopes)
-                if owner is None:
-                    return UNKNOWN
-                is_class = "classmethod" in decorators
-                return replace(owner, what="class" if is_class else "instance", is_inferred=True)
-        return self._annotated(arg.annotation, scopes)
-
-    def made(self, node: ast.AST, scopes: tuple[Scope, ...]) -> Entity:
-        """Return what an expression stands for; of a value the object that it seems to be."""
-        found = self.entity(node, scopes)
-        made = self.state.type_of(found) if found.what == "value" else found
-        return found if made.what == "unknown" else made
-
-    def _entered(self, manager: Entity) -> Entity:
-        """Return what `with` gives of a context manager: itself, or what is annotated."""
-        if manager.what != "instance":
-            return UNKNOWN
-        enter = self.state.class_member(manager, "__enter__").node
-        if not isinstance(enter, Function):
-            return UNKNOWN
-        last, me = enter.body[-1], enter.args.args[0].arg if enter.args.args else ""
-        if isinstance(last, ast.Return) and isinstance(last.value, ast.Name):
-            return manager if last.value.id == me else UNKNOWN
-        return UNKNOWN
-
-    def _annotated(self, node: ast.expr | None, scopes: tuple[Scope, ...]) -> Entity:
-        for name in class_names(node):
-            found = self.entity(name, scopes)
-            if found.what == "class":
-                return replace(found, what="instance", is_inferred=True)
-        return UNKNOWN
-
-    def _local_import(self, node: ast.Import | ast.ImportFrom, name: str) -> Entity:
-        for alias in node.names:
-            if (alias.asname or alias.name.partition(".")[0]) != name:
-                continue
-            if isinstance(node, ast.Import) and alias.asname is None:
-                return self.state.imported(self.path, name, "")
-            return self.imported(node, alias)
-        return UNKNOWN
-
-
-def _is_super(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "super"
-        and not node.args
-    )
+        inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.name, None
+                inner = ()
+            case ast.Import() | ast.ImportFrom():
+                for alias in node.names:
+                    yield alias.asname or alias.name.partition(".")[0], node
+            case ast.Assign(targets=[ast.Name(), *_]):
+                yield from ((t.id, node) for t in node.targets if isinstance(t, ast.Name))
+                inner = [node.value]
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name, node
+                inner = [node.value] if node.value else ()
+            case ast.withitem(optional_vars=ast.Name(id=name)):
+                yield name, node
+                inner = [node.context_expr]
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                yield name, None
+            case ast.ExceptHandler(name=str(name)):
+                yield name, node
+            case ast.Lambda():
+                yield from ((arg.arg, None) for arg in node.args.args)
+        yield from _bindings(inner)

@@ -1,0 +1,430 @@
+"""What Python names and expressions stand for in one state of all files."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from patchmgr.engines.audit.python_modules import (
+    Function,
+    Module,
+    Parser,
+    decorators,
+    is_named,
+    members_of,
+    namedtuple_class,
+)
+from patchmgr.engines.audit.states import Files
+from patchmgr.engines.structure.guards_imports import places
+
+ENDS = (".py", "/__init__.py", ".pyi")
+_DEEPEST = 24  # re-exports and bases that are followed
+# Bases that bring no members that a project's own code names; a class that has others may have
+# any member.
+_PLAIN_BASES = frozenset({
+    "object", "ABC", "Protocol", "Generic", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag",
+    "NamedTuple", "str", "int",
+})  # fmt: skip
+_PLAIN_DECORATORS = frozenset({"dataclass", "dataclasses.dataclass", "final", "runtime_checkable"})
+_OPENING = frozenset({"__getattr__", "__getattribute__", "__class_getitem__"})
+_KEEPS_FUNCTION = frozenset({"staticmethod", "classmethod", "abstractmethod"})
+
+What = Literal["module", "class", "function", "value", "instance", "gone", "absent", "unknown"]
+
+
+class Entity(Struct, frozen=True):
+    """What a name stands for. `gone`: its module or class is known, and does not have it.
+
+    `absent` is a module outside of the files. `name` is how the source calls it, `owner` the class
+    whose member it is. `is_inferred` says that the type of an object had to be inferred on the way.
+    `is_bound` says that a method gets its first argument from the object. What is gone from a class
+    may still come from its bases `outside` of the files.
+    """
+
+    what: What
+    name: str = ""
+    module: Module | None = None
+    folder: str = ""
+    node: ast.AST | None = None
+    owner: Entity | None = None
+    is_inferred: bool = False
+    is_bound: bool = False
+    is_property: bool = False
+    is_decorated: bool = False
+    outside: frozenset[str] = frozenset()
+
+    def instance(self) -> Entity:
+        """Return an object of a class, as far as can be inferred."""
+        return replace(self, what="instance", is_inferred=True)
+
+
+UNKNOWN = Entity("unknown")
+
+
+class Scope(Struct):
+    """A function or a class; `names` are what a function binds, by the statement that does.
+
+    What is bound otherwise, or twice, is None.
+    """
+
+    node: ast.AST
+    names: dict[str, ast.AST | None] = field(default_factory=dict)
+
+
+Scopes = tuple[Scope, ...]
+
+
+class PythonState:
+    """Resolves Python names in one state of all files."""
+
+    def __init__(self, files: Files, parser: Parser) -> None:
+        self.files = files
+        self._parser = parser
+        self._found: dict[str, str] = {}
+
+    def module(self, path: str) -> Module | None:
+        """Return the module at a path, None where there is none that can be read."""
+        return self._parser.module(self.files, path)
+
+    def place(self, path: str, module: str) -> str:
+        """Return the file, or the folder, that a file means by a module; empty for none."""
+        for place in places(path, module):
+            if place not in self._found:
+                self._found[place] = self._file_at(place)
+            if self._found[place]:
+                return self._found[place]
+        return ""
+
+    def _file_at(self, place: str) -> str:
+        files = self.files
+        for end in ENDS:
+            if files.blob(place + end) is not None:
+                return place + end
+        return place if place and files.exists(place) and files.blob(place) is None else ""
+
+    def imported(self, path: str, module: str, name: str = "", depth: int = 0) -> Entity:
+        """Return what an import in a file gives."""
+        place = self.place(path, module)
+        if not place:
+            return Entity("absent", f"{module}.{name}" if name else module)
+        found = Entity("module", module, folder=place)
+        if place.endswith((".py", ".pyi")):
+            parsed = self.module(place)
+            if parsed is None:
+                return UNKNOWN
+            folder = place.removesuffix("/__init__.py") if place.endswith("/__init__.py") else ""
+            found = Entity("module", module, parsed, folder)
+        return self.member(found, name, depth) if name else found
+
+    def member(self, module: Entity, name: str, depth: int = 0) -> Entity:
+        """Return what a name of a module stands for."""
+        if depth > _DEEPEST:
+            return UNKNOWN
+        parsed = module.module
+        found = None if parsed is None else self.named(parsed, name, depth + 1)
+        if found is not None:
+            return found
+        if module.folder:
+            below = self.imported(f"{module.folder}/__init__.py", f".{name}", "", depth + 1)
+            if below.what != "absent":
+                return replace(below, name=name)
+        if parsed is not None and (parsed.is_open or name in parsed.bound):
+            return UNKNOWN
+        return Entity("gone", f"{module.name}.{name}", parsed, folder=module.folder)
+
+    def named(self, module: Module, name: str, depth: int = 0) -> Entity | None:
+        """Return what a global name of a module stands for, None where the module has none."""
+        if module.counts.get(name, 0) > 1:
+            return UNKNOWN
+        if name in module.imports:
+            found = self.imported(module.path, *module.imports[name], depth)
+            return UNKNOWN if found.what in ("absent", "gone") else replace(found, name=name)
+        node = module.members.get(name)
+        if node is not None:
+            if isinstance(node, Function):
+                is_decorated = bool(node.decorator_list)
+                return Entity("function", name, module, node=node, is_decorated=is_decorated)
+            made = node if isinstance(node, ast.ClassDef) else namedtuple_class(node)
+            return Entity("value" if made is None else "class", name, module, node=made or node)
+        if name in module.bound:
+            return UNKNOWN
+        for star in module.stars:
+            found = self.imported(module.path, star, name, depth)
+            if found.what != "gone":
+                return UNKNOWN if found.what == "absent" else found
+        return None
+
+    def attribute(self, owner: Entity, name: str, depth: int = 0) -> Entity:
+        """Return what an attribute of something stands for."""
+        if depth > _DEEPEST:
+            return UNKNOWN
+        if owner.what == "module":
+            return self.member(owner, name, depth)
+        if owner.what in ("class", "instance"):
+            found = self.class_member(owner, name, depth)
+            made = decorators(found.node)
+            is_object = owner.what == "instance"
+            is_bound = (is_object or "classmethod" in made) and "staticmethod" not in made
+            return replace(found, is_inferred=owner.is_inferred or is_object, is_bound=is_bound)
+        if owner.what == "value":
+            made_of = self.type_of(owner, depth + 1)
+            return (
+                self.attribute(made_of, name, depth + 1) if made_of.what == "instance" else UNKNOWN
+            )
+        return UNKNOWN
+
+    def class_member(self, owner: Entity, name: str, depth: int = 0) -> Entity:
+        """Return a member of a class, or of a base of it."""
+        node, module = owner.node, owner.module
+        if depth > _DEEPEST or not isinstance(node, ast.ClassDef) or module is None:
+            return UNKNOWN
+        own = members_of(node)
+        if name in own:
+            return _member(own[name], name, owner)
+        is_open = bool(node.keywords) or any(
+            ast.unparse(d).partition("(")[0] not in _PLAIN_DECORATORS for d in node.decorator_list
+        )
+        if is_open or not own.keys().isdisjoint(_OPENING):
+            return UNKNOWN
+        found = self.inherited(owner, name, depth + 1)
+        return replace(found, name=f"{node.name}.{name}") if found.what == "gone" else found
+
+    def inherited(self, owner: Entity, name: str, depth: int = 0) -> Entity:
+        """Return a member that a class has from its bases."""
+        outside: set[str] = set()
+        for said, base in self.bases(owner, depth):
+            if base.what == "class":
+                found = self.class_member(base, name, depth + 1)
+                if found.what != "gone":
+                    return found
+                outside |= found.outside
+            elif base.what != "value":
+                outside.add(said)
+        owner, names = replace(owner, what="class"), frozenset(outside)
+        return Entity("gone", f"super().{name}", owner.module, owner=owner, outside=names)
+
+    def bases(self, owner: Entity, depth: int = 0) -> Iterator[tuple[str, Entity]]:
+        """Yield the bases of a class; one that brings no names of a project's is a value."""
+        node, module = owner.node, owner.module
+        if not isinstance(node, ast.ClassDef) or module is None:
+            return
+        for base in node.bases:
+            inner = base.value if isinstance(base, ast.Subscript) else base
+            said = ast.unparse(inner)
+            if said.rpartition(".")[2] in _PLAIN_BASES:
+                yield said, Entity("value", said)
+            else:
+                yield said, self.within(module).entity(inner, (), depth + 1)
+
+    def outside(self, owner: Entity) -> frozenset[str]:
+        """Return the bases of a class, and of its bases, that the files do not have."""
+        return self.inherited(owner, "").outside
+
+    def result(self, called: Entity, depth: int = 0) -> Entity:
+        """Return what a call gives, as far as a class or an annotation tells."""
+        if called.what == "class":
+            return called.instance()
+        is_plain = called.is_property or not called.is_decorated
+        if called.what != "function" or not is_plain or called.module is None:
+            return UNKNOWN
+        returns = called.node.returns if isinstance(called.node, Function) else None
+        return self.within(called.module).annotated(returns, (), depth + 1)
+
+    def type_of(self, value: Entity, depth: int = 0) -> Entity:
+        """Return an object of the class that a value seems to have."""
+        node = value.node
+        if value.module is None or depth > _DEEPEST:
+            return UNKNOWN
+        reader = self.within(value.module)
+        if value.is_property and isinstance(node, Function):
+            return reader.annotated(node.returns, (), depth + 1)
+        if isinstance(node, ast.AnnAssign):
+            return reader.annotated(node.annotation, (), depth + 1)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            return reader.entity(node.value, (), depth + 1)
+        return UNKNOWN
+
+    def reader(self, path: str) -> Reader:
+        """Return how to read the expressions of a file, which is parsed where it was not yet."""
+        return Reader(self, path, self.module(path))
+
+    def within(self, module: Module) -> Reader:
+        """Return how to read the expressions of a module."""
+        return Reader(self, module.path, module)
+
+
+class Reader(Struct, frozen=True):
+    """Says what expressions of one file stand for in one state; without scopes, at its top.
+
+    `path` is where the file is in that state. Scopes may be those of another state's text: what a
+    function binds does not depend on the state.
+    """
+
+    state: PythonState
+    path: str
+    module: Module | None
+
+    def entity(self, node: ast.AST, scopes: Scopes, depth: int = 0) -> Entity:
+        """Return what an expression stands for."""
+        if depth > _DEEPEST:
+            return UNKNOWN
+        if isinstance(node, ast.Name):
+            return self._name(node.id, scopes, depth + 1)
+        if isinstance(node, ast.Attribute):
+            if _is_super(node.value):
+                owner = self._class(scopes)
+                found = UNKNOWN if owner is None else self.state.inherited(owner, node.attr, depth)
+                return replace(found, is_inferred=True, is_bound=True)
+            owner = self.entity(node.value, scopes, depth + 1)
+            return self.state.attribute(owner, node.attr, depth + 1)
+        if isinstance(node, ast.Call):
+            return self.state.result(self.entity(node.func, scopes, depth + 1), depth + 1)
+        if isinstance(node, ast.Await):
+            return self.entity(node.value, scopes, depth + 1)
+        return UNKNOWN
+
+    def imported(self, node: ast.ImportFrom | ast.Import, alias: ast.alias) -> Entity:
+        """Return what one name of an import statement gives."""
+        if isinstance(node, ast.Import):
+            return self.state.imported(self.path, alias.name)
+        module = "." * node.level + (node.module or "")
+        return self.state.imported(self.path, module, alias.name)
+
+    def own_class(self, scopes: Scopes, name: str) -> Entity | None:
+        """Return the class of that name in some scopes."""
+        around = [scope.node for scope in scopes]
+        names = [n.name for n in around if isinstance(n, ast.ClassDef)]
+        if self.module is None or len(names) < len(around):
+            return None
+        first, *inner = [*names, name]
+        found = self.state.named(self.module, first)
+        for part in inner:
+            found = None if found is None else self.state.class_member(found, part)
+        return found if found is not None and found.what == "class" else None
+
+    def made(self, node: ast.AST, scopes: Scopes) -> Entity:
+        """Return what an expression stands for; of a value the object that it seems to be."""
+        found = self.entity(node, scopes)
+        made = self.state.type_of(found) if found.what == "value" else found
+        return found if made.what == "unknown" else made
+
+    def annotated(self, node: ast.expr | None, scopes: Scopes, depth: int = 0) -> Entity:
+        """Return an object of the class that an annotation names."""
+        for name in _class_names(node):
+            found = self.entity(name, scopes, depth + 1)
+            if found.what == "class":
+                return found.instance()
+        return UNKNOWN
+
+    def _class(self, scopes: Scopes) -> Entity | None:
+        """Return the class whose method an expression is in."""
+        for number in range(len(scopes) - 1, -1, -1):
+            node = scopes[number].node
+            if isinstance(node, ast.ClassDef):
+                return self.own_class(scopes[:number], node.name)
+        return None
+
+    def _name(self, name: str, scopes: Scopes, depth: int) -> Entity:
+        for number in range(len(scopes) - 1, -1, -1):
+            if name in scopes[number].names:
+                return self._local(name, scopes[: number + 1], depth)
+        found = None if self.module is None else self.state.named(self.module, name, depth)
+        return found or UNKNOWN
+
+    def _local(self, name: str, scopes: Scopes, depth: int) -> Entity:
+        """Return what a name of the last of some scopes stands for."""
+        match scopes[-1].names[name]:
+            case ast.arg() as arg:
+                return self._argument(arg, scopes, depth)
+            case (ast.Import() | ast.ImportFrom()) as node:
+                alias = next(
+                    a for a in node.names if (a.asname or a.name.partition(".")[0]) == name
+                )
+                if isinstance(node, ast.Import) and alias.asname is None:
+                    return self.state.imported(self.path, name)
+                return self.imported(node, alias)
+            case ast.Assign(value=ast.Call() | ast.Await() as value):
+                found = self.entity(value, scopes, depth)
+                return found if found.what == "instance" else UNKNOWN
+            case ast.AnnAssign(annotation=kind) | ast.ExceptHandler(type=kind):
+                return self.annotated(kind, scopes, depth)
+            case ast.withitem(context_expr=value):
+                return self._entered(self.entity(value, scopes, depth))
+        return UNKNOWN
+
+    def _argument(self, arg: ast.arg, scopes: Scopes, depth: int) -> Entity:
+        node, outer = scopes[-1].node, scopes[:-1]
+        if outer and isinstance(outer[-1].node, ast.ClassDef) and isinstance(node, Function):
+            first = (*node.args.posonlyargs, *node.args.args)[:1]
+            marks = {ast.unparse(d) for d in node.decorator_list}
+            if first and first[0] is arg and "staticmethod" not in marks:
+                owner = self._class(outer)
+                if owner is None:
+                    return UNKNOWN
+                is_class = "classmethod" in marks
+                return replace(owner, what="class" if is_class else "instance", is_inferred=True)
+        return self.annotated(arg.annotation, outer, depth)
+
+    def _entered(self, manager: Entity) -> Entity:
+        """Return what `with` gives of a context manager that returns itself."""
+        if manager.what != "instance":
+            return UNKNOWN
+        enter = self.state.class_member(manager, "__enter__").node
+        if not isinstance(enter, Function):
+            return UNKNOWN
+        last, me = enter.body[-1], enter.args.args[0].arg if enter.args.args else ""
+        return manager if isinstance(last, ast.Return) and is_named(last.value, me) else UNKNOWN
+
+
+def _class_names(node: ast.expr | None) -> Iterator[ast.expr]:
+    """Yield what an annotation may name: `"C"`, `C | None`, `Optional[C]`; one class only."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            node = ast.parse(node.value, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        sides = [s for s in (node.left, node.right) if not _is_none(s)]
+        if len(sides) == 1:
+            yield from _class_names(sides[0])
+    elif isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith("Optional"):
+        yield from _class_names(node.slice)
+    elif isinstance(node, (ast.Name, ast.Attribute)):
+        yield node
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and is_named(node.func, "super") and not node.args
+
+
+def _member(nodes: list[ast.AST], name: str, owner: Entity) -> Entity:
+    """Return the member of a class that some statements make."""
+    what: What = "value"
+    node: ast.AST | None = nodes[0]
+    is_property = is_decorated = False
+    functions = [each for each in nodes if isinstance(each, Function)]
+    getters = [f for f in functions if any("property" in d for d in decorators(f))]
+    if getters:
+        node, is_property, is_decorated = getters[0], True, True
+    elif len(nodes) == 1 and functions:
+        what, is_decorated = "function", not decorators(node) <= _KEEPS_FUNCTION
+    elif len(nodes) == 1 and isinstance(node, ast.ClassDef):
+        what = "class"
+    elif functions:
+        return UNKNOWN
+    elif len(nodes) > 1:
+        # What is set in several places has the type that the others' annotation says.
+        typed = next((n for n in nodes if isinstance(n, ast.AnnAssign)), nodes[0])
+        node = None if typed is nodes[0] else typed
+    return Entity(
+        what, name, owner.module, node=node, owner=replace(owner, what="class"),
+        is_property=is_property, is_decorated=is_decorated,
+    )  # fmt: skip
