@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.languages.cxx_tokens import Token, UnclearSource, tokens
-
-_PAIRS = {"(": ")", "[": "]", "{": "}"}
-_CLOSERS = frozenset(_PAIRS.values())
-_RECORDS = frozenset({"class", "struct", "union"})
-_GROUPED = frozenset(  # words whose parentheses are no parameter list
-    {"__align__", "__attribute__", "__block_size__", "__cluster_dims__", "__declspec", "alignas"}
-    | {"__launch_bounds__", "__maxnreg__", "decltype", "explicit", "noexcept", "requires", "throw"}
+from patchmgr.engines.languages.cxx_tokens import (
+    ACCESS,
+    GROUPED,
+    PAIRS,
+    TYPE_KEYS,
+    Token,
+    UnclearSource,
+    match_brackets,
+    tokens,
 )
+
+_CLOSERS = frozenset(PAIRS.values())
 _BUILT_IN = frozenset(
     {"auto", "bool", "char", "const", "double", "float", "int", "long", "short", "signed", "size_t"}
     | {"unsigned", "void", "volatile", "struct", "class", "enum", "typename"}
@@ -26,7 +30,7 @@ _NUMBERS = frozenset(
     | {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 )
 _NO_NAMES = (
-    _GROUPED
+    GROUPED
     | _BUILT_IN
     | {"__device__", "__forceinline__", "__global__", "__host__", "catch", "constexpr", "default"}
     | {"delete", "do", "else", "extern", "for", "friend", "if", "inline", "mutable", "namespace"}
@@ -62,11 +66,6 @@ class Parameter(Struct, frozen=True):
     type: str
     name: str
     has_default: bool
-
-    @property
-    def is_number(self) -> bool:
-        """Say whether it is of a type that numbers are converted to and from."""
-        return is_number(self.type)
 
 
 class Declaration(Struct, frozen=True):
@@ -138,22 +137,17 @@ class CxxFile(Struct, frozen=True):
 def read_cxx(content: bytes) -> CxxFile:
     """Read a file; raise UnclearSource where it is too long or its brackets do not match."""
     text = content.decode("utf-8", "replace").replace("\r\n", "\n")
-    found: list[Token] = []
-    for token in tokens(text):
-        found.append(token)
-        if len(found) > MOST_TOKENS:
-            raise UnclearSource
-    closing = _closing(found)
+    found = list(islice(tokens(text), MOST_TOKENS + 1))
+    if len(found) > MOST_TOKENS:
+        raise UnclearSource
+    closing = match_brackets(token.text for token in found)
     kept = _Scan(found, closing)
     kept.scope(0, len(found), (), is_member=False)
     macros = (_macro(text, match) for match in _MACRO.finditer(text))
     directives = (word for line in _DIRECTIVE.findall(text) for word in _WORD.findall(line))
-    pure: dict[tuple[str, ...], list[str]] = {}
-    for owners, name in kept.pure:
-        pure.setdefault(owners, []).append(name)
     declared = [
-        replace(one, pure=tuple(pure.get((*one.owners, one.name), ())))
-        if pure and one.kind == "type"
+        replace(one, pure=tuple(kept.pure.get((*one.owners, one.name), ())))
+        if kept.pure and one.kind == "type"
         else one
         for one in kept.found
     ]
@@ -170,43 +164,12 @@ def _macro(text: str, match: re.Match[str]) -> Declaration:
     return Declaration(match[1], "macro", line, parameters=plain, is_open=is_open)
 
 
-def _closing(found: Sequence[Token]) -> dict[int, int]:
-    """Match the brackets; each branch of an `#if` starts with those that were open before it."""
-    ends: dict[int, int] = {}
-    open_: list[int] = []
-    saved: list[list[int]] = []
-    after: list[list[int] | None] = []
-    for index, token in enumerate(found):
-        text = token.text
-        if text == "#if":
-            saved.append(list(open_))
-            after.append(None)
-        elif text in ("#else", "#endif"):
-            if not saved:
-                raise UnclearSource
-            first = after[-1]
-            after[-1] = open_ if first is None else first
-            open_ = list(saved[-1])
-            if text == "#endif":
-                open_ = after.pop() or []
-                saved.pop()
-        elif text in _PAIRS:
-            open_.append(index)
-        elif text in _CLOSERS:
-            if not open_ or _PAIRS[found[open_[-1]].text] != text:
-                raise UnclearSource
-            ends.setdefault(open_.pop(), index)
-    if open_ or saved:
-        raise UnclearSource
-    return ends
-
-
 class _Scan:
     """Collects what is declared in namespaces and types; bodies of functions are left out."""
 
     def __init__(self, found: Sequence[Token], closing: Mapping[int, int]) -> None:
         self.found: list[Declaration] = []
-        self.pure: list[tuple[tuple[str, ...], str]] = []
+        self.pure: dict[tuple[str, ...], list[str]] = {}  # by the names of the type
         self._tokens = found
         self._closing = closing
 
@@ -229,7 +192,7 @@ class _Scan:
             elif text == ";":
                 self._declare(items, None, owners, is_member)
                 items, at = [], at + 1
-            elif text == ":" and len(items) == 1 and self._text(items[0]) in _ACCESS:
+            elif text == ":" and len(items) == 1 and self._text(items[0]) in ACCESS:
                 items, at = [], at + 1
             elif text == "{" and close is not None:
                 inner = self._open(items, at, owners, is_member)
@@ -242,7 +205,7 @@ class _Scan:
                     continue
                 is_type = inner is not None and inner[1]
                 items, at = ([-1] if is_type else []), close + 1
-            elif text in _PAIRS and close is not None:
+            elif text in PAIRS and close is not None:
                 items.append(at)
                 at = close + 1
             else:
@@ -270,15 +233,15 @@ class _Scan:
         if texts[-2:] == ["extern", '""']:
             return (), False
         pairs = zip(texts, ["", *texts], strict=False)
-        if any(text == "(" and before not in _GROUPED for text, before in pairs):
+        if any(text == "(" and before not in GROUPED for text, before in pairs):
             self._declare(items, at, owners, is_member)
             return None
         if "enum" in texts:
             self._enumeration(texts, at, owners, is_member)
             items[:] = [-1]
             return None
-        if not _RECORDS.isdisjoint(texts) and "=" not in texts:
-            key = next(n for n, text in enumerate(texts) if text in _RECORDS)
+        if not TYPE_KEYS.isdisjoint(texts) and "=" not in texts:
+            key = next(n for n, text in enumerate(texts) if text in TYPE_KEYS)
             rest = texts[key + 1 :]
             colon = rest.index(":") if ":" in rest else len(rest)
             bases = tuple(text for text in rest[colon:] if _is_name(text))
@@ -321,30 +284,31 @@ class _Scan:
 
     def _template(self, items: Sequence[int]) -> tuple[tuple[Parameter, ...] | None, bool]:
         """Return the parameters of a template, and whether it takes any number of them."""
-        if self._texts(items[:2]) != ["template", "<"]:
-            return None, False
-        depth = 0
-        for item in items[1:]:
-            depth += {"<": 1, ">": -1, "<<": 2}.get(self._text(item), 0)
-            if depth <= 0:
-                read = self._parameters(items[1] + 1, item)
-                return (None, False) if read is None else read
-        return None, False
+        end = self._angles_end(items, 1) if self._is_template(items, 0) else len(items)
+        read = self._parameters(items[1] + 1, items[end]) if end < len(items) else None
+        return (None, False) if read is None else read
 
     def _without_template(self, items: Sequence[int]) -> list[int]:
         kept, at = [], 0
         while at < len(items):
-            if self._text(items[at]) == "template" and self._texts(items[at + 1 : at + 2]) == ["<"]:
-                depth, at = 0, at + 1
-                while at < len(items):
-                    depth += {"<": 1, ">": -1, "<<": 2}.get(self._text(items[at]), 0)
-                    at += 1
-                    if depth <= 0:
-                        break
-                continue
-            kept.append(items[at])
-            at += 1
+            if self._is_template(items, at):
+                at = self._angles_end(items, at + 1) + 1
+            else:
+                kept.append(items[at])
+                at += 1
         return kept
+
+    def _is_template(self, items: Sequence[int], at: int) -> bool:
+        return self._texts(items[at : at + 2]) == ["template", "<"]
+
+    def _angles_end(self, items: Sequence[int], start: int) -> int:
+        """Return which item ends the angle brackets that begin at one; behind all for none."""
+        depth = 0
+        for at in range(start, len(items)):
+            depth += {"<": 1, ">": -1, "<<": 2}.get(self._text(items[at]), 0)
+            if depth <= 0:
+                return at
+        return len(items)
 
     def _declare(
         self, items: list[int], body: int | None, owners: tuple[str, ...], is_member: bool
@@ -375,7 +339,7 @@ class _Scan:
         equals = texts.index("=") if "=" in texts else len(texts)
         if start is not None and (start < equals or "operator" in texts):
             self._function(items, start, body, owners, is_member)
-        elif not _RECORDS.isdisjoint(texts) and "{" not in texts:
+        elif not TYPE_KEYS.isdisjoint(texts) and "{" not in texts:
             names = [text for text in texts if _is_name(text)][-1:]
             line = self._tokens[items[-1]].line + 1
             self.found += [
@@ -414,7 +378,7 @@ class _Scan:
         line = self._tokens[items[start - 1]].line + 1
         tail = self._texts(items[start + 1 :])
         if tail[-2:] == ["=", "0"]:
-            self.pure.append((owners, texts[start - 1]))
+            self.pure.setdefault(owners, []).append(texts[start - 1])
         self.found.append(
             Declaration(
                 texts[start - 1],
@@ -455,9 +419,6 @@ class _Scan:
             elif texts and texts != ["void"]:
                 found.append(_parameter(texts))
         return tuple(found), is_open
-
-
-_ACCESS = frozenset({"public", "private", "protected"})
 
 
 def _split(
@@ -532,22 +493,23 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
         if token.text not in names:
             continue
         before = file.tokens[number - 1].text if number else ""
-        owner = file.tokens[number - 2].text if before == "::" and number > 1 else ""
         open_ = _call(file, number + 1)
-        if open_ is None:
-            count = _template_arguments(file, number + 1)
-            is_local = _is_local(file, number)
-            yield Use(
-                token.text, token.line + 1, before, owner, is_local, template=count, at=number
-            )
-            continue
-        end = file.closing[open_]
-        narrow = sum(1 for _ in _split(file.tokens, file.closing, open_ + 1, end))
-        is_local = _is_local(file, number)
-        widest = _widest(file, open_)
-        count = _template_arguments(file, number + 1)
+        least = most = 0
+        if open_ is not None:
+            end = file.closing[open_]
+            least = sum(1 for _ in _split(file.tokens, file.closing, open_ + 1, end))
+            most = _widest(file, open_)
         yield Use(
-            token.text, token.line + 1, before, owner, is_local, True, narrow, widest, count, number
+            token.text,
+            token.line + 1,
+            before,
+            owner=file.tokens[number - 2].text if before == "::" and number > 1 else "",
+            is_local=_is_local(file, number),
+            is_call=open_ is not None,
+            least=least,
+            most=most,
+            template=_template_arguments(file, number + 1),
+            at=number,
         )
 
 
@@ -557,7 +519,7 @@ def arguments_of_object(file: CxxFile, use: Use) -> int | None:
     None where nothing is made there, or where it may be a copy.
     """
     texts = [token.text for token in file.tokens[use.at + 1 : use.at + 3]]
-    if len(texts) < 2 or use.before in (*_RECORDS, "~"):
+    if len(texts) < 2 or use.before in (*TYPE_KEYS, "~"):
         return None
     if texts[0] in ("(", "{"):
         open_ = use.at + 1

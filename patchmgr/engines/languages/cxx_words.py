@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from patchmgr.engines.languages.cxx_tokens import UnclearSource
+from patchmgr.engines.languages.cxx_tokens import match_brackets
 from patchmgr.engines.structure.tokens import Grammar, Kind, tokens_of
 
-_PAIRS = {"(": ")", "[": "]", "{": "}"}
 _SPACE = re.compile(r"(?:\s|\\\r?\n)+")
 _BRANCH = re.compile(r"#\s*(ifdef|ifndef|if|elif|else|endif)\b\s*(.*)", re.DOTALL)
 
@@ -41,7 +40,7 @@ class Source(Struct, frozen=True):
 def read_source(content: bytes) -> Source:
     """Read a file; raise UnclearSource where brackets or `#if`s do not match."""
     words = _words(content.decode("utf-8", "replace"))
-    return Source(words, _closing(words), _branches(words))
+    return Source(words, match_brackets(map(_shape, words)), _branches(words))
 
 
 def _words(text: str) -> tuple[Word, ...]:
@@ -75,36 +74,12 @@ def branch_of(word: Word) -> tuple[str, str] | None:
     return None if found is None else (found[1], found[2].strip())
 
 
-def _closing(words: Sequence[Word]) -> dict[int, int]:
-    """Match the brackets; each part of an `#if` starts with those that were open before it."""
-    found: dict[int, int] = {}
-    open_: list[int] = []
-    saved: list[list[int]] = []
-    after: list[list[int] | None] = []
-    for index, word in enumerate(words):
-        branch = branch_of(word)
-        if branch is not None:
-            if branch[0].startswith("if"):
-                saved.append(list(open_))
-                after.append(None)
-            elif not saved:
-                raise UnclearSource
-            else:
-                first = after[-1]
-                after[-1] = open_ if first is None else first
-                open_ = list(saved[-1])
-                if branch[0] == "endif":
-                    open_ = after.pop() or []
-                    saved.pop()
-        elif word.text in _PAIRS:
-            open_.append(index)
-        elif word.text in (")", "]", "}"):
-            if not open_ or _PAIRS[words[open_[-1]].text] != word.text:
-                raise UnclearSource
-            found.setdefault(open_.pop(), index)
-    if open_ or saved:
-        raise UnclearSource
-    return found
+def _shape(word: Word) -> str:
+    """Return a word as it matters to brackets: of a branch only whether it begins or ends."""
+    kind, _ = branch_of(word) or (None, "")
+    if kind is None:
+        return word.text
+    return "#if" if kind.startswith("if") else "#endif" if kind == "endif" else "#else"
 
 
 def _branches(words: Sequence[Word]) -> dict[int, Branches]:
