@@ -174,7 +174,8 @@ def empty(stage: Stage) -> Stage:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Play a story in one of the forms, and where there is time or the form matters in all."""
-    if "story" in metafunc.fixturenames:
+    marks = metafunc.definition.iter_markers("parametrize")
+    if "story" in metafunc.fixturenames and not any("story" in mark.args[0] for mark in marks):
         is_each = LONG or metafunc.definition.get_closest_marker("each_form")
         at = zlib.crc32(metafunc.function.__name__.encode()) % len(FORMS)
         forms = FORMS if is_each else FORMS[at : at + 1]

@@ -7,30 +7,22 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from msgspec import Struct, field
 from msgspec.structs import replace
+
+from tests.long import LONG
 
 if TYPE_CHECKING:
     from tests.commands.conftest import Scene
 
 _VERBS = ["weigh", "rinse", "drain", "count", "press", "align", "heat", "seal", "trace", "vent"]
-_NOUNS = [
-    "basin",
-    "valve",
-    "gauge",
-    "rotor",
-    "flask",
-    "sieve",
-    "spool",
-    "hinge",
-    "crate",
-    "wedge",
-    "tower",
-    "ladle",
-]
+_NOUNS = ["basin", "valve", "gauge", "rotor", "flask", "sieve", "spool", "hinge", "crate",
+          "wedge", "tower", "ladle"]  # fmt: skip
 
 
 class Say(Struct, frozen=True):
@@ -86,6 +78,17 @@ CXX = Form(
     ("struct Works {\n", "  ", "};\n"),
 )  # fmt: skip
 FORMS = (TEXT, PYTHON, CXX)
+
+
+def forms(cases: Iterable[Any]) -> list[Any]:
+    """Return each case with one of the forms, or with all where there is time or it matters."""
+    found = []
+    for case in cases:
+        at = zlib.crc32(case.name.encode()) % len(FORMS)
+        for form in FORMS if LONG or case.in_each_form else FORMS[at : at + 1]:
+            found.append(pytest.param(case, form, id=f"{case.name} ({form.name})"))
+    return found
+
 
 Unit = int | str
 """A function: one of the twenty by its number, or a new one by its name."""
@@ -239,13 +242,13 @@ def rename(old: str, new: str, edit: Edit = same) -> Change:
 
 
 def move(unit: Unit, old: str, new: str, *, before: Unit) -> Change:
-    """Move a function from one file to another."""
+    """Move a function from one file to another, or within one."""
 
     def change(files: Files) -> Files:
         lines = files[old].units[unit]
+        files = {**files, old: delete(unit)(files[old])}
         placed = add(unit, (), before=before)(files[new])
-        there = replace(placed, units={**placed.units, unit: lines})
-        return {**files, old: delete(unit)(files[old]), new: there}
+        return {**files, new: replace(placed, units={**placed.units, unit: lines})}
 
     return change
 
