@@ -95,16 +95,20 @@ class Scene:
     root: Path
     run: Run
 
+    def call(self, *arguments: str | Path, code: int = 0) -> Answer:
+        """Run a command in the workspace, and check its exit code."""
+        return self.run("-C", self.root, *arguments, code=code)
+
     def series(self, name: str, base: str, patches: bytes) -> None:
         """Make a series on a commit from the patches of a mailbox."""
-        self.run("-C", self.root, "series", "new", name, "--upstream", "up", "--base", base)
+        self.call("series", "new", name, "--upstream", "up", "--base", base)
         box = self.root.parent / f"{name}.mbox"
         box.write_bytes(patches)
-        self.run("-C", self.root, "import", box, "--series", name)
+        self.call("import", box, "--series", name)
 
     def rebase(self, *arguments: str, code: int = 0) -> Any:
         """Rebase and return the JSON document."""
-        return self.run("-C", self.root, "rebase", *arguments, "--json", code=code).json
+        return self.call("rebase", *arguments, "--json", code=code).json
 
 
 @pytest.fixture(scope="package", autouse=True)

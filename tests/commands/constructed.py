@@ -362,7 +362,7 @@ class Story:
 
     def run(self, *arguments: str) -> None:
         """Run a command in the workspace."""
-        self._scene.run("-C", self._scene.root, *arguments)
+        self._scene.call(*arguments)
 
     def _play(self) -> Mapping[str, str]:
         """Write all commits with one fast-import, and return their ids by mark."""

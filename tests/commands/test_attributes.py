@@ -99,7 +99,7 @@ def begin(scene: Scene, case: Case) -> Place:
     scene.upstream.git("add", ".gitattributes")
     scene.upstream.git("commit", "--quiet", "-m", "attributes")
     base = scene.upstream.head()
-    scene.run("-C", scene.root, "series", "new", "s", "--upstream", "up", "--base", base)
+    scene.call("series", "new", "s", "--upstream", "up", "--base", base)
     return Place(scene, case, clone_of(scene, case))
 
 

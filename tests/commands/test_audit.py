@@ -46,15 +46,17 @@ def test_a_tree_that_is_not_there_is_named(scene: Scene, run: Run) -> None:
 
 
 def test_a_series_that_uses_a_name_that_nothing_defines_is_told(scene: Scene) -> None:
-    scene.upstream.commit({"a.py": "import os\n\n\ndef f():\n    return os.sep\n"}, "start")
-    fork(scene, {"a.py": "import os\n\n\ndef f():\n    return os.sep + tail\n"})
-    shown = scene.run("-C", scene.root, "audit", "s", code=4)
+    fork(
+        scene,
+        {"a.py": "import os\n\n\ndef f():\n    return os.sep + tail\n"},
+        on={"a.py": "import os\n\n\ndef f():\n    return os.sep\n"},
+    )
+    shown = scene.call("audit", "s", code=4)
     assert "`tail` is used, but nothing defines it any more." in shown.out
-    checked = scene.run("-C", scene.root, "check", "s", code=4)
+    checked = scene.call("check", "s", code=4)
     assert "failed   audit" in checked.out
 
 
 def test_check_brings_what_a_partial_store_lacks(scene: Scene) -> None:
-    scene.upstream.commit({**BEFORE, "pkg/uses.py": "x = 1\n"}, "start")
-    fork(scene, {**BEFORE, "pkg/uses.py": USES})
-    assert "passed   imports" in scene.run("-C", scene.root, "check", "s", "-v", code=4).out
+    fork(scene, {**BEFORE, "pkg/uses.py": USES}, on={**BEFORE, "pkg/uses.py": "x = 1\n"})
+    assert "passed   imports" in scene.call("check", "s", "-v", code=4).out

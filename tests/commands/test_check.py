@@ -40,7 +40,7 @@ def settings(scene: Scene, text: str) -> None:
 
 
 def check(scene: Scene, *arguments: str | Path, code: int = 0) -> Any:
-    answer = scene.run("-C", scene.root, "check", "s", "--json", *arguments, code=code)
+    answer = scene.call("check", "s", "--json", *arguments, code=code)
     return {gate["name"]: gate for gate in answer.json["series"][0]["gates"]}
 
 
@@ -232,7 +232,7 @@ def test_a_command_that_fails_without_the_series_accuses_no_patch(scene: Scene) 
     (problem,) = check(scene, "--command", "test", code=4)["test"]["problems"]
     assert problem["patch"] is None
     assert problem["sentence"] == "exit 1, and so it does without the series"
-    scene.run("-C", scene.root, "check", "s", "--command", "other", code=2)
+    scene.call("check", "s", "--command", "other", code=2)
 
 
 def test_the_workspace_alone_is_checked_without_an_upstream(
@@ -274,5 +274,5 @@ def test_settings_that_are_wrong_are_named(scene: Scene, text: str, words: str) 
     begin(scene).commit({"a.txt": "x\n"}, f"one{HEADER}")
     finish(scene)
     settings(scene, text)
-    answer = scene.run("-C", scene.root, "check", "s", code=1)
+    answer = scene.call("check", "s", code=1)
     assert words in answer.err

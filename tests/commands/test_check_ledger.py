@@ -35,9 +35,9 @@ WRONG = {
 def test_a_checkout_that_is_not_the_series_is_told(scene: Scene, content: str) -> None:
     begin(scene)
     place = scene.upstream.root
-    scene.run("-C", scene.root, "check", "s", "--ledger", "--to", place)
+    scene.call("check", "s", "--ledger", "--to", place)
     (place / "f").write_text(content)
-    answer = scene.run("-C", scene.root, "check", "s", "--ledger", "--to", place, "--json", code=4)
+    answer = scene.call("check", "s", "--ledger", "--to", place, "--json", code=4)
     (gate,) = answer.json["series"][0]["gates"]
     assert (gate["name"], gate["standing"], gate["looked_at"]) == ("ledger", "failed", 2)
     assert gate["problems"][0]["path"] == "f"
@@ -47,10 +47,10 @@ def test_a_branch_is_held_to_the_series_and_what_else_it_has_is_free(scene: Scen
     begin(scene)
     scene.upstream.commit({"other": "y\n"}, "another file")
     place = scene.upstream.root
-    scene.run("-C", scene.root, "check", "--ledger", "--to", place, "--branch", "fork")
-    scene.run("-C", scene.root, "check", "--ledger", "--to", place, "--branch", "main", code=4)
-    scene.run("-C", scene.root, "check", "--ledger", "--to", place, "--branch", "none", code=2)
-    scene.run("-C", scene.root, "check", "--to", place, code=2)
+    scene.call("check", "--ledger", "--to", place, "--branch", "fork")
+    scene.call("check", "--ledger", "--to", place, "--branch", "main", code=4)
+    scene.call("check", "--ledger", "--to", place, "--branch", "none", code=2)
+    scene.call("check", "--to", place, code=2)
 
 
 def test_a_rebase_prints_its_sums(scene: Scene) -> None:
@@ -77,7 +77,7 @@ def test_what_does_not_add_up_is_a_conflict(scene: Scene, monkeypatch: pytest.Mo
         return replace(found, content=found.content.replace(b"line 5\n", b""))
 
     monkeypatch.setattr(GitTextMerge, "merge", lossy)
-    answer = scene.run("-C", scene.root, "rebase", "s", "--onto", onto, "--json", code=3)
+    answer = scene.call("rebase", "s", "--onto", onto, "--json", code=3)
     (series,) = answer.json["series"]
     assert series["ledger"]["balanced"] is False
     assert series["head"] is None

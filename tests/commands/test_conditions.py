@@ -29,8 +29,12 @@ def reasons(document: Any) -> list[str | None]:
 
 def two_patches(scene: Scene) -> None:
     """Make a series of two patches on one file and say nothing yet."""
-    scene.upstream.commit({"a": text(), "old": "x\n"}, "start")
-    fork(scene, {"a": text(l10="one\n")}, {"a": text(l10="one\n", l40="two\n")})
+    fork(
+        scene,
+        {"a": text(l10="one\n")},
+        {"a": text(l10="one\n", l40="two\n")},
+        on={"a": text(), "old": "x\n"},
+    )
 
 
 def test_a_patch_is_skipped_where_it_is_not_needed_and_comes_back(scene: Scene) -> None:
@@ -43,23 +47,23 @@ def test_a_patch_is_skipped_where_it_is_not_needed_and_comes_back(scene: Scene) 
     why = f"not needed: there is no old in {where}; there is no again in {where}"
     assert reasons(answer) == [why, None]
     head = answer["series"][0]["head"]
-    assert scene.run("-C", scene.root, "branch", "s", "--json").json["head"] == head
+    assert scene.call("branch", "s", "--json").json["head"] == head
     assert (scene.root / "series/s/fork-change-1.patch").exists()
     scene.upstream.commit({"again": "x\n"}, "upstream: again")
-    scene.run("-C", scene.root, "upstream", "fetch")
+    scene.call("upstream", "fetch")
     back = scene.rebase("s", "--onto", "upstream/main")
     assert verdicts(back) == ["unchanged", "unchanged"]
     assert back["series"][0]["patches"][0]["commit"] is not None
-    built = scene.run("-C", scene.root, "branch", "s", "--json").json
+    built = scene.call("branch", "s", "--json").json
     assert built["head"] == back["series"][0]["head"]
-    report = scene.run("-C", scene.root, "report", "s", "--json").json
+    report = scene.call("report", "s", "--json").json
     assert "fork-change-1.patch" in str(report)
 
 
 def test_a_report_leaves_out_what_the_pin_does_not_need(scene: Scene) -> None:
     two_patches(scene)
     say(scene, "fork-change-2.patch", "Needed-When: path nowhere")
-    (report,) = scene.run("-C", scene.root, "report", "s", "--json").json["series"]
+    (report,) = scene.call("report", "s", "--json").json["series"]
     assert [patch["name"] for patch in report["patches"]] == ["fork-change-1.patch"]
     assert [patch["name"] for patch in report["skipped"]] == ["fork-change-2.patch"]
 
@@ -76,7 +80,7 @@ def test_what_upstream_ensures_is_skipped_and_a_broken_promise_is_a_conflict(sce
         f'upstream {where} ensures it: line 11 of a in {where} matches "^(one|eins)$"',
         f"does not ensure what it says: there is no b in {where} with it",
     ]
-    failed = scene.run("-C", scene.root, "branch", "s", code=1)
+    failed = scene.call("branch", "s", code=1)
     assert "Patch fork-change-2.patch does not ensure what it says" in failed.err
 
 
@@ -85,7 +89,7 @@ def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scen
     say(scene, "fork-change-1.patch", "Ensures: path b")
     scene.upstream.commit({"a": text(l2="x\n")}, "upstream: more")
     before = workspace_files(scene.root)
-    shown = scene.run("-C", scene.root, "rebase", "s", "--onto", "upstream/main", code=3)
+    shown = scene.call("rebase", "s", "--onto", "upstream/main", code=3)
     assert "does not ensure what it says: there is no b" in shown.out
     assert workspace_files(scene.root) == before
     assert verdicts(scene.rebase("--continue", code=3))[0] == "conflict"
@@ -147,7 +151,7 @@ def test_a_tag_makes_a_release_of_a_commit(scene: Scene) -> None:
         scene.upstream.commit(dict(files), tag)
         scene.upstream.git("tag", "-a", "-m", tag, tag)
     scene.upstream.git("tag", "v1.2", "not-a-version")
-    scene.run("-C", scene.root, "upstream", "fetch")
+    scene.call("upstream", "fetch")
     found = {
         onto: verdicts(scene.rebase("s", "--onto", onto, "--dry-run"))[0]
         for onto in ("v1.0", "v1.0.1", "v1.1rc1", "not-a-version")
@@ -162,7 +166,7 @@ def other_upstream(scene: Scene, make_repository: Callable[[str], Repository]) -
     """Follow a second project, of whose commits the first names one in a file."""
     other = make_repository("other")
     other.commit({"kernels/90.h": "x\n"}, "old")
-    scene.run("-C", scene.root, "upstream", "add", "lib", "--git", other.root)
+    scene.call("upstream", "add", "lib", "--git", other.root)
     return other
 
 
@@ -174,8 +178,7 @@ def test_need_depends_on_the_commit_that_upstream_pins_of_another(
     other.git("checkout", "--quiet", "-b", "side", old)
     side = other.commit({"kernels/120.h": "none\n"}, "side")
     other.git("checkout", "--quiet", "main")
-    scene.upstream.commit({"a": text(), "pin.cmake": f"set(TAG {old})\n"}, "start")
-    fork(scene, {"a": text(l10="one\n")})
+    fork(scene, {"a": text(l10="one\n")}, on={"a": text(), "pin.cmake": f"set(TAG {old})\n"})
     say(
         scene,
         "fork-change-1.patch",
@@ -204,7 +207,7 @@ def test_another_upstream_is_looked_at_where_it_is_tracked(
     scene.upstream.commit({"a": text(l2="x\n")}, "upstream: more")
     assert verdicts(scene.rebase(*MORE)) == ["unchanged", "unchanged"]
     tip = other.commit({"kernels/120.h": "y\n"}, "new")
-    scene.run("-C", scene.root, "upstream", "fetch", "lib")
+    scene.call("upstream", "fetch", "lib")
     answer = scene.rebase(*MORE)
     assert verdicts(answer) == ["skipped", "unchanged"]
     where = f"lib upstream/main ({tip[:12]})"
@@ -218,7 +221,7 @@ def test_a_content_that_nobody_has_is_an_error(
     blob = other.git("rev-parse", "HEAD:kernels/90.h")
     two_patches(scene)
     say(scene, "fork-change-1.patch", 'Needed-When: no pattern "y" in kernels/90.h of lib')
-    scene.run("-C", scene.root, "upstream", "fetch", "lib")
+    scene.call("upstream", "fetch", "lib")
     (other.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
     error = scene.rebase(*MORE, code=1)["error"]
     assert error["kind"] == "missing-object"
@@ -286,8 +289,7 @@ def test_a_ref_is_looked_for_on_both_sides_of_an_upstream(
     commit = git.commit({"kernels": "x\n"}, "start")
     git.git("tag", "nightly")
     git.commit({"kernels": None}, "without")
-    packaged.run(
-        "-C", packaged.root, "upstream", "add", "both",
+    packaged.call("upstream", "add", "both",
         "--git", git.root, "--package", "lib", "--track", "package",
     )  # fmt: skip
     for ref in (commit, "nightly"):
@@ -308,7 +310,7 @@ def bring(scene: Scene, tmp_path: Path, *fields: str, code: int = 0) -> Any:
     box = tmp_path / "more.mbox"
     box.write_bytes(scene.upstream.patches("main..more"))
     scene.upstream.git("checkout", "--quiet", "main")
-    return scene.run("-C", scene.root, "import", box, "--series", "s", code=code)
+    return scene.call("import", box, "--series", "s", code=code)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +352,7 @@ def test_what_fell_behind_the_pin_does_not_keep_others_out(scene: Scene, tmp_pat
     scene.upstream.commit({"a": text(l11="x\n", l30="more\n")}, "more")
     box = tmp_path / "more.mbox"
     box.write_bytes(scene.upstream.patches("main..more"))
-    scene.run("-C", scene.root, "import", box, "--series", "s")
+    scene.call("import", box, "--series", "s")
 
 
 def test_a_patch_that_is_no_longer_valid_waits_for_a_person_whatever_merged(scene: Scene) -> None:
@@ -366,7 +368,7 @@ def test_a_patch_that_is_no_longer_valid_waits_for_a_person_whatever_merged(scen
     assert workspace_files(scene.root) == before
     (conflict,) = answer["series"][0]["patches"][0]["conflicts"]
     assert conflict["reason"] == reason
-    shown = scene.run("-C", scene.root, "rebase", "--continue", code=3)
+    shown = scene.call("rebase", "--continue", code=3)
     assert f"patchmgr conflicts accept {conflict['id']} --because TEXT" in shown.out
     assert "have markers" not in shown.err
 
@@ -379,7 +381,7 @@ def test_what_a_person_accepts_is_not_asked_again(scene: Scene) -> None:
     (conflict,) = answer["series"][0]["patches"][0]["conflicts"]
 
     def run(*words: str, code: int = 0) -> Any:
-        return scene.run("-C", scene.root, *words, code=code)
+        return scene.call(*words, code=code)
 
     assert "open" in run("conflicts", "list").out
     run("conflicts", "accept", conflict["id"], code=2)

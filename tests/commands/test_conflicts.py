@@ -18,7 +18,7 @@ WORK = ".patchmgr/rebase/s/fork-change-1.patch"
 
 
 def conflicts(scene: Scene, *arguments: str | Path, code: int = 0) -> Answer:
-    return scene.run("-C", scene.root, "conflicts", *arguments, code=code)
+    return scene.call("conflicts", *arguments, code=code)
 
 
 def listed(scene: Scene) -> dict[str, str]:
@@ -41,9 +41,7 @@ def merged(scene: Scene, base: str, ours: str, theirs: str, code: int = 0) -> st
     for name, content in zip(names, (base, ours, theirs), strict=True):
         name.write_text(content)
     out = folder / "out"
-    scene.run(
-        "-C", scene.root, "merge-file", *names, "--path", "a", "-o", out, code=code
-    )  # fmt: skip
+    scene.call("merge-file", *names, "--path", "a", "-o", out, code=code)
     return out.read_text()
 
 
@@ -102,9 +100,7 @@ def test_a_conflict_is_put_on_record_and_can_be_looked_at(collided: Scene) -> No
 
 
 def test_a_dry_run_puts_nothing_on_record(scene: Scene) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     scene.rebase("s", "--onto", "upstream/main", "--dry-run", code=3)
     assert on_record(scene) == set()
     assert conflicts(scene, "list").out == "No conflict is on record.\n"
@@ -140,7 +136,7 @@ def test_a_resolution_is_replayed_anywhere_and_whichever_side_comes_first(
 
 
 def test_an_aborted_rebase_takes_its_open_conflicts_along(collided: Scene) -> None:
-    collided.run("-C", collided.root, "rebase", "--abort")
+    collided.call("rebase", "--abort")
     assert on_record(collided) == set()
 
 
@@ -148,7 +144,7 @@ def test_an_aborted_rebase_leaves_what_was_solved_or_there_before(twice: Scene) 
     parts = [name for name, state in listed(twice).items() if state == "open"]
     before = on_record(twice)
     conflicts(twice, "accept", parts[0], "ours")
-    twice.run("-C", twice.root, "rebase", "--abort")
+    twice.call("rebase", "--abort")
     assert {path[:12] for path in on_record(twice)} == {parts[0], *_groups(before, parts)}
 
 
@@ -231,7 +227,7 @@ def test_a_person_who_solves_it_otherwise_is_told_and_nothing_is_replaced(
     name = only_id(collided)
     conflicts(collided, "accept", name, "ours")
     (collided.root / WORK / "a").write_text(text(l10="both\n"))
-    answer = collided.run("-C", collided.root, "rebase", "--continue")
+    answer = collided.call("rebase", "--continue")
     assert f"not recorded: {name}: it was resolved differently before" in answer.err
     document = conflicts(collided, "show", name, "--json").json
     assert document["conflict"]["resolution"] == "theirs\n"
@@ -241,16 +237,14 @@ def test_a_person_who_solves_it_otherwise_is_told_and_nothing_is_replaced(
 def test_a_whole_file_in_conflict_is_remembered_by_its_contents(
     scene: Scene, deletes: bool
 ) -> None:
-    scene.upstream.commit({"a": text(), "b": "b\n"})
-    fork(scene, {"a": text(l10="ours\n")})
-    scene.upstream.commit({"a": None}, "upstream: deletes it")
+    fork(scene, {"a": text(l10="ours\n")}, on={"a": text(), "b": "b\n"}, then={"a": None})
     scene.rebase("s", "--onto", "upstream/main", code=3)
     name = only_id(scene)
     assert on_record(scene) == {f"{name}/{f}" for f in ("meta.toml", "base", "theirs")}
     assert "(there is no such file)" in conflicts(scene, "show", name).out
     if deletes:
         (scene.root / WORK / "a").unlink()
-        refused = scene.run("-C", scene.root, "rebase", "--continue", code=1)
+        refused = scene.call("rebase", "--continue", code=1)
         assert "s/fork-change-1.patch/a: the file is gone, which would delete it" in refused.err
     else:
         (scene.root / WORK / "a").write_text("kept\n")
@@ -271,35 +265,29 @@ def test_a_whole_file_in_conflict_is_remembered_by_its_contents(
     ],
 )
 def test_continue_refuses_what_looks_unfinished(scene: Scene, left: str, problem: str) -> None:
-    scene.upstream.commit({"m.py": "x = 0\n"})
-    fork(scene, {"m.py": "x = 1\n"})
-    scene.upstream.commit({"m.py": "x = 2\n"}, "upstream: another")
+    fork(scene, {"m.py": "x = 1\n"}, on={"m.py": "x = 0\n"}, then={"m.py": "x = 2\n"})
     scene.rebase("s", "--onto", "upstream/main", code=3)
     file = scene.root / WORK / "m.py"
     file.write_text(left, newline="")
     before = workspace_files(scene.root)
-    refused = scene.run("-C", scene.root, "rebase", "--continue", code=1)
+    refused = scene.call("rebase", "--continue", code=1)
     assert f"s/fork-change-1.patch/m.py{problem}" in refused.err
     assert workspace_files(scene.root) == before
-    scene.run("-C", scene.root, "rebase", "--continue", "--accept", "other", code=2)
+    scene.call("rebase", "--continue", "--accept", "other", code=2)
     file.write_text("x = 3\n")
     scene.rebase("--continue")
 
 
 def test_what_does_not_compile_is_taken_when_it_is_named(scene: Scene) -> None:
-    scene.upstream.commit({"m.py": "x = 0\n"})
-    fork(scene, {"m.py": "x = 1\n"})
-    scene.upstream.commit({"m.py": "x = 2\n"}, "upstream: another")
+    fork(scene, {"m.py": "x = 1\n"}, on={"m.py": "x = 0\n"}, then={"m.py": "x = 2\n"})
     scene.rebase("s", "--onto", "upstream/main", code=3)
     (scene.root / WORK / "m.py").write_text("print 3\n")
-    scene.run("-C", scene.root, "rebase", "--onto", "upstream/main", "--accept", "m.py", code=2)
+    scene.call("rebase", "--onto", "upstream/main", "--accept", "m.py", code=2)
     scene.rebase("--continue", "--accept", str(scene.root / WORK / "m.py"))
 
 
 def test_a_side_that_has_no_file_can_be_accepted(scene: Scene) -> None:
-    scene.upstream.commit({"a": text(), "b": "b\n"})
-    fork(scene, {"a": text(l10="ours\n")})
-    scene.upstream.commit({"a": None}, "upstream: deletes it")
+    fork(scene, {"a": text(l10="ours\n")}, on={"a": text(), "b": "b\n"}, then={"a": None})
     scene.rebase("s", "--onto", "upstream/main", code=3)
     named = f"patchmgr conflicts accept {only_id(scene)} ours"
     assert named in conflicts(scene, "accept", only_id(scene), code=2).err
@@ -310,15 +298,18 @@ def test_a_side_that_has_no_file_can_be_accepted(scene: Scene) -> None:
 
 def test_text_with_lines_like_markers_is_solved_by_hand_only(scene: Scene) -> None:
     title = {"l20": "Title\n=======\n"}
-    scene.upstream.commit({"a": text(**title)})
-    fork(scene, {"a": text(l10="ours\n", **title)})
-    scene.upstream.commit({"a": text(l10="theirs\n", **title)}, "upstream: collides")
+    fork(
+        scene,
+        {"a": text(l10="ours\n", **title)},
+        on={"a": text(**title)},
+        then={"a": text(l10="theirs\n", **title)},
+    )
     scene.rebase("s", "--onto", "upstream/main", code=3)
     assert listed(scene) == {}
     error = conflicts(scene, "show", file_id(scene), code=2).err
     assert "lines like git's markers" in error
     (scene.root / WORK / "a").write_text(text(l10="both\n", **title))
-    answer = scene.run("-C", scene.root, "rebase", "--continue")
+    answer = scene.call("rebase", "--continue")
     assert "the text itself has lines like git's markers" in answer.err
     assert listed(scene) == {}
 
@@ -346,7 +337,7 @@ def test_a_broken_folder_is_named_and_can_be_forgotten(
     collided: Scene, file: str, content: bytes | None, problem: str
 ) -> None:
     name = only_id(collided)
-    collided.run("-C", collided.root, "rebase", "--abort")
+    collided.call("rebase", "--abort")
     collided.rebase("s", "--onto", "upstream/main", code=3)
     conflicts(collided, "accept", name, "ours")
     place = collided.root / "conflicts" / name / file
@@ -394,7 +385,7 @@ def test_a_group_lives_as_long_as_a_part_of_it(twice: Scene) -> None:
     )
     shutil.rmtree(twice.root / "conflicts" / parts[0])
     assert "is not on record" in conflicts(twice, "show", name, code=1).err
-    twice.run("-C", twice.root, "rebase", "--abort")
+    twice.call("rebase", "--abort")
     assert listed(twice) == {}
 
 
@@ -412,13 +403,13 @@ def test_skip_leaves_out_the_first_patch_in_conflict_and_keeps_its_file(scene: S
     before = series.read_bytes()
     scene.rebase("s", "--onto", "upstream/main", code=3)
     first = (scene.root / "series/s/fork-change-1.patch").read_bytes()
-    dry = scene.run("-C", scene.root, "rebase", "--skip", "--dry-run", code=3)
+    dry = scene.call("rebase", "--skip", "--dry-run", code=3)
     assert "Will be left out: s/fork-change-1.patch" in dry.err
     answer = scene.rebase("--skip", code=3)
     assert verdicts(answer) == ["skipped", "conflict", "unchanged"]
     assert series.read_bytes() == before
     (scene.root / ".patchmgr/rebase/s/fork-change-2.patch/b").write_text(text(l10="both\n"))
-    scene.run("-C", scene.root, "rebase", "--skip", code=2)
+    scene.call("rebase", "--skip", code=2)
     answer = scene.rebase("--continue")
     assert verdicts(answer) == ["skipped", "modified", "unchanged"]
     assert answer["series"][0]["patches"][0]["reason"] == "left out by rebase --skip"
@@ -431,12 +422,12 @@ def test_skip_leaves_out_the_first_patch_in_conflict_and_keeps_its_file(scene: S
         ).encode()
     )
     assert set(listed(scene).values()) == {"solved"}
-    assert "apply" not in scene.run("-C", scene.root, "branch", "s").err
+    assert "apply" not in scene.call("branch", "s").err
 
 
 def test_skip_finishes_where_nothing_else_waits(collided: Scene) -> None:
-    answer = collided.run("-C", collided.root, "rebase", "--skip")
+    answer = collided.call("rebase", "--skip")
     assert "Left out: s/fork-change-1.patch" in answer.err
     assert not (collided.root / ".patchmgr/rebase").exists()
     assert on_record(collided) == set()
-    collided.run("-C", collided.root, "rebase", "--skip", code=2)
+    collided.call("rebase", "--skip", code=2)

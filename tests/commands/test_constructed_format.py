@@ -159,7 +159,7 @@ def _rebased(scene: Scene, path: str, texts: dict[str, str], settings: dict[str,
     up.git("checkout", "--quiet", "main")
     up.commit({path: texts["new"], **settings}, "Format everything (#7)")
     scene.series("s", base, patches)
-    return scene.run("-C", scene.root, "rebase", "s", "--onto", "upstream/main", "--json").json
+    return scene.call("rebase", "s", "--onto", "upstream/main", "--json").json
 
 
 @pytest.mark.parametrize(

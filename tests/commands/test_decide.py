@@ -53,7 +53,7 @@ def onto(scene: Scene, code: int = 0, commit: str = "upstream/main") -> Any:
 
 
 def decide(scene: Scene, *arguments: str, code: int = 0) -> Answer:
-    return scene.run("-C", scene.root, "decide", *arguments, code=code)
+    return scene.call("decide", *arguments, code=code)
 
 
 def test_what_is_likely_there_is_a_conflict_with_both_texts(likely: Scene) -> None:
@@ -62,7 +62,7 @@ def test_what_is_likely_there_is_a_conflict_with_both_texts(likely: Scene) -> No
     assert [(one["pull"], one["paths"]) for one in patch["likely"]] == [(7, ["f.py"])]
     assert 0.8 <= patch["likely"][0]["confidence"] < 1
     assert [conflict["proposal"] for conflict in patch["conflicts"]] == ["absorbed"]
-    shown = likely.run("-C", likely.root, "rebase", "--onto", "upstream/main", "--dry-run", code=3)
+    shown = likely.call("rebase", "--onto", "upstream/main", "--dry-run", code=3)
     assert f"patchmgr decide {PATCH} absorbed" in shown.out
     for text in (MINE, ALIKE):
         assert all(f"| {line.strip()}" in shown.out for line in text.splitlines())
@@ -183,8 +183,7 @@ def test_a_person_may_name_what_did_it(likely: Scene, named: str, pull: int) -> 
 @pytest.fixture
 def undecided(scene: Scene) -> Scene:
     """Return a rebase in conflict about the first of two patches."""
-    scene.upstream.commit({"f.py": source(), "b": "b\n"})
-    fork(scene, {"f.py": source(l4=MINE)}, {"b": "ours\n"})
+    fork(scene, {"f.py": source(l4=MINE)}, {"b": "ours\n"}, on={"f.py": source(), "b": "b\n"})
     scene.upstream.commit({"f.py": source(l8=ALIKE)}, "upstream: the same (#7)")
     onto(scene, code=3)
     return scene
@@ -242,8 +241,7 @@ def test_a_patch_of_two_series_needs_the_series(likely: Scene) -> None:
 
 
 def test_a_collision_without_likeness_can_be_decided_too(scene: Scene) -> None:
-    scene.upstream.commit({"f.py": source()})
-    fork(scene, {"f.py": source(l4=MINE)})
+    fork(scene, {"f.py": source(l4=MINE)}, on={"f.py": source()})
     scene.upstream.commit({"f.py": source(l4=OTHER)}, "upstream: another way (#7)")
     patch = onto(scene, code=3)
     assert (patch["likely"], patch["conflicts"][0]["proposal"]) == ([], None)
@@ -266,8 +264,7 @@ def test_a_collision_without_likeness_can_be_decided_too(scene: Scene) -> None:
 def test_a_decision_holds_where_the_file_moved(
     scene: Scene, files: dict[str, str | None], verdict: str
 ) -> None:
-    scene.upstream.commit({"f.py": source(), "b": "b\n"})
-    fork(scene, {"f.py": source(l4=MINE)})
+    fork(scene, {"f.py": source(l4=MINE)}, on={"f.py": source(), "b": "b\n"})
     scene.upstream.commit(files, "upstream: moves it (#7)")
     onto(scene, code=3)
     decide(scene, PATCH, verdict)
@@ -382,8 +379,7 @@ def test_o_other_members_of_the_set(
 ) -> None:
     """O: upstream added other members to the set that we add one to, ours among them or not."""
     path = f"tools{suffix}"
-    scene.upstream.commit({path: tools(suffix), "b": "b\n"})
-    fork(scene, {path: tools(suffix, "CHISEL")})
+    fork(scene, {path: tools(suffix, "CHISEL")}, on={path: tools(suffix), "b": "b\n"})
     scene.upstream.commit({"b": "c\n"}, "upstream: unrelated (#6)")
     scene.upstream.commit({path: tools(suffix, *theirs), "b": "d\n"}, "upstream: more tools (#7)")
     patch = onto(scene)
@@ -395,8 +391,7 @@ def test_o_other_members_of_the_set(
 
 
 def test_what_is_there_word_for_word_in_a_later_wording_is_absorbed(scene: Scene) -> None:
-    scene.upstream.commit({"f.py": source(), "b": "b\n"})
-    fork(scene, {"f.py": source(l4=MINE)})
+    fork(scene, {"f.py": source(l4=MINE)}, on={"f.py": source(), "b": "b\n"})
     scene.upstream.commit({"b": "c\n"}, "upstream: before (#6)")
     later = (
         "    basin = plant.drain(\n        plant.here('sieve', 9)\n    )\n"
@@ -411,7 +406,7 @@ def test_what_is_there_word_for_word_in_a_later_wording_is_absorbed(scene: Scene
     (wording,) = patch["superseded"]
     assert wording["patch"] == MINE
     assert "plant.is_loud" in wording["upstream"]
-    shown = scene.run("-C", scene.root, "rebase", "--onto", "upstream/main", "--dry-run")
+    shown = scene.call("rebase", "--onto", "upstream/main", "--dry-run")
     assert "superseded: landed in other words (both texts with --show-conflicts)" in shown.out
 
 
@@ -419,8 +414,11 @@ def test_imports_that_upstream_writes_in_another_way_are_there(scene: Scene) -> 
     old = "from core import clear, load  # noqa: F401\nfrom env import *\n"
     names = ["build", "clear", "flags"]
     apart = "".join(f"from core import {name} as {name}\n" for name in names)
-    scene.upstream.commit({"f.py": old + "\nrun()\n", "b": "b\n"})
-    fork(scene, {"f.py": old.replace("load", "load, flags") + "\nrun()\n", "b": "c\n"})
+    fork(
+        scene,
+        {"f.py": old.replace("load", "load, flags") + "\nrun()\n", "b": "c\n"},
+        on={"f.py": old + "\nrun()\n", "b": "b\n"},
+    )
     scene.upstream.commit({"f.py": old + "\nrun(1)\n"}, "upstream: before (#6)")
     scene.upstream.commit({"f.py": f"{apart}\nrun(1)\n"}, "upstream: apart (#7)")
     patch = onto(scene)

@@ -48,7 +48,7 @@ class Fork(Struct, frozen=True):
         self.call("series", "new", name, "--upstream", "up", "--base", base)
 
     def call(self, *arguments: str | Path, code: int = 0) -> Answer:
-        return self.scene.run("-C", self.scene.root, *arguments, code=code)
+        return self.scene.call(*arguments, code=code)
 
     def take(self, name: str, *options: str, base: str, code: int = 0) -> Answer:
         commits = f"{base}..main"

@@ -19,9 +19,7 @@ STATE = ".patchmgr/rebase/state.json"
 @pytest.fixture
 def stopped(scene: Scene) -> Scene:
     """Return a scene with a rebase that one conflict holds up."""
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: theirs")
+    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     scene.rebase("s", "--onto", "upstream/main", code=3)
     return scene
 

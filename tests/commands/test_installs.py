@@ -23,8 +23,7 @@ FIXES: list[Mapping[str, bytes | str | None]] = [
     {"demo/b.py": text(l7="ours\n"), "demo/new/deep.py": "new\n", "demo/gone.py": None},
     {"include/demo/x.h": text(l5="ours\n"), "csrc/k.cu": text(l5="ours\n")},
 ]
-PATHS = ["demo/a.py", "demo/b.py", "demo/data/include/demo/x.h", "demo/gone.py",
-         "demo/new/deep.py"]  # fmt: skip
+PATHS = ["demo/a.py", "demo/b.py", "demo/data/include/demo/x.h", "demo/gone.py", "demo/new/deep.py"]
 
 
 @pytest.fixture

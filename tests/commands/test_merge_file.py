@@ -222,12 +222,10 @@ def test_what_no_attributes_file_can_hold_is_refused(
 def test_git_merges_with_the_driver_and_its_memory(
     scene: Scene, clone: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     scene.rebase("s", "--onto", "upstream/main", code=3)
     (one,) = conflicts(scene, "list", "--json").json["conflicts"]
-    scene.run("-C", scene.root, "merge-driver", "install", "--git", clone.root)
+    scene.call("merge-driver", "install", "--git", clone.root)
     (clone.root / "patchmgr.py").write_text("raise SystemExit(99)\n")
     (clone.root / "typing.py").write_text("raise SystemExit(99)\n")
     clone.git("merge", "--quiet", "theirs", good=(1,))
@@ -241,9 +239,7 @@ def test_git_merges_with_the_driver_and_its_memory(
 
 
 def test_a_broken_memory_does_not_stop_git(scene: Scene, clone: Repository) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     scene.rebase("s", "--onto", "upstream/main", code=3)
     (one,) = conflicts(scene, "list", "--json").json["conflicts"]
     (scene.root / "conflicts" / one["id"] / "meta.toml").write_text("x")
@@ -251,15 +247,13 @@ def test_a_broken_memory_does_not_stop_git(scene: Scene, clone: Repository) -> N
         SIDES, (text(), text(l10="theirs\n"), text(l10="ours\n")), strict=True
     ):
         (clone.root / name).write_text(content)
-    answer = scene.run(
-        "-C", scene.root, "merge-driver", "run", "--", *(clone.root / n for n in SIDES), "a",
+    answer = scene.call("merge-driver", "run", "--", *(clone.root / n for n in SIDES), "a",
         code=1,
     )  # fmt: skip
     assert "warning: recorded resolutions are not used" in answer.err
     assert "<<<<<<< ours\n" in (clone.root / "ours").read_text()
     (scene.root / "upstream.lock").unlink()
-    scene.run(
-        "-C", scene.root, "merge-driver", "run", "--", *(clone.root / n for n in SIDES), "a",
+    scene.call("merge-driver", "run", "--", *(clone.root / n for n in SIDES), "a",
         code=1,
     )  # fmt: skip
     assert sys.executable
@@ -328,7 +322,7 @@ def test_git_rebases_and_picks_with_the_driver(
     other.git("merge", "--quiet", "--no-commit", "side", good=(0, 1))
     other.commit({**tree}, "merge")
     conflicts(scene, "learn", "--git", other.root, "HEAD")
-    scene.run("-C", scene.root, "merge-driver", "install", "--git", clone.root)
+    scene.call("merge-driver", "install", "--git", clone.root)
     if command == "rebase":
         clone.git("rebase", "--quiet", "main", "topic")
     else:

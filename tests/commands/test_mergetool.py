@@ -12,7 +12,7 @@ from tests.commands.test_rebase import fork, text, verdicts
 
 
 def tool(scene: Scene, *arguments: str, code: int = 0) -> Answer:
-    return scene.run("-C", scene.root, "mergetool", *arguments, code=code)
+    return scene.call("mergetool", *arguments, code=code)
 
 
 @pytest.fixture
@@ -32,9 +32,13 @@ def configure(config: Path, command: str) -> None:
 
 @pytest.fixture
 def waiting(scene: Scene) -> Scene:
-    scene.upstream.commit({"a": text(), "d/b": text()})
-    fork(scene, {"a": text(l10="ours\n")}, {"d/b": text(l10="ours\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n"), "d/b": text(l10="theirs\n")})
+    fork(
+        scene,
+        {"a": text(l10="ours\n")},
+        {"d/b": text(l10="ours\n")},
+        on={"a": text(), "d/b": text()},
+        then={"a": text(l10="theirs\n"), "d/b": text(l10="theirs\n")},
+    )
     scene.rebase("s", "--onto", "upstream/main", code=3)
     return scene
 
@@ -83,9 +87,7 @@ def test_without_a_rebase_there_is_nothing_to_solve(scene: Scene) -> None:
 
 
 def test_a_deleted_file_can_be_kept_deleted(scene: Scene, config: Path) -> None:
-    scene.upstream.commit({"a": text(), "b": "b\n"})
-    fork(scene, {"a": text(l10="ours\n")})
-    scene.upstream.commit({"a": None}, "upstream: deletes it")
+    fork(scene, {"a": text(l10="ours\n")}, on={"a": text(), "b": "b\n"}, then={"a": None})
     scene.rebase("s", "--onto", "upstream/main", code=3)
     configure(config, "true")
     tool(scene, code=3)  # git asks a person, and there is none

@@ -50,7 +50,7 @@ def test_patches_follow_one_after_the_other_and_a_conflict_is_at_its_new_home(
     waiting = scene.root / ".patchmgr/rebase/s/p3.patch/c.py"
     assert " move, #7)\n    plant.theirs(floor)\n" in waiting.read_text()
     waiting.write_text(function("g", "solved"))
-    scene.run("-C", scene.root, "rebase", "--continue")
+    scene.call("rebase", "--continue")
     again = scene.rebase("s", "--onto", "upstream/main")["series"][0]
     assert again["summary"]["unchanged"] == 3
 
@@ -70,7 +70,7 @@ def test_a_solved_home_is_carried_beside_the_others(
     assert [patch["verdict"] for patch in patches] == ["conflict", "blocked"]
     assert [[cause["pull"] for cause in patch["cause"]] for patch in patches] == [[7]] * 2
     (scene.root / ".patchmgr/rebase/s/p1.patch/c.py").write_text(content)
-    again = scene.run("-C", scene.root, "rebase", "--continue", "--dry-run", "--json", code=3)
+    again = scene.call("rebase", "--continue", "--dry-run", "--json", code=3)
     first, second = again.json["series"][0]["patches"]
     assert (first["verdict"], second["verdict"]) == (verdict, "conflict")
     assert [hunk["how"] for hunk in first["hunks"]] == ["moved", how]

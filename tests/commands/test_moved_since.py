@@ -36,8 +36,7 @@ def test_what_landed_is_in_whatever_became_of_it_later(
 ) -> None:
     """Found by a reader: moved lines were carried, and stood in the result twice."""
     helpers = (21, HELPERS)
-    scene.upstream.commit({"a.py": steps(), "b.py": OTHER})
-    fork(scene, {"a.py": steps(pieces("ours"), helpers)})
+    fork(scene, {"a.py": steps(pieces("ours"), helpers)}, on={"a.py": steps(), "b.py": OTHER})
     scene.upstream.commit({"a.py": steps(pieces("theirs"), helpers)}, "Land (#7)")
     scene.upstream.commit({"a.py": steps(pieces("theirs")), "b.py": other}, "Move (#8)")
     assert verdicts(scene.rebase("--onto", "upstream/main")) == [verdict]

@@ -112,9 +112,7 @@ def test_without_any_git(
 
 
 def test_what_merges_is_refused_in_one_line(scene: Scene, become: Become) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n")})
-    scene.upstream.commit({"a": text(l40="theirs\n")}, "upstream: more")
+    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l40="theirs\n")})
     become("2.34.1")
     answer = invoke("-C", scene.root, "rebase", "s", "--onto", "upstream/main", "--dry-run")
     assert one_line(answer) == "a rebase needs git 2.39 or newer, and this is git 2.34.1"

@@ -93,7 +93,7 @@ def test_quilt_makes_the_same_tree_of_the_series_before_and_after(
 
 def built(scene: Scene) -> str:
     """Return the tree of the series' branch."""
-    scene.run("-C", scene.root, "branch", "s", "--repo", scene.upstream.root, "--name", "built")
+    scene.call("branch", "s", "--repo", scene.upstream.root, "--name", "built")
     return scene.upstream.tree("built")
 
 

@@ -52,13 +52,13 @@ def told(upstream: tuple[Repository, str], tmp_path: Path, run: Run) -> Told:
 
 
 def take(scene: Scene, name: str, base: str, *arguments: str | Path) -> Answer:
-    scene.run("-C", scene.root, "series", "new", name, "--upstream", "up", "--base", base)
-    return scene.run("-C", scene.root, "import", "--series", name, *arguments)
+    scene.call("series", "new", name, "--upstream", "up", "--base", base)
+    return scene.call("import", "--series", name, *arguments)
 
 
 def export(scene: Scene, form: str, *more: str) -> Path:
     place = scene.root.parent / form
-    scene.run("-C", scene.root, "export", "s", "--as", form, "--out", place, *more)
+    scene.call("export", "s", "--as", form, "--out", place, *more)
     return place
 
 
@@ -88,7 +88,7 @@ def call(folder: Path, *command: str, **environment: str) -> str:
 
 def built(scene: Scene, name: str) -> str:
     """Return the tree of a series' branch."""
-    head = scene.run("-C", scene.root, "branch", name, "--json").json["head"]
+    head = scene.call("branch", name, "--json").json["head"]
     stores = Path(os.environ["XDG_CACHE_HOME"]) / "patchmgr/stores"
     return Repository(next(stores.glob("*.git")), is_there=True).tree(head)
 
@@ -149,7 +149,7 @@ def test_stgit(told: Told) -> None:
     call(clone.root, stg, "export", "--dir", str(scene.root.parent / "exported"))
     take(scene, "exported", base, scene.root.parent / "exported")
     place = scene.root.parent / "again"
-    scene.run("-C", scene.root, "export", "exported", "--as", "stgit", "--out", place)
+    scene.call("export", "exported", "--as", "stgit", "--out", place)
     assert picture(place) == picture(scene.root.parent / "exported")
 
 

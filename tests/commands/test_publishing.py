@@ -32,7 +32,7 @@ def build(scene: Scene) -> tuple[str, str]:
 
 
 def notes(scene: Scene, *arguments: str) -> Any:
-    return scene.run("-C", scene.root, "notes", "s", "--json", *arguments).json["series"]
+    return scene.call("notes", "s", "--json", *arguments).json["series"]
 
 
 def test_a_note_says_what_came_what_went_and_what_stayed(scene: Scene) -> None:
@@ -48,7 +48,7 @@ def test_a_note_says_what_came_what_went_and_what_stayed(scene: Scene) -> None:
     assert brought == [13]
     assert note["identical"] == [{"language": "CUDA", "path": "csrc/k.cu"}]
     assert [f["path"] for f in note["changed"]] == ["pkg/b.py"]
-    text = scene.run("-C", scene.root, "notes", "s").out
+    text = scene.call("notes", "s").out
     assert "3 upstream commits came in" in text
     assert "#12 fix five" in text
 
@@ -69,8 +69,8 @@ def test_a_clone_without_facts_says_what_the_lock_knows(scene: Scene) -> None:
     note = notes(scene)
     assert not note["complete"]
     assert [d["by"][0]["pull"] for d in note["dropped"]] == [12]
-    scene.run("-C", scene.root, "notes", "s", "--from", onto, "--to", base, code=0)
-    scene.run("-C", scene.root, "notes", "s", "--from", "nothing", code=2)
+    scene.call("notes", "s", "--from", onto, "--to", base, code=0)
+    scene.call("notes", "s", "--from", "nothing", code=2)
 
 
 def test_a_solved_conflict_is_told_with_how_it_was_solved(scene: Scene) -> None:
@@ -85,7 +85,7 @@ def test_a_solved_conflict_is_told_with_how_it_was_solved(scene: Scene) -> None:
     assert conflict["open"]
     assert [c["pull"] for c in conflict["collided"]] == [7]
     folder = scene.root / ".patchmgr/rebase"
-    answer = scene.run("-C", scene.root, "status", "--json").json
+    answer = scene.call("status", "--json").json
     (waiting,) = answer["unfinished"]["waiting"]
     work = folder / "s/five.patch/a.txt"
     assert waiting == "s/five.patch: a.txt"
@@ -139,9 +139,9 @@ def test_the_head_that_is_replaced_keeps_a_tag(stage: Stage) -> None:
 
 def test_a_moved_patch_is_told_from_a_changed_one(scene: Scene) -> None:
     _, onto = build(scene)
-    scene.run("-C", scene.root, "branch", "s", "--tag", "before")
+    scene.call("branch", "s", "--tag", "before")
     scene.rebase("s", "--onto", onto)
-    found = scene.run("-C", scene.root, "diff", "s", "--from", "before", "--json").json
+    found = scene.call("diff", "s", "--from", "before", "--json").json
     assert {p["subject"]: p["sameness"] for p in found["patches"]} == {
         "fix five": "dropped",
         "edit nine": "byte-identical",
@@ -203,8 +203,8 @@ def test_a_tag_tells_the_verdicts_and_the_gates(scene: Scene) -> None:
     _, onto = build(scene)
     scene.rebase("s", "--onto", onto)
     (scene.root / "series/s/series.toml").write_text("[check]\nsign-off = true\n")
-    scene.run("-C", scene.root, "check", "s", code=4)
-    scene.run("-C", scene.root, "branch", "s", "--tag", "one")
+    scene.call("check", "s", code=4)
+    scene.call("branch", "s", "--tag", "one")
     (store,) = Path(os.environ["XDG_CACHE_HOME"]).glob("patchmgr/stores/upstream-*.git")
     message = Repository(store, is_there=True).git(
         "cat-file", "tag", own_ref(scene.root, "refs/tags/one")
@@ -219,6 +219,6 @@ def test_a_variable_that_nobody_reads_upstream_is_a_risk(scene: Scene) -> None:
     scene.upstream.commit({"b.py": "import os\nos.environ['OLD'], os.environ['NEW']\n"}, "read")
     scene.series("s", base, scene.upstream.patches("main..fork"))
     for _ in range(2):  # the second time the answer is known
-        report = scene.run("-C", scene.root, "report", "s", "--json").json["series"][0]
+        report = scene.call("report", "s", "--json").json["series"][0]
         found = [risk for risk in report["risks"] if "variable" in risk["kind"]]
         assert [(risk["path"], risk["what"]) for risk in found] == [("b.py", "NEW")]

@@ -33,14 +33,27 @@ def hunks(document: Any, patch: int = 0) -> list[tuple[str, str | None]]:
     return [(hunk["verdict"], hunk["how"]) for hunk in found]
 
 
-def fork(scene: Scene, *changes: dict[str, bytes | str | None], name: str = "s") -> str:
-    """Commit changes on a branch of upstream's head, import them, and return to main."""
+Files = dict[str, bytes | str | None]
+
+
+def fork(
+    scene: Scene,
+    *changes: Files,
+    name: str = "s",
+    on: Files | None = None,
+    then: Files | None = None,
+) -> str:
+    """Make a series of changes on upstream's head, or on `on`; let upstream go on to `then`."""
+    if on is not None:
+        scene.upstream.commit(on)
     base = scene.upstream.head()
     scene.upstream.git("checkout", "--quiet", "-b", f"fork-{name}")
     for number, files in enumerate(changes, 1):
         scene.upstream.commit(files, f"fork: change {number}")
     scene.series(name, base, scene.upstream.patches(f"{base}..fork-{name}"))
     scene.upstream.git("checkout", "--quiet", "main")
+    if then is not None:
+        scene.upstream.commit(then, "upstream: goes on")
     return base
 
 
@@ -63,8 +76,12 @@ def workspace_files(root: Path) -> dict[str, bytes]:
 
 
 def test_a_series_on_a_moved_file_gives_the_tree_of_git_rebase(scene: Scene) -> None:
-    scene.upstream.commit({"a": text(), "b": text(), "c": "same\n"})
-    base = fork(scene, {"a": text(l30="ours\n")}, {"b": text(l5="ours\n"), "new": "file\n"})
+    base = fork(
+        scene,
+        {"a": text(l30="ours\n")},
+        {"b": text(l5="ours\n"), "new": "file\n"},
+        on={"a": text(), "b": text(), "c": "same\n"},
+    )
     onto = scene.upstream.commit({"a": text(l2="theirs\n\n"), "d": "x\n"}, "upstream: more")
     answer = scene.rebase("s", "--onto", "upstream/main")
     series = answer["series"][0]
@@ -77,8 +94,7 @@ def test_a_series_on_a_moved_file_gives_the_tree_of_git_rebase(scene: Scene) -> 
 
 
 def test_the_branch_and_the_patch_files_follow_the_pin(scene: Scene) -> None:
-    scene.upstream.commit({"a": text(), "b": text()})
-    fork(scene, {"a": text(l30="ours\n")}, {"b": text(l5="ours\n")})
+    fork(scene, {"a": text(l30="ours\n")}, {"b": text(l5="ours\n")}, on={"a": text(), "b": text()})
     before = workspace_files(scene.root)
     onto = scene.upstream.commit({"a": text(l2="theirs\n\n")}, "upstream: more")
     head = scene.rebase("s", "--onto", onto)["series"][0]["head"]
@@ -86,16 +102,20 @@ def test_the_branch_and_the_patch_files_follow_the_pin(scene: Scene) -> None:
     assert before["series/s/fork-change-2.patch"] == after["series/s/fork-change-2.patch"]
     assert b"@@ -28,7 +28,7 @@" in before["series/s/fork-change-1.patch"]
     assert b"@@ -29,7 +29,7 @@" in after["series/s/fork-change-1.patch"]
-    built = scene.run("-C", scene.root, "branch", "s", "--json").json
+    built = scene.call("branch", "s", "--json").json
     assert built["head"] == head
     again = scene.rebase("s", "--onto", onto, "--dry-run")
     assert again["series"][0]["head"] == head
 
 
 def test_an_upstreamed_patch_is_dropped_with_evidence(scene: Scene) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="fix\n")}, {"a": text(l10="fix\n", l40="ours\n")})
-    scene.upstream.commit({"a": text(l2="x\n")}, "upstream: before")
+    fork(
+        scene,
+        {"a": text(l10="fix\n")},
+        {"a": text(l10="fix\n", l40="ours\n")},
+        on={"a": text()},
+        then={"a": text(l2="x\n")},
+    )
     landed = scene.upstream.commit({"a": text(l2="x\n", l10="fix\n")}, "upstream: the fix (#77)")
     scene.upstream.commit({"a": text(l2="x\n", l10="fix\n", l55="y\n")}, "upstream: after")
     answer = scene.rebase("s", "--onto", "upstream/main")
@@ -111,9 +131,12 @@ def test_an_upstreamed_patch_is_dropped_with_evidence(scene: Scene) -> None:
 
 
 def test_a_patch_with_one_landed_hunk_is_partial_and_the_rest_is_carried(scene: Scene) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="one\n", l40="two\n")})
-    scene.upstream.commit({"a": text(l10="one\n")}, "upstream: one")
+    fork(
+        scene,
+        {"a": text(l10="one\n", l40="two\n")},
+        on={"a": text()},
+        then={"a": text(l10="one\n")},
+    )
     answer = scene.rebase("s", "--onto", "upstream/main")
     assert verdicts(answer) == ["partial"]
     assert hunks(answer) == [("absorbed", "exact"), ("unchanged", "identical")]
@@ -123,8 +146,7 @@ def test_a_patch_with_one_landed_hunk_is_partial_and_the_rest_is_carried(scene: 
 
 
 def test_drifted_context_is_modified(scene: Scene) -> None:
-    scene.upstream.commit({"a": text()})
-    base = fork(scene, {"a": text(l10="ours\n")})
+    base = fork(scene, {"a": text(l10="ours\n")}, on={"a": text()})
     onto = scene.upstream.commit({"a": text(l8="drifted\n")}, "upstream: near (#5)")
     answer = scene.rebase("s", "--onto", "upstream/main")
     assert verdicts(answer) == ["modified"]
@@ -163,9 +185,13 @@ def test_a_conflict_changes_nothing_and_later_patches_go_on(scene: Scene) -> Non
 
 
 def test_a_solved_conflict_is_finished_by_continue(scene: Scene) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n")}, {"a": text(l10="ours\n", l50="more\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+    fork(
+        scene,
+        {"a": text(l10="ours\n")},
+        {"a": text(l10="ours\n", l50="more\n")},
+        on={"a": text()},
+        then={"a": text(l10="theirs\n")},
+    )
     scene.rebase("s", "--onto", "upstream/main", code=3)
     waiting = scene.root / ".patchmgr/rebase/s/fork-change-1.patch/a"
     assert scene.rebase("--continue", code=3)["series"][0]["head"] is None
@@ -179,9 +205,13 @@ def test_a_solved_conflict_is_finished_by_continue(scene: Scene) -> None:
 
 
 def test_two_conflicts_in_one_file_are_solved_apart(scene: Scene) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n")}, {"a": text(l10="ours\n", l50="more\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n", l50="too\n")}, "upstream: collides")
+    fork(
+        scene,
+        {"a": text(l10="ours\n")},
+        {"a": text(l10="ours\n", l50="more\n")},
+        on={"a": text()},
+        then={"a": text(l10="theirs\n", l50="too\n")},
+    )
     answer = scene.rebase("s", "--onto", "upstream/main", code=3)
     assert verdicts(answer) == ["conflict", "conflict"]
     first, second = (
@@ -200,9 +230,13 @@ def test_two_conflicts_in_one_file_are_solved_apart(scene: Scene) -> None:
 def test_what_was_solved_on_lines_that_another_solution_changes_is_asked_again(
     scene: Scene,
 ) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n")}, {"a": text(l10="ours\n", l50="more\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n", l50="too\n")}, "upstream: collides")
+    fork(
+        scene,
+        {"a": text(l10="ours\n")},
+        {"a": text(l10="ours\n", l50="more\n")},
+        on={"a": text()},
+        then={"a": text(l10="theirs\n", l50="too\n")},
+    )
     scene.rebase("s", "--onto", "upstream/main", code=3)
     first, second = (
         scene.root / f".patchmgr/rebase/s/fork-change-{number}.patch/a" for number in (1, 2)
@@ -218,30 +252,30 @@ def test_what_was_solved_on_lines_that_another_solution_changes_is_asked_again(
 
 
 def test_an_unfinished_rebase_refuses_another_until_aborted(scene: Scene) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     scene.rebase("s", "--onto", "upstream/main", code=3)
     error = scene.rebase("s", "--onto", "upstream/main", code=1)["error"]
     assert error["kind"] == "unfinished"
-    assert "rebase of s onto" in scene.run("-C", scene.root, "status").out
-    scene.run("-C", scene.root, "rebase", "--abort")
+    assert "rebase of s onto" in scene.call("status").out
+    scene.call("rebase", "--abort")
     assert not (scene.root / ".patchmgr/rebase").exists()
-    scene.run("-C", scene.root, "rebase", "--abort", code=2)
+    scene.call("rebase", "--abort", code=2)
 
 
 def test_stop_at_conflict_tries_nothing_after_it(scene: Scene) -> None:
-    scene.upstream.commit({"a": text(), "b": text()})
-    fork(scene, {"a": text(l10="ours\n")}, {"b": text(l1="ours\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+    fork(
+        scene,
+        {"a": text(l10="ours\n")},
+        {"b": text(l1="ours\n")},
+        on={"a": text(), "b": text()},
+        then={"a": text(l10="theirs\n")},
+    )
     answer = scene.rebase("s", "--onto", "upstream/main", "--stop-at-conflict", "--dry-run", code=3)
     assert verdicts(answer) == ["conflict", "blocked"]
 
 
 def test_a_dry_run_writes_nothing_and_says_the_same(scene: Scene) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l30="ours\n")})
-    scene.upstream.commit({"a": text(l2="theirs\n")}, "upstream: more")
+    fork(scene, {"a": text(l30="ours\n")}, on={"a": text()}, then={"a": text(l2="theirs\n")})
     before = workspace_files(scene.root)
     dry = scene.rebase("s", "--onto", "upstream/main", "--dry-run")
     assert workspace_files(scene.root) == before
@@ -251,8 +285,7 @@ def test_a_dry_run_writes_nothing_and_says_the_same(scene: Scene) -> None:
 
 
 def test_a_renamed_file_is_followed(scene: Scene) -> None:
-    scene.upstream.commit({"old/a": text()})
-    base = fork(scene, {"old/a": text(l30="ours\n")})
+    base = fork(scene, {"old/a": text(l30="ours\n")}, on={"old/a": text()})
     scene.upstream.git("mv", "old/a", "a-new")
     onto = scene.upstream.commit({"a-new": text(l3="theirs\n")}, "upstream: moves it")
     answer = scene.rebase("s", "--onto", "upstream/main")
@@ -278,8 +311,11 @@ def test_a_renamed_file_is_followed(scene: Scene) -> None:
 def test_files_that_come_and_go(
     scene: Scene, upstream: dict[str, bytes | str | None], verdict: str
 ) -> None:
-    scene.upstream.commit({"a": text(), "gone": text()})
-    fork(scene, {"a": text(l30="ours\n"), "new": "ours\n", "gone": None})
+    fork(
+        scene,
+        {"a": text(l30="ours\n"), "new": "ours\n", "gone": None},
+        on={"a": text(), "gone": text()},
+    )
     scene.upstream.commit(upstream, "upstream: something")
     code = 3 if verdict == "conflict" else 0
     assert verdicts(scene.rebase("s", "--onto", "upstream/main", "--dry-run", code=code)) == [
@@ -288,8 +324,7 @@ def test_files_that_come_and_go(
 
 
 def test_an_unknown_state_lists_the_nearest_names(scene: Scene) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l30="ours\n")})
+    fork(scene, {"a": text(l30="ours\n")}, on={"a": text()})
     scene.upstream.git("tag", "v1.2.0")
     before = workspace_files(scene.root)
     error = scene.rebase("s", "--onto", "v1.2.1", code=2)["error"]
@@ -299,8 +334,9 @@ def test_an_unknown_state_lists_the_nearest_names(scene: Scene) -> None:
 
 
 def test_guards_leave_a_patch_out_until_it_is_selected(scene: Scene) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l30="ours\n")}, {"a": text(l30="ours\n", l40="more\n")})
+    fork(
+        scene, {"a": text(l30="ours\n")}, {"a": text(l30="ours\n", l40="more\n")}, on={"a": text()}
+    )
     series = scene.root / "series/s/series"
     series.write_text("fork-change-1.patch\nfork-change-2.patch #+extra\n")
     scene.upstream.commit({"a": text(l2="theirs\n")}, "upstream: more")
@@ -312,9 +348,7 @@ def test_guards_leave_a_patch_out_until_it_is_selected(scene: Scene) -> None:
 def test_two_caches_give_the_same_commits(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l30="ours\n")})
-    scene.upstream.commit({"a": text(l2="theirs\n")}, "upstream: more")
+    fork(scene, {"a": text(l30="ours\n")}, on={"a": text()}, then={"a": text(l2="theirs\n")})
     first = scene.rebase("s", "--onto", "upstream/main", "--dry-run")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another cache"))
     assert scene.rebase("s", "--onto", "upstream/main", "--dry-run") == first

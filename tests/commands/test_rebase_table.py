@@ -50,7 +50,7 @@ def tagged(scene: Scene) -> Scene:
                 scene.upstream.commit({"b": "x\n"}, "upstream: v1.2")
                 scene.upstream.git("tag", "v1.2")
                 scene.upstream.git("checkout", "--quiet", "main")
-        scene.run("-C", scene.root, "upstream", "fetch")
+        scene.call("upstream", "fetch")
 
     once("tagged", scene.root.parent, SCENE, make)
     return scene
@@ -122,7 +122,7 @@ def test_every_so_many_commits(tagged: Scene) -> None:
 
 def test_the_table_on_a_terminal(tagged: Scene) -> None:
     whole = ("s", "--onto", "v1.0..v2.0", "--every", "release", "--dry-run")
-    shown = tagged.run("-C", tagged.root, "rebase", *whole, code=3)
+    shown = tagged.call("rebase", *whole, code=3)
     heads = [
         tagged.rebase("s", "--onto", onto, "--dry-run")["series"][0]["head"]
         for onto in ("v1.1", "v1.2")
@@ -142,7 +142,7 @@ def test_the_table_on_a_terminal(tagged: Scene) -> None:
 
 def test_the_table_as_markdown(tagged: Scene) -> None:
     whole = ("s", "--onto", "v2.0", "--dry-run", "--format", "markdown")
-    shown = tagged.run("-C", tagged.root, "rebase", *whole, code=3)
+    shown = tagged.call("rebase", *whole, code=3)
     assert "| patch | v2.0 |\n| --- | --- |\n" in shown.out
     assert "| `fork-change-2.patch` | **conflict** |\n" in shown.out
 
@@ -181,7 +181,7 @@ def test_a_workspace_without_series_has_no_table(scene: Scene) -> None:
 
 
 def test_a_table_does_not_mind_an_unfinished_rebase(tagged: Scene) -> None:
-    tagged.run("-C", tagged.root, "rebase", "s", "--onto", "v2.0", code=3)
+    tagged.call("rebase", "s", "--onto", "v2.0", code=3)
     before = workspace_files(tagged.root)
     tagged.rebase("s", "--onto", "v1.1", "--onto", "v1.2", "--dry-run")
     assert workspace_files(tagged.root) == before
@@ -215,18 +215,14 @@ def packaged(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene
 
 
 def test_every_final_release_of_a_package(packaged: Scene) -> None:
-    shown = packaged.run(
-        "-C", packaged.root, "rebase", "s", "--onto", "1.0..2.0", *RELEASES, "--json"
-    )
+    shown = packaged.call("rebase", "s", "--onto", "1.0..2.0", *RELEASES, "--json")
     assert verdict_table(shown.json) == {
         "v1.1": ["unchanged"], "v1.2": ["unchanged"], "v1.10": ["absorbed"], "v2.0": ["absorbed"],
     }  # fmt: skip
     assert "3 releases to download first: v1.1, v1.2, v1.10\n" in shown.err
-    again = packaged.run("-C", packaged.root, "rebase", "s", "--onto", "1.0..2.0", *RELEASES)
+    again = packaged.call("rebase", "s", "--onto", "1.0..2.0", *RELEASES)
     assert "to download first" not in again.err
-    one = packaged.run(
-        "-C", packaged.root, "rebase", "s", "--onto", "1.0..upstream/main", *RELEASES
-    )
+    one = packaged.call("rebase", "s", "--onto", "1.0..upstream/main", *RELEASES)
     assert one.out == again.out
 
 
@@ -238,7 +234,7 @@ def test_series_of_other_upstreams_have_their_own_targets(packaged: Scene) -> No
     first = answer["targets"][0]
     assert first["onto"] == "v1.1"
     assert [series["name"] for series in first["series"]] == ["s", "t", "u"]
-    shown = packaged.run("-C", packaged.root, "rebase", "--onto", "1.0..", *RELEASES).out
+    shown = packaged.call("rebase", "--onto", "1.0..", *RELEASES).out
     assert "t: v1.0 -> 4 targets  (0 patches)\n  v1.1" in shown
     assert "  v2.0   head " in shown
     assert "  no patches\n\nu: v1.0 -> 2 targets  (1 patch)\n" in shown

@@ -21,7 +21,7 @@ def known(rule: str) -> dict[str, Any]:
 
 def note_of(scene: Scene, told: dict[str, Any]) -> dict[str, Any]:
     ends = ("--from", told["base"]["ref"], "--to", told["onto"]["ref"])
-    note: dict[str, Any] = scene.run("-C", scene.root, "notes", "s", *ends, "--json").json["series"]
+    note: dict[str, Any] = scene.call("notes", "s", *ends, "--json").json["series"]
     return note
 
 
@@ -40,7 +40,7 @@ def test_an_absorbed_patch_says_it_in_rebase_notes_and_report(scene: Scene) -> N
     assert evidence["reliability"] == known(evidence["how"])
     note = note_of(scene, told)
     assert [one["reliability"] for one in note["dropped"]] == [[known(evidence["how"])]]
-    (series,) = scene.run("-C", scene.root, "report", "s", "--json").json["series"]
+    (series,) = scene.call("report", "s", "--json").json["series"]
     (moment,) = series["timeline"]
     assert moment["reliability"] == {patch["name"]: [known(evidence["how"])]}
 

@@ -17,8 +17,7 @@ from tests.commands.test_rebase import fork, hunks, text, verdicts
 @pytest.fixture
 def two_series(scene: Scene) -> Scene:
     """Return a scene with two series that collide with upstream in the same way."""
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n")})
+    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()})
     fork(scene, {"a": text(l10="ours\n", l50="more\n")}, name="other")
     scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
     return scene
@@ -35,7 +34,7 @@ def test_a_conflict_that_was_solved_once_is_solved_in_another_series(two_series:
     assert ("modified", "recorded") in hunks(answer)
     (replayed,) = answer["replayed"]
     assert (replayed["id"], replayed["patches"]) == (name, ["other/fork-change-1.patch"])
-    shown = scene.run("-C", scene.root, "rebase", "other", "--onto", "upstream/main", "--dry-run")
+    shown = scene.call("rebase", "other", "--onto", "upstream/main", "--dry-run")
     assert f"recorded  {name}  a  seen in s/fork-change-1.patch" in shown.out
     assert "\n    in other/fork-change-1.patch\n    --- ours\n" in shown.out
     assert "-theirs\n    +both\n" in shown.out
@@ -80,13 +79,16 @@ def test_a_side_that_leaves_upstream_as_it_is_drops_the_patch(two_series: Scene)
 
 
 def test_a_part_that_is_known_is_not_left_to_the_person(scene: Scene) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n", l40="mine\n")})
-    scene.upstream.commit({"a": text(l10="theirs\n", l40="yours\n")}, "upstream: collides")
+    fork(
+        scene,
+        {"a": text(l10="ours\n", l40="mine\n")},
+        on={"a": text()},
+        then={"a": text(l10="theirs\n", l40="yours\n")},
+    )
     scene.rebase("s", "--onto", "upstream/main", code=3)
     group = conflicts(scene, "show", file_id(scene), "--json").json
     conflicts(scene, "accept", group["conflict"]["parts"][0], "theirs")
-    scene.run("-C", scene.root, "rebase", "--abort")
+    scene.call("rebase", "--abort")
     answer = scene.rebase("s", "--onto", "upstream/main", code=3)
     left = answer["series"][0]["patches"][0]["conflicts"][0]["id"]
     assert left == group["conflict"]["parts"][1]
@@ -101,8 +103,7 @@ def test_a_part_that_is_known_is_not_left_to_the_person(scene: Scene) -> None:
 
 @pytest.mark.parametrize("deletes", [True, False])
 def test_a_file_in_conflict_as_a_whole_is_replayed(scene: Scene, deletes: bool) -> None:
-    scene.upstream.commit({"a": text(), "b": "b\n"})
-    fork(scene, {"a": text(l10="ours\n")})
+    fork(scene, {"a": text(l10="ours\n")}, on={"a": text(), "b": "b\n"})
     fork(scene, {"a": text(l10="ours\n"), "b": "c\n"}, name="other")
     scene.upstream.commit({"a": None}, "upstream: deletes it")
     scene.rebase("s", "--onto", "upstream/main", code=3)
@@ -120,7 +121,7 @@ def test_a_broken_memory_stops_the_run_before_anything_is_written(two_series: Sc
     scene.rebase("s", "--onto", "upstream/main", code=3)
     name = only_id(scene)
     conflicts(scene, "accept", name, "theirs")
-    scene.run("-C", scene.root, "rebase", "--abort")
+    scene.call("rebase", "--abort")
     (scene.root / "conflicts" / name / "resolution").write_text("<<<<<<< evil\n")
     error = scene.rebase("s", "--onto", "upstream/main", code=1)["error"]
     assert error["kind"] == "bad-conflict"

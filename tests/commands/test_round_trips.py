@@ -128,8 +128,8 @@ def contents(place: Path) -> Picture:
 
 
 def take(scene: Scene, name: str, base: str, *sources: str | Path) -> Path:
-    scene.run("-C", scene.root, "series", "new", name, "--upstream", "up", "--base", base)
-    scene.run("-C", scene.root, "import", "--series", name, *sources)
+    scene.call("series", "new", name, "--upstream", "up", "--base", base)
+    scene.call("import", "--series", name, *sources)
     return scene.root / "series" / name
 
 
@@ -167,7 +167,7 @@ def test_mails_of_all_kinds_leave_as_they_came(
     again = take(scene, "again", base, out(scene, "left"))
     assert [(again / name).read_bytes() for name in order(again)] == came
     assert export(scene, "again", form, "again") == left
-    built = scene.run("-C", scene.root, "branch", "again", "--json")
+    built = scene.call("branch", "again", "--json")
     assert stored(built.json["head"]) == scene.upstream.tree("main")
 
 
@@ -240,7 +240,7 @@ def test_what_is_rewritten_is_written_in_one_way(told: tuple[Scene, str], form: 
     left = export(scene, "s", form, "left")
     take(scene, "again", base, out(scene, "left"))
     assert export(scene, "again", form, "again") == left
-    built = scene.run("-C", scene.root, "branch", "again", "--json")
+    built = scene.call("branch", "again", "--json")
     assert stored(built.json["head"]) == scene.upstream.tree("main")
 
 

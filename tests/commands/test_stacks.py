@@ -31,7 +31,7 @@ class Stack:
         self.upstream.git("checkout", "--quiet", "main")
 
     def run(self, *arguments: str | Path, code: int = 0) -> Any:
-        return self.scene.run("-C", self.scene.root, *arguments, code=code)
+        return self.scene.call(*arguments, code=code)
 
     def moves_on(self, **files: str) -> str:
         """Commit to upstream's main."""
@@ -254,5 +254,5 @@ def test_a_series_stands_on_what_is_there(
     stack: Stack, arguments: list[str], code: int, problem: str
 ) -> None:
     stack.moves_on(a=text(l30="theirs\n"))
-    answer = stack.scene.run("-C", stack.scene.root, "series", "new", "new", *arguments, code=code)
+    answer = stack.scene.call("series", "new", "new", *arguments, code=code)
     assert one_line(answer) == problem.format(base=stack.base)

@@ -63,7 +63,7 @@ def test_what_is_resolved_does_not_wait(scene: Scene) -> None:
     scene.rebase("s", "--onto", "upstream/main", code=3)
 
     def waiting() -> tuple[list[str], list[str]]:
-        told = scene.run("-C", scene.root, "status", "--json").json["unfinished"]
+        told = scene.call("status", "--json").json["unfinished"]
         return told["waiting"], told["resolved"]
 
     names = [f"s/fork-change-{n}.patch: {path}" for n, path in enumerate("abcd", 1)]
@@ -71,20 +71,20 @@ def test_what_is_resolved_does_not_wait(scene: Scene) -> None:
     solved = scene.root / ".patchmgr/rebase/s/fork-change-1.patch/a"
     solved.write_text(text(l10="both\n"))
     assert waiting() == (names[1:], names[:1])
-    listed = scene.run("-C", scene.root, "conflicts", "list", "--json").json["conflicts"]
+    listed = scene.call("conflicts", "list", "--json").json["conflicts"]
     (known,) = (one["id"] for one in listed if one["path"] == "b")
-    scene.run("-C", scene.root, "decide", "4", "absorbed")
+    scene.call("decide", "4", "absorbed")
     assert waiting() == (names[1:3], [names[0], names[3]])
-    scene.run("-C", scene.root, "conflicts", "accept", known, "ours")
+    scene.call("conflicts", "accept", known, "ours")
     assert waiting() == (names[2:3], [*names[:2], names[3]])
-    scene.run("-C", scene.root, "decide", "3", "needed")
+    scene.call("decide", "3", "needed")
     gone = solved.parent.parent / "fork-change-2.patch/b"
     gone.rename(gone.with_name("kept"))
     assert waiting() == (names[1:3], [names[0], names[3]])
-    refused = scene.run("-C", scene.root, "rebase", "--continue", code=1).err
+    refused = scene.call("rebase", "--continue", code=1).err
     assert "to have it back: cp .patchmgr/rebase/.marked/s/fork-change-2.patch/b " in refused
     gone.with_name("kept").rename(gone)
-    assert "resolved: s/fork-change-1.patch: a" in scene.run("-C", scene.root, "status").out
+    assert "resolved: s/fork-change-1.patch: a" in scene.call("status").out
     (left,) = (
         c["path"]
         for patch in scene.rebase("--continue", code=3)["series"][0]["patches"]
@@ -94,14 +94,13 @@ def test_what_is_resolved_does_not_wait(scene: Scene) -> None:
 
 
 def test_a_series_whose_only_patch_is_skipped(scene: Scene) -> None:
-    scene.upstream.commit({"a": text()})
-    fork(scene, {"a": text(l10="ours\n")})
+    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()})
     series = scene.root / "series/s/series"
     series.write_text("fork-change-1.patch #+never\n")
-    report = scene.run("-C", scene.root, "report", "s")
+    report = scene.call("report", "s")
     assert report.out.startswith("s  0 patches, 1 skipped\n")
     assert "skipped   fork-change-1.patch: " in report.out
-    value = scene.run("-C", scene.root, "report", "s", "--json").json["series"][0]
+    value = scene.call("report", "s", "--json").json["series"][0]
     assert [one["name"] for one in value["skipped"]] == ["fork-change-1.patch"]
-    page = scene.run("-C", scene.root, "report", "s", "--format", "markdown").out
+    page = scene.call("report", "s", "--format", "markdown").out
     assert "Skipped: `fork-change-1.patch` (" in page

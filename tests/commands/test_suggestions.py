@@ -14,9 +14,7 @@ UNITED = "import b\nimport c\n"
 
 
 def collide(scene: Scene) -> None:
-    scene.upstream.commit({"a.py": BASE})
-    fork(scene, {"a.py": PATCHED})
-    scene.upstream.commit({"a.py": UPSTREAM}, "upstream: collides")
+    fork(scene, {"a.py": PATCHED}, on={"a.py": BASE}, then={"a.py": UPSTREAM})
 
 
 def hunks(scene: Scene, *arguments: str, code: int = 0) -> list[Any]:
@@ -31,7 +29,7 @@ def test_a_merge_by_structure_says_how_often_its_rule_was_right(scene: Scene) ->
     (hunk, *_) = hunks(scene)
     assert (hunk["how"], hunk["rule"]) == ("structural", "imports")
     assert 0 < hunk["reliability"]["right"] <= hunk["reliability"]["of"]
-    told = scene.run("-C", scene.root, "rebase", "--onto", "upstream/main", "--dry-run").out
+    told = scene.call("rebase", "--onto", "upstream/main", "--dry-run").out
     assert "merged by structure: imports, right in " in told
 
 
@@ -40,8 +38,7 @@ def test_a_merge_that_is_not_sure_enough_is_left_with_what_it_could_become(scene
     *_, conflict = hunks(scene, "--confidence", "100", code=3)
     (region, *_) = conflict["candidates"]
     assert UNITED in "".join(one["text"] for one in region[:3])
-    told = scene.run(
-        "-C", scene.root, "rebase", "--onto", "upstream/main", "--dry-run", "--show-conflicts",
+    told = scene.call("rebase", "--onto", "upstream/main", "--dry-run", "--show-conflicts",
         "--confidence", "100", code=3,
     ).out  # fmt: skip
     assert "region 1 could become (1): " in told
@@ -59,15 +56,15 @@ def test_the_settings_of_a_series_draw_the_line_and_a_rebase_in_progress_keeps_i
     settings.unlink()
     scene.rebase("s", "--onto", "upstream/main", "--confidence", "100", code=3)
     scene.rebase("--continue", "--dry-run", code=3)
-    scene.run("-C", scene.root, "rebase", "--abort")
+    scene.call("rebase", "--abort")
     scene.rebase("s", "--onto", "upstream/main")
 
 
 def test_the_edits_of_a_patch_are_listed_in_words(scene: Scene) -> None:
     collide(scene)
-    shown = scene.run("-C", scene.root, "show", "--edits", "--series", "s", "1").out
+    shown = scene.call("show", "--edits", "--series", "s", "1").out
     assert shown.splitlines()[2:] == ["a.py", "  add `import c`", "  add the assignment to y"]
-    document = scene.run("-C", scene.root, "show", "--edits", "--series", "s", "1", "--json").json
+    document = scene.call("show", "--edits", "--series", "s", "1", "--json").json
     assert document["edits"] == [
         {"path": "a.py", "symbol": None, "text": "add `import c`"},
         {"path": "a.py", "symbol": None, "text": "add the assignment to y"},
