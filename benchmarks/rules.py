@@ -52,7 +52,7 @@ from patchmgr.plumbing.renames import find_renames, moved_folders
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.render.clean import counted, share
-from patchmgr.services.carrying import _readable
+from patchmgr.services.carry import _readable
 from patchmgr.services.series import new_paths, touched_paths
 
 SECTION = Section(

@@ -21,8 +21,8 @@ from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.renames import find_renames
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.services.carrying import Carried, items_of
-from patchmgr.services.prepared import Writing, prepare
+from patchmgr.services.carry import Carried, items_of
+from patchmgr.services.load import Writing, load_series
 from patchmgr.services.series import needed_blobs, touched_paths
 from patchmgr.services.session import Session
 from patchmgr.store import find_workspace
@@ -42,16 +42,16 @@ def main() -> None:
 
 def carried_as_text(session: Session, name: str, commit: str) -> Sequence[Judged]:
     """Return the patches as judged; the commits are written, too, and thrown away."""
-    ready = prepare(session, name)
-    side, patches = ready.side, ready.patches
+    loaded = load_series(session, name)
+    side, patches = loaded.side, loaded.patches
     assert isinstance(side, GitUpstream)
     target = side.resolve(commit)
     paths = touched_paths(patches)
     with Workbench([side.store]) as bench:
-        base, onto = bench.tree(ready.base.commit), bench.tree(target.commit)
+        base, onto = bench.tree(loaded.base.commit), bench.tree(target.commit)
         side.try_fetch_objects(needed_blobs((base, onto), paths))
-        tools = Tools(bench, lambda path, text, line: None, ready.author, text=GitTextMerge(bench))
-        items = items_of(patches, ready.series_file, ())
+        tools = Tools(bench, lambda path, text, line: None, loaded.author, text=GitTextMerge(bench))
+        items = items_of(patches, loaded.series_file, ())
         renames = find_renames(bench, base, onto, paths)
         judged, changes = rebase_series(items, base, onto, renames, tools)
         with Writing(bench, target.commit, wants_diffs=True) as writing:

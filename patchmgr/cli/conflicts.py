@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from patchmgr.commands.conflicts import Listed
     from patchmgr.model.recorded import Recorded
-    from patchmgr.services.findings import ListedFinding
+    from patchmgr.services.decisions import ListedFinding
     from patchmgr.services.session import Session
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id, or its beginning.")]
@@ -38,7 +38,7 @@ def list_(json: Json = False) -> None:
     """
     session = open_session()
     listed = commands.conflicts.list_conflicts(session)
-    _show_listed(listed, services.findings.list_findings(session.workspace))
+    _show_listed(listed, services.decisions.list_findings(session.workspace))
 
 
 def _show_listed(listed: Sequence[Listed], findings: Sequence[ListedFinding]) -> None:
@@ -55,8 +55,8 @@ def show_(name: Id, json: Json = False) -> None:
     Example: patchmgr conflicts show 4f08e2008bf8
     """
     session = open_session()
-    if services.findings.is_finding(session.workspace, name):
-        _show_listed((), services.findings.list_findings(session.workspace, name))
+    if services.decisions.is_finding(session.workspace, name):
+        _show_listed((), services.decisions.list_findings(session.workspace, name))
         return
     found = commands.conflicts.show_conflict(session, name)
     patches = commands.conflicts.patches_waiting(session, found[0])
@@ -115,10 +115,10 @@ def accept(
     Example: patchmgr conflicts accept 91c0d2aa37e5 --because "the name is set by exec"
     """
     session = open_session()
-    if services.findings.is_finding(session.workspace, name) or because:
+    if services.decisions.is_finding(session.workspace, name) or because:
         if side is not None:
             raise PatchmgrError("usage", "a conflict without a text has no sides")
-        accepted = services.findings.accept_finding(
+        accepted = services.decisions.accept_finding(
             session, name, because=because, is_dry_run=dry_run
         )
         text = render.recorded.accepted_text(accepted, is_dry_run=dry_run)
@@ -139,10 +139,10 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
     Example: patchmgr conflicts forget 4f08e2008bf8
     """
     session = open_session()
-    is_finding = services.findings.is_finding(session.workspace, name)
+    is_finding = services.decisions.is_finding(session.workspace, name)
     run = commands.conflicts.forget_conflict
     if is_finding:
-        run = services.findings.forget_finding
+        run = services.decisions.forget_finding
     names = run(session, name, is_dry_run=dry_run)
     text = render.recorded.forgotten_text(names, is_dry_run=dry_run)
     answer("conflicts forget", None, text, dry_run=dry_run, forgotten=names)

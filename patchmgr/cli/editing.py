@@ -9,7 +9,15 @@ import typer
 
 from patchmgr import commands, render
 from patchmgr.cli.pushing import MaybePatch, OfSeries, To
-from patchmgr.cli.root import DryRun, Json, answer, open_desk, open_series, show, show_diff
+from patchmgr.cli.root import (
+    DryRun,
+    Json,
+    answer,
+    open_checkout_series,
+    open_series,
+    show,
+    show_diff,
+)
 from patchmgr.errors import PatchmgrError
 
 Patch = Annotated[str, typer.Argument(help="A name, the start of one, or a number.")]
@@ -41,10 +49,10 @@ def edit(
     if author is not None and person is None:
         raise PatchmgrError("usage", "--author is written as: Name <name@example.org>")
     fields = tuple(_field(text) for text in field)
-    session, asked = open_desk(to, series, is_dry_run=dry_run)
+    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
     wanted = HeaderEdit(subject, message, person, fields)
-    done = commands.heading.edit(session, patch, wanted, asked)
-    answer("edit", done, render.authoring.headed_text(done))
+    done = commands.edit.edit(session, patch, wanted, options)
+    answer("edit", done, render.authoring.edited_header_text(done))
 
 
 def _field(text: str) -> tuple[str, str]:
@@ -66,9 +74,9 @@ def rename(
 
     Example: patchmgr rename fix-allow-list clamp-allow-list
     """
-    session, asked = open_desk(to, series, is_dry_run=dry_run)
-    done = commands.heading.rename(session, None if new is None else patch, new or patch, asked)
-    answer("rename", done, render.authoring.headed_text(done))
+    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
+    done = commands.edit.rename(session, None if new is None else patch, new or patch, options)
+    answer("rename", done, render.authoring.edited_header_text(done))
 
 
 def drop(
@@ -84,9 +92,9 @@ def drop(
 
     Example: patchmgr drop fix-allow-list
     """
-    session, asked = open_desk(to, series, is_dry_run=dry_run)
-    done = commands.arranging.drop(session, patches, asked)
-    answer("drop", done, render.authoring.arranged_text(done))
+    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
+    done = commands.drop.drop(session, patches, options)
+    answer("drop", done, render.authoring.revised_text(done))
 
 
 def move(
@@ -108,17 +116,17 @@ def move(
 
     Example: patchmgr move fix-allow-list --before 1
     """
-    session, asked = open_desk(to, series, is_dry_run=dry_run)
+    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
     if into is not None:
         if before is not None or after is not None:
             raise PatchmgrError("usage", "--into goes without --before and --after")
-        crossed = commands.arranging.cross(
+        moved = commands.move.move_to_series(
             session, patch, series=series, into=into, is_dry_run=dry_run
         )
-        answer("move", crossed, render.authoring.crossed_text(crossed))
+        answer("move", moved, render.authoring.moved_text(moved))
         return
-    done = commands.arranging.move(session, patch, asked, before=before, after=after)
-    answer("move", done, render.authoring.arranged_text(done))
+    done = commands.move.move(session, patch, options, before=before, after=after)
+    answer("move", done, render.authoring.revised_text(done))
 
 
 def fold(
@@ -145,16 +153,16 @@ def fold(
 
     Example: patchmgr fold fix-typo --into fix-allow-list
     """
-    session, asked = open_desk(to, series, is_dry_run=dry_run)
+    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
     if diff is None:
-        done = commands.arranging.fold(session, patches or [], asked, into=into)
+        done = commands.fold.fold(session, patches or [], options, into=into)
     elif patches:
         raise PatchmgrError("usage", "name patches, or a diff with --diff")
     else:
-        done = commands.arranging.fold_diff(
-            session, diff, asked, into=into, strip=strip, cwd=Path.cwd()
+        done = commands.fold.fold_diff(
+            session, diff, options, into=into, strip=strip, cwd=Path.cwd()
         )
-    answer("fold", done, render.authoring.arranged_text(done))
+    answer("fold", done, render.authoring.revised_text(done))
 
 
 def split(
@@ -182,12 +190,12 @@ def split(
 
     Example: patchmgr split fix-allow-list landed --absorbed upstream/main
     """
-    session, asked = open_desk(to, series, is_dry_run=dry_run)
-    part = commands.arranging.Part(tuple(file), tuple(hunk), subject=subject, message=message)
+    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
+    part = commands.split.PatchPart(tuple(file), tuple(hunk), subject=subject, message=message)
     if absorbed:
-        part = commands.arranging.with_absorbed(session, patch, asked, part, absorbed)
-    done = commands.arranging.split(session, patch, new, asked, part)
-    answer("split", done, render.authoring.arranged_text(done))
+        part = commands.split.with_absorbed(session, patch, options, part, absorbed)
+    done = commands.split.split(session, patch, new, options, part)
+    answer("split", done, render.authoring.revised_text(done))
 
 
 def show_(
@@ -202,13 +210,13 @@ def show_(
 
     Example: patchmgr show fix-allow-list --header
     """
-    session, asked = open_desk(to, series)
+    session, options = open_checkout_series(to, series)
     if edits:
-        found, files = commands.listing.shown_edits(session, patch, asked)
+        found, files = commands.show.shown_edits(session, patch, options)
         text = render.authoring.edits_text(found, files)
         show(render.authoring.patch_document(found, files) if json else text)
         return
-    found = commands.listing.shown_patch(session, patch, asked)
+    found = commands.show.shown_patch(session, patch, options)
     if json:
         show(render.authoring.patch_document(found))
         return
@@ -229,8 +237,8 @@ def log(
 
     Example: patchmgr log
     """
-    session, _ = open_desk(None, None)
-    found = commands.history.read_log(session)
+    session, _ = open_checkout_series(None, None)
+    found = commands.undo.read_log(session)
     if number is not None:
         found = found.only(number)
     if json:
@@ -254,8 +262,8 @@ def undo(
 
     Example: patchmgr undo
     """
-    session, _ = open_desk(None, None)
-    done = commands.history.undo(session, count=count, to=to, is_dry_run=dry_run)
+    session, _ = open_checkout_series(None, None)
+    done = commands.undo.undo(session, count=count, to=to, is_dry_run=dry_run)
     text = render.authoring.turn_text(done, is_dry_run=dry_run)
     answer("undo", None, text, **render.authoring.turn_value(done, is_dry_run=dry_run))
 
@@ -265,8 +273,8 @@ def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
 
     Example: patchmgr redo
     """
-    session, _ = open_desk(None, None)
-    done = commands.history.redo(session, count=count, is_dry_run=dry_run)
+    session, _ = open_checkout_series(None, None)
+    done = commands.undo.redo(session, count=count, is_dry_run=dry_run)
     text = render.authoring.turn_text(done, is_dry_run=dry_run)
     answer("redo", None, text, **render.authoring.turn_value(done, is_dry_run=dry_run))
 
@@ -288,13 +296,11 @@ def guard(
     """
     session, name = open_series(series)
     if patch is None:
-        found = commands.series_guard.list_guards(session, name)
+        found = commands.series.list_guards(session, name)
     elif bool(guards) == none:
         raise PatchmgrError("usage", "name guards as +sym or -sym, or say --none")
     else:
-        found = commands.series_guard.set_guards(
-            session, name, patch, guards or (), is_dry_run=dry_run
-        )
+        found = commands.series.set_guards(session, name, patch, guards or (), is_dry_run=dry_run)
     values = render.authoring.guards_value(found)
     text = render.authoring.guards_text(found)
     answer("series guard", None, text, dry_run=dry_run, series=found.series, patches=values)

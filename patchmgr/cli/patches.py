@@ -148,7 +148,7 @@ def export_(
         raise PatchmgrError("usage", "say where to with --out PATH")
     if npm is not None and form != "patch-package":
         raise PatchmgrError("usage", "--npm goes with --as patch-package")
-    asked = commands.export.Asked(form, _place(out), frozenset(select), npm, force, dry_run)
+    asked = commands.export.ExportOptions(form, _place(out), frozenset(select), npm, force, dry_run)
     done = commands.export.export(session, named, asked)
     show(render.listings.exported_document(done) if json else render.listings.exported_text(done))
 

@@ -73,7 +73,7 @@ def check(
     """
     view = view_of(verbose=verbose, quiet=quiet)
     session, chosen = open_all_series(names)
-    wishes = services.carrying.Wishes(frozenset(select))
+    options = services.carry.CarryOptions(frozenset(select))
     results: Sequence[Checked]
     if workspace:
         if names or run or command or ledger:
@@ -81,12 +81,12 @@ def check(
         results = commands.check.check_workspace(session)
     elif ledger:
         hold = commands.check.check_ledger
-        results = [hold(session, name, to, branch=branch, wishes=wishes) for name in chosen]
+        results = [hold(session, name, to, branch=branch, options=options) for name in chosen]
     elif branch is not None or to != Path():
         raise PatchmgrError("usage", "--to and --branch go with --ledger")
     else:
-        how = commands.check.How(run or bool(command), command, dry_run)
-        results = [commands.check.check(session, name, how, wishes=wishes) for name in chosen]
+        how = commands.check.CommandOptions(run or bool(command), command, dry_run)
+        results = [commands.check.check(session, name, how, options=options) for name in chosen]
     if junit is not None and not dry_run:
         _write_junit(junit, results)
     if json:
@@ -143,8 +143,8 @@ def audit(
         results = [commands.audit.audit_trees(repo.absolute(), *trees)]
     else:
         session, chosen = open_all_series(names)
-        wishes = services.carrying.Wishes(frozenset(select))
-        results = [commands.audit.audit_series(session, name, wishes=wishes) for name in chosen]
+        options = services.carry.CarryOptions(frozenset(select))
+        results = [commands.audit.audit_series(session, name, options=options) for name in chosen]
     text = render.checks.audited_text(results, view_of(quiet=quiet))
     answer("audit", None, text, audits=[*map(render.checks.audited_value, results)])
     end_if(not all(audited.is_sound for audited in results), EXIT_FINDINGS)
@@ -208,7 +208,7 @@ def diff(
     if not from_:
         raise PatchmgrError("usage", "name the earlier state with --from TAG")
     named = services.targets.only_series(session, name)
-    ends = commands.diff.Ends(from_, to, repo)
+    ends = commands.diff.ComparedStates(from_, to, repo)
     found = commands.diff.diff(session, named, ends, holds=hold, is_dry_run=dry_run)
     if json:
         show(render.publishing.compared_document(found, is_dry_run=dry_run))
@@ -231,8 +231,8 @@ def why(
     if not path or not number.isdecimal() or len(number) > 9:
         raise PatchmgrError("usage", f"{place} is not FILE:LINE")
     named = services.targets.only_series(session, series)
-    wishes = services.carrying.Wishes(frozenset(select))
-    origin = commands.why.why(session, named, path, int(number), wishes=wishes)
+    options = services.carry.CarryOptions(frozenset(select))
+    origin = commands.why.why(session, named, path, int(number), options=options)
     answer("why", origin, render.publishing.origin_text(origin))
 
 
@@ -251,7 +251,7 @@ def doctor(
     from patchmgr.terminal import wants_colour
 
     session = look_for_session()
-    found = commands.doctor.examine(session, commands.doctor.Asked(repair, prune, dry_run))
+    found = commands.doctor.examine(session, commands.doctor.DoctorOptions(repair, prune, dry_run))
     is_sound = not any(one.health is commands.doctor.Health.BROKEN for one in found)
     if json:
         show(render.checks.doctor_document(found, is_sound=is_sound, is_dry_run=dry_run))

@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from patchmgr import commands, render
-from patchmgr.cli.root import DryRun, Given, Json, Select, answer, end_if, open_desk, say, show_diff
+from patchmgr.cli.root import (
+    DryRun,
+    Given,
+    Json,
+    Select,
+    answer,
+    end_if,
+    open_checkout_series,
+    say,
+    show_diff,
+)
 from patchmgr.errors import PatchmgrError
 
 if TYPE_CHECKING:
-    from patchmgr.commands.listing import Listing
-    from patchmgr.commands.pushing import Pushed
+    from patchmgr.commands.applied import Listing
+    from patchmgr.commands.push import Pushed
 
 
 To = Annotated[
@@ -43,9 +53,9 @@ def new(
 
     Example: patchmgr new fix-allow-list --subject "Clamp the allow list"
     """
-    session, asked = open_desk(to, series, begins=True, is_dry_run=dry_run)
-    made = commands.refreshing.new_patch(
-        session, name, asked, subject=subject, message=message, author=author
+    session, options = open_checkout_series(to, series, begins=True, is_dry_run=dry_run)
+    made = commands.new.new_patch(
+        session, name, options, subject=subject, message=message, author=author
     )
     answer("new", None, f"{'Would make' if dry_run else 'Made'} {made}\n", patch=made)
 
@@ -67,10 +77,10 @@ def push(
     Example: patchmgr push fix-allow-list --to ~/src/vllm
     """
     _refuse_both(patch, all_)
-    session, asked = open_desk(
+    session, options = open_checkout_series(
         to, series, begins=True, select=tuple(select), is_forced=force, is_dry_run=dry_run
     )
-    _tell(commands.pushing.push(session, patch, asked, all_=all_), "push")
+    _tell(commands.push.push(session, patch, options, all_=all_), "push")
 
 
 def pop(
@@ -89,8 +99,8 @@ def pop(
     Example: patchmgr pop --all
     """
     _refuse_both(patch, all_)
-    session, asked = open_desk(to, series, is_forced=force, is_dry_run=dry_run)
-    _tell(commands.pushing.pop(session, patch, asked, all_=all_), "pop")
+    session, options = open_checkout_series(to, series, is_forced=force, is_dry_run=dry_run)
+    _tell(commands.push.pop(session, patch, options, all_=all_), "pop")
 
 
 def _refuse_both(patch: str | None, all_: bool) -> None:
@@ -110,8 +120,10 @@ def goto(
 
     Example: patchmgr goto fix-allow-list
     """
-    session, asked = open_desk(to, series, begins=True, select=tuple(select), is_dry_run=dry_run)
-    _tell(commands.pushing.goto(session, patch, asked), "goto")
+    session, options = open_checkout_series(
+        to, series, begins=True, select=tuple(select), is_dry_run=dry_run
+    )
+    _tell(commands.push.goto(session, patch, options), "goto")
 
 
 def _tell(done: Pushed, command: str) -> None:
@@ -142,9 +154,9 @@ def refresh(
 
     Example: patchmgr refresh src/model.py
     """
-    session, asked = open_desk(to, series, is_dry_run=dry_run)
-    how = commands.refreshing.How(patch, allow_empty, rewrite)
-    done = commands.refreshing.refresh(session, paths or (), asked, how, cwd=Path.cwd())
+    session, options = open_checkout_series(to, series, is_dry_run=dry_run)
+    how = commands.refresh.RefreshOptions(patch, allow_empty, rewrite)
+    done = commands.refresh.refresh(session, paths or (), options, how, cwd=Path.cwd())
     answer("refresh", done, render.authoring.refreshed_text(done))
 
 
@@ -159,7 +171,7 @@ def applied(to: To = None, series: OfSeries = None, json: Json = False) -> None:
 
     Example: patchmgr applied
     """
-    found = commands.listing.pushed_listing(*open_desk(to, series))
+    found = commands.applied.pushed_listing(*open_checkout_series(to, series))
     _show_list(found, "applied", f"No patch of {found.series} is pushed.")
 
 
@@ -175,13 +187,15 @@ def unapplied(
 
     Example: patchmgr unapplied
     """
-    found = commands.listing.unpushed_listing(*open_desk(to, series, select=tuple(select)))
+    found = commands.applied.unpushed_listing(
+        *open_checkout_series(to, series, select=tuple(select))
+    )
     _show_list(found, "unapplied", f"All patches of {found.series} are pushed.")
 
 
 def _name(command: str, step: int, patch: str | None, to: Path | None, series: str | None) -> None:
-    found = commands.listing.listing(*open_desk(to, series))
-    name = commands.listing.neighbour(found, patch, step=step)
+    found = commands.applied.listing(*open_checkout_series(to, series))
+    name = commands.applied.neighbour(found, patch, step=step)
     answer(command, None, f"{name}\n", patch=name)
 
 
@@ -224,8 +238,8 @@ def files(
 
     Example: patchmgr files fix-allow-list
     """
-    session, asked = open_desk(to, series)
-    found = commands.listing.files_of(session, patch, asked)
+    session, options = open_checkout_series(to, series)
+    found = commands.files.files_of(session, patch, options)
     answer("files", found, render.authoring.files_text(found))
 
 
@@ -254,9 +268,9 @@ def changes(
 
     Example: patchmgr changes --since fix-allow-list src
     """
-    session, asked = open_desk(to, series)
-    reach = commands.listing.Reach(since, until, reverse)
-    diff = commands.listing.changes(session, paths or (), asked, reach=reach, cwd=Path.cwd())
+    session, options = open_checkout_series(to, series)
+    reach = commands.changes.DiffRange(since, until, reverse)
+    diff = commands.changes.changes(session, paths or (), options, reach=reach, cwd=Path.cwd())
     if json:
         answer("changes", None, "", diff=diff.decode("utf-8", "backslashreplace"))
     else:

@@ -88,7 +88,7 @@ def rebase(
         commands.rebase.abort_rebase(session, is_dry_run=dry_run)
         say("Forgot the rebase.")
         return
-    wishes = services.carrying.Wishes(
+    options = services.carry.CarryOptions(
         frozenset(select), stop_at_conflict, wants_detail=detail, confidence=confidence
     )
     has_table_options = every is not None or format_ != "terminal"
@@ -97,11 +97,11 @@ def rebase(
             raise PatchmgrError("usage", f"--format is terminal or markdown, not {format_}")
         if not onto:
             raise PatchmgrError("usage", "--every and --format go with --onto")
-        targets = commands.rebase_table.read_targets(onto, every)
+        targets = commands.rebase.read_targets(onto, every)
         if not dry_run:
             raise PatchmgrError("usage", "a table of several targets needs --dry-run")
-        outcomes = commands.rebase_table.rebase_onto_many(
-            session, names or (), targets=targets, wishes=wishes
+        outcomes = commands.rebase.rebase_onto_many(
+            session, names or (), targets=targets, options=options
         )
         _show_table(outcomes, format_, view)
         return
@@ -115,7 +115,7 @@ def rebase(
         result = commands.rebase.skip_patch(session, is_dry_run=dry_run, wants_detail=detail)
     else:
         result = commands.rebase.rebase(
-            session, names or (), onto=onto[0], wishes=wishes, is_dry_run=dry_run
+            session, names or (), onto=onto[0], options=options, is_dry_run=dry_run
         )
     _show_rebase(result, view, shows_conflicts=show_conflicts)
 

@@ -16,7 +16,7 @@ from patchmgr.errors import PatchmgrError
 if TYPE_CHECKING:
     from msgspec import Struct
 
-    from patchmgr.services.authoring import Asked
+    from patchmgr.services.open_series import CheckoutOptions
     from patchmgr.services.session import Session
     from patchmgr.store import Workspace
 
@@ -109,17 +109,17 @@ def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
     return session, names or sorted(session.workspace.lock().series)
 
 
-def open_desk(
+def open_checkout_series(
     to: Path | None, series: str | None, *, begins: bool = False, **how: Any
-) -> tuple[Session, Asked]:
+) -> tuple[Session, CheckoutOptions]:
     """Open the workspace of an authoring command, and say what it is about, and `how`.
 
     In a checkout where patches are pushed, its own record names the workspace.
     """
     target = None if to is None else Path(os.path.abspath(to))
     named, cwd = _named(), Path.cwd()
-    place = services.places.find_place(cwd=cwd, named=named, to=target, begins=begins)
-    return _open(place.start), services.authoring.Asked(place.checkout, series, **how)
+    place = services.targets.find_place(cwd=cwd, named=named, to=target, begins=begins)
+    return _open(place.start), services.open_series.CheckoutOptions(place.checkout, series, **how)
 
 
 def _named() -> Path | None:

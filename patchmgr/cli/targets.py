@@ -28,7 +28,7 @@ from patchmgr.cli.root import (
 from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError
 
 if TYPE_CHECKING:
-    from patchmgr.commands.installed import Where
+    from patchmgr.services.installed import Location
 
 
 Python = Annotated[
@@ -60,12 +60,12 @@ ShowConflicts = Annotated[
 
 def the_place(
     python: str | None, site: Path | None, package: str | None, *, breaks_system: bool = False
-) -> Where:
+) -> Location:
     """Return where the package is, as the options name it."""
     if (python is None) == (site is None):
         raise PatchmgrError("usage", "give one of --python EXE and --site DIR")
     place = None if site is None else site.absolute()
-    return commands.installed.Where(python, place, package, breaks_system)
+    return services.installed.Location(python, place, package, breaks_system)
 
 
 def overlay(
@@ -93,9 +93,9 @@ def overlay(
     view = view_of(verbose=verbose, quiet=quiet)
     where = the_place(python, site, package)
     session, named = open_series(name)
-    wishes = services.carrying.Wishes(frozenset(select), wants_detail=json)
+    options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
     made = commands.overlay.make_overlay(
-        session, named, where, out.absolute(), wishes=wishes, is_dry_run=dry_run
+        session, named, where, out.absolute(), options=options, is_dry_run=dry_run
     )
     text = render.applied.overlay_text(made, is_dry_run=dry_run, view=view)
     value = render.applied.package_value(made.application, is_dry_run=dry_run)
@@ -125,9 +125,9 @@ def wheel(
         raise PatchmgrError("usage", "name the wheel to patch with --from WHEEL")
     view = view_of(verbose=verbose, quiet=quiet)
     session, named = open_series(name)
-    wishes = services.carrying.Wishes(frozenset(select), wants_detail=json)
+    options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
     made = commands.wheel.make_wheel(
-        session, named, source.absolute(), out.absolute(), wishes=wishes, is_dry_run=dry_run
+        session, named, source.absolute(), out.absolute(), options=options, is_dry_run=dry_run
     )
     text = render.applied.wheel_text(made, is_dry_run=dry_run, view=view)
     answer("wheel", None, text, dry_run=dry_run, **render.applied.wheel_value(made))
@@ -164,10 +164,10 @@ def apply(
             raise PatchmgrError("usage", "--to and --commit are for a checkout")
         where = the_place(python, site, package, breaks_system=break_system_packages)
         session, named = open_series(name)
-        wishes = services.carrying.Wishes(frozenset(select), wants_detail=json)
-        into = commands.installs.apply_to_package(
+        options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
+        into = commands.apply_package.apply_to_package(
             session, named, where,
-            wishes=wishes, warns_at_start=warn_at_start, is_dry_run=dry_run,
+            options=options, warns_at_start=warn_at_start, is_dry_run=dry_run,
         )  # fmt: skip
         text = render.applied.package_text(into, is_dry_run=dry_run, view=view)
         if show_conflicts and into.carried is not None:
@@ -176,9 +176,9 @@ def apply(
         end_if(into.has_conflicts, EXIT_CONFLICTS)
         return
     session, named = open_series(name)
-    wishes = services.carrying.Wishes(frozenset(select))
+    options = services.carry.CarryOptions(frozenset(select))
     done = commands.apply.apply_to_checkout(
-        session, named, _target(to), commits=commit, wishes=wishes, is_dry_run=dry_run
+        session, named, _target(to), commits=commit, options=options, is_dry_run=dry_run
     )
     text = render.applied.application_text(done, is_dry_run=dry_run, view=view)
     value = render.applied.application_value(done, is_dry_run=dry_run)
@@ -212,7 +212,7 @@ def unapply(
     session, named = open_series(name)
     if python is not None or site is not None:
         where = the_place(python, site, package, breaks_system=break_system_packages)
-        root, paths = commands.installs.unapply_from_package(
+        root, paths = commands.apply_package.unapply_from_package(
             session, named, where, is_dry_run=dry_run
         )
     else:
@@ -248,12 +248,12 @@ def verify(
     session, named = open_series(name)
     if python is not None or site is not None:
         where = the_place(python, site, package)
-        state = commands.installed.verify_package(session, named, where, selected=select)
+        state = commands.verify.verify_package(session, named, where, selected=select)
         value = render.applied.state_value(state)
         answer("verify", None, render.applied.state_text(state, view), **value)
         end_if(not state.is_sound, EXIT_FINDINGS)
         return
-    found = services.targets.verify_checkout(session, named, _target(to), selected=select)
+    found = commands.verify.verify_checkout(session, named, _target(to), selected=select)
     text = render.applied.verification_text(found, view)
     answer(
         "verify",
@@ -312,8 +312,8 @@ def branch(
     reasons = services.settings.left_out(session.workspace, named, without=without, only=only)
     place, mine = None if repo is None else repo.absolute(), Mine(committer == "me", signoff, sign)
     wanted = commands.branch.Publication(place, branch_name, tag, mine, push, force)
-    wishes = services.carrying.Wishes(frozenset(select), left_out={named: reasons})
-    built = commands.branch.branch(session, named, wanted, wishes=wishes, is_dry_run=dry_run)
+    options = services.carry.CarryOptions(frozenset(select), left_out={named: reasons})
+    built = commands.branch.branch(session, named, wanted, options=options, is_dry_run=dry_run)
     answer("branch", built, render.applied.built_text(built))
 
 
@@ -339,6 +339,6 @@ def report(
         raise PatchmgrError("usage", f"--format is terminal, markdown, json or html, not {form}")
     Given.wants_json = form == "json"
     session, chosen = open_all_series(names)
-    wishes = services.carrying.Wishes(frozenset(select))
-    footprints = [commands.report.report(session, name, wishes=wishes) for name in chosen]
+    options = services.carry.CarryOptions(frozenset(select))
+    footprints = [commands.report.report(session, name, options=options) for name in chosen]
     show(render.reports.reports_text(footprints, form, view_of(quiet=quiet)))

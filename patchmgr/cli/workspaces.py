@@ -59,8 +59,8 @@ def init(
             message = "say what is upstream's in the repository with --upstream REF"
             raise PatchmgrError("usage", message, ("as: --upstream upstream/main",))
         source = Path(os.path.abspath(from_branch[0]))
-        branch = commands.init_from_branch.Branch(source, from_branch[1], upstream, form)
-        done = commands.init_from_branch.init_from_branch(
+        branch = commands.init.Branch(source, from_branch[1], upstream, form)
+        done = commands.init.init_from_branch(
             folder.absolute(), branch, open_root, is_dry_run=dry_run
         )
         if json:
@@ -71,7 +71,7 @@ def init(
     if upstream is not None or form is not None or json:
         option = "--upstream" if upstream is not None else "--json" if form is None else f"--{form}"
         raise PatchmgrError("usage", f"{option} goes with --from-branch REPO BRANCH")
-    made = commands.workspaces.init(folder.absolute(), is_dry_run=dry_run)
+    made = commands.init.init(folder.absolute(), is_dry_run=dry_run)
     say(f"{'Would make' if dry_run else 'Made'} a workspace in {made}")
 
 
@@ -102,7 +102,7 @@ def upstream_add(
         raise PatchmgrError("usage", f"--track is git or package, not {track}")
     kind = track or ("git" if git is not None else "package")
     wanted = Upstream(name, kind, git, package, branch)
-    added = commands.workspaces.add_upstream(
+    added = commands.upstream.add_upstream(
         open_session(), wanted, reference=reference, is_dry_run=dry_run
     )
     say(f"{'Would follow' if dry_run else 'Following'} {added.name} by {added.track}")
@@ -129,7 +129,7 @@ def upstream_fetch(
 
     Example: patchmgr upstream fetch vllm --ref v0.24.0
     """
-    fetched = commands.workspaces.fetch_upstreams(open_session(), names or (), refs=ref or ())
+    fetched = commands.upstream.fetch_upstreams(open_session(), names or (), refs=ref or ())
     answer("upstream fetch", None, render.listings.fetched_text(fetched), upstreams=fetched)
 
 
@@ -148,7 +148,7 @@ def series_new(
 
     Example: patchmgr series new vllm --upstream vllm --base v0.23.0
     """
-    record = commands.workspaces.new_series(
+    record = commands.series.new_series(
         open_session(), name, upstream=upstream, base=base, on=on, is_dry_run=dry_run
     )
     pin = record.pin
@@ -161,7 +161,7 @@ def series_list(json: Json = False) -> None:
 
     Example: patchmgr series list
     """
-    views = commands.workspaces.list_series(open_session())
+    views = commands.series.list_series(open_session())
     values = [*map(render.listings.series_value, views)]
     answer("series list", None, render.listings.series_list_text(views), series=values)
 
@@ -171,7 +171,7 @@ def series_show(name: MaybeName = None, json: Json = False) -> None:
 
     Example: patchmgr series show vllm
     """
-    view = commands.workspaces.show_series(*open_series(name))
+    view = commands.series.show_series(*open_series(name))
     value = render.listings.series_value(view)
     answer("series show", None, render.listings.series_text(view), series=value)
 
@@ -197,9 +197,9 @@ def status(
     if of is not None:
         if verbose or quiet:
             raise PatchmgrError("usage", "--of goes without --verbose and --quiet")
-        known = commands.status_of.recognise(session, of, repository=repo)
-        value = render.publishing.recognised_value(known)
-        answer("status", None, render.publishing.recognised_text(known), of=value)
+        known = commands.status.describe_commit(session, of, repository=repo)
+        value = render.publishing.commit_value(known)
+        answer("status", None, render.publishing.commit_text(known), of=value)
         return
     if repo is not None:
         raise PatchmgrError("usage", "--repo goes with --of")

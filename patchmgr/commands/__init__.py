@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from patchmgr.commands import (  # noqa: F401, I001
-        apply, arranging, audit, branch, check, conflicts, decide, diff, doctor,
-        export, heading, help, history, import_patches, init_from_branch, installed, installs,
-        listing, merge_driver, merge_file, mergetool, notes, overlay, pushing, rebase,
-        rebase_table, refreshing, report, series_guard, status, status_of, wheel, why, workspaces,
+        applied, apply, apply_package, audit, branch, changes, check, conflicts, decide,
+        diff, doctor, drop, edit, export, files, fold, help, import_patches, init,
+        merge_driver, merge_file, mergetool, move, new, notes, overlay, push, rebase,
+        refresh, report, series, show, split, status, undo, upstream, verify, wheel,
+        why,
     )  # fmt: skip
 else:
 

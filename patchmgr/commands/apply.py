@@ -20,19 +20,14 @@ from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.services.carrying import Carried, Course, Wishes, carry, items_of
+from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, items_of
 from patchmgr.services.memory import Memory
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
 from patchmgr.services.settings import with_confidence
 from patchmgr.services.targets import only_series as only_series
-from patchmgr.services.targets import (
-    opened,
-    record_in_force,
-    remember_target,
-    series_digest,
-)
-from patchmgr.services.upstream_states import End, Outlook
+from patchmgr.services.targets import open_checkout, record_in_force, remember_target, series_digest
+from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class Application(Struct, frozen=True):
@@ -72,19 +67,25 @@ class _Target(Struct, frozen=True):
         return self.applied.onto if self.applied and has_commits else self.head
 
 
-class _Wish(Struct, frozen=True):
+class _Request(Struct, frozen=True):
     """What is to be applied how."""
 
     record: SeriesRecord
     digest: str
-    wishes: Wishes
+    options: CarryOptions
     makes_commits: bool
     is_dry_run: bool
     session: Session
 
 
 def apply_to_checkout(
-    session: Session, name: str, target: Path, *, commits: bool, wishes: Wishes, is_dry_run: bool
+    session: Session,
+    name: str,
+    target: Path,
+    *,
+    commits: bool,
+    options: CarryOptions,
+    is_dry_run: bool,
 ) -> Application:
     """Apply a series to a checkout of any commit, all of it or nothing.
 
@@ -92,9 +93,9 @@ def apply_to_checkout(
     PatchmgrError "dirty-checkout" where something else differs from HEAD.
     """
     record = session.workspace.series_record(name)
-    digest = series_digest(session, record, wishes.selected)
-    wish = _Wish(record, digest, wishes, commits, is_dry_run, session)
-    with opened(session, target, is_dry_run=is_dry_run) as checkout:
+    digest = series_digest(session, record, options.selected)
+    request = _Request(record, digest, options, commits, is_dry_run, session)
+    with open_checkout(session, target, is_dry_run=is_dry_run) as checkout:
         found, root = _look(checkout), checkout.clone.root
         present = found.applied
         if present is not None and present.series != name:
@@ -103,12 +104,12 @@ def apply_to_checkout(
                 f"the series {present.series} is applied in {root}",
                 (f"take it out with: patchmgr unapply {present.series} --to {root}",),
             )
-        if present is not None and _is_as_wished(found, present, wish):
+        if present is not None and _is_up_to_date(found, present, request):
             paths = tuple(file.path for file in present.files)
             return Application(name, root, (), paths, present.head, is_new=False)
         _refuse_buried(found, moves_head=commits)
         _refuse_changes(found)
-        done = _apply(found, wish)
+        done = _apply(found, request)
         if not is_dry_run and not done.has_conflicts:
             remember_target(session.workspace, root, found.checkout.clone.private)
         return done
@@ -119,9 +120,9 @@ def _look(checkout: Checkout) -> _Target:
     return _Target(checkout, head, changed, record_in_force(checkout, head, set(changed)))
 
 
-def _is_as_wished(found: _Target, present: Record, wish: _Wish) -> bool:
+def _is_up_to_date(found: _Target, present: Record, request: _Request) -> bool:
     has_commits = present.head is not None
-    if present.digest != wish.digest or has_commits != wish.makes_commits:
+    if present.digest != request.digest or has_commits != request.makes_commits:
         return False
     if not has_commits and present.onto != found.head:
         return False
@@ -168,8 +169,8 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
         raise PatchmgrError("dirty-checkout", f"{clone.root} has {unfinished} that is not finished")
 
 
-def _apply(found: _Target, wish: _Wish) -> Application:
-    session, record = wish.session, wish.record
+def _apply(found: _Target, request: _Request) -> Application:
+    session, record = request.session, request.record
     side = session.side_of(record)
     base = require_pin(side, record.pin)
     patches, series_file = whole_series(session, record)
@@ -179,53 +180,53 @@ def _apply(found: _Target, wish: _Wish) -> Application:
         old, onto = bench.tree(base.commit), bench.tree(found.onto)
         side.try_fetch_objects(needed_blobs([old], touched_paths(patches)), bench.reader)
         ends = End(base, old), End(Resolved(found.onto, found.onto), onto, clone.git_dir)
-        views = Outlook(session).views(
+        views = UpstreamStates(session).views(
             record.upstream, side, bench, patches=patches, base=ends[0], onto=ends[1]
         )
-        course = Course(
+        given = CarryInput(
             session,
             bench,
             record.name,
-            items_of(patches, series_file, wish.wishes.selected),
+            items_of(patches, series_file, request.options.selected),
             old,
             onto,
             nobody(side, record.pin),
-            with_confidence(session, record.name, wish.wishes),
+            with_confidence(session, record.name, request.options),
             views,
             memory=memory,
             formatters=formatters,
         )
-        return replace(_write(bench, found, wish, carry(course), onto), replayed=memory.used())
+        return replace(_write(bench, found, request, carry(given), onto), replayed=memory.used())
 
 
 def _write(
-    bench: Workbench, found: _Target, wish: _Wish, carried: Carried, onto: StoredTree
+    bench: Workbench, found: _Target, request: _Request, carried: Carried, onto: StoredTree
 ) -> Application:
     """Do what is left where nothing is in conflict; a dry run stops before the last step."""
-    checkout, name = found.checkout, wish.record.name
+    checkout, name = found.checkout, request.record.name
     paths = tuple(sorted(carried.changes))
     done = Application(name, checkout.clone.root, carried.outcomes, paths, None, is_new=True)
     if done.has_conflicts:
         return replace(done, paths=(), commits=(None,) * len(done.patches))
-    written = write_commits(bench, found.onto, carried.drafts()) if wish.makes_commits else ()
+    written = write_commits(bench, found.onto, carried.drafts()) if request.makes_commits else ()
     tip = written[-1] if written else found.onto
-    head = tip if wish.makes_commits else None
+    head = tip if request.makes_commits else None
     exchange = plan_exchange(
         checkout,
         found.applied,
         {path: _content(bench, path, entry) for path, entry in carried.changes.items()},
-        Goal(onto, found.head, tip, makes_commits=wish.makes_commits),
+        Goal(onto, found.head, tip, makes_commits=request.makes_commits),
         Record(
             name,
-            wish.digest,
-            tuple(sorted(wish.wishes.selected)),
+            request.digest,
+            tuple(sorted(request.options.selected)),
             found.onto,
             head,
             (),
-            workspace=str(wish.session.workspace.root),
+            workspace=str(request.session.workspace.root),
         ),
     )
-    if not wish.is_dry_run:
+    if not request.is_dry_run:
         if written:
             checkout.clone.take(bench.git_dir, written[-1], found.onto)
         checkout.replace(exchange)
@@ -254,7 +255,7 @@ def unapply_from_checkout(
     session: Session, name: str, target: Path, *, is_dry_run: bool
 ) -> tuple[Path, tuple[str, ...]]:
     """Put the original files back; refuse where somebody edited them since."""
-    with opened(session, target, is_dry_run=is_dry_run) as checkout:
+    with open_checkout(session, target, is_dry_run=is_dry_run) as checkout:
         found = _look(checkout)
         present = found.applied
         if present is None or present.series != name:

@@ -18,9 +18,9 @@ from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import changed_paths
 from patchmgr.plumbing.forks import tree_named
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.services.carrying import Wishes
-from patchmgr.services.findings import reasons_to_accept
-from patchmgr.services.prepared import InPlace, in_place, prepare, refuse_broken
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.decisions import reasons_to_accept
+from patchmgr.services.load import SeriesAtPin, load_series, refuse_broken, series_at_pin
 from patchmgr.services.session import Session
 
 
@@ -36,29 +36,29 @@ class Audited(Struct, frozen=True):
         return not any(f.is_certain and f.accepted is None for _, f in self.findings)
 
 
-def audit_series(session: Session, name: str, *, wishes: Wishes) -> Audited:
+def audit_series(session: Session, name: str, *, options: CarryOptions) -> Audited:
     """Audit a series on its pin: what it breaks there that is whole without it."""
-    with in_place(session, prepare(session, name), wishes) as placed:
-        refuse_broken(placed.carried.outcomes)
-        return Audited(name, audit_in_place(session, placed))
+    with series_at_pin(session, load_series(session, name), options) as at_pin:
+        refuse_broken(at_pin.carried.outcomes)
+        return Audited(name, audit_at_pin(session, at_pin))
 
 
-def audit_in_place(session: Session, placed: InPlace) -> tuple[Told, ...]:
+def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
     """Audit a series that was carried in its place; certain findings have their ids."""
     states = states_of(
-        placed.carried.judged,
-        placed.carried.changes,
-        placed.tree,
-        placed.tree,
-        blobs=placed.bench,
+        at_pin.carried.judged,
+        at_pin.carried.changes,
+        at_pin.tree,
+        at_pin.tree,
+        blobs=at_pin.bench,
         changed_upstream=(),
         since=lambda path, holds: None,
-        bring=partial(placed.ready.side.try_fetch_objects, seen=placed.bench.reader),
+        bring=partial(at_pin.loaded.side.try_fetch_objects, seen=at_pin.bench.reader),
     )
     accepted = reasons_to_accept(session.workspace)
     # The series stays where it is: what it breaks there is new, though it is written so.
     told = run_checks(replace(states, written=states.base), CHECKS)
-    by_name = {patch.name: patch for patch in placed.ready.patches}
+    by_name = {patch.name: patch for patch in at_pin.loaded.patches}
     return tuple(
         (who, identified(f, by_name[who], accepted) if f.is_certain else f) for who, f in told
     )

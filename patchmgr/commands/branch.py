@@ -26,10 +26,10 @@ from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.namespaces import claim
 from patchmgr.plumbing.objects import ObjectReader, object_named
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs
-from patchmgr.services.carrying import Wishes
-from patchmgr.services.prepared import in_place, prepare, refuse_broken
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.load import load_series, refuse_broken, series_at_pin
+from patchmgr.services.published import Published, read_published, remember_published, tag_message
 from patchmgr.services.session import Session
-from patchmgr.services.states import Published, read_published, remember_published, tag_message
 from patchmgr.services.syncs import read_syncs
 from patchmgr.services.targets import series_digest
 from patchmgr.store import Workspace
@@ -69,22 +69,22 @@ class Publication(Struct, frozen=True):
 
 
 def branch(
-    session: Session, name: str, wanted: Publication, *, wishes: Wishes, is_dry_run: bool
+    session: Session, name: str, wanted: Publication, *, options: CarryOptions, is_dry_run: bool
 ) -> Built:
     """Build the branch in the store, or put it into a clone without touching its work tree."""
     tag, is_forced = wanted.tag, wanted.is_forced
-    ready = prepare(session, name)
-    side, base = ready.side, ready.base
+    loaded = load_series(session, name)
+    side, base = loaded.side, loaded.base
     short = wanted.name or f"patchmgr/{name}"
     clone = None if wanted.repository is None else open_clone(wanted.repository)
     place = _Place(session.workspace, side.store if clone is None else clone.git_dir, clone)
     names = _refs(short, tag)
     if clone is not None:
         _refuse_checked_out(clone, names[0])
-    with in_place(session, ready, wishes) as placed:
-        bench, carried = placed.bench, placed.carried
+    with series_at_pin(session, loaded, options) as at_pin:
+        bench, carried = at_pin.bench, at_pin.carried
         refuse_broken(carried.outcomes)
-        commits = placed.commits()
+        commits = at_pin.commits()
         if wanted.mine.is_asked:
             config = None if clone is None else clone.private
             commits = as_mine(bench, base.commit, commits, wanted.mine, config)
@@ -99,12 +99,12 @@ def branch(
         ours = {one.head for one in read_published(session.workspace)}
         moves = _moves(place, names[:1], head, is_forced=is_forced, ours=ours)
         if tag is not None:
-            told = tag_message(session, ready, carried.outcomes, wishes.selected)
+            told = tag_message(session, loaded, carried.outcomes, options.selected)
             moves += _tag_moves(
                 place,
                 names[1],
                 head,
-                tag_object(tag, head, told, ready.author),
+                tag_object(tag, head, told, loaded.author),
                 is_forced=is_forced,
             )
             if fallback is not None and place.value(f"refs/tags/{fallback}") is None:
@@ -119,11 +119,11 @@ def branch(
         else:
             clone.take(bench.git_dir, head, base.commit)
         if tag is not None:
-            write_tag(place.git_dir, tag_object(tag, head, told, ready.author))
+            write_tag(place.git_dir, tag_object(tag, head, told, loaded.author))
         if remote is not None and pushes:
             push_refs(place.git_dir, remote, pushes)
         place.move(moves)
-    digest = series_digest(session, ready.record, wishes.selected)
+    digest = series_digest(session, loaded.record, options.selected)
     remember_published(
         session.workspace,
         Published(name, str(where), short, tag, fallback, head, base.commit, digest),

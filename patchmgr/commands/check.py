@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.audit import audit_in_place
+from patchmgr.commands.audit import audit_at_pin
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.gates.python import PythonGates, stated_versions
 from patchmgr.engines.gates.text import (
@@ -38,15 +38,15 @@ from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.throwaway import TIMED_OUT, ThrowAway, is_program, whole_tree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
-from patchmgr.services.carrying import Wishes
-from patchmgr.services.checked import FOLDER, check_folder, keep_checked
-from patchmgr.services.prepared import InPlace, in_place, prepare
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.gate_results import FOLDER, check_folder, keep_checked
+from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
 from patchmgr.services.series import touched_paths
 from patchmgr.services.session import Fetching, Session
 from patchmgr.services.settings import read_settings
 
 
-class How(Struct, frozen=True):
+class CommandOptions(Struct, frozen=True):
     """Which commands of a series are to run: the named ones, or all; none unless it `runs`."""
 
     runs: bool
@@ -56,10 +56,10 @@ class How(Struct, frozen=True):
 
 def run_commands(
     session: Session,
-    placed: InPlace,
+    at_pin: SeriesAtPin,
     commits: Sequence[str],
     commands: Sequence[CheckCommand],
-    how: How,
+    how: CommandOptions,
 ) -> list[Gate]:
     """Run the commands of the series in a throw-away checkout; a gate each."""
     unknown = set(how.names) - {command.name for command in commands}
@@ -71,17 +71,17 @@ def run_commands(
     gates: dict[str, Gate] = {}
     runs = []
     for command in commands:
-        why = _why_not(command, how, placed.is_broken)
+        why = _why_not(command, how, at_pin.is_broken)
         if why is None:
             runs.append(command)
         else:
             gates[command.name] = skipped(command.name, why)
     if runs:
-        gates |= {gate.name: gate for gate in _run_all(session, placed, commits, runs)}
+        gates |= {gate.name: gate for gate in _run_all(session, at_pin, commits, runs)}
     return [gates[command.name] for command in commands]
 
 
-def _why_not(command: CheckCommand, how: How, is_broken: bool) -> str | None:
+def _why_not(command: CheckCommand, how: CommandOptions, is_broken: bool) -> str | None:
     """Return why a command does not run, None where it does."""
     line = " ".join(command.run)
     missing = [name for name in command.needs if not is_program(name)]
@@ -97,14 +97,14 @@ def _why_not(command: CheckCommand, how: How, is_broken: bool) -> str | None:
 
 
 def _run_all(
-    session: Session, placed: InPlace, commits: Sequence[str], commands: Sequence[CheckCommand]
+    session: Session, at_pin: SeriesAtPin, commits: Sequence[str], commands: Sequence[CheckCommand]
 ) -> list[Gate]:
-    ready = placed.ready
-    states = (ready.base.commit, *commits)
-    ready.side.try_fetch_objects(whole_tree(ready.side.store, ready.base.commit))
-    carried = [o.name for o in placed.carried.outcomes if o.is_carried]
-    with ThrowAway(placed.bench.git_dir) as place:
-        runner = _Runner(session, ready.record.name, place, states, carried)
+    loaded = at_pin.loaded
+    states = (loaded.base.commit, *commits)
+    loaded.side.try_fetch_objects(whole_tree(loaded.side.store, loaded.base.commit))
+    carried = [o.name for o in at_pin.carried.outcomes if o.is_carried]
+    with ThrowAway(at_pin.bench.git_dir) as place:
+        runner = _Runner(session, loaded.record.name, place, states, carried)
         return [runner.gate(command) for command in commands]
 
 
@@ -186,18 +186,18 @@ TEXT_GATES: tuple[tuple[str, Callable[[Patch], Iterable[Problem]]], ...] = (
 )
 
 
-def check(session: Session, name: str, how: How, *, wishes: Wishes) -> Checked:
+def check(session: Session, name: str, how: CommandOptions, *, options: CarryOptions) -> Checked:
     """Run the built-in gates on a series, and its own commands if asked for; keep the result."""
     settings = read_settings(session.workspace, name)
-    with in_place(session, prepare(session, name), wishes) as placed:
-        run = _Run(session, placed, settings)
-        gates = [*text_gates(placed.patches, settings), *run.gates()]
-        commits = () if placed.is_broken else placed.commits()[len(placed.below) :]
-        gates += run_commands(session, placed, commits, settings.commands, how)
-    head = None if placed.is_broken else (commits[-1] if commits else placed.base)
-    checked = Checked(name, head, tuple(p.name for p in placed.patches), tuple(gates))
+    with series_at_pin(session, load_series(session, name), options) as at_pin:
+        run = _Run(session, at_pin, settings)
+        gates = [*text_gates(at_pin.patches, settings), *run.gates()]
+        commits = () if at_pin.is_broken else at_pin.commits()[len(at_pin.below) :]
+        gates += run_commands(session, at_pin, commits, settings.commands, how)
+    head = None if at_pin.is_broken else (commits[-1] if commits else at_pin.base)
+    checked = Checked(name, head, tuple(p.name for p in at_pin.patches), tuple(gates))
     if not how.is_dry_run:
-        keep_checked(session, placed.ready.record, checked, selected=wishes.selected)
+        keep_checked(session, at_pin.loaded.record, checked, selected=options.selected)
     return checked
 
 
@@ -220,7 +220,7 @@ class _Run(Struct, frozen=True):
     """A carried series at the gates."""
 
     session: Session
-    placed: InPlace
+    at_pin: SeriesAtPin
     settings: SeriesSettings
 
     def gates(self) -> list[Gate]:
@@ -235,41 +235,41 @@ class _Run(Struct, frozen=True):
     def _links(self) -> Gate | None:
         """Look up the commits that headers cite; None where they cite none."""
         cited = [
-            (patch.name, commit) for patch in self.placed.patches for commit in cited_commits(patch)
+            (patch.name, commit) for patch in self.at_pin.patches for commit in cited_commits(patch)
         ]
-        if not cited or not self.placed.ready.side.has_history:
+        if not cited or not self.at_pin.loaded.side.has_history:
             return None
         problems = tuple(
             Problem("citations", f"the store has no commit {commit}", patch)
             for patch, commit in cited
-            if self.placed.ready.side.reader.commit(commit) is None
+            if self.at_pin.loaded.side.reader.commit(commit) is None
         )
         return gate_of("citations", len(cited), problems)
 
     def _ensures(self) -> Gate:
         problems = tuple(
             Problem("ensures", str(outcome.reason), outcome.name)
-            for outcome in self.placed.carried.outcomes
+            for outcome in self.at_pin.carried.outcomes
             if outcome.verdict is Verdict.CONFLICT
         )
-        asked = [p for p in self.placed.patches if any(f.lower() == "ensures" for f in p.fields)]
+        asked = [p for p in self.at_pin.patches if any(f.lower() == "ensures" for f in p.fields)]
         return gate_of("ensures", len(asked), problems)
 
     def _python(self) -> list[Gate]:
         """Return the gates `python` and `imports`."""
         versions = self.settings.python or stated_versions(self._metadata())
         modules = Modules(self.files.read, versions)
-        gates = PythonGates(self.placed.tree, modules)
+        gates = PythonGates(self.at_pin.tree, modules)
         is_blind = False
 
         def importers(modules: Sequence[str], names: Sequence[str]) -> Sequence[str]:
             nonlocal is_blind
-            commit = self.placed.ready.base.commit
-            found = importing_files(self.placed.ready.side.store, commit, modules, names)
+            commit = self.at_pin.loaded.base.commit
+            found = importing_files(self.at_pin.loaded.side.store, commit, modules, names)
             is_blind = is_blind or found is None
             return found or ()
 
-        carried = [(o.name, o.changes or {}) for o in self.placed.carried.outcomes if o.is_carried]
+        carried = [(o.name, o.changes or {}) for o in self.at_pin.carried.outcomes if o.is_carried]
         problems = tuple(gates.problems(carried, importers))
         texts = tuple(problem for problem in problems if problem.gate == "python")
         names = tuple(dict.fromkeys(problem for problem in problems if problem.gate == "imports"))
@@ -282,33 +282,33 @@ class _Run(Struct, frozen=True):
 
     def _audit(self) -> Gate:
         """Look for what the series certainly breaks on its pin."""
-        audited = audit_in_place(self.session, self.placed)
+        audited = audit_at_pin(self.session, self.at_pin)
         problems = tuple(
             Problem("audit", f.text, patch, f.path or None, f.line or None)
             for patch, f in audited
             if f.is_certain and f.accepted is None
         )
-        return gate_of("audit", len(self.placed.carried.changes), problems)
+        return gate_of("audit", len(self.at_pin.carried.changes), problems)
 
     def _metadata(self) -> list[bytes]:
-        found = (self.files.file(self.placed.tree, path) for path in _METADATA)
+        found = (self.files.file(self.at_pin.tree, path) for path in _METADATA)
         return [content for content in found if content is not None]
 
     def _claims(self) -> Gate:
         claims = self.settings.claims
-        head, files = Overlay(self.placed.tree), self.files
-        for path, entry in self.placed.carried.changes.items():
+        head, files = Overlay(self.at_pin.tree), self.files
+        for path, entry in self.at_pin.carried.changes.items():
             head.set(path, entry)
         problems = broken_claims(
-            claims, lambda p: files.file(self.placed.tree, p), lambda p: files.file(head, p)
+            claims, lambda p: files.file(self.at_pin.tree, p), lambda p: files.file(head, p)
         )
         return gate_of("claims", len(claims), tuple(problems))
 
     @property
     def files(self) -> Fetching:
         """Return the contents of the branch and what is below it."""
-        bench = self.placed.bench
-        return Fetching(self.placed.ready.side, bench.reader, bench.read)
+        bench = self.at_pin.bench
+        return Fetching(self.at_pin.loaded.side, bench.reader, bench.read)
 
 
 def check_workspace(session: Session) -> tuple[Checked, ...]:
@@ -368,12 +368,12 @@ Read = Callable[[str], bytes]
 
 
 def check_ledger(
-    session: Session, name: str, target: Path, *, branch: str | None, wishes: Wishes
+    session: Session, name: str, target: Path, *, branch: str | None, options: CarryOptions
 ) -> Checked:
     """Hold the files of a checkout, or of a branch in it, to the ledger of a series on its pin."""
     clone = open_clone(target)
-    with in_place(session, prepare(session, name), wishes) as placed:
-        patches, tree, bench = placed.patches, placed.tree, placed.bench
+    with series_at_pin(session, load_series(session, name), options) as at_pin:
+        patches, tree, bench = at_pin.patches, at_pin.tree, at_pin.bench
         pin = Files(Overlay(tree), bench.read)
         claimed = [Claimed(p.name, p.diff, is_reversed=p.is_reversed) for p in patches]
         paths = touched_paths(patches)

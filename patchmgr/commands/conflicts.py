@@ -16,9 +16,8 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
 from patchmgr.plumbing.outputs import read_named
-from patchmgr.services.findings import several_ids
-from patchmgr.services.memory import Additions, Memory
-from patchmgr.services.recording import folder_files
+from patchmgr.services.decisions import several_ids
+from patchmgr.services.memory import Additions, Memory, folder_files
 from patchmgr.services.session import Session
 from patchmgr.services.work_area import Unfinished, Waiting, original, read_unfinished, work_file
 from patchmgr.store import Change, Workspace

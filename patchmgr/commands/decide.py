@@ -15,8 +15,7 @@ from patchmgr.formats.decisions import DECISIONS, write_decisions
 from patchmgr.formats.shown import shown
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.plumbing.history import commit_of_pull
-from patchmgr.services.decisions import read_decisions
-from patchmgr.services.findings import Found, read_findings
+from patchmgr.services.decisions import Undecided, read_decisions, read_findings
 from patchmgr.services.session import Session
 from patchmgr.store import Change, Workspace
 
@@ -108,7 +107,7 @@ def _named_patch(
     raise unknown_patch(f"no series here has a patch {shown(given)}", given, every)
 
 
-def _found(workspace: Workspace, series: str, patch: str) -> tuple[Found, ...]:
+def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ...]:
     """Return what the last rebase found about a patch."""
     every = read_findings(workspace)
     found = {i.passages: i for i in every if (i.series, i.patch) == (series, patch)}
@@ -120,14 +119,14 @@ def _found(workspace: Workspace, series: str, patch: str) -> tuple[Found, ...]:
     )
 
 
-def _with_commit(item: Found, before: Decision | None) -> Found:
+def _with_commit(item: Undecided, before: Decision | None) -> Undecided:
     """Take the commit from an older decision where the patch came through because of it."""
     if item.commit is not None or before is None:
         return item
     return replace(item, commit=before.commit, subject=before.subject)
 
 
-def _decision(session: Session, item: Found, ruling: Ruling, by: str) -> Decision:
+def _decision(session: Session, item: Undecided, ruling: Ruling, by: str) -> Decision:
     commit, subject, pull = _named(session, item, by)
     return Decision(
         item.series,
@@ -142,7 +141,7 @@ def _decision(session: Session, item: Found, ruling: Ruling, by: str) -> Decisio
     )
 
 
-def _named(session: Session, item: Found, by: str) -> tuple[str | None, str, int | None]:
+def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str, int | None]:
     """Return commit, subject and pull request that a person named, else the likely ones."""
     pull, commit = _PULL.fullmatch(by), _COMMIT.fullmatch(by)
     if pull is not None:
@@ -152,7 +151,7 @@ def _named(session: Session, item: Found, by: str) -> tuple[str | None, str, int
     return item.commit, item.subject, pull_number(item.subject)
 
 
-def _by_pull(session: Session, item: Found, number: int) -> tuple[str | None, str, int | None]:
+def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None, str, int | None]:
     """Return the commit of a pull request; a release has no commits to look through."""
     record = session.workspace.series_record(item.series)
     side = session.side_of(record)
@@ -169,7 +168,7 @@ def _by_pull(session: Session, item: Found, number: int) -> tuple[str | None, st
     return *found, number
 
 
-def _by_commit(session: Session, item: Found, name: str) -> tuple[str | None, str, int | None]:
+def _by_commit(session: Session, item: Undecided, name: str) -> tuple[str | None, str, int | None]:
     side = session.side_of(session.workspace.series_record(item.series))
     commit = side.reader.commit(name)
     found = None if commit is None else side.reader.find(commit)

@@ -17,14 +17,14 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.comparison import ComparedSeries
 from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.services.prepared import InPlace, in_place, prepare
+from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
+from patchmgr.services.published import NOW, NamedState, find_state, read_commits
 from patchmgr.services.session import Session
 from patchmgr.services.settings import read_settings, settings_path
-from patchmgr.services.states import NOW, State, find_state, read_commits
 from patchmgr.store import Change
 
 
-class Ends(Struct, frozen=True):
+class ComparedStates(Struct, frozen=True):
     """The tags of the states to compare, without a later one as it is; and the clone with them."""
 
     start: str
@@ -33,20 +33,25 @@ class Ends(Struct, frozen=True):
 
 
 def diff(
-    session: Session, name: str, ends: Ends, *, holds: Sequence[str] = (), is_dry_run: bool = False
+    session: Session,
+    name: str,
+    ends: ComparedStates,
+    *,
+    holds: Sequence[str] = (),
+    is_dry_run: bool = False,
 ) -> ComparedSeries:
     """Compare a series at one tag with itself at another, or as it is.
 
     `holds` are places (`PATH` or `PATH::SYMBOL`) whose bytes in the later state `check` shall
     hold from now on: a claim each goes into the settings of the series.
     """
-    ready = prepare(session, name)
-    first = find_state(session, ready, ends.start, repository=ends.repository)
+    loaded = load_series(session, name)
+    first = find_state(session, loaded, ends.start, repository=ends.repository)
     with ExitStack() as held:
         if ends.end is None:
-            last = _as_it_is(held.enter_context(in_place(session, ready)))
+            last = _as_it_is(held.enter_context(series_at_pin(session, loaded)))
         else:
-            last = find_state(session, ready, ends.end, repository=ends.repository)
+            last = find_state(session, loaded, ends.end, repository=ends.repository)
         patches = compare_states(first.commits, last.commits)
         paths = sorted({path for patch in patches for path in patch.paths})
         claims = tuple((place, _digest(last, place)) for place in holds)
@@ -57,15 +62,15 @@ def diff(
     return ComparedSeries(name, *heads, patches, same, other, claims)
 
 
-def _as_it_is(placed: InPlace) -> State:
-    ids, pin, place = placed.commits(), placed.ready.base.commit, placed.bench.git_dir
+def _as_it_is(at_pin: SeriesAtPin) -> NamedState:
+    ids, pin, place = at_pin.commits(), at_pin.loaded.base.commit, at_pin.bench.git_dir
     with ObjectReader(place) as reader:
         commits = read_commits(place, reader, ids)
-    return State(NOW, place, ids[-1] if ids else pin, pin, commits)
+    return NamedState(NOW, place, ids[-1] if ids else pin, pin, commits)
 
 
 def _files(
-    first: State, last: State, paths: Sequence[str]
+    first: NamedState, last: NamedState, paths: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     with ObjectReader(first.git_dir) as old, ObjectReader(last.git_dir) as new:
         trees = StoredTree(old, old.tree_of(first.head)), StoredTree(new, new.tree_of(last.head))
@@ -75,7 +80,7 @@ def _files(
     return same, other
 
 
-def _digest(state: State, place: str) -> str:
+def _digest(state: NamedState, place: str) -> str:
     path, _, symbol = place.partition("::")
     check_path(path, what="The path of a claim")
     with ObjectReader(state.git_dir) as reader:

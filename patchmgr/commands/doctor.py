@@ -45,7 +45,7 @@ class Health(str, Enum):
     MENDED = "mended"
 
 
-class Found(Struct, frozen=True):
+class Diagnosis(Struct, frozen=True):
     """One thing that was looked at, how it is, and what to type."""
 
     area: str
@@ -55,7 +55,7 @@ class Found(Struct, frozen=True):
     hints: tuple[str, ...] = ()
 
 
-class Asked(Struct, frozen=True):
+class DoctorOptions(Struct, frozen=True):
     """What is to be put right: what is broken, what is left over; or only said to be."""
 
     repairs: bool = False
@@ -63,37 +63,39 @@ class Asked(Struct, frozen=True):
     is_dry_run: bool = False
 
 
-def examine(session: Session | None, asked: Asked) -> tuple[Found, ...]:
+def examine(session: Session | None, options: DoctorOptions) -> tuple[Diagnosis, ...]:
     """Look at the program, the stores and a workspace; put right what was asked for."""
-    found = [*_program(), *_stores(asked)]
+    found = [*_program(), *_stores(options)]
     if session is None:
         hint = "run it in a workspace, or name one with: patchmgr -C DIR doctor"
-        found.append(Found("workspace", "none", Health.NOTE, "no workspace here", (hint,)))
+        found.append(Diagnosis("workspace", "none", Health.NOTE, "no workspace here", (hint,)))
     else:
         found += _workspace(session)
     return tuple(found)
 
 
-def _program() -> Iterator[Found]:
-    yield Found("program", f"patchmgr {__version__}", Health.WELL, platform.platform())
+def _program() -> Iterator[Diagnosis]:
+    yield Diagnosis("program", f"patchmgr {__version__}", Health.WELL, platform.platform())
     words, will_do, problem = git_state()
     health = Health.BROKEN if not will_do else Health.NOTE if problem else Health.WELL
     hints = ("install git 2.39.4 or newer",) if problem else ()
-    yield Found("program", words, health, problem, hints)
+    yield Diagnosis("program", words, health, problem, hints)
     python = f"Python {platform.python_version()}"
     if sys.version_info[:2] < MINIMUM_PYTHON:
-        yield Found("program", python, Health.BROKEN, "too old", ("install Python 3.10 or newer",))
+        yield Diagnosis(
+            "program", python, Health.BROKEN, "too old", ("install Python 3.10 or newer",)
+        )
     else:
-        yield Found("program", python, Health.WELL, sys.executable)
+        yield Diagnosis("program", python, Health.WELL, sys.executable)
     yield from _packages()
 
 
-def _packages() -> Iterator[Found]:
+def _packages() -> Iterator[Diagnosis]:
     """Yield the packages that are missing or too old; those of extras are worth a word."""
     try:
         wanted = [Requirement(line) for line in metadata.requires("patchmgr") or ()]
     except metadata.PackageNotFoundError:
-        yield Found("program", "packages", Health.NOTE, "patchmgr runs without being installed")
+        yield Diagnosis("program", "packages", Health.NOTE, "patchmgr runs without being installed")
         return
     bad = []
     for one in wanted:
@@ -110,21 +112,21 @@ def _packages() -> Iterator[Found]:
             health = Health.NOTE if extra else Health.BROKEN
             text = f"{problem}; it formats what is merged" if extra else problem
             hint = f"{sys.executable} -m pip install '{one.name}{one.specifier}'"
-            yield Found("program", one.name, health, text, (hint,))
+            yield Diagnosis("program", one.name, health, text, (hint,))
     if not bad:
-        yield Found("program", "packages", Health.WELL, "all there, extras too")
+        yield Diagnosis("program", "packages", Health.WELL, "all there, extras too")
 
 
 def _applies(requirement: Requirement, extra: str) -> bool:
     return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 
 
-def _stores(asked: Asked) -> Iterator[Found]:
+def _stores(options: DoctorOptions) -> Iterator[Diagnosis]:
     cache, has_git = cache_folder(), git_state()[0] != "none"
     near = next(path for path in (cache, *cache.parents) if path.exists())
     if not os.access(near, os.W_OK | os.X_OK):
         hint = "set XDG_CACHE_HOME to a folder of yours"
-        yield Found("stores", str(cache), Health.BROKEN, "cannot be written", (hint,))
+        yield Diagnosis("stores", str(cache), Health.BROKEN, "cannot be written", (hint,))
         return
     number = 0
     for store in all_stores():
@@ -133,17 +135,17 @@ def _stores(asked: Asked) -> Iterator[Found]:
             problems = tuple(store_problems(store, has_git=has_git))
         except PatchmgrError as fault:  # git cannot read it at all
             hint = f"delete {store}; patchmgr upstream fetch makes it again"
-            yield Found("stores", store.name, Health.BROKEN, fault.message, (hint,))
+            yield Diagnosis("stores", store.name, Health.BROKEN, fault.message, (hint,))
             continue
         for problem in problems:
-            yield _treated(problem, asked)
+            yield _treated(problem, options)
         if not problems:
-            yield Found("stores", store.name, Health.WELL)
-    if asked.prunes and not asked.is_dry_run:
+            yield Diagnosis("stores", store.name, Health.WELL)
+    if options.prunes and not options.is_dry_run:
         for name in gone():
             forget(name)
     if not number:
-        yield Found("stores", str(cache), Health.WELL, "no store yet")
+        yield Diagnosis("stores", str(cache), Health.WELL, "no store yet")
 
 
 _HINTS = {
@@ -153,29 +155,29 @@ _HINTS = {
 }
 
 
-def _treated(problem: StoreProblem, asked: Asked) -> Found:
+def _treated(problem: StoreProblem, options: DoctorOptions) -> Diagnosis:
     is_broken = problem.kind.is_broken
     text = f"{problem.kind.value} {problem.what}".removesuffix(" .")  # the store itself
     option = "--repair" if is_broken else "--prune"
-    if not (asked.repairs if is_broken else asked.prunes):
+    if not (options.repairs if is_broken else options.prunes):
         health = Health.BROKEN if is_broken else Health.NOTE
-        return Found("stores", problem.store.name, health, text, (f"patchmgr doctor {option}",))
-    if asked.is_dry_run:
+        return Diagnosis("stores", problem.store.name, health, text, (f"patchmgr doctor {option}",))
+    if options.is_dry_run:
         health = Health.BROKEN if is_broken else Health.NOTE
-        return Found("stores", problem.store.name, health, f"would be mended: {text}")
+        return Diagnosis("stores", problem.store.name, health, f"would be mended: {text}")
     mend(problem)
     after = _HINTS.get(problem.kind)
     hints = (after,) if after else ()
-    return Found("stores", problem.store.name, Health.MENDED, text, hints)
+    return Diagnosis("stores", problem.store.name, Health.MENDED, text, hints)
 
 
-def _workspace(session: Session) -> Iterator[Found]:
+def _workspace(session: Session) -> Iterator[Diagnosis]:
     workspace = session.workspace
     root = str(workspace.root)
     try:
         lock = workspace.lock()
     except PatchmgrError as fault:
-        yield Found("workspace", root, Health.BROKEN, fault.message, fault.hints)
+        yield Diagnosis("workspace", root, Health.BROKEN, fault.message, fault.hints)
         return
     broken = False
     for name in sorted(lock.series):
@@ -184,40 +186,42 @@ def _workspace(session: Session) -> Iterator[Found]:
             workspace.settings(name)
         except PatchmgrError as fault:
             broken = True
-            yield Found("workspace", f"series {name}", Health.BROKEN, fault.message, fault.hints)
+            yield Diagnosis(
+                "workspace", f"series {name}", Health.BROKEN, fault.message, fault.hints
+            )
     for listed in list_conflicts(session):
         if listed.recorded is None:
             broken = True
             hint = f"patchmgr conflicts forget {listed.id}"
             what = f"conflict {listed.id}"
-            yield Found("workspace", what, Health.BROKEN, listed.fault, (hint,))
+            yield Diagnosis("workspace", what, Health.BROKEN, listed.fault, (hint,))
     yield from _private(session)
     if not broken:
-        yield Found("workspace", root, Health.WELL)
+        yield Diagnosis("workspace", root, Health.WELL)
 
 
-def _private(session: Session) -> Iterator[Found]:
+def _private(session: Session) -> Iterator[Diagnosis]:
     """Yield what is on the way in a workspace: an interrupted change, a rebase in progress."""
     workspace = session.workspace
     if (workspace.root / PRIVATE / "journal.json").exists():
         text = "a command was interrupted; the next one finishes its change"
-        yield Found("workspace", LOCK, Health.NOTE, text, ("patchmgr status",))
+        yield Diagnosis("workspace", LOCK, Health.NOTE, text, ("patchmgr status",))
     try:
         unfinished = read_unfinished(workspace)
     except PatchmgrError as fault:
-        yield Found("workspace", "rebase", Health.BROKEN, fault.message, fault.hints)
+        yield Diagnosis("workspace", "rebase", Health.BROKEN, fault.message, fault.hints)
         unfinished = None
     if unfinished is not None:
         hints = ("patchmgr rebase --continue", "patchmgr rebase --abort")
         text = f"in progress onto {unfinished.onto}"
-        yield Found("workspace", "rebase", Health.NOTE, text, hints)
+        yield Diagnosis("workspace", "rebase", Health.NOTE, text, hints)
     for target in known_targets(workspace):
         if not target.exists():
             text = "patches were applied there, and it is gone"
-            yield Found("workspace", str(target), Health.NOTE, text)
+            yield Diagnosis("workspace", str(target), Health.NOTE, text)
         elif target.parent.name != PRIVATE:  # no package
             with suppress(PatchmgrError):
                 if Checkout(open_clone(target)).is_interrupted:
                     text = "a command was interrupted there; the next one finishes or drops it"
                     hint = f"patchmgr pop --to {target}, or push, apply or unapply as it was"
-                    yield Found("workspace", str(target), Health.NOTE, text, (hint,))
+                    yield Diagnosis("workspace", str(target), Health.NOTE, text, (hint,))

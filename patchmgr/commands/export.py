@@ -18,13 +18,13 @@ from patchmgr.plumbing.delivery import Delivered, Delivery
 from patchmgr.plumbing.diffs import commit_diffs, tree_diff
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.services.carrying import Wishes
-from patchmgr.services.prepared import Ready, in_place, prepare, refuse_broken
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.load import LoadedSeries, load_series, refuse_broken, series_at_pin
 from patchmgr.services.session import Session
 from patchmgr.store import PRIVATE
 
 
-class Asked(Struct, frozen=True):
+class ExportOptions(Struct, frozen=True):
     """What a person wants exported: the form, where to, and as which package of npm."""
 
     form: str
@@ -39,7 +39,7 @@ class Exported(Struct, frozen=True):
     """What an export wrote; `rewritten` and `skipped` (with the reason) are patches by name."""
 
     series: str
-    asked: Asked
+    asked: ExportOptions
     files: tuple[str, ...]
     delivered: Delivered
     patches: tuple[str, ...]
@@ -47,7 +47,7 @@ class Exported(Struct, frozen=True):
     skipped: tuple[tuple[str, str], ...]
 
 
-def export(session: Session, name: str, asked: Asked) -> Exported:
+def export(session: Session, name: str, asked: ExportOptions) -> Exported:
     """Export a series; a patch that the form can hold as it is keeps its bytes.
 
     Raises PatchmgrError "in-the-way" before anything is written where a file that patchmgr did
@@ -104,7 +104,7 @@ class _Export(Struct, frozen=True):
     session: Session
     name: str
     form: Form
-    asked: Asked
+    asked: ExportOptions
 
     def made(self) -> Made:
         """Return the patches as they leave, those that stay behind, and the files."""
@@ -120,18 +120,18 @@ class _Export(Struct, frozen=True):
             self.form.check(items, pinned)
             parcels = tuple(Parcel(item, item.patch.raw) for item in items)
             return parcels, (), self.form.files(parcels, pinned)
-        return self._carried(prepare(self.session, self.name))
+        return self._carried(load_series(self.session, self.name))
 
-    def _carried(self, ready: Ready) -> Made:
+    def _carried(self, loaded: LoadedSeries) -> Made:
         """Carry the series on its pin: only what applies leaves, as git would write it."""
-        wishes = Wishes(self.asked.selected)
-        with in_place(self.session, ready, wishes) as placed:
-            bench, carried, base = placed.bench, placed.carried, placed.base
+        carry_options = CarryOptions(self.asked.selected)
+        with series_at_pin(self.session, loaded, carry_options) as at_pin:
+            bench, carried, base = at_pin.bench, at_pin.carried, at_pin.base
             refuse_broken(carried.outcomes)
-            lines, ref = ready.series_file.lines, ready.record.pin.ref
+            lines, ref = loaded.series_file.lines, loaded.record.pin.ref
             pinned = Pinned(base, ref, lines, self.asked.package)
             outcomes = {o.name: o for o in carried.outcomes}
-            items = _items(ready, outcomes)
+            items = _items(loaded, outcomes)
             self.form.check(items, pinned)
             kept = self.form.kept(items, pinned)
             if all(kept):
@@ -164,11 +164,11 @@ class _Export(Struct, frozen=True):
         return {item.patch.name: found[commit] for item, commit in zip(items, commits, strict=True)}
 
 
-def _items(ready: Ready, outcomes: Mapping[str, PatchOutcome]) -> tuple[Item, ...]:
-    lines = {line.name: line for line in ready.series_file.lines}
+def _items(loaded: LoadedSeries, outcomes: Mapping[str, PatchOutcome]) -> tuple[Item, ...]:
+    lines = {line.name: line for line in loaded.series_file.lines}
     return tuple(
         Item(patch, lines[patch.name], outcomes[patch.name].author)
-        for patch in ready.patches
+        for patch in loaded.patches
         if outcomes[patch.name].is_carried
     )
 

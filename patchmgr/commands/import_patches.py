@@ -23,11 +23,11 @@ from patchmgr.model.snapshot import Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.forks import Fork, read_fork
-from patchmgr.services.patch_sources import SUFFIXES, Found, Reading, read_range, read_stack
-from patchmgr.services.prepared import floor, prepare
+from patchmgr.services.load import base_commit, load_series
+from patchmgr.services.patch_sources import SUFFIXES, Reading, SourcePatch, read_range, read_stack
 from patchmgr.services.series import needed_blobs, touched_paths
 from patchmgr.services.session import Session
-from patchmgr.services.upstream_states import End, Outlook
+from patchmgr.services.upstream_states import End, UpstreamStates
 from patchmgr.store import Change
 
 
@@ -65,7 +65,7 @@ class Sources(Struct, frozen=True):
 
     def read(
         self, session: Session, record: SeriesRecord
-    ) -> tuple[list[Found | SeriesLine], Fork | None]:
+    ) -> tuple[list[SourcePatch | SeriesLine], Fork | None]:
         """Return the patches in their order with the comments of a series file; and the fork."""
         reading = Reading(session.say, self.strip)
         found = [item for path in self.paths for item in reading.read(path)]
@@ -78,7 +78,7 @@ class Sources(Struct, frozen=True):
         return [_reversed(item) for item in found] if self.is_reversed else found, fork
 
 
-def _reversed(item: Found | SeriesLine) -> Found | SeriesLine:
+def _reversed(item: SourcePatch | SeriesLine) -> SourcePatch | SeriesLine:
     """Return the contrary of a patch; one of a series file has its -R there."""
     if isinstance(item, SeriesLine) or item.line is None:
         return item if isinstance(item, SeriesLine) else replace(item, is_reversed=True)
@@ -95,7 +95,7 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
         record = workspace.series_record(series)
         present = workspace.series_file(series)
         found, fork = sources.read(session, record)
-        if not any(isinstance(item, Found) for item in found):
+        if not any(isinstance(item, SourcePatch) for item in found):
             raise PatchmgrError("usage", "there is no patch in what was named")
         known = workspace.patches(series)
         lines, patches = _named(session, found, present, known)
@@ -117,7 +117,7 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
 
 def _named(
     session: Session,
-    found: Sequence[Found | SeriesLine],
+    found: Sequence[SourcePatch | SeriesLine],
     present: SeriesFile,
     known: Sequence[Patch],
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
@@ -161,7 +161,7 @@ def _changes(diff: bytes) -> list[bytes]:
     return [line for line in diff.splitlines() if not line.startswith((b"index ", b"@@ ", b" "))]
 
 
-def _name(item: Found, draft: Patch, taken: Collection[str]) -> str:
+def _name(item: SourcePatch, draft: Patch, taken: Collection[str]) -> str:
     """Return the file name: that of a series file if it is free, else one with a known suffix."""
     if item.line is not None and item.wish is not None and item.wish not in taken:
         return item.wish
@@ -193,17 +193,17 @@ def _check_fold(
     One that guards keep out unless a symbol is selected must apply with one of the symbols. What
     is made of a fork must become the fork's files.
     """
-    ready = prepare(session, series)
-    side, base = ready.side, ready.base
+    loaded = load_series(session, series)
+    side, base = loaded.side, loaded.base
     lines = {line.name: line for line in order.lines}
     symbols = sorted({guard.symbol for line in order.lines for guard in line.guards})
     known = set(session.workspace.series_file(series).names())
-    outlook = Outlook(session)
+    upstreams = UpstreamStates(session)
     with Workbench([side.store]) as bench:
-        tree = bench.tree(floor(session, ready, bench, outlook)[0])
+        tree = bench.tree(base_commit(session, loaded, bench, upstreams)[0])
         side.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), bench.reader)
         pin = End(base, tree)
-        views = outlook.views(ready.record.upstream, side, bench, patches=patches, base=pin)
+        views = upstreams.views(loaded.record.upstream, side, bench, patches=patches, base=pin)
         missing = missing_on(patches, views.base, views.states) if views is not None else {}
         for name in sorted(missing.keys() - known):
             session.say(f"{name} is in the series, but not carried on its pin: {missing[name]}")

@@ -29,15 +29,15 @@ from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, references
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.services.carrying import Wishes
-from patchmgr.services.checked import current_gates
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.gate_results import current_gates
+from patchmgr.services.load import RebaseRun, load_series
 from patchmgr.services.memory import Memory
-from patchmgr.services.prepared import Run, prepare
+from patchmgr.services.published import Published, read_published
 from patchmgr.services.session import Fetching, Session, make_pin, pinned_state
 from patchmgr.services.settings import read_settings
-from patchmgr.services.states import Published, read_published
 from patchmgr.services.syncs import ends_of, keep_syncs, read_syncs
-from patchmgr.services.upstream_states import Outlook
+from patchmgr.services.upstream_states import UpstreamStates
 
 Row = Mapping[str, Any]
 TRACKED = "upstream/main"
@@ -128,12 +128,12 @@ def _chain(rows: Sequence[Row], start: str, end: str) -> list[Row]:
 
 def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
     """Rebase without writing anything but the facts."""
-    ready, memory = prepare(session, record.name), Memory(session.workspace)
-    target = ready.side.resolve(target.ref)
-    outlook = Outlook(session)
-    with Workbench([ready.side.store]) as bench, Toolbox() as tools:
-        run = Run(session, Wishes(wants_detail=True), bench, outlook, memory, tools)
-        outcome = run.carry_onto(ready, target, {})
+    loaded, memory = load_series(session, record.name), Memory(session.workspace)
+    target = loaded.side.resolve(target.ref)
+    upstreams = UpstreamStates(session)
+    with Workbench([loaded.side.store]) as bench, Toolbox() as tools:
+        run = RebaseRun(session, CarryOptions(wants_detail=True), bench, upstreams, memory, tools)
+        outcome = run.carry_onto(loaded, target, {})
     known = memory.used()
     return keep_syncs(session.workspace, [outcome], is_dry_run=True, old_heads={}, known=known)[0]
 

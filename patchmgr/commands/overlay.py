@@ -7,15 +7,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.installed import Where, find_installed, path_map
-from patchmgr.commands.installs import PackageApplication
+from patchmgr.commands.apply_package import PackageApplication
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.overlays import is_of_overlay, module_name, overlay_files
 from patchmgr.plumbing.environments import Distribution
 from patchmgr.plumbing.installation import Installation, original_reader
 from patchmgr.plumbing.outputs import check_ours, refresh_folder
-from patchmgr.services.carrying import Wishes
-from patchmgr.services.onto_package import OnPackage, Package, carry_onto_package
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.installed import Location, find_installed, path_map
+from patchmgr.services.packages import Package, PackageResult, carry_onto_package
 from patchmgr.services.session import Session
 
 
@@ -28,7 +28,13 @@ class Overlaid(Struct, frozen=True):
 
 
 def make_overlay(
-    session: Session, name: str, where: Where, place: Path, *, wishes: Wishes, is_dry_run: bool
+    session: Session,
+    name: str,
+    where: Location,
+    place: Path,
+    *,
+    options: CarryOptions,
+    is_dry_run: bool,
 ) -> Overlaid:
     """Make the overlay of a series for an installed package; the package stays as it is.
 
@@ -38,7 +44,7 @@ def make_overlay(
     _, distribution = find_installed(session, record, where)
     check_ours(place, is_ours=is_of_overlay)
     package = _package(session, name, distribution, where)
-    done = carry_onto_package(session, record, package, wishes=wishes)
+    done = carry_onto_package(session, record, package, options=options)
     files, left = _modules(package, done)
     application = PackageApplication(name, distribution, tuple(sorted(files)), True, done)
     result = Overlaid(application, place, left)
@@ -55,7 +61,7 @@ def make_overlay(
     return result
 
 
-def _package(session: Session, name: str, distribution: Distribution, where: Where) -> Package:
+def _package(session: Session, name: str, distribution: Distribution, where: Location) -> Package:
     target = Installation(distribution)
     present = target.record()
     if present is not None:
@@ -74,7 +80,7 @@ def _package(session: Session, name: str, distribution: Distribution, where: Whe
 
 
 def _modules(
-    package: Package, done: OnPackage
+    package: Package, done: PackageResult
 ) -> tuple[dict[str, tuple[str | None, bytes]], tuple[str, ...]]:
     """Return hash and copy of each module that changes, and what is none."""
     files: dict[str, tuple[str | None, bytes]] = {}

@@ -1,4 +1,4 @@
-"""`rebase`: carry series onto a new upstream state; write all of it, or nothing."""
+"""`rebase`: carry series onto a new upstream state, or try several."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import set_aside, without, without_strip, write_series
 from patchmgr.model.ids import is_full_id
-from patchmgr.model.outcome import SeriesOutcome, Verdict
+from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.recorded import Recalled, Recorded
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.sides import Side
-from patchmgr.plumbing.stores import adopt_pack, references
+from patchmgr.plumbing.stores import Resolved, adopt_pack, references
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.services.carrying import Wishes
-from patchmgr.services.findings import keep_findings, keep_open_findings
-from patchmgr.services.memory import Memory
-from patchmgr.services.prepared import Footings, Ready, Run, prepare
-from patchmgr.services.recording import closed_files, open_conflicts, solved_in_work
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.decisions import keep_findings, keep_open_findings
+from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
+from patchmgr.services.memory import Memory, closed_files, open_conflicts, solved_in_work
 from patchmgr.services.series import stacks_of, whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import keep_syncs
-from patchmgr.services.upstream_states import Outlook
+from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.work_area import (
     STATE,
     Unfinished,
@@ -47,25 +46,27 @@ from patchmgr.services.work_area import (
 from patchmgr.store import LOCK, Change, RefPlan, Workspace, lock_bytes
 
 BRANCHES = "refs/heads/patchmgr/"
+
+
 SKIPPED = "left out by rebase --skip"
 
 
-class Asked(Struct, frozen=True):
+class RebaseRequest(Struct, frozen=True):
     """One run of a rebase: what was asked, with what was solved and skipped since."""
 
     unfinished: Unfinished
-    wishes: Wishes
+    options: CarryOptions
     is_dry_run: bool
 
 
 def plan_files(
-    diffs: Mapping[str, bytes], ready: Ready, outcome: SeriesOutcome, change: Change
+    diffs: Mapping[str, bytes], loaded: LoadedSeries, outcome: SeriesOutcome, change: Change
 ) -> None:
     """Plan the patch files and the series file for after the rebase.
 
     `diffs` are by commit those of the patches that are written anew.
     """
-    pairs = list(zip(ready.patches, outcome.patches, outcome.commits, strict=True))
+    pairs = list(zip(loaded.patches, outcome.patches, outcome.commits, strict=True))
     rewritten = {c: p for p, o, c in pairs if c is not None and not o.reuses_diff}
     folder = f"series/{outcome.name}"
     for patch, result, commit in pairs:
@@ -78,10 +79,10 @@ def plan_files(
             change.files[f"{folder}/{patch.name}"] = None
     gone = {o.name for o in outcome.patches if o.verdict is Verdict.ABSORBED}
     aside = {o.name for o in outcome.patches if o.reason == SKIPPED}
-    plain = without_strip(ready.series_file, {patch.name for patch in rewritten.values()})
+    plain = without_strip(loaded.series_file, {patch.name for patch in rewritten.values()})
     note = f"skipped on {outcome.onto.ref}"
     series_file = set_aside(without(plain, gone), aside, note)
-    if series_file != ready.series_file:
+    if series_file != loaded.series_file:
         change.files[f"{folder}/series"] = write_series(series_file)
 
 
@@ -141,7 +142,7 @@ class RebaseResult(Struct, frozen=True):
 
 
 def rebase(
-    session: Session, names: Sequence[str], *, onto: str, wishes: Wishes, is_dry_run: bool
+    session: Session, names: Sequence[str], *, onto: str, options: CarryOptions, is_dry_run: bool
 ) -> RebaseResult:
     """Rebase the named series, or all, onto an upstream state.
 
@@ -162,9 +163,9 @@ def rebase(
                 ),
             )
         chosen = whole_stacks(session, names)
-        selected, confidence = tuple(sorted(wishes.selected)), wishes.confidence
-        asked = Unfinished(chosen, onto, selected, confidence=confidence)
-        return _rebase_all(session, Asked(asked, wishes, is_dry_run))
+        selected, confidence = tuple(sorted(options.selected)), options.confidence
+        request = Unfinished(chosen, onto, selected, confidence=confidence)
+        return _rebase_all(session, RebaseRequest(request, options, is_dry_run))
 
 
 def continue_rebase(
@@ -231,7 +232,7 @@ def _go_on(
     left_out: dict[str, dict[str, str]] = {}
     for series, patch in unfinished.skipped:
         left_out.setdefault(series, {})[patch] = SKIPPED
-    wishes = Wishes(
+    options = CarryOptions(
         selected=frozenset(unfinished.selected),
         solved=solved_conflicts(session.workspace, unfinished),
         solved_on=solved_on(session.workspace, unfinished),
@@ -239,37 +240,37 @@ def _go_on(
         left_out=left_out,
         confidence=unfinished.confidence,
     )
-    return _rebase_all(session, Asked(unfinished, wishes, is_dry_run))
+    return _rebase_all(session, RebaseRequest(unfinished, options, is_dry_run))
 
 
-def _rebase_all(session: Session, asked: Asked) -> RebaseResult:
+def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
     require_git("a rebase")
     change, memory = Change(), Memory(session.workspace)
     outcomes: list[SeriesOutcome] = []
-    outlook = Outlook(session)
+    upstreams = UpstreamStates(session)
     with Toolbox() as formatters:
-        for stack in stacks_of(session, asked.unfinished.series):
+        for stack in stacks_of(session, request.unfinished.series):
             lowest = session.workspace.series_record(stack[0])
             with Workbench([session.side_of(lowest).store]) as bench:
-                run = Run(session, asked.wishes, bench, outlook, memory, formatters)
-                outcomes += _rebase_stack(run, stack, asked, change)
+                run = RebaseRun(session, request.options, bench, upstreams, memory, formatters)
+                outcomes += _rebase_stack(run, stack, request, change)
     result = RebaseResult(
         tuple(outcomes),
-        asked.is_dry_run,
+        request.is_dry_run,
         replayed=memory.used(),
         notes=formatters.notes(_paths_in_conflict(outcomes)),
-        skipped=asked.unfinished.skipped,
+        skipped=request.unfinished.skipped,
     )
     keep_findings(session.workspace, outcomes)
     keep_open_findings(session.workspace, outcomes)
     if not result.has_conflicts:
-        result = _finish(session, asked, result, change, memory)
-    elif not asked.is_dry_run:
-        result = _leave(session, asked, result, memory)
+        result = _finish(session, request, result, change, memory)
+    elif not request.is_dry_run:
+        result = _leave(session, request, result, memory)
     keep_syncs(
         session.workspace,
         outcomes,
-        is_dry_run=asked.is_dry_run or result.has_conflicts,
+        is_dry_run=request.is_dry_run or result.has_conflicts,
         old_heads={plan.name.removeprefix(BRANCHES): plan.old for plan in change.refs},
         known=(*result.replayed, *result.learned),
     )
@@ -282,24 +283,26 @@ def _paths_in_conflict(outcomes: Sequence[SeriesOutcome]) -> set[str]:
 
 
 def _rebase_stack(
-    run: Run, names: Sequence[str], asked: Asked, change: Change
+    run: RebaseRun, names: Sequence[str], request: RebaseRequest, change: Change
 ) -> Iterator[SeriesOutcome]:
     """Carry series that stand on each other, from the lowest up, and plan what changes."""
-    footings: Footings = {}
+    parents: Parents = {}
     for name in names:
-        ready = prepare(run.session, name)
-        target = ready.side.resolve(asked.unfinished.onto)
-        outcome = run.carry_onto(ready, target, footings, wants_diffs=True)
+        loaded = load_series(run.session, name)
+        target = loaded.side.resolve(request.unfinished.onto)
+        outcome = run.carry_onto(loaded, target, parents, wants_diffs=True)
         if not outcome.has_conflicts:
-            plan_files(footings[name].diffs, ready, outcome, change)
-            if not asked.is_dry_run:
-                plan_branch(run.session.workspace, ready.side, run.bench, outcome, change)
+            plan_files(parents[name].diffs, loaded, outcome, change)
+            if not request.is_dry_run:
+                plan_branch(run.session.workspace, loaded.side, run.bench, outcome, change)
         yield outcome
 
 
-def _leave(session: Session, asked: Asked, result: RebaseResult, memory: Memory) -> RebaseResult:
+def _leave(
+    session: Session, request: RebaseRequest, result: RebaseResult, memory: Memory
+) -> RebaseResult:
     """Leave the conflicts to a person: in the work area, and on record."""
-    workspace, unfinished = session.workspace, asked.unfinished
+    workspace, unfinished = session.workspace, request.unfinished
     # What a name stands for may move before the rebase goes on.
     commits = {outcome.onto.commit for outcome in result.series}
     if len(commits) == 1 and "/" in unfinished.onto:
@@ -315,13 +318,13 @@ def _leave(session: Session, asked: Asked, result: RebaseResult, memory: Memory)
 
 
 def _finish(
-    session: Session, asked: Asked, result: RebaseResult, change: Change, memory: Memory
+    session: Session, request: RebaseRequest, result: RebaseResult, change: Change, memory: Memory
 ) -> RebaseResult:
     """Write everything: the patches, what was learned, the lock."""
-    workspace, unfinished = session.workspace, asked.unfinished
-    additions, notes = solved_in_work(workspace, memory, unfinished, asked.wishes.solved)
+    workspace, unfinished = session.workspace, request.unfinished
+    additions, notes = solved_in_work(workspace, memory, unfinished, request.options.solved)
     result = replace(result, learned=additions.recorded(), notes=notes)
-    if asked.is_dry_run:
+    if request.is_dry_run:
         return result
     change.files.update(closed_files(memory, unfinished.opened, additions))
     change.files.update(additions.files())
@@ -335,3 +338,83 @@ def _finish(
     workspace.make(change)
     forget_work(workspace)
     return result
+
+
+RELEASE = "release"
+
+
+class Span(Struct, frozen=True):
+    """The states after one up to another: every release, or every so many commits.
+
+    An empty start is the pin, an empty end what is tracked.
+    """
+
+    start: str
+    end: str
+    step: int | None = None
+
+
+def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ...]:
+    """Read what --onto and --every name; raise "usage" for what has no meaning."""
+    step: int | None = None
+    if every not in (None, RELEASE):
+        if not every.isdecimal() or not 0 < int(every) < 1_000_000:
+            raise PatchmgrError("usage", f"--every is release or a number of commits, not {every}")
+        step = int(every)
+    targets: list[str | Span] = []
+    for ref in onto:
+        start, dots, end = ref.partition("..")
+        targets.append(Span(start, end, step) if dots else ref)
+    has_span = any(isinstance(target, Span) for target in targets)
+    if has_span and every is None:
+        raise PatchmgrError("usage", "a range needs --every release or --every N")
+    if every is not None and not has_span:
+        raise PatchmgrError("usage", "--every needs a range: --onto A..B")
+    return tuple(targets)
+
+
+def rebase_onto_many(
+    session: Session,
+    names: Sequence[str],
+    *,
+    targets: Sequence[str | Span],
+    options: CarryOptions,
+) -> tuple[TargetOutcome, ...]:
+    """Rebase the named series, or all, onto each target, and write nothing.
+
+    A target that only some series have lists these alone.
+    """
+    upstreams = UpstreamStates(session)
+    with session.writing():
+        memory, found = Memory(session.workspace), dict[str, list[SeriesOutcome]]()
+        for stack in stacks_of(session, whole_stacks(session, names)):
+            loaded = [load_series(session, name) for name in stack]
+            states = _states(session, loaded[0], targets)
+            with Workbench([loaded[0].side.store]) as bench, Toolbox() as formatters:
+                run = RebaseRun(session, options, bench, upstreams, memory, formatters)
+                for label, state in states.items():
+                    parents: Parents = {}
+                    outcomes = [run.carry_onto(one, state, parents) for one in loaded]
+                    found.setdefault(label, []).extend(outcomes)
+        keep_findings(session.workspace, [o for outcomes in found.values() for o in outcomes])
+        return tuple(TargetOutcome(label, tuple(outcomes)) for label, outcomes in found.items())
+
+
+def _states(
+    session: Session, loaded: LoadedSeries, targets: Sequence[str | Span]
+) -> dict[str, Resolved]:
+    """Return the states of all targets by name, in order."""
+    found = [state for target in targets for state in _of_target(session, loaded, target)]
+    return {state.ref: state for state in found}
+
+
+def _of_target(session: Session, loaded: LoadedSeries, target: str | Span) -> tuple[Resolved, ...]:
+    side = loaded.side
+    if not isinstance(target, Span):
+        return (side.resolve(target),)
+    start = side.resolve(target.start) if target.start else loaded.base
+    end = side.resolve(target.end or "upstream/main")
+    between = side.between(start, end, target.step, session.say)
+    if not between and end.commit == start.commit:
+        raise PatchmgrError("usage", f"there is nothing after {start.ref} up to {end.ref}")
+    return (*between, end)

@@ -42,8 +42,8 @@ from patchmgr.plumbing.history import renamed_paths
 from patchmgr.plumbing.in_parallel import in_parallel
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.services.carrying import Wishes
-from patchmgr.services.prepared import InPlace, in_place, prepare
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
 from patchmgr.services.session import Fetching, Session
 from patchmgr.services.settings import read_settings
 from patchmgr.services.syncs import read_syncs
@@ -51,7 +51,7 @@ from patchmgr.services.syncs import read_syncs
 
 def _review(
     session: Session,
-    placed: InPlace,
+    at_pin: SeriesAtPin,
     footprint: Footprint,
     changes: Sequence[FileChange],
     *,
@@ -59,20 +59,20 @@ def _review(
     answers: Answers,
 ) -> Review:
     """Return what a reviewer asks for of a series; `sites` are asked for last."""
-    ready, bench, base = placed.ready, placed.bench, placed.ready.base.commit
-    settings = read_settings(session.workspace, ready.record.name)
-    tree, files = bench.tree(base), Fetching(ready.side, bench.reader, bench.read)
+    loaded, bench, base = at_pin.loaded, at_pin.bench, at_pin.loaded.base.commit
+    settings = read_settings(session.workspace, loaded.record.name)
+    tree, files = bench.tree(base), Fetching(loaded.side, bench.reader, bench.read)
     paths = [f.path for f in footprint.files if f.area is not Area.THIRD_PARTY]
     rule = subsystems(settings.subsystems, lambda p: files.file(tree, p), folders_of(paths))
     edited = [f.renamed_from or f.path for f in footprint.files if f.kind.value != "new"]
-    recent = ready.side.recent(base, edited, scratch=bench.git_dir) if edited else None
+    recent = loaded.side.recent(base, edited, scratch=bench.git_dir) if edited else None
     window, past = recent if recent is not None else (None, ())
     names = {f.renamed_from: f.path for f in footprint.files if f.renamed_from is not None}
 
     def known(words: Sequence[str]) -> frozenset[str]:
         question = ("words", base, *words)
         kept = answers.get(question)
-        found = known_words(ready.side.store, base, words) if kept is None else frozenset(kept[0])
+        found = known_words(loaded.side.store, base, words) if kept is None else frozenset(kept[0])
         if kept is None and found:  # nothing may also mean that one cannot look
             answers.put(question, sorted(found))
         return found
@@ -84,10 +84,10 @@ def _review(
         hotspots=hotspots(footprint.patches, past, names),
         window=window,
         risks=find_risks(changes, footprint.files, known),
-        moments=_moments(session, ready.record.name),
+        moments=_moments(session, loaded.record.name),
         sites=sites(),
         part_of_files=part_of_files(footprint.files, rule),
-        step=f"upstream {ready.side.step}",
+        step=f"upstream {loaded.side.step}",
     )
 
 
@@ -152,27 +152,27 @@ def _sites(value: Any) -> Sites | None:
         return None
 
 
-def report(session: Session, name: str, *, wishes: Wishes) -> Footprint:
+def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
     """Return the footprint of a series as it stands."""
-    ready = prepare(session, name)
-    with in_place(session, ready, wishes) as placed:
-        bench, carried, tree, base = placed.bench, placed.carried, placed.tree, placed.base
-        draft = Draft(ready.author, b"footprint\n", carried.changes)
+    loaded = load_series(session, name)
+    with series_at_pin(session, loaded, options) as at_pin:
+        bench, carried, tree, base = at_pin.bench, at_pin.carried, at_pin.tree, at_pin.base
+        draft = Draft(loaded.author, b"footprint\n", carried.changes)
         head = write_commits(bench, base, [draft])[0]
         renames = {new: old for old, new in renamed_paths(bench.git_dir, base, head).items()}
         changes = _changes(bench, tree, carried.changes, renames)
         texts = texts_of(changes, changed_lines(bench.git_dir, base, head))
         own = read_settings(session.workspace, name).labels
-        words = words_of(ready.record.upstream, own)
+        words = words_of(loaded.record.upstream, own)
         answers = Answers()
         with judging(judge_of(changes, words), texts, answers) as judged:
             out = [o for o in carried.outcomes if o.verdict is Verdict.SKIPPED]
             skipped = {o.name: o.reason or "" for o in out}
             net = numstat(bench.git_dir, base, head)
-            found = footprint(name, ready.record.pin, placed.patches, changes, net)
+            found = footprint(name, loaded.record.pin, at_pin.patches, changes, net)
             looked = _review(
                 session,
-                placed,
+                at_pin,
                 found,
                 changes,
                 sites=lambda: with_owners(found, judged()),

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.commands.installed import path_map
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.wheel_records import normalised_name
 from patchmgr.plumbing.wheel_files import Wheel
-from patchmgr.services.carrying import Wishes
-from patchmgr.services.onto_package import OnPackage, Package, carry_onto_package
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.installed import path_map
+from patchmgr.services.packages import Package, PackageResult, carry_onto_package
 from patchmgr.services.session import Session
 
 _DIGEST = re.compile(r"[a-f][0-9a-f]{9}")  # a local part of digits alone would be a number
@@ -28,11 +28,17 @@ class PatchedWheel(Struct, frozen=True):
     place: Path | None
     version: str
     paths: tuple[str, ...]
-    carried: OnPackage
+    carried: PackageResult
 
 
 def make_wheel(
-    session: Session, name: str, source: Path, folder: Path, *, wishes: Wishes, is_dry_run: bool
+    session: Session,
+    name: str,
+    source: Path,
+    folder: Path,
+    *,
+    options: CarryOptions,
+    is_dry_run: bool,
 ) -> PatchedWheel:
     """Write a patched wheel into a folder: the same bytes for the same wheel and series."""
     record = session.workspace.series_record(name)
@@ -46,7 +52,7 @@ def make_wheel(
             normalised_name(wheel.name), wheel.version, wheel.record, wheel.read,
             path_map(session, name),
         )  # fmt: skip
-        done = carry_onto_package(session, record, package, wishes=wishes)
+        done = carry_onto_package(session, record, package, options=options)
         changes = {path: None if c is None else c.content for path, c in done.files.items()}
         version = local_version(wheel.version, changes) if changes else wheel.version
         result = PatchedWheel(

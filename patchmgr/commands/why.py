@@ -14,12 +14,12 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.services.carrying import Wishes
-from patchmgr.services.prepared import in_place, prepare
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.load import load_series, series_at_pin
 from patchmgr.services.session import Session
 
 
-class Origin(Struct, frozen=True):
+class LineOrigin(Struct, frozen=True):
     """Where a line comes from; `patch` is None for a line of upstream's."""
 
     path: str
@@ -31,16 +31,16 @@ class Origin(Struct, frozen=True):
     reason: str
 
 
-def why(session: Session, name: str, path: str, line: int, *, wishes: Wishes) -> Origin:
+def why(session: Session, name: str, path: str, line: int, *, options: CarryOptions) -> LineOrigin:
     """Return the patch that wrote a line (from 1) of a file as the branch has it."""
-    ready = prepare(session, name)
-    with in_place(session, ready, wishes) as placed:
-        bench, state = placed.bench, Overlay(placed.tree)
+    loaded = load_series(session, name)
+    with series_at_pin(session, loaded, options) as at_pin:
+        bench, state = at_pin.bench, Overlay(at_pin.tree)
         versions: list[tuple[str | None, bytes]] = [(None, _content(bench, state.entry(path)))]
-        moved = _moved_from(ready.patches, path)
+        moved = _moved_from(loaded.patches, path)
         if moved is not None:
             versions = [(None, _content(bench, state.entry(moved)))]
-        for outcome in placed.carried.outcomes:
+        for outcome in at_pin.carried.outcomes:
             changes = outcome.changes or {}
             for changed, entry in changes.items():
                 state.set(changed, entry)
@@ -55,13 +55,13 @@ def why(session: Session, name: str, path: str, line: int, *, wishes: Wishes) ->
     if not 1 <= line <= len(lines):
         raise PatchmgrError("usage", f"{shown(path)} has {len(lines)} lines")
     owner = origins(versions)[line - 1]
-    patches = {patch.name: patch for patch in ready.patches}
+    patches = {patch.name: patch for patch in loaded.patches}
     patch = patches.get(owner) if owner is not None else None
     fields = {} if patch is None else patch.fields
     reason = next((fields[key] for key in ("Description", "Symptom") if key in fields), "")
     text = lines[line - 1].decode("utf-8", "surrogateescape")
     symbol = enclosing_symbol(path, content, line)
-    return Origin(path, line, text, symbol, owner, patch.subject if patch else "", reason)
+    return LineOrigin(path, line, text, symbol, owner, patch.subject if patch else "", reason)
 
 
 def _content(bench: Workbench, entry: Entry | None) -> bytes:

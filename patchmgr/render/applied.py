@@ -15,13 +15,13 @@ from patchmgr.render.view import View
 
 if TYPE_CHECKING:
     from patchmgr.commands.apply import Application
+    from patchmgr.commands.apply_package import PackageApplication
     from patchmgr.commands.branch import Built
-    from patchmgr.commands.installed import InstalledState
-    from patchmgr.commands.installs import PackageApplication
     from patchmgr.commands.overlay import Overlaid
     from patchmgr.commands.wheel import PatchedWheel
     from patchmgr.model.outcome import SeriesOutcome
-    from patchmgr.services.onto_package import OnPackage
+    from patchmgr.services.installed import InstalledState
+    from patchmgr.services.packages import PackageResult
     from patchmgr.services.targets import Verification
 
 
@@ -134,7 +134,7 @@ def package_text(
     return "\n".join(lines) + "\n" + replayed_text(done.carried.replayed)
 
 
-def _carried_lines(carried: OnPackage, view: View) -> Iterator[str]:
+def _carried_lines(carried: PackageResult, view: View) -> Iterator[str]:
     """Yield a line a patch, and what the package does not have."""
     yield from listed(carried.outcome.patches, view)
     for name, path in carried.unreachable:
@@ -184,7 +184,7 @@ def package_value(done: PackageApplication, *, is_dry_run: bool) -> dict[str, An
     }
 
 
-def _carried_value(carried: OnPackage) -> dict[str, Any]:
+def _carried_value(carried: PackageResult) -> dict[str, Any]:
     beyond = [{"patch": name or None, "path": path} for name, path in carried.unreachable]
     patches = [patch_value(patch, None) for patch in carried.outcome.patches]
     return {"patches": patches, "out_of_reach": beyond, "notes": carried.notes}

@@ -13,13 +13,16 @@ from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document, fields
 
 if TYPE_CHECKING:
-    from patchmgr.commands.arranging import Arranged, Crossed
-    from patchmgr.commands.heading import Headed
-    from patchmgr.commands.history import Logged, Turn
-    from patchmgr.commands.listing import FileEdits, Files, Listing
-    from patchmgr.commands.pushing import Pushed
-    from patchmgr.commands.refreshing import Refreshed
-    from patchmgr.commands.series_guard import Guarded
+    from patchmgr.commands.applied import Listing
+    from patchmgr.commands.edit import Edited
+    from patchmgr.commands.files import Files
+    from patchmgr.commands.move import Moved
+    from patchmgr.commands.push import Pushed
+    from patchmgr.commands.refresh import Refreshed
+    from patchmgr.commands.series import Guarded
+    from patchmgr.commands.show import FileEdits
+    from patchmgr.commands.undo import Logged, Turn
+    from patchmgr.services.revising import Revised
 
 
 _HOW: Mapping[Sameness, str] = {
@@ -64,7 +67,7 @@ def refreshed_text(done: Refreshed) -> str:
     return "\n".join(lines) + "\n"
 
 
-def arranged_text(done: Arranged) -> str:
+def revised_text(done: Revised) -> str:
     """Return what became of the series."""
     would = "Would " if done.is_dry_run else ""
     drop, rewrite = ("drop", "rewrite") if done.is_dry_run else ("Dropped", "Rewrote")
@@ -78,13 +81,13 @@ def arranged_text(done: Arranged) -> str:
     return "\n".join(lines) + "\n"
 
 
-def crossed_text(done: Crossed) -> str:
+def moved_text(done: Moved) -> str:
     """Return which patch went where."""
     verb = "Would move" if done.is_dry_run else "Moved"
     return f"{verb} {clean(done.patch)} from {clean(done.source)} to {clean(done.target)}\n"
 
 
-def headed_text(done: Headed) -> str:
+def edited_header_text(done: Edited) -> str:
     """Return the new name or subject."""
     if not done.is_changed:
         return f"{clean(done.name)} is as it was\n"

@@ -16,7 +16,7 @@ from patchmgr.render.view import View
 
 if TYPE_CHECKING:
     from patchmgr.commands.audit import Audited
-    from patchmgr.commands.doctor import Found
+    from patchmgr.commands.doctor import Diagnosis
 
 
 MOST = 20
@@ -209,7 +209,7 @@ def audited_value(audited: Audited) -> dict[str, Any]:
 _HEALTH_COLOURS = {"well": "32", "note": "33", "broken": "31", "mended": "32"}
 
 
-def doctor_text(found: Sequence[Found], *, colour: bool) -> str:
+def doctor_text(found: Sequence[Diagnosis], *, colour: bool) -> str:
     """Return a line for each thing, below its area, and what to type below that."""
     lines = []
     for area, members in groupby(found, key=lambda one: one.area):
@@ -223,7 +223,7 @@ def doctor_text(found: Sequence[Found], *, colour: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def doctor_document(found: Sequence[Found], *, is_sound: bool, is_dry_run: bool) -> str:
+def doctor_document(found: Sequence[Diagnosis], *, is_sound: bool, is_dry_run: bool) -> str:
     """Return what was found as JSON."""
     values = [
         {

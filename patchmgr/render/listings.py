@@ -16,9 +16,10 @@ from patchmgr.render.view import View
 if TYPE_CHECKING:
     from patchmgr.commands.export import Exported
     from patchmgr.commands.import_patches import Import
-    from patchmgr.commands.init_from_branch import Started
+    from patchmgr.commands.init import Started
+    from patchmgr.commands.series import SeriesView
     from patchmgr.commands.status import SeriesStatus, Status
-    from patchmgr.commands.workspaces import Fetched, SeriesView
+    from patchmgr.commands.upstream import Fetched
     from patchmgr.services.forks import Fork
     from patchmgr.services.targets import Verification
 
@@ -131,16 +132,16 @@ def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> st
 
 def started_text(done: Started, is_dry_run: bool, view: View) -> str:
     """Say what workspace was made of a branch, then what was imported."""
-    standing = done.standing
+    fork_base = done.fork_base
     verb = "Would make" if is_dry_run else "Made"
     branch = f", branch {clean(done.upstream.branch)}" if done.upstream.branch else ""
     lines = [
         f"{verb} a workspace in {clean(str(done.folder))}",
         f"Following {done.upstream.name}: {clean(str(done.upstream.git))}{branch}",
-        f"The branch stands on {standing.base[:12]}",
+        f"The branch stands on {fork_base.base[:12]}",
     ]
-    if standing.squashed:
-        count = counted(standing.squashed, "ordinary commit")
+    if fork_base.squashed:
+        count = counted(fork_base.squashed, "ordinary commit")
         lines[-1] += f"; {count} brought upstream's content, told by the trees"
     if done.merges is not None:
         lines.append(f"Merges taken apart as with --{done.merges}")
@@ -156,7 +157,7 @@ def started_document(done: Started, is_dry_run: bool) -> str:
         workspace=str(done.folder),
         upstream={"name": done.upstream.name, "git": done.upstream.git,
                   "branch": done.upstream.branch},
-        base=done.standing.base,
+        base=done.fork_base.base,
         merges=done.merges,
         **_imported_value(done.imported, done.series),
     )  # fmt: skip
@@ -253,7 +254,7 @@ def _unfinished(status: Status) -> str:
 
 
 def _applied_line(found: Verification) -> str:
-    edited = [path for path, standing in found.files if standing.value != "patched"]
+    edited = [path for path, fork_base in found.files if fork_base.value != "patched"]
     if found.pushed is not None and not edited:
         how = f"{counted(found.pushed, 'patch')} pushed"
     elif edited:

@@ -12,8 +12,8 @@ from patchmgr.render.terminal import painted, painted_line
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:
-    from patchmgr.commands.status_of import Recognised
-    from patchmgr.commands.why import Origin
+    from patchmgr.commands.status import CommitOrigin
+    from patchmgr.commands.why import LineOrigin
 
 _COLOURS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"}
 
@@ -68,7 +68,7 @@ def compared_document(found: ComparedSeries, *, is_dry_run: bool) -> str:
     )
 
 
-def origin_text(origin: Origin) -> str:
+def origin_text(origin: LineOrigin) -> str:
     """Return which patch a line is of."""
     symbol = f" in {clean(origin.symbol)}" if origin.symbol else ""
     head = f"{clean(origin.path)}:{origin.line}{symbol}\n    {clean(origin.text)}\n"
@@ -78,7 +78,7 @@ def origin_text(origin: Origin) -> str:
     return f"{head}{clean(origin.patch)}  {clean(origin.subject)}\n{reason}"
 
 
-def recognised_text(found: Recognised) -> str:
+def commit_text(found: CommitOrigin) -> str:
     """Return what a commit is."""
     lines = [f"commit {found.commit}"]
     if not found.patches:
@@ -101,7 +101,7 @@ def recognised_text(found: Recognised) -> str:
     return "\n".join(lines) + "\n"
 
 
-def recognised_value(found: Recognised) -> dict[str, Any]:
+def commit_value(found: CommitOrigin) -> dict[str, Any]:
     """Return what a commit is in plain values."""
     names = ("commit", "series", "position", "patches", "tags", "version", "digest")
     base = {"ref": found.ref, "commit": found.base}

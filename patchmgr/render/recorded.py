@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from patchmgr.commands.rebase import RebaseResult
     from patchmgr.model.audit import Accepted
     from patchmgr.model.patch import Patch
-    from patchmgr.services.findings import ListedFinding
+    from patchmgr.services.decisions import ListedFinding
     from patchmgr.services.learning import Learned
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from patchmgr.services import (  # noqa: F401, I001
-        authoring, carrying, completions, decisions, findings, learning, places, session, settings,
-        targets, work_area,
+        carry, completions, decisions, installed, learning, open_series, session,
+        settings, targets, work_area,
     )  # fmt: skip
 else:
 

@@ -27,7 +27,7 @@ def workspace_around(folder: Path) -> Path | None:
     for place in (absolute, *absolute.parents):
         if (place / LOCK).is_file():
             return place
-    from patchmgr.services.places import find_place
+    from patchmgr.services.targets import find_place
 
     noted = find_place(cwd=absolute, named=None, to=None, begins=False).start
     return noted if (noted / LOCK).is_file() else None

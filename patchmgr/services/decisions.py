@@ -1,10 +1,28 @@
-"""What persons decided about patches, as the workspace keeps it."""
+"""What the last rebase found for a person to decide or accept, and what they decided."""
 
 from __future__ import annotations
 
-from patchmgr.formats.decisions import DECISIONS, parse_decisions
-from patchmgr.model.decision import Decision
-from patchmgr.store import Workspace
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import astuple, replace
+
+from patchmgr.engines.series.picking import matching_ids
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.decisions import (
+    ACCEPTED,
+    DECISIONS,
+    parse_accepted,
+    parse_decisions,
+    write_accepted,
+)
+from patchmgr.formats.shown import shown
+from patchmgr.model.audit import Accepted, AuditFinding
+from patchmgr.model.decision import Decision, Passage
+from patchmgr.model.outcome import SeriesOutcome
+from patchmgr.plumbing.durable import is_read_only, unwritable
+from patchmgr.services.session import Session
+from patchmgr.store import PRIVATE, Change, Workspace
 
 
 def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
@@ -17,3 +35,202 @@ def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
 def decisions_on(workspace: Workspace, series: str) -> tuple[Decision, ...]:
     """Return what is decided about the patches of a series."""
     return tuple(d for d in read_decisions(workspace) if d.series == series)
+
+
+_FILE = f"{PRIVATE}/findings.json"
+
+
+class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
+    """A patch that a rebase left in conflict, or to a decision: onto which commit, and why.
+
+    `rows` are the passages in plain values. `commit` is the upstream commit that seems to have the
+    patch, or that it collides with.
+    """
+
+    series: str
+    patch: str
+    onto: str
+    change: str
+    rows: tuple[tuple[str, int, str, int], ...]
+    commit: str | None
+    subject: str
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Return upstream's text that it is about."""
+        return tuple(Passage(*row) for row in self.rows)
+
+
+def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
+    """Remember what a rebase found in place of what an older one of the same series did."""
+    again = {outcome.name for outcome in outcomes}
+    found = [item for item in read_findings(workspace) if item.series not in again]
+    found += [item for outcome in outcomes for item in _found(outcome)]
+    if not found and not (workspace.root / _FILE).exists():
+        return
+    try:
+        workspace.keep(_FILE, found)
+    except OSError as fault:
+        if not is_read_only(workspace.root, fault):  # where a dry run tells, and remembers nothing
+            raise unwritable(_FILE, fault) from fault
+
+
+def _found(outcome: SeriesOutcome) -> list[Undecided]:
+    found: list[Undecided] = []
+    for patch in outcome.patches:
+        if patch.finding is None:
+            continue
+        known = [(likely.commit, likely.subject) for likely in patch.likely]
+        sightings = (*patch.evidence, *patch.cause)
+        known += [(sighting.commit, sighting.subject) for sighting in sightings]
+        commit, subject = known[0] if known else (None, "")
+        change, rows = patch.finding.change, tuple(map(astuple, patch.finding.passages))
+        item = Undecided(
+            outcome.name, patch.name, outcome.onto.commit, change, rows, commit, subject
+        )
+        found.append(item)
+    return found
+
+
+def read_findings(workspace: Workspace) -> tuple[Undecided, ...]:
+    """Return what is remembered; what cannot be read is as good as nothing."""
+    return workspace.kept(_FILE, tuple[Undecided, ...]) or ()
+
+
+_OPEN = f"{PRIVATE}/audit.json"
+
+
+class OpenFinding(Struct, frozen=True):
+    """A finding that the last rebase of a series stopped at; accepted by its id."""
+
+    series: str
+    patch: str
+    finding: AuditFinding
+
+
+def read_accepted(workspace: Workspace) -> tuple[Accepted, ...]:
+    """Return what persons accepted; nothing where the file is missing."""
+    if not (workspace.root / ACCEPTED).exists():
+        return ()
+    return parse_accepted(workspace.read(ACCEPTED))
+
+
+def reasons_to_accept(workspace: Workspace) -> Mapping[str, str]:
+    """Return by id why findings were accepted."""
+    return {one.id: one.because for one in read_accepted(workspace)}
+
+
+def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
+    """Remember what a rebase stopped at, in place of what an older one of the series did."""
+    again = {outcome.name for outcome in outcomes}
+    found = [one for one in open_findings(workspace) if one.series not in again]
+    found += [
+        OpenFinding(outcome.name, patch.name, finding)
+        for outcome in outcomes
+        for patch in outcome.patches
+        for finding in patch.open_findings
+    ]
+    if not found and not (workspace.root / _OPEN).exists():
+        return
+    try:
+        workspace.keep(_OPEN, [_shown(one) for one in found])
+    except OSError as fault:
+        raise unwritable(_OPEN, fault) from fault
+
+
+def _shown(one: OpenFinding) -> OpenFinding:
+    """Return a finding whose texts are UTF-8, as JSON must be."""
+    finding = replace(one.finding, path=shown(one.finding.path), text=shown(one.finding.text))
+    return replace(one, patch=shown(one.patch), finding=finding)
+
+
+def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
+    """Return what the last rebase of each series stopped at; what is unreadable is nothing."""
+    return workspace.kept(_OPEN, tuple[OpenFinding, ...]) or ()
+
+
+def accept_finding(
+    session: Session, name: str, *, because: str, is_dry_run: bool
+) -> tuple[Accepted, ...]:
+    """Accept what a rebase stopped at, by its id or the beginning of it.
+
+    Raises PatchmgrError "unknown-conflict" where no rebase stopped at it, and "usage" where no
+    reason is given.
+    """
+    if not because.strip() or not because.isprintable():
+        hint = f"patchmgr conflicts accept {name} --because TEXT"
+        raise PatchmgrError("usage", "--because must be one line of plain text", (hint,))
+    with session.writing():
+        found = _matching(session.workspace, name)
+        new = Accepted(
+            found.finding.id, found.series, found.patch, found.finding.text, because.strip()
+        )
+        raw = write_accepted((*read_accepted(session.workspace), new))
+        session.workspace.make(Change({ACCEPTED: raw}), is_dry_run=is_dry_run)
+        return (new,)
+
+
+class ListedFinding(Struct, frozen=True):
+    """A finding by its id; `because` is the reason why a person accepted it, None while open."""
+
+    id: str
+    series: str
+    patch: str
+    text: str
+    because: str | None = None
+
+
+def list_findings(workspace: Workspace, beginning: str = "") -> tuple[ListedFinding, ...]:
+    """Return what the last rebases stopped at, and what was accepted, by id."""
+    found = {
+        one.finding.id: ListedFinding(one.finding.id, one.series, one.patch, one.finding.sentence())
+        for one in open_findings(workspace)
+    }
+    for one in read_accepted(workspace):
+        found[one.id] = ListedFinding(one.id, one.series, one.patch, one.text, one.because)
+    return tuple(found[name] for name in sorted(found) if name.startswith(beginning))
+
+
+def is_finding(workspace: Workspace, name: str) -> bool:
+    """Say whether a name begins the id of a finding, open or accepted, and of no other conflict.
+
+    Raises PatchmgrError "unknown-conflict" where it begins ids of both kinds.
+    """
+    ids = {one.finding.id for one in open_findings(workspace)}
+    ids |= {one.id for one in read_accepted(workspace)}
+    found, others = matching_ids(name, sorted(ids)), matching_ids(name, workspace.conflicts())
+    if found and others:
+        raise several_ids(name, (*found, *others))
+    return bool(found)
+
+
+def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
+    """Return the error for the beginning of several ids."""
+    message = f"{shown(name)} is the beginning of {len(found)} ids: {', '.join(found[:5])}"
+    return PatchmgrError("unknown-conflict", message, ("patchmgr conflicts list",))
+
+
+def _matching(workspace: Workspace, name: str) -> OpenFinding:
+    every = {one.finding.id: one for one in open_findings(workspace)}
+    found = matching_ids(name, every)
+    if len(found) == 1:
+        return every[found[0]]
+    if found:
+        raise several_ids(name, found)
+    problem = f"{shown(name)} is not what a rebase stopped at"
+    raise PatchmgrError("unknown-conflict", problem, ("patchmgr conflicts list",))
+
+
+def forget_finding(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
+    """Forget that findings were accepted: the next rebase stops at them again."""
+    with session.writing():
+        known = read_accepted(session.workspace)
+        gone = matching_ids(name, (one.id for one in known))
+        if len(gone) > 1:
+            raise several_ids(name, gone)
+        if not gone:
+            problem = f"{shown(name)} is not accepted"
+            raise PatchmgrError("unknown-conflict", problem, ("patchmgr conflicts list",))
+        raw = write_accepted(one for one in known if one.id not in gone)
+        session.workspace.make(Change({ACCEPTED: raw}), is_dry_run=is_dry_run)
+        return gone

@@ -11,34 +11,34 @@ from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.checkout_changes import found_file
-from patchmgr.services.authoring import Desk
+from patchmgr.services.open_series import OpenSeries
 
 
-def edited_files(desk: Desk, only: Sequence[str] = ()) -> dict[str, Entry | None]:
+def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entry | None]:
     """Return by path how the files are that differ from what the pushed patches make of them.
 
     Without names, those are files that git tracks, was told of (`git add`), or that a patch
     made; with names, these files or what is below these folders. An empty name is the top.
     """
-    checkout = desk.need_checkout()
-    candidates = {*checkout.clone.changed_paths(), *desk.state}
+    checkout = opened.need_checkout()
+    candidates = {*checkout.clone.changed_paths(), *opened.state}
     if only:
         named = {path for path in only if path and not checkout.tree.is_folder(path)}
-        below = {p for folder in set(only) - named for p in _files_below(desk, folder)}
+        below = {p for folder in set(only) - named for p in _files_below(opened, folder)}
         candidates = {p for p in candidates if is_in(p, only)} | named | below
-    found = _entries_now(desk, sorted(candidates - set(desk.rejects)))
-    found = {p: e for p, e in found.items() if e != desk.ground.entry(desk.state, p)}
+    found = _entries_now(opened, sorted(candidates - set(opened.rejects)))
+    found = {p: e for p, e in found.items() if e != opened.ground.entry(opened.state, p)}
     for path in filter(None, only):
-        is_known = path in found or desk.ground.pin.entry(path) is not None
-        is_known = is_known or any(path in state for state in desk.states)
+        is_known = path in found or opened.ground.pin.entry(path) is not None
+        is_known = is_known or any(path in state for state in opened.states)
         if not is_known and not any(is_in(p, (path,)) for p in candidates - {path}):
             raise PatchmgrError("usage", f"there is no file {shown(path)} in {checkout.root}")
     return found
 
 
-def _entries_now(desk: Desk, paths: Sequence[str]) -> dict[str, Entry | None]:
+def _entries_now(opened: OpenSeries, paths: Sequence[str]) -> dict[str, Entry | None]:
     """Return how files are now, as git has them; their contents are in the bench."""
-    checkout = desk.need_checkout()
+    checkout = opened.need_checkout()
     files = {
         check_path(path, what="The path"): (
             None if checkout.tree.is_folder(path) else found_file(checkout, path)
@@ -47,18 +47,18 @@ def _entries_now(desk: Desk, paths: Sequence[str]) -> dict[str, Entry | None]:
     }
     now = checkout.clone.conversion.as_git(
         files,
-        lambda: {path: desk.content(path, desk.state) for path in (*paths, *desk.state)},
-        desk.applied,
+        lambda: {path: opened.content(path, opened.state) for path in (*paths, *opened.state)},
+        opened.applied,
     )
     for content in now.values():
         if content is not None:
-            desk.bench.add(content.content)
+            opened.bench.add(content.content)
     return {path: content.entry if content else None for path, content in now.items()}
 
 
-def _files_below(desk: Desk, folder: str) -> set[str]:
+def _files_below(opened: OpenSeries, folder: str) -> set[str]:
     """Return the files below a folder that git does not ignore."""
-    return {path for path in desk.need_checkout().clone.untracked() if is_in(path, (folder,))}
+    return {path for path in opened.need_checkout().clone.untracked() if is_in(path, (folder,))}
 
 
 def is_in(path: str, places: Collection[str]) -> bool:
@@ -66,18 +66,18 @@ def is_in(path: str, places: Collection[str]) -> bool:
     return any(not place or path == place or path.startswith(place + "/") for place in places)
 
 
-def untracked_files(desk: Desk, but: Collection[str] = ()) -> tuple[str, ...]:
+def untracked_files(opened: OpenSeries, but: Collection[str] = ()) -> tuple[str, ...]:
     """Return the files that git neither tracks nor ignores and that no pushed patch made."""
-    known = {*desk.state, *desk.rejects, *but}
-    return tuple(p for p in desk.need_checkout().clone.untracked() if p not in known)
+    known = {*opened.state, *opened.rejects, *but}
+    return tuple(p for p in opened.need_checkout().clone.untracked() if p not in known)
 
 
-def paths_of(desk: Desk, given: Sequence[str], cwd: Path) -> tuple[str, ...]:
+def paths_of(opened: OpenSeries, given: Sequence[str], cwd: Path) -> tuple[str, ...]:
     """Return paths below the checkout: as seen from a folder in it, else from its top.
 
     The top itself is empty.
     """
-    root = desk.need_checkout().root
+    root = opened.need_checkout().root
     start = cwd if cwd.is_relative_to(root) else root
     found = []
     for name in given:

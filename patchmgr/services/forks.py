@@ -35,7 +35,7 @@ from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.learning import learn_again
 from patchmgr.services.memory import Additions, Memory
-from patchmgr.services.patch_sources import Found, found_in
+from patchmgr.services.patch_sources import SourcePatch, found_in
 from patchmgr.services.session import Session, require_pin
 
 FIRST_PARENT, LINEARIZE, SQUASH = "first-parent", "linearize", "squash"
@@ -54,7 +54,7 @@ class Fork(Struct, frozen=True):
     tree: str
     commits: int
     merges: int
-    patches: tuple[Found, ...]
+    patches: tuple[SourcePatch, ...]
     rests: tuple[int, ...]
     dropped: tuple[str, ...]
     remarks: tuple[Remark, ...]
@@ -79,7 +79,7 @@ def read_fork(
     require_pin(side, record.pin)
     with _bench(git_dir, side.store) as bench:
         pin = record.pin.commit if side.has_history else start
-        asked = _Asked(record, repository, first, last)
+        request = _Request(record, repository, first, last)
         tracked = _tracked(side, bench, head)
         graph = _Graph(bench, _own(bench, head, start, pin, tracked), head)
         if tracked is None and graph.merges and side.has_history:
@@ -88,25 +88,25 @@ def read_fork(
             tracked = _tracked(side, bench, head)
             graph = _Graph(bench, _own(bench, head, start, pin, tracked), head)
         if form is None and not graph.merges:
-            _check_syncs(asked, graph, pin, tracked)
+            _check_syncs(request, graph, pin, tracked)
             return None
         if not graph.own:
             raise PatchmgrError("usage", f"{commits} has no commits that are not upstream's")
         plan = _planned(graph, pin, form or LINEARIZE)
         if side.has_history and plan.base != pin and (form or plan.brings):
-            raise _wrong_base(asked, graph, plan.base, form)
-        _check_syncs(asked, graph, pin, tracked)
+            raise _wrong_base(request, graph, plan.base, form)
+        _check_syncs(request, graph, pin, tracked)
         if form is None and plan.brings:
-            raise _merges(asked, graph, plan.base)
-        fork = _made(session, graph, plan, asked, form or LINEARIZE)
+            raise _merges(request, graph, plan.base)
+        fork = _made(session, graph, plan, request, form or LINEARIZE)
         if form is not None:
             return fork
         if fork.rests or fork.dropped or fork.remarks:
-            raise _merges(asked, graph, plan.base)
+            raise _merges(request, graph, plan.base)
         return None
 
 
-class Standing(Struct, frozen=True):
+class ForkBase(Struct, frozen=True):
     """Where a branch stands: the upstream state that it merged last, and how it came by that."""
 
     base: str
@@ -115,7 +115,7 @@ class Standing(Struct, frozen=True):
     squashed: int
 
 
-def find_standing(repository: Path, branch: str, upstream: str) -> Standing:
+def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
     """Return where a branch stands on upstream's, by its merges and by the trees of its commits.
 
     Raises PatchmgrError "usage" where the branch has nothing of its own.
@@ -128,7 +128,7 @@ def find_standing(repository: Path, branch: str, upstream: str) -> Standing:
             raise PatchmgrError("usage", f"{branch} has no commit that {upstream} lacks")
         plan = _planned(graph, tip, LINEARIZE)
         commits = len(graph.own) - len(graph.merges)
-        return Standing(plan.base, commits, len(graph.merges), len(plan.syncs))
+        return ForkBase(plan.base, commits, len(graph.merges), len(plan.syncs))
 
 
 def _tracked(side: Side, bench: Workbench, head: str) -> str | None:
@@ -145,7 +145,7 @@ def _bench(*lenders: Path) -> Workbench:
     return Workbench(lenders, folder=Path(tempfile.gettempdir()))
 
 
-class _Asked(Struct, frozen=True):
+class _Request(Struct, frozen=True):
     """What a person asked for, to put it into the next command."""
 
     record: SeriesRecord
@@ -324,7 +324,7 @@ def _onto(graph: _Graph, base: str, brought: set[str], pin: str) -> str:
     return wanted[-1] if wanted and not is_ancestor(git_dir, base, pin) else base
 
 
-def _made(session: Session, graph: _Graph, plan: _Plan, asked: _Asked, form: str) -> Fork:
+def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form: str) -> Fork:
     """Run a plan; the tree of the last commit is that of the fork, or it is a fault."""
     bench, head = graph.bench, graph.head
     tree = graph.tree(head)
@@ -333,18 +333,18 @@ def _made(session: Session, graph: _Graph, plan: _Plan, asked: _Asked, form: str
     if form == SQUASH:
         line = Line(graph.files(plan.base), bench, GitTextMerge(bench), additions)
         line.settle(head, changes, graph.files(head), is_rest=False)
-        drafts = [_squashed(graph, asked, piece) for piece in line.pieces]
+        drafts = [_squashed(graph, request, piece) for piece in line.pieces]
     else:
         text = GitTextMerge(bench)
         learn_again(session, bench, text, tuple(_past_merges(graph, plan)), additions)
         line = _run(session, graph, plan, additions, text)
         drafts = [_draft(graph, piece) for piece in line.pieces]
-    _check_contents(graph, asked, line.pieces)
+    _check_contents(graph, request, line.pieces)
     ids = write_commits(bench, plan.base, drafts)
     end = ids[-1] if ids else plan.base
     if bench.reader.tree_of(end) != tree:
         raise AssertionError(f"{head} became {end}, which has another tree")
-    label = f"{asked.first}..{asked.last}"
+    label = f"{request.first}..{request.last}"
     mails = range_mails(bench.git_dir, f"{plan.base}..{end}")
     own = {made: piece.commit for made, piece in zip(ids, line.pieces, strict=True)}
     dates = commit_dates(bench.git_dir, *own.values())
@@ -373,7 +373,7 @@ def _from_own(mail: bytes, own: Mapping[str, str]) -> bytes:
     return mail[:5] + own[mail[5:45].decode()].encode() + mail[45:]
 
 
-def _check_contents(graph: _Graph, asked: _Asked, pieces: Sequence[Piece]) -> None:
+def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -> None:
     """Raise where the fork's repository lacks a content that a patch needs, as a partial clone."""
     files = [
         (entry.blob, path, piece.commit)
@@ -388,10 +388,10 @@ def _check_contents(graph: _Graph, asked: _Asked, pieces: Sequence[Piece]) -> No
         few = "content" if len(missing) == 1 else "contents"
         raise PatchmgrError(
             "missing-object",
-            f"{asked.repository} lacks {len(missing)} {few} that patches need, the first is"
+            f"{request.repository} lacks {len(missing)} {few} that patches need, the first is"
             f" {shown(path)} of {_name(graph, commit)}",
             (
-                f"get it: git -C {asked.repository} fetch --refetch --no-filter",
+                f"get it: git -C {request.repository} fetch --refetch --no-filter",
                 "or take fewer states of the files: --first-parent, --squash",
             ),
         )
@@ -461,11 +461,11 @@ def _draft(graph: _Graph, piece: Piece) -> Draft:
     return Draft(told.author, message, piece.after)
 
 
-def _squashed(graph: _Graph, asked: _Asked, piece: Piece) -> Draft:
+def _squashed(graph: _Graph, request: _Request, piece: Piece) -> Draft:
     reader = graph.bench.reader
     own = [commit for commit in graph.own if commit not in graph.merges]
-    name = asked.last.removeprefix("refs/heads/")
-    ref = asked.record.pin.ref
+    name = request.last.removeprefix("refs/heads/")
+    ref = request.record.pin.ref
     lines = [f"{name}: all changes to {ref[:12] if is_full_id(ref) else ref}", ""]
     lines += [f"* {commit[:12]} {told_by(reader, commit).subject}" for commit in own]
     message = ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
@@ -476,30 +476,30 @@ def _name(graph: _Graph, commit: str) -> str:
     return f"{commit[:12]} ({shown(told_by(graph.bench.reader, commit).subject)})"
 
 
-def _merges(asked: _Asked, graph: _Graph, base: str) -> PatchmgrError:
+def _merges(request: _Request, graph: _Graph, base: str) -> PatchmgrError:
     short = base[:12]
     count, own = len(graph.merges), len(graph.own) - len(graph.merges)
     few = "merge" if count == 1 else "merges"
     return PatchmgrError(
         "merges",
-        f"{asked.first}..{asked.last} has {count} {few}, the first is"
+        f"{request.first}..{request.last} has {count} {few}, the first is"
         f" {_name(graph, graph.merges[0])}: its {own} commits do not apply one after the other",
         (
-            f"{asked.command(short, LINEARIZE)}   (a patch for each commit)",
-            f"{asked.command(short, FIRST_PARENT)}   (a patch for each commit or merged branch)",
-            f"{asked.command(short, SQUASH)}   (one patch)",
+            f"{request.command(short, LINEARIZE)}   (a patch for each commit)",
+            f"{request.command(short, FIRST_PARENT)}   (a patch for each commit or merged branch)",
+            f"{request.command(short, SQUASH)}   (one patch)",
         ),
     )
 
 
-def _wrong_base(asked: _Asked, graph: _Graph, base: str, form: str | None) -> PatchmgrError:
-    record, short = asked.record, base[:12]
+def _wrong_base(request: _Request, graph: _Graph, base: str, form: str | None) -> PatchmgrError:
+    record, short = request.record, base[:12]
     return PatchmgrError(
         "base",
-        f"{asked.last} stands on upstream's {_name(graph, base)}, the state last merged, and the"
+        f"{request.last} stands on upstream's {_name(graph, base)}, the state last merged, and the"
         f" series {record.name} is on {shown(record.pin.ref)} ({record.pin.commit[:12]})"
         + _counted_merges(graph),
-        asked.on(short, form or LINEARIZE) + (() if form else (_OTHERS,)),
+        request.on(short, form or LINEARIZE) + (() if form else (_OTHERS,)),
     )
 
 
@@ -513,7 +513,7 @@ def _counted_merges(graph: _Graph) -> str:
     return f"; {len(graph.merges)} {few}, the first is {_name(graph, graph.merges[0])}"
 
 
-def _check_syncs(asked: _Asked, graph: _Graph, pin: str, tracked: str | None) -> None:
+def _check_syncs(request: _Request, graph: _Graph, pin: str, tracked: str | None) -> None:
     """Refuse a pin beyond which an ordinary commit brought upstream's content."""
     if tracked is None or not graph.own:
         return
@@ -525,11 +525,12 @@ def _check_syncs(asked: _Asked, graph: _Graph, pin: str, tracked: str | None) ->
     if not syncs:
         return
     commit, best = list(syncs.items())[-1]
-    mail = f"git -C {asked.repository} format-patch --stdout {asked.first}..{asked.last} > own.mbox"
+    commits = f"{request.first}..{request.last}"
+    mail = f"git -C {request.repository} format-patch --stdout {commits} > own.mbox"
     raise PatchmgrError(
         "base",
         f"{_name(graph, commit)} brought upstream's content as an ordinary commit:"
         f" {len(best.taken)} of {best.changed} files that upstream changed until"
         f" {_name(graph, best.commit)} are as there, which is the true base",
-        (*asked.on(best.commit[:12], LINEARIZE), f"to take it as a patch: {mail}"),
+        (*request.on(best.commit[:12], LINEARIZE), f"to take it as a patch: {mail}"),
     )

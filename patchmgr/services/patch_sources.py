@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"^\d{4,}-")
 _BELOW = ("patches", "debian/patches")
 
 
-class Found(Struct, frozen=True):
+class SourcePatch(Struct, frozen=True):
     """A patch in a source: its bytes, what to call it in an error, and a wished file name.
 
     `wish` is None where the subject gives the name; `line` is the patch's line in a series file,
@@ -58,7 +58,7 @@ class Reading(Struct, frozen=True):
     say: Callable[[str], None]
     strip: int | None = None
 
-    def read(self, source: Path) -> Iterator[Found | SeriesLine]:
+    def read(self, source: Path) -> Iterator[SourcePatch | SeriesLine]:
         """Yield the patches of a file or folder in their order, and comments of a series file."""
         if source.is_dir():
             yield from self._read_folder(source)
@@ -69,23 +69,23 @@ class Reading(Struct, frozen=True):
             yield self._of_package(source.name, mails[0], package)
         elif len(mails) == 1 and source.suffix in (".patch", ".diff"):
             wish = _NUMBER.sub("", source.name)
-            yield Found(mails[0], source.name, wish, strip=self._strip(1))
+            yield SourcePatch(mails[0], source.name, wish, strip=self._strip(1))
         else:
             yield from self._read_mails(source, mails)
 
     def _strip(self, usual: int) -> int:
         return usual if self.strip is None else self.strip
 
-    def _read_mails(self, source: Path, mails: Sequence[bytes]) -> Iterator[Found]:
+    def _read_mails(self, source: Path, mails: Sequence[bytes]) -> Iterator[SourcePatch]:
         many = len(mails) > 1
         for number, mail in enumerate(mails, 1):
             label = f"{source.name} mail {number}" if many else source.name
             if many and is_talk(mail) and b"\n--- " not in mail and b"\ndiff --git " not in mail:
                 self.say(f"Left out {label}: a cover letter or a reply, without a diff.")
             else:
-                yield Found(mail, label, strip=self._strip(1))
+                yield SourcePatch(mail, label, strip=self._strip(1))
 
-    def _read_folder(self, folder: Path) -> Iterator[Found | SeriesLine]:
+    def _read_folder(self, folder: Path) -> Iterator[SourcePatch | SeriesLine]:
         """Read a folder as its series file says, else every patch by name."""
         place = next((p for p in _places(folder) if (p / "series").is_file()), None)
         if place is not None:
@@ -101,13 +101,13 @@ class Reading(Struct, frozen=True):
         for path in files:
             yield from self.read(path)
 
-    def _listed(self, folder: Path, line: SeriesLine, name: str) -> Found:
-        return Found(_not_empty(folder / name), name, name, line, line.strip)
+    def _listed(self, folder: Path, line: SeriesLine, name: str) -> SourcePatch:
+        return SourcePatch(_not_empty(folder / name), name, name, line, line.strip)
 
-    def _of_package(self, name: str, raw: bytes, package: PackagePatch) -> Found:
+    def _of_package(self, name: str, raw: bytes, package: PackagePatch) -> SourcePatch:
         strip = self._strip(package.strip)
         line = parse_series(f"{name} -p{strip}\n".encode("utf-8", "surrogateescape")).lines[0]
-        return Found(raw, name, name, line, strip)
+        return SourcePatch(raw, name, name, line, strip)
 
 
 def _places(folder: Path) -> tuple[Path, ...]:
@@ -147,7 +147,7 @@ def _not_empty(path: Path) -> bytes:
     return raw
 
 
-def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[Found]:
+def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[SourcePatch]:
     """Return the commits of a range, under the names that `gbp pq` gave them if it did."""
     mails, dates = range_patches(repository, commits)
     if len(mails) < len(dates):
@@ -158,36 +158,38 @@ def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> li
 
 def found_in(
     mails: Sequence[bytes], commits: str, say: Callable[[str], None], dates: Mapping[str, str]
-) -> list[Found]:
+) -> list[SourcePatch]:
     """Return the mails of a range, under the names that `gbp pq` gave them if it did.
 
     `dates` has by id the committer dates of the commits that the headers are to name.
     """
-    found: list[Found] = []
+    found: list[SourcePatch] = []
     for at, mail in enumerate(mails, 1):
         tagged = read_tags(mail)
         if tagged.is_ignored:
             say(f"Left out patch {at} of {commits}: its message says Gbp-Pq: Ignore.")
         else:
             raw, label = with_origin(tagged.raw, dates), f"patch {at} of {commits}"
-            found.append(Found(raw, label, tagged.wish, commit=mail[5:45].decode()))
+            found.append(SourcePatch(raw, label, tagged.wish, commit=mail[5:45].decode()))
     return found
 
 
-def read_stack(repository: Path, branch: str | None, say: Callable[[str], None]) -> list[Found]:
+def read_stack(
+    repository: Path, branch: str | None, say: Callable[[str], None]
+) -> list[SourcePatch]:
     """Return the applied patches of a StGit stack under their names."""
     git_dir, stack = find_stack(repository, branch)
     for names, what in ((stack.unapplied, "not applied"), (stack.hidden, "hidden")):
         if names:
             listed = shown(", ".join(name for name, _ in names))
             say(f"Left out of the stack, because {what}: {listed}")
-    found: list[Found] = []
+    found: list[SourcePatch] = []
     dates = commit_dates(git_dir, *(commit for _, commit in stack.applied))
     for name, commit in stack.applied:
         mails = range_mails(git_dir, "-1", commit)
         for mail in mails:
             raw = with_origin(mail, dates)
-            found.append(Found(raw, f"patch {name}", name, commit=commit))
+            found.append(SourcePatch(raw, f"patch {name}", name, commit=commit))
         if not mails:
             say(f"Left out of the stack, because it changes nothing: {shown(name)}")
     return found

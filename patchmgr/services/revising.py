@@ -24,7 +24,10 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import with_diff
 from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_files import parse_listed, parse_patch
-from patchmgr.formats.series_files import without_strip, write_series
+from patchmgr.formats.series_files import (
+    without_strip,
+    write_series,
+)
 from patchmgr.formats.shown import shown
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.ids import blob_id
@@ -42,7 +45,12 @@ from patchmgr.plumbing.checkout_changes import (
 )
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.services.authoring import Desk, check_pin, diff_digest
+from patchmgr.services.open_series import (
+    CheckoutOptions,
+    OpenSeries,
+    check_pin,
+    diff_digest,
+)
 from patchmgr.services.session import nobody
 from patchmgr.services.targets import remember_target, series_digest
 from patchmgr.store import Change
@@ -71,35 +79,35 @@ class Revision(Struct, frozen=True):
     others: Mapping[str, bytes | None] = field(default_factory=dict)
 
 
-def make(desk: Desk, revision: Revision, *, is_dry_run: bool) -> None:
+def make(opened: OpenSeries, revision: Revision, *, is_dry_run: bool) -> None:
     """Make a revision, all of it or none; a dry run stops before the last step."""
-    if desk.forced in revision.pushed and not revision.settles:
-        revision = replace(revision, forced=desk.forced)
-    change = Change(_files(desk, revision))
-    if desk.checkout is not None and _is_for_checkout(desk, revision):
-        change.steps.append(_step(desk, revision, change))
+    if opened.forced in revision.pushed and not revision.settles:
+        revision = replace(revision, forced=opened.forced)
+    change = Change(_files(opened, revision))
+    if opened.checkout is not None and _is_for_checkout(opened, revision):
+        change.steps.append(_step(opened, revision, change))
     if is_dry_run or not (change.files or change.steps):
         return
-    if desk.checkout is not None and change.steps:
-        serve(desk.checkout, desk.session.workspace.root)
-        clone = desk.checkout.clone
-        remember_target(desk.session.workspace, clone.root, clone.private)
-    desk.session.workspace.make(change)
+    if opened.checkout is not None and change.steps:
+        serve(opened.checkout, opened.session.workspace.root)
+        clone = opened.checkout.clone
+        remember_target(opened.session.workspace, clone.root, clone.private)
+    opened.session.workspace.make(change)
 
 
-def _files(desk: Desk, revision: Revision) -> dict[str, bytes | None]:
-    folder = f"series/{desk.name}"
+def _files(opened: OpenSeries, revision: Revision) -> dict[str, bytes | None]:
+    folder = f"series/{opened.name}"
     files = {f"{folder}/{name}": raw for name, raw in revision.raws.items()}
-    file = _series_file(desk, revision)
-    if file != desk.file:
+    file = _series_file(opened, revision)
+    if file != opened.file:
         files[f"{folder}/series"] = write_series(file)
     return {**files, **revision.others}
 
 
-def _series_file(desk: Desk, revision: Revision) -> SeriesFile:
+def _series_file(opened: OpenSeries, revision: Revision) -> SeriesFile:
     """Return the series file; a patch with a new diff has paths as git writes them."""
-    file = revision.file or desk.file
-    known = {name: desk.patches[name].diff for name in revision.raws if name in desk.patches}
+    file = revision.file or opened.file
+    known = {name: opened.patches[name].diff for name in revision.raws if name in opened.patches}
     changed = {
         name
         for name, diff in known.items()
@@ -108,95 +116,97 @@ def _series_file(desk: Desk, revision: Revision) -> SeriesFile:
     return without_strip(file, changed)
 
 
-def _is_for_checkout(desk: Desk, revision: Revision) -> bool:
+def _is_for_checkout(opened: OpenSeries, revision: Revision) -> bool:
     """Say whether the record of the checkout, or a file of it, changes."""
-    applied = desk.applied
-    is_new = applied is None or applied.pushed is None or applied.series != desk.name
-    was, now = desk.names, revision.pushed
+    applied = opened.applied
+    is_new = applied is None or applied.pushed is None or applied.series != opened.name
+    was, now = opened.names, revision.pushed
     if is_new and not was and not now:
         return revision.prepares
     changed = {name for name in revision.raws if name in now or name in was}
-    return bool(was != now or changed or revision.rejects or desk.rejects or revision.kept)
+    return bool(was != now or changed or revision.rejects or opened.rejects or revision.kept)
 
 
-def _step(desk: Desk, revision: Revision, change: Change) -> CheckoutStep:
-    checkout = desk.need_checkout()
-    check_pin(desk, revision.state)
-    paths = {**desk.state, **revision.state}
-    leaving = {path for path in paths if desk.ground.entry(revision.state, path) is None}
+def _step(opened: OpenSeries, revision: Revision, change: Change) -> CheckoutStep:
+    checkout = opened.need_checkout()
+    check_pin(opened, revision.state)
+    paths = {**opened.state, **revision.state}
+    leaving = {path for path in paths if opened.ground.entry(revision.state, path) is None}
     there = paths.keys() - leaving
-    refuse_same_names(checkout.root, there, leaving, desk.bench.tree(desk.head))
-    moves = [_move(desk, revision, path) for path in paths]
-    moves += _reject_moves(desk, revision)
-    record = _record(desk, revision, change.files)
-    exchange = plan_shift(checkout, desk.applied, moves, record, head=desk.head)
-    return CheckoutStep(checkout, exchange, tuple(_edits(desk, revision, leaving)))
+    refuse_same_names(checkout.root, there, leaving, opened.bench.tree(opened.head))
+    moves = [_move(opened, revision, path) for path in paths]
+    moves += _reject_moves(opened, revision)
+    record = _record(opened, revision, change.files)
+    exchange = plan_shift(checkout, opened.applied, moves, record, head=opened.head)
+    return CheckoutStep(checkout, exchange, tuple(_edits(opened, revision, leaving)))
 
 
-def _edits(desk: Desk, revision: Revision, leaving: Collection[str]) -> Iterator[Edit]:
+def _edits(opened: OpenSeries, revision: Revision, leaving: Collection[str]) -> Iterator[Edit]:
     """Yield what a person made of the files that a refresh takes in, or a forced pop gives up.
 
     So too of rejects that mean nothing any more: most often they are deleted.
     """
-    ground, paths = desk.ground, set(revision.kept)
+    ground, paths = opened.ground, set(revision.kept)
     if revision.discards:
-        paths |= ground.between("", desk.state, revision.state).files.keys()
-    checkout = desk.need_checkout()
+        paths |= ground.between("", opened.state, revision.state).files.keys()
+    checkout = opened.need_checkout()
     found = {path: found_file(checkout, path, leaving) for path in sorted(paths)}
-    before = {path: desk.content(path, desk.state) for path in found}
-    now = checkout.clone.conversion.as_git(found, lambda: before, desk.applied)
+    before = {path: opened.content(path, opened.state) for path in found}
+    now = checkout.clone.conversion.as_git(found, lambda: before, opened.applied)
     written = checkout.clone.conversion.to_work_tree(before)
     for path, file in found.items():
         if now[path] != before[path]:
             yield Edit(path, written[path], file)
-    for path in desk.rejects if revision.forced is None else ():
-        yield Edit(path, None, found_file(desk.need_checkout(), path))
+    for path in opened.rejects if revision.forced is None else ():
+        yield Edit(path, None, found_file(opened.need_checkout(), path))
 
 
-def _move(desk: Desk, revision: Revision, path: str) -> Move:
-    below, old, new = (desk.content(path, state) for state in ({}, desk.state, revision.state))
+def _move(opened: OpenSeries, revision: Revision, path: str) -> Move:
+    below, old, new = (opened.content(path, state) for state in ({}, opened.state, revision.state))
     is_kept, is_given_up = path in revision.kept, revision.discards
     return Move(path, below, old, new, is_kept=is_kept, is_given_up=is_given_up)
 
 
-def _reject_moves(desk: Desk, revision: Revision) -> list[Move]:
+def _reject_moves(opened: OpenSeries, revision: Revision) -> list[Move]:
     """Return what becomes of rejects: new ones come, those of a patch that leaves go with it."""
     moves = [
         Move(path, None, None, Content(Entry(REGULAR, blob_id(raw)), raw), is_apart=True)
         for path, raw in revision.rejects.items()
     ]
-    for path in desk.rejects:
-        found = found_file(desk.need_checkout(), path)
+    for path in opened.rejects:
+        found = found_file(opened.need_checkout(), path)
         if found is not None and path not in revision.rejects and revision.forced is None:
             moves.append(Move(path, None, as_content(found), None, is_apart=True))
     return moves
 
 
-def _record(desk: Desk, revision: Revision, files: Mapping[str, bytes | None]) -> Record:
-    session = desk.session
-    left = desk.rejects if revision.forced is not None else ()
+def _record(opened: OpenSeries, revision: Revision, files: Mapping[str, bytes | None]) -> Record:
+    session = opened.session
+    left = opened.rejects if revision.forced is not None else ()
     rejects = tuple(revision.rejects) or left
-    patches = [_patch(desk, revision, name) for name in revision.pushed]
+    patches = [_patch(opened, revision, name) for name in revision.pushed]
     pushed = tuple(
         PushedPatch(patch.name, diff_digest(patch), patch.name == revision.forced)
         for patch in patches
     )
-    lines = (revision.file or desk.file).lines
-    let_in = (line.name for line in lines if line.name and line.refusal(desk.selected) is None)
-    whole = tuple(name for name in let_in if name not in desk.hidden)
+    lines = (revision.file or opened.file).lines
+    let_in = (line.name for line in lines if line.name and line.refusal(opened.selected) is None)
+    whole = tuple(name for name in let_in if name not in opened.hidden)
     is_whole = revision.forced is None and revision.pushed == whole
-    digest = series_digest(session, desk.record, desk.selected, changes=files) if is_whole else ""
+    digest = (
+        series_digest(session, opened.record, opened.selected, changes=files) if is_whole else ""
+    )
     return Record(
-        desk.name, digest, tuple(sorted(desk.selected)), desk.head, None, (),
+        opened.name, digest, tuple(sorted(opened.selected)), opened.head, None, (),
         workspace=str(session.workspace.root), pushed=pushed, rejects=rejects,
     )  # fmt: skip
 
 
-def _patch(desk: Desk, revision: Revision, name: str) -> Patch:
+def _patch(opened: OpenSeries, revision: Revision, name: str) -> Patch:
     raw = revision.raws.get(name)
     if raw is None:
-        return desk.patches[name]
-    lines = {line.name: line for line in _series_file(desk, revision).lines}
+        return opened.patches[name]
+    lines = {line.name: line for line in _series_file(opened, revision).lines}
     return parse_listed(raw, lines[name])
 
 
@@ -204,7 +214,7 @@ _NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
 
 
 def rewritten(
-    desk: Desk,
+    opened: OpenSeries,
     patches: Sequence[Patch],
     states: Sequence[State],
     *,
@@ -216,7 +226,7 @@ def rewritten(
     Those of `fresh` are compared with what git makes of their states: positions count, too.
     Those of `anew` among them have git's diff even if it says the same.
     """
-    ground = desk.ground
+    ground = opened.ground
     stale = [
         number
         for number, patch in enumerate(patches)
@@ -224,14 +234,14 @@ def rewritten(
     ]
     if not stale:
         return {}
-    diffs = diffs_of(desk, states[: stale[-1] + 2])
+    diffs = diffs_of(opened, states[: stale[-1] + 2])
     found: dict[str, bytes] = {}
     for number in stale:
         patch = patches[number]
         raw = with_diff(patch, diffs[number])
         if not raw.strip():  # an empty file would be no patch any more
             raw = canonical_header(
-                patch, author=patch.author_or(nobody(desk.side, desk.record.pin))
+                patch, author=patch.author_or(nobody(opened.side, opened.record.pin))
             )
         new = parse_patch(raw, name=patch.name)
         is_other = patch_sameness(patch, new) is not Sameness.IDENTICAL
@@ -240,17 +250,17 @@ def rewritten(
     return found
 
 
-def diffs_of(desk: Desk, states: Sequence[State]) -> list[bytes]:
+def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
     """Return the diff from each state to the next."""
-    ground = desk.ground
+    ground = opened.ground
     pairs = zip(({}, *states), states, strict=False)
     layers = [ground.between("", old, new) for old, new in pairs]
     drafts = [
         Draft(_NOBODY, b"state\n", {path: after for path, (_, after) in layer.files.items()})
         for layer in layers
     ]
-    commits = write_commits(desk.bench, desk.floor, drafts)
-    found = commit_diffs(desk.bench.git_dir, list(commits[1:]))
+    commits = write_commits(opened.bench, opened.parent, drafts)
+    found = commit_diffs(opened.bench.git_dir, list(commits[1:]))
     return [found[commit] for commit in commits[1:]]
 
 
@@ -272,52 +282,52 @@ class Chain(Struct, frozen=True):
         return self.names.index(name)
 
 
-def chain_of(desk: Desk) -> Chain:
-    """Return the chain of a desk.
+def chain_of(opened: OpenSeries) -> Chain:
+    """Return the chain of an open series.
 
     Raises PatchmgrError "rejects" where the top patch was forced: what stands on it is not known.
     """
-    _refuse_forced(desk)
-    names, states = list(desk.names), list(desk.states)
+    _refuse_forced(opened)
+    names, states = list(opened.names), list(opened.states)
     fault: PatchmgrError | None = None
-    for name in desk.unpushed():
+    for name in opened.unpushed():
         try:
-            states.append(fold_states(desk.ground, desk.series([name]), states[-1])[1])
+            states.append(fold_states(opened.ground, opened.series([name]), states[-1])[1])
         except PatchmgrError as found:
             fault = found
             break
         names.append(name)
-    return Chain(tuple(names), tuple(states), layers_of(desk.ground, names, states), fault)
+    return Chain(tuple(names), tuple(states), layers_of(opened.ground, names, states), fault)
 
 
-def pushed_chain(desk: Desk) -> Chain:
+def pushed_chain(opened: OpenSeries) -> Chain:
     """Return the chain of the pushed patches alone: what a refresh of one may change."""
-    _refuse_forced(desk)
-    return Chain(desk.names, desk.states, layers_of(desk.ground, desk.names, desk.states))
+    _refuse_forced(opened)
+    return Chain(opened.names, opened.states, layers_of(opened.ground, opened.names, opened.states))
 
 
-def _refuse_forced(desk: Desk) -> None:
-    if desk.forced is not None:
+def _refuse_forced(opened: OpenSeries) -> None:
+    if opened.forced is not None:
         hint = "put its rejects in by hand and refresh it, or: patchmgr pop --force"
-        raise PatchmgrError("rejects", f"not all hunks of {desk.top} have a place yet", (hint,))
+        raise PatchmgrError("rejects", f"not all hunks of {opened.top} have a place yet", (hint,))
 
 
 def restacked(
-    desk: Desk, chain: Chain, layers: Sequence[Layer], *, same_end: bool
+    opened: OpenSeries, chain: Chain, layers: Sequence[Layer], *, same_end: bool
 ) -> tuple[State, ...]:
     """Return the states of other layers in the place of the chain's.
 
     Raises PatchmgrError "depends" where one needs what is not below it any more, or where the
     end must be the same and is not.
     """
-    found = lay_all(desk.ground, layers, {})
+    found = lay_all(opened.ground, layers, {})
     if isinstance(found, Collision):
-        raise _depends(desk.ground, chain, layers, found)
-    if same_end and not desk.ground.is_same(found[-1], chain.states[-1]):
-        path = next(iter(desk.ground.between("", found[-1], chain.states[-1]).files))
+        raise _depends(opened.ground, chain, layers, found)
+    if same_end and not opened.ground.is_same(found[-1], chain.states[-1]):
+        path = next(iter(opened.ground.between("", found[-1], chain.states[-1]).files))
         message = f"in that order the series makes another {shown(path)}"
         raise PatchmgrError("depends", message, ("nothing was changed",))
-    _refuse_emptied(desk.ground, layers, found)
+    _refuse_emptied(opened.ground, layers, found)
     return found
 
 
@@ -357,7 +367,7 @@ def _is_needed(ground: Ground, chain: Chain, lower: str, upper: str) -> bool:
 
 
 def revision_of(
-    desk: Desk,
+    opened: OpenSeries,
     patches: Sequence[Patch],
     states: Sequence[State],
     *,
@@ -369,8 +379,31 @@ def revision_of(
 
     The files of patches that are not in `file` go; the diffs of those of `fresh` are made anew.
     """
-    gone = sorted(set(desk.file.names()) - set(file.names()))
+    gone = sorted(set(opened.file.names()) - set(file.names()))
     files: dict[str, bytes | None] = dict.fromkeys(gone)
-    files.update(rewritten(desk, patches, states, fresh=fresh))
+    files.update(rewritten(opened, patches, states, fresh=fresh))
     assert tuple(patch.name for patch in patches[: len(pushed)]) == tuple(pushed)
     return Revision(tuple(pushed), states[len(pushed)], files, file)
+
+
+_KEYS = {"order": "patches", "gone": "dropped", "is_dry_run": "dry_run"}
+
+
+class Revised(Struct, frozen=True, rename=_KEYS):
+    """What became of a series: its order, its pushed patches, and the rewritten ones."""
+
+    series: str
+    order: tuple[str, ...]
+    pushed: tuple[str, ...]
+    rewritten: tuple[str, ...]
+    gone: tuple[str, ...] = ()
+    is_dry_run: bool = False
+
+
+def revised(opened: OpenSeries, revision: Revision, options: CheckoutOptions) -> Revised:
+    """Make a revision, and return what became of the series."""
+    make(opened, revision, is_dry_run=options.is_dry_run)
+    gone = tuple(name for name, raw in revision.raws.items() if raw is None)
+    new = tuple(name for name, raw in revision.raws.items() if raw is not None)
+    order = (revision.file or opened.file).names()
+    return Revised(opened.name, order, revision.pushed, new, gone, options.is_dry_run)

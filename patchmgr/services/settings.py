@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.series.picking import SUFFIX, pick
 from patchmgr.model.settings import SeriesSettings
-from patchmgr.services.carrying import Wishes
+from patchmgr.services.carry import CarryOptions
 from patchmgr.services.session import Session
 from patchmgr.store import Workspace
 
@@ -48,8 +48,8 @@ def left_out(
     return found
 
 
-def with_confidence(session: Session, series: str, wishes: Wishes) -> Wishes:
+def with_confidence(session: Session, series: str, options: CarryOptions) -> CarryOptions:
     """Return wishes with the confidence that the series' settings ask for, if none was given."""
-    if wishes.confidence is not None:
-        return wishes
-    return replace(wishes, confidence=read_settings(session.workspace, series).confidence)
+    if options.confidence is not None:
+        return options
+    return replace(options, confidence=read_settings(session.workspace, series).confidence)

@@ -1,4 +1,4 @@
-"""What is applied in a checkout: `verify`, and how a recorded application stands."""
+"""Where patches are applied: checkouts as they were noted, and how what is in them stands."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.applied import Record
 from patchmgr.plumbing.checkout import Checkout, Standing
-from patchmgr.plumbing.clones import open_clone
+from patchmgr.plumbing.clones import Clone, find_clone, open_clone
 from patchmgr.plumbing.history import is_ancestor
 from patchmgr.plumbing.target import Target
 from patchmgr.services.session import Session
-from patchmgr.store import PRIVATE, Workspace
+from patchmgr.store import LOCK, PRIVATE, Workspace
 
 _TARGETS = f"{PRIVATE}/targets"
+
+
 _Kind = TypeVar("_Kind", bound=Target)
+
+
 NO_DIFF = hashlib.sha256(b"").hexdigest()
 
 
@@ -81,7 +85,9 @@ def series_digest(
     return digest.hexdigest()
 
 
-def opened(session: Session, target: Path, *, is_dry_run: bool) -> AbstractContextManager[Checkout]:
+def open_checkout(
+    session: Session, target: Path, *, is_dry_run: bool
+) -> AbstractContextManager[Checkout]:
     """Open a checkout for a command; hold it, unless the run is dry and nothing is unfinished."""
     return settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run)
 
@@ -137,21 +143,10 @@ def _has_empty_top(record: Record) -> bool:
     return bool(pushed) and pushed[-1].digest == NO_DIFF
 
 
-def verify_checkout(
-    session: Session, name: str, target: Path, *, selected: Collection[str] = ()
-) -> Verification:
-    """Say whether the present series is in the checkout, file by file.
-
-    Without a selection, the one that it was applied with counts.
-    """
-    record = session.workspace.series_record(name)
-    with opened(session, target, is_dry_run=True) as checkout:
-        return _verify(session, record, checkout, selected)
-
-
-def _verify(
+def verification_of(
     session: Session, record: SeriesRecord, checkout: Checkout, selected: Collection[str]
 ) -> Verification:
+    """Return how a series stands in an open checkout."""
     applied, target = checkout.record(), checkout.clone.root
     nothing = Verification(record.name, target, is_applied=False, is_current=False, files=())
     if applied is None or applied.series != record.name:
@@ -197,7 +192,7 @@ def known_applications(session: Session) -> tuple[Verification, ...]:
             applied = checkout.record()
             if applied is not None and applied.pushed != ():
                 record = session.workspace.series_record(applied.series)
-                verified = _verify(session, record, checkout, ())
+                verified = verification_of(session, record, checkout, ())
                 found += [verified] if verified.is_applied else []
     return tuple(sorted(found, key=lambda v: (v.series, str(v.target))))
 
@@ -231,3 +226,70 @@ def only_series(session: Session, name: str | None = None) -> str:
             "usage", "name a series", (f"series here: {', '.join(known) or 'none'}",)
         )
     return known[0]
+
+
+class Place(Struct, frozen=True):
+    """Where a workspace is looked for, and the checkout that is meant, None where none is."""
+
+    start: Path
+    checkout: Path | None
+
+
+def find_place(*, cwd: Path, named: Path | None, to: Path | None, begins: bool) -> Place:
+    """Return what a command run in a folder is about.
+
+    In a checkout that patches were pushed to, its record names the workspace; `named` is the
+    workspace that a person named, and `to` the checkout. A command that `begins` to push makes
+    one of any checkout around it.
+    """
+    clone = _around(cwd) if to is None else _opened(to)
+    checkout = to if to is not None or clone is None else clone.root
+    noted = None if clone is None else _noted_workspace(clone)
+    if to is None and noted is None and not begins:
+        return Place(named or cwd, None)
+    if named is not None or checkout is None:
+        return Place(named or cwd, checkout)
+    is_inside = to is not None and _workspace_around(cwd) is not None
+    return Place(cwd if noted is None or is_inside else noted, checkout)
+
+
+def _around(cwd: Path) -> Clone | None:
+    """Return the checkout around a folder; none where a workspace is nearer."""
+    clone = find_clone(cwd)
+    workspace = _workspace_around(cwd)
+    if clone is None or (workspace is not None and workspace.is_relative_to(clone.root)):
+        return None
+    return clone
+
+
+def _opened(checkout: Path) -> Clone | None:
+    try:
+        return open_clone(checkout)
+    except PatchmgrError:  # the command itself says why
+        return None
+
+
+def _workspace_around(cwd: Path) -> Path | None:
+    return next((at for at in (cwd, *cwd.parents) if (at / LOCK).is_file()), None)
+
+
+def _noted_workspace(clone: Clone) -> Path | None:
+    record = Checkout(clone).record()
+    if record is None or record.workspace is None:
+        return None
+    noted = Path(record.workspace)
+    return noted if (noted / LOCK).is_file() else None
+
+
+def pushed_targets(workspace: Workspace, series: str | None) -> tuple[Path, ...]:
+    """Return the checkouts with patches of this workspace pushed one by one."""
+    found = []
+    for target in known_targets(workspace):
+        with suppress(PatchmgrError):
+            if target.parent.name == PRIVATE:  # a package
+                continue
+            record = Checkout(open_clone(target)).record()
+            is_ours = record is not None and record.workspace == str(workspace.root)
+            if is_ours and record is not None and series in (None, record.series):
+                found.append(target)
+    return tuple(found)

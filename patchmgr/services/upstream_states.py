@@ -34,7 +34,7 @@ class End(Struct, frozen=True):
     tags: Path | None = None
 
 
-class Outlook:
+class UpstreamStates:
     """What one run sees of upstreams; a state is looked up once."""
 
     def __init__(self, session: Session) -> None:

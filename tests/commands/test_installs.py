@@ -334,8 +334,8 @@ def test_what_cannot_be_patched_safely_is_refused_with_advice(
 
 
 def test_a_system_s_packages_need_an_option(house: House, tmp_path: Path) -> None:
-    from patchmgr.commands import installed
     from patchmgr.plumbing.environments import Environment
+    from patchmgr.services import installed
 
     marker = tmp_path / "EXTERNALLY-MANAGED"
     with pytest.MonkeyPatch.context() as patched:

@@ -6,16 +6,16 @@ import json
 
 import pytest
 
-from patchmgr.commands.status_of import Recognised
-from patchmgr.commands.why import Origin
+from patchmgr.commands.status import CommitOrigin
+from patchmgr.commands.why import LineOrigin
 from patchmgr.model.comparison import ComparedPatch, ComparedSeries, Sameness
 from patchmgr.render.machine import document
 from patchmgr.render.publishing import (
+    commit_text,
+    commit_value,
     compared_document,
     compared_text,
     origin_text,
-    recognised_text,
-    recognised_value,
 )
 from patchmgr.render.view import Detail, View
 from tests.tables import table
@@ -79,23 +79,23 @@ def test_a_comparison_is_a_document() -> None:
     ("origin", "text"),
     [
         pytest.param(
-            Origin("a.py", 3, "x = 1", None, None, "", ""),
+            LineOrigin("a.py", 3, "x = 1", None, None, "", ""),
             "a.py:3\n    x = 1\nupstream's own line\n",
             id="upstream's",
         ),
         pytest.param(
-            Origin("a.py", 3, "x = 1", "A.f", "p.patch", "fix it", "Why."),
+            LineOrigin("a.py", 3, "x = 1", "A.f", "p.patch", "fix it", "Why."),
             "a.py:3 in A.f\n    x = 1\np.patch  fix it\n  Why.\n",
             id="a patch's",
         ),
         pytest.param(
-            Origin("a.py", 3, "x = 1", None, "p.patch", "fix it", ""),
+            LineOrigin("a.py", 3, "x = 1", None, "p.patch", "fix it", ""),
             "a.py:3\n    x = 1\np.patch  fix it\n",
             id="without a reason",
         ),
     ],
 )
-def test_the_patch_of_a_line_is_named(origin: Origin, text: str) -> None:
+def test_the_patch_of_a_line_is_named(origin: LineOrigin, text: str) -> None:
     assert origin_text(origin) == text
     assert json.loads(document("why", origin))["patch"] == origin.patch
 
@@ -104,30 +104,30 @@ def test_the_patch_of_a_line_is_named(origin: Origin, text: str) -> None:
     ("found", "text"),
     [
         pytest.param(
-            Recognised(OLD, None, NEW, None, False, None, (), (), None, None),
+            CommitOrigin(OLD, None, NEW, None, False, None, (), (), None, None),
             f"commit {OLD}\nno commit of a series\n",
             id="of nobody",
         ),
         pytest.param(
-            Recognised(OLD, "s", NEW, "v1", True, 1, ("fix it",), ("one",), "1.0", None),
+            CommitOrigin(OLD, "s", NEW, "v1", True, 1, ("fix it",), ("one",), "1.0", None),
             f"commit {OLD}\nseries s on v1 ({NEW})\nthe branch of the series as it is now\n"
             "built by patchmgr 1.0, digest \ntag one\n1 patch\n  fix it\n",
             id="now",
         ),
         pytest.param(
-            Recognised(OLD, "s", NEW, None, False, 1, ("fix it",), (), None, None),
+            CommitOrigin(OLD, "s", NEW, None, False, 1, ("fix it",), (), None, None),
             f"commit {OLD}\nseries s on {NEW}\nthe branch of the series as it is now, "
             "up to patch 1\n1 patch\n  fix it\n",
             id="a part of it",
         ),
         pytest.param(
-            Recognised(OLD, None, NEW, None, False, None, ("a", "b"), (), None, None),
+            CommitOrigin(OLD, None, NEW, None, False, None, ("a", "b"), (), None, None),
             f"commit {OLD}\nseries unknown here on {NEW}\nanother state of the series than "
             "the present one\n2 patches\n  a\n  b\n",
             id="another state",
         ),
     ],
 )
-def test_a_commit_is_recognised(found: Recognised, text: str) -> None:
-    assert recognised_text(found) == text
-    assert recognised_value(found)["series"] == found.series
+def test_a_commit_is_recognised(found: CommitOrigin, text: str) -> None:
+    assert commit_text(found) == text
+    assert commit_value(found)["series"] == found.series

@@ -27,16 +27,17 @@ from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.services.carrying import Carried, Course, Wishes, carry, items_of
+from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, items_of
 from patchmgr.services.decisions import decisions_on
 from patchmgr.services.memory import Memory
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
 from patchmgr.services.settings import with_confidence
-from patchmgr.services.upstream_states import End, Outlook
+from patchmgr.services.upstream_states import End, UpstreamStates
 
 _TEXTS = (".py", ".pyi", ".txt", ".json", ".toml", ".yaml", ".yml", ".md", ".cfg", ".ini",
           ".h", ".hpp", ".cuh", ".cu", ".cpp", ".cc", ".c", ".inl", ".jinja", ".sh")  # fmt: skip
+
 
 Read = Callable[[str], "WorkFile | None"]
 
@@ -131,6 +132,8 @@ def installed_tree(
 
 
 NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
+
+
 _NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
 
 
@@ -210,7 +213,7 @@ class Package(Struct, frozen=True):
     maps: PathMap
 
 
-class OnPackage(Struct, frozen=True):
+class PackageResult(Struct, frozen=True):
     """A series on a package: its files by their place in it (None: deleted).
 
     `unreachable` are patches with paths that the package does not have; `notes` say what could
@@ -225,14 +228,14 @@ class OnPackage(Struct, frozen=True):
 
 
 def carry_onto_package(
-    session: Session, record: SeriesRecord, package: Package, *, wishes: Wishes
-) -> OnPackage:
+    session: Session, record: SeriesRecord, package: Package, *, options: CarryOptions
+) -> PackageResult:
     """Carry a series onto a package, as `rebase` carries it onto the release.
 
     Raises PatchmgrError "out-of-reach" where the package has none of the paths.
     """
     with Workbench((session.side_of(record).store,)) as bench, Toolbox() as formatters:
-        return _Run(session, record, package, wishes, bench, formatters).carry()
+        return _Run(session, record, package, options, bench, formatters).carry()
 
 
 class _Run:
@@ -243,12 +246,12 @@ class _Run:
         session: Session,
         record: SeriesRecord,
         package: Package,
-        wishes: Wishes,
+        options: CarryOptions,
         bench: Workbench,
         formatters: Toolbox,
     ) -> None:
-        self.session, self.record, self.package, self.wishes = session, record, package, wishes
-        self.bench, self.outlook, self.formatters = bench, Outlook(session), formatters
+        self.session, self.record, self.package, self.options = session, record, package, options
+        self.bench, self.upstreams, self.formatters = bench, UpstreamStates(session), formatters
         self.patches, self.series_file = whole_series(session, record)
         self.ends = find_ends(session.side_of(record), record.pin, package.version)
         self.memory = Memory(self.session.workspace)
@@ -287,7 +290,7 @@ class _Run:
             self.onto_commit = write_commits(self.bench, self.onto_commit, [draft])[0]
             self.onto = self.bench.tree(self.onto_commit)
 
-    def carry(self) -> OnPackage:
+    def carry(self) -> PackageResult:
         """Carry until every file that changes was compared with the installed one."""
         items, lost = self._reachable()
         paths = list(touched_paths([item.patch for item in items if item.refusal is None]))
@@ -298,7 +301,7 @@ class _Run:
             if not paths:
                 break
         files, beyond = self._placed(carried)
-        return OnPackage(
+        return PackageResult(
             self._outcome(carried), files, (*lost, *beyond), self.memory.used(), self.ends.notes
         )
 
@@ -318,7 +321,7 @@ class _Run:
         items: list[Item] = []
         lost: list[tuple[str, str]] = []
         made: set[str] = set()
-        for item in items_of(self.patches, self.series_file, self.wishes.selected):
+        for item in items_of(self.patches, self.series_file, self.options.selected):
             patch = item.patch
             kept = tuple(file for file in patch.files if self._can_reach(file, made))
             made.update(file.new_path for file in kept if file.new_path is not None)
@@ -358,7 +361,7 @@ class _Run:
         bring = partial(side.try_fetch_objects, seen=self.bench.reader)
         bring(set(needed_blobs((self.base, self.onto), touched_paths(self.patches))))
         base, onto = self.ends.resolved(self.record.pin, self.package.version)
-        views = self.outlook.views(
+        views = self.upstreams.views(
             self.record.upstream,
             side,
             self.bench,
@@ -367,7 +370,7 @@ class _Run:
             onto=End(onto, self.onto),
         )
         elsewhere = self.ends.is_elsewhere
-        course = Course(
+        given = CarryInput(
             self.session,
             self.bench,
             name,
@@ -375,7 +378,7 @@ class _Run:
             self.base,
             self.onto,
             nobody(side, self.record.pin) if self.ends.base is not None else NOBODY,
-            with_confidence(self.session, name, self.wishes),
+            with_confidence(self.session, name, self.options),
             views,
             self.ends.history,
             bring,
@@ -383,7 +386,7 @@ class _Run:
             self.memory,
             self.formatters,
         )
-        return carry(course)
+        return carry(given)
 
     def _placed(
         self, carried: Carried

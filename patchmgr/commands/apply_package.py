@@ -9,12 +9,6 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.installed import (
-    Where,
-    find_installed,
-    package_digest,
-    path_map,
-)
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.overlays import start_check
 from patchmgr.model.ids import blob_id
@@ -30,9 +24,10 @@ from patchmgr.plumbing.installation import (
     original_reader,
     replaced_paths,
 )
-from patchmgr.services.carrying import Wishes
-from patchmgr.services.findings import keep_findings
-from patchmgr.services.onto_package import OnPackage, Package, carry_onto_package
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.decisions import keep_findings
+from patchmgr.services.installed import Location, find_installed, package_digest, path_map
+from patchmgr.services.packages import Package, PackageResult, carry_onto_package
 from patchmgr.services.session import Session
 from patchmgr.services.targets import remember_target, settled
 
@@ -48,7 +43,7 @@ class PackageApplication(Struct, frozen=True):
     distribution: Distribution
     paths: tuple[str, ...]
     is_new: bool
-    carried: OnPackage | None = None
+    carried: PackageResult | None = None
 
     @property
     def has_conflicts(self) -> bool:
@@ -59,9 +54,9 @@ class PackageApplication(Struct, frozen=True):
 def apply_to_package(
     session: Session,
     name: str,
-    where: Where,
+    where: Location,
     *,
-    wishes: Wishes,
+    options: CarryOptions,
     warns_at_start: bool | None,
     is_dry_run: bool,
 ) -> PackageApplication:
@@ -73,29 +68,31 @@ def apply_to_package(
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where)
-    digest = package_digest(session, record, wishes.selected)
+    digest = package_digest(session, record, options.selected)
     _refuse_managed(environment, distribution, name, where)
     opened = settled(session, Installation(distribution), is_dry_run=is_dry_run)
     with _or_overlay(name, where), opened as target:
         present = _present(target, name, where)
         warns = _has_check(target, present) if warns_at_start is None else warns_at_start
-        if present is not None and _is_as_wished(target, present, digest, warns=warns):
+        if present is not None and _is_up_to_date(target, present, digest, warns=warns):
             return PackageApplication(name, distribution, _paths(present), is_new=False)
         _refuse_edited(target, present)
         package = _package(session, record, target, present)
-        done = carry_onto_package(session, record, package, wishes=wishes)
+        done = carry_onto_package(session, record, package, options=options)
         result = PackageApplication(name, distribution, tuple(sorted(done.files)), True, done)
         _keep_findings(session, done)
         if result.has_conflicts:
             return replace(result, paths=())
-        fresh = Record(name, digest, tuple(sorted(wishes.selected)), distribution.version, None, ())
+        fresh = Record(
+            name, digest, tuple(sorted(options.selected)), distribution.version, None, ()
+        )
         _write(target, present, done, fresh, warns=warns, is_dry_run=is_dry_run)
         if not is_dry_run:
             remember_target(session.workspace, target.private)
         return result
 
 
-def _keep_findings(session: Session, done: OnPackage) -> None:
+def _keep_findings(session: Session, done: PackageResult) -> None:
     """Let `decide` know of conflicts; a workspace that nobody may write to is no fault else."""
     if any(patch.finding is not None for patch in done.outcome.patches):
         with session.writing():
@@ -103,7 +100,7 @@ def _keep_findings(session: Session, done: OnPackage) -> None:
 
 
 @contextmanager
-def _or_overlay(name: str, where: Where) -> Iterator[None]:
+def _or_overlay(name: str, where: Location) -> Iterator[None]:
     """Name the overlay where the package cannot be written, or is shared by links."""
     try:
         yield
@@ -115,7 +112,7 @@ def _or_overlay(name: str, where: Where) -> Iterator[None]:
 
 
 def _refuse_managed(
-    environment: Environment, distribution: Distribution, name: str, where: Where
+    environment: Environment, distribution: Distribution, name: str, where: Location
 ) -> None:
     """Refuse packages that the system's own package manager looks after (PEP 668)."""
     is_own = distribution.site not in environment.managed
@@ -132,7 +129,7 @@ def _refuse_managed(
     )
 
 
-def _present(target: Installation, name: str, where: Where) -> Record | None:
+def _present(target: Installation, name: str, where: Location) -> Record | None:
     present = target.record()
     if present is not None and present.series != name:
         raise PatchmgrError(
@@ -160,7 +157,7 @@ def _is_check(path: str) -> bool:
     return path.startswith("_patchmgr_check_")
 
 
-def _is_as_wished(target: Installation, present: Record, digest: str, *, warns: bool) -> bool:
+def _is_up_to_date(target: Installation, present: Record, digest: str, *, warns: bool) -> bool:
     if present.digest != digest or present.onto != target.distribution.version:
         return False
     if _has_check(target, present) != warns:
@@ -187,7 +184,7 @@ def _package(
 def _write(
     target: Installation,
     present: Record | None,
-    done: OnPackage,
+    done: PackageResult,
     record: Record,
     *,
     warns: bool,
@@ -230,7 +227,7 @@ def _refuse_in_the_way(
 
 
 def unapply_from_package(
-    session: Session, name: str, where: Where, *, is_dry_run: bool
+    session: Session, name: str, where: Location, *, is_dry_run: bool
 ) -> tuple[Path, tuple[str, ...]]:
     """Put the original files back; what an installer replaced stays. Return where, and which."""
     record = session.workspace.series_record(name)

@@ -28,7 +28,7 @@ class KeptGate(Struct, frozen=True):
     note: str
 
 
-class Kept(Struct, frozen=True):
+class KeptCheck(Struct, frozen=True):
     """What is kept of a check; it is about the series of that digest."""
 
     digest: str
@@ -62,14 +62,14 @@ def keep_checked(
         for row in before.gates:
             if row.name in rows and rows[row.name].standing == "skipped":
                 rows[row.name] = row
-    kept = Kept(digest, checked.head, tuple(rows.values()))
+    kept = KeptCheck(digest, checked.head, tuple(rows.values()))
     with suppress(OSError):
         session.workspace.keep(f"{FOLDER}/{record.name}.json", kept)
 
 
-def last_checked(workspace: Workspace, series: str) -> Kept | None:
+def last_checked(workspace: Workspace, series: str) -> KeptCheck | None:
     """Return what is kept of a series; what cannot be read is as good as nothing."""
-    return workspace.kept(f"{FOLDER}/{series}.json", Kept)
+    return workspace.kept(f"{FOLDER}/{series}.json", KeptCheck)
 
 
 def current_gates(session: Session, record: SeriesRecord) -> tuple[KeptGate, ...]:

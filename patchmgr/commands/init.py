@@ -1,4 +1,4 @@
-"""`init --from-branch`: a workspace with a git fork in it, as one series."""
+"""`init`: an empty workspace, or one with a git fork in it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,57 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.commands.import_patches import Import, Sources, import_patches
-from patchmgr.commands.workspaces import add_upstream, init, new_series
+from patchmgr.commands.series import new_series
+from patchmgr.commands.upstream import add_upstream
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like
-from patchmgr.model.upstream import Upstream
+from patchmgr.model.upstream import Lock, Upstream
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.forks import followed
-from patchmgr.services.forks import LINEARIZE, Standing, find_standing
+from patchmgr.services.forks import LINEARIZE, ForkBase, find_fork_base
 from patchmgr.services.session import Session
+from patchmgr.store import LOCK, Change, Workspace, lock_bytes
+
+_IGNORED = b".patchmgr/\n"
+
+
+_ATTRIBUTES = b"series/*/series merge=union\nseries/** -text\nconflicts/** -text\n"
+
+
+def init(folder: Path, *, is_dry_run: bool) -> Path:
+    """Make an empty workspace; what is there already stays."""
+    if (folder / LOCK).exists():
+        raise PatchmgrError("usage", f"{folder} is a workspace already")
+    workspace = Workspace(folder)
+    try:
+        change = Change({LOCK: lock_bytes(Lock())})
+        for name, lines in ((".gitignore", _IGNORED), (".gitattributes", _ATTRIBUTES)):
+            content = _with_missing(folder / name, lines)
+            if content is not None:
+                change.files[name] = content
+        if is_dry_run:
+            return folder
+        folder.mkdir(parents=True, exist_ok=True)
+        with workspace.writing():
+            if workspace.recover():  # an init that was killed
+                return folder
+            for name in ("series", "conflicts"):
+                (folder / name).mkdir(exist_ok=True)
+            workspace.make(change)
+    except OSError as fault:
+        raise unwritable(str(folder), fault) from fault
+    return folder
+
+
+def _with_missing(path: Path, lines: bytes) -> bytes | None:
+    """Return the file with the lines that it lacks, None where it lacks none."""
+    known = path.read_bytes() if path.exists() else b""
+    missing = [line for line in lines.splitlines() if line not in known.splitlines()]
+    if not missing:
+        return None
+    gap = b"" if not known or known.endswith(b"\n") else b"\n"
+    return known + gap + b"".join(line + b"\n" for line in missing)
 
 
 class Branch(Struct, frozen=True):
@@ -36,7 +78,7 @@ class Started(Struct, frozen=True):
     folder: Path
     upstream: Upstream
     series: str
-    standing: Standing
+    fork_base: ForkBase
     merges: str | None
     imported: Import
 
@@ -52,9 +94,9 @@ def init_from_branch(
         message = f"{folder} is there already; --from-branch makes a new workspace"
         raise PatchmgrError("usage", message, ("name a folder that is not there yet",))
     upstream = _upstream(branch)
-    standing = find_standing(branch.repository, branch.name, branch.upstream)
+    fork_base = find_fork_base(branch.repository, branch.name, branch.upstream)
     merges = branch.merges
-    if merges is None and (standing.merges or standing.squashed):
+    if merges is None and (fork_base.merges or fork_base.squashed):
         merges = LINEARIZE
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -65,15 +107,15 @@ def init_from_branch(
                 session, upstream, reference=branch.repository, is_dry_run=False
             )
             name = upstream.name
-            new_series(session, name, upstream=name, base=standing.base, on=None, is_dry_run=False)
-            commits = f"{standing.base}..{branch.name}"
+            new_series(session, name, upstream=name, base=fork_base.base, on=None, is_dry_run=False)
+            commits = f"{fork_base.base}..{branch.name}"
             sources = Sources(git=(branch.repository, commits), merges=merges)
             imported = import_patches(session, sources, series=name, is_dry_run=False)
             if not is_dry_run:
                 root.replace(folder)
     except OSError as fault:
         raise unwritable(str(folder), fault) from fault
-    return Started(folder, upstream, name, standing, merges, imported)
+    return Started(folder, upstream, name, fork_base, merges, imported)
 
 
 def _upstream(branch: Branch) -> Upstream:

@@ -115,7 +115,7 @@ def with_absorbed(
     return tuple(known.get(id(item), item) for item in items)
 
 
-class Wishes(Struct, frozen=True):
+class CarryOptions(Struct, frozen=True):
     """What a person asked of one run; `solved` is by series, then by patch and path.
 
     `solved_on` has, alike, upstream's side of what was solved, as the person saw it.
@@ -172,7 +172,7 @@ def items_of(
     return tuple(Item(patch, refusals[patch.name]) for patch in patches)
 
 
-class Course(Struct, frozen=True):
+class CarryInput(Struct, frozen=True):
     """A series on its way from one state to another, and what is known of the way.
 
     `bring` fetches blobs of its history that the store lacks, as far as anybody has them.
@@ -191,7 +191,7 @@ class Course(Struct, frozen=True):
     base: StoredTree
     onto: StoredTree
     author: Author
-    wishes: Wishes
+    options: CarryOptions
     views: Views | None = None
     history: GitHistory | ReleaseHistory | None = None
     bring: Callable[[set[str]], None] = lambda blobs: None
@@ -209,60 +209,60 @@ class Course(Struct, frozen=True):
             self.memory.enter(f"{self.name}/{patch}")
 
 
-def carry(course: Course) -> Carried:
+def carry(given: CarryInput) -> Carried:
     """Fold a series over both sides and, where a history is given, explain the verdicts."""
-    kept, wishes, progress = Answers(), course.wishes, course.session.progress
-    structure = StructureApart(answers=kept, confidence=wishes.confidence)
-    progress.start("Carrying patches", len(course.items))
+    kept, options, progress = Answers(), given.options, given.session.progress
+    structure = StructureApart(answers=kept, confidence=options.confidence)
+    progress.start("Carrying patches", len(given.items))
     try:
-        return _Carrying(course, kept, structure).carried()
+        return _Carry(given, kept, structure).carried()
     finally:
         structure.close()
         progress.done()
 
 
-class _Carrying:
-    """One run of a series along its course."""
+class _Carry:
+    """One run of a series from state to state."""
 
-    def __init__(self, course: Course, kept: Answers, structure: StructureApart) -> None:
-        bench, base, bring = course.bench, course.base, course.bring
-        self.course, self.kept, self.structure = course, kept, structure
-        items = tuple(replace(item, decisions=course.decisions) for item in course.items)
-        if course.views is not None:
-            items = place_items(items, course.views, bench)
-        left_out = course.wishes.left_out.get(course.name, {})
+    def __init__(self, given: CarryInput, kept: Answers, structure: StructureApart) -> None:
+        bench, base, bring = given.bench, given.base, given.bring
+        self.given, self.kept, self.structure = given, kept, structure
+        items = tuple(replace(item, decisions=given.decisions) for item in given.items)
+        if given.views is not None:
+            items = place_items(items, given.views, bench)
+        left_out = given.options.left_out.get(given.name, {})
         self.items = leave_out(items, left_out, base, bench)
         self.text = GitTextMerge(bench, kept=kept)
         self.elsewhere = ChangedFiles(
             lambda language: readable_files(
-                bench, base.id, course.onto.id, is_wanted=is_of(language), bring=bring
+                bench, base.id, given.onto.id, is_wanted=is_of(language), bring=bring
             ),
             bench,
         )
 
     def _tools(self) -> Tools:
-        course, wishes = self.course, self.course.wishes
+        given, options = self.given, self.given.options
         symbols = _Symbols()
         return Tools(
-            blobs=course.bench,
+            blobs=given.bench,
             text=self.text,
-            symbol_at=symbols.at if wishes.wants_detail else lambda path, content, line: None,
-            nobody=course.author,
-            solved=wishes.solved.get(course.name, {}),
-            solved_on=wishes.solved_on.get(course.name, {}),
-            on_patch=course.enter,
-            asks=course.history is not None,
-            recall=course.memory,
+            symbol_at=symbols.at if options.wants_detail else lambda path, content, line: None,
+            nobody=given.author,
+            solved=options.solved.get(given.name, {}),
+            solved_on=options.solved_on.get(given.name, {}),
+            on_patch=given.enter,
+            asks=given.history is not None,
+            recall=given.memory,
             structure=self.structure,
-            formatter=_formatter(course.onto, course.bench, course.bring, course.formatters),
+            formatter=_formatter(given.onto, given.bench, given.bring, given.formatters),
             elsewhere=self.elsewhere,
         )
 
     def carried(self) -> Carried:
         """Return what became of the patches."""
-        course, patches = self.course, [item.patch for item in self.items]
-        bench, base, onto, history = course.bench, course.base, course.onto, course.history
-        bring, paths, auditor = course.bring, touched_paths(patches), None
+        given, patches = self.given, [item.patch for item in self.items]
+        bench, base, onto, history = given.bench, given.base, given.onto, given.history
+        bring, paths, auditor = given.bring, touched_paths(patches), None
         renames = find_renames(bench, base, onto, paths, history, bring)
         arrivals = moved_folders(bench, base, onto, new_paths(patches, base), history, bring)
         if history is not None:
@@ -278,30 +278,30 @@ class _Carrying:
             onto,
             renames,
             self._tools(),
-            stops_at_conflict=course.wishes.stops_at_conflict,
-            left=course.left,
+            stops_at_conflict=given.options.stops_at_conflict,
+            left=given.left,
             arrivals=arrivals,
         )
         if auditor is not None:
             return self._audited(auditor, judged, changes)
-        course.on_carried(Carried(judged, changes))
-        return Carried(judged, changes, judged[-1].left if judged else course.left)
+        given.on_carried(Carried(judged, changes))
+        return Carried(judged, changes, judged[-1].left if judged else given.left)
 
     def _audited(
         self, auditor: Auditor, judged: Sequence[Judged], changes: Mapping[str, Entry | None]
     ) -> Carried:
         """Explain the verdicts, and account for every line."""
-        course, bench = self.course, self.course.bench
-        left = judged[-1].left if judged else course.left
+        given, bench = self.given, self.given.bench
+        left = judged[-1].left if judged else given.left
         audited = partial(
             states_of,
-            base=course.base,
-            onto=course.onto,
+            base=given.base,
+            onto=given.onto,
             blobs=bench,
-            changed_upstream=changed_paths(bench.git_dir, course.base.id, course.onto.id),
+            changed_upstream=changed_paths(bench.git_dir, given.base.id, given.onto.id),
             since=since_in(auditor.steps, bench),
             unknown={path for one in left for path in (one.path, *one.whole)},
-            bring=course.bring,
+            bring=given.bring,
             kept={},
         )
         states = merged = audited(judged, changes)
@@ -312,21 +312,21 @@ class _Carrying:
         # Both run beside what is written and explained next.
         checked = auditor.begin(states)
         suspected = check_merged(states, suspect_all=self.structure.suspect_all)
-        course.on_carried(Carried(tuple(judged), changes))
-        start = {path: course.base.entry(path) for path in explained_paths(judged)}
+        given.on_carried(Carried(tuple(judged), changes))
+        start = {path: given.base.entry(path) for path in explained_paths(judged)}
         judged = explain(judged, auditor.steps, start, blobs=bench, text=self.text)
         by_name = {item.patch.name: item.patch for item in self.items}
         judged = tuple(map(with_reliability, judged))
         patches = [item.patch for item in self.items]
-        judged = with_named(judged, patches, auditor.history.find, course.repository)
-        judged, left = pass_on_causes(judged, course.left)
+        judged = with_named(judged, patches, auditor.history.find, given.repository)
+        judged, left = pass_on_causes(judged, given.left)
         # The ledger is of the merge: imports that were followed have other words on purpose.
         ledger = auditor.ledger(merged, self.items, judged, bench)
-        solved = course.wishes.solved.get(course.name, {})
+        solved = given.options.solved.get(given.name, {})
         told = tuple(_unless_resolved(checked(), judged, solved))
         told += suspected(told)
-        told = (*invalid_patches(self.items, course.views), *told, *ledger.faults)
-        judged = with_findings(judged, told, by_name, course.wishes.accepted)
+        told = (*invalid_patches(self.items, given.views), *told, *ledger.faults)
+        judged = with_findings(judged, told, by_name, given.options.accepted)
         return Carried(judged, changes, tuple(left), ledger)
 
 

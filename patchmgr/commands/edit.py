@@ -15,8 +15,8 @@ from patchmgr.formats.series_settings import with_renamed
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.plumbing.mergetools import edited_text
-from patchmgr.services.authoring import Asked, Desk, desk_of
 from patchmgr.services.decisions import read_decisions
+from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revision, make
 from patchmgr.services.session import Session, nobody
 from patchmgr.services.settings import read_settings, settings_path
@@ -25,7 +25,7 @@ from patchmgr.store import PRIVATE
 _KEYS = {"name": "patch", "is_changed": "changed", "is_dry_run": "dry_run"}
 
 
-class Headed(Struct, frozen=True, rename=_KEYS):
+class Edited(Struct, frozen=True, rename=_KEYS):
     """A patch whose header or name was asked about; `is_changed` says that it is another now."""
 
     series: str
@@ -36,28 +36,32 @@ class Headed(Struct, frozen=True, rename=_KEYS):
     is_dry_run: bool
 
 
-def edit(session: Session, given: str | None, edit_: HeaderEdit, asked: Asked) -> Headed:
+def edit(
+    session: Session, given: str | None, edit_: HeaderEdit, options: CheckoutOptions
+) -> Edited:
     """Change the header of a patch, the top unless it is named; in the editor if nothing else."""
-    with desk_of(session, asked) as desk:
-        patch = desk.patches[desk.pick_or_top(given)]
+    with opened_series(session, options) as opened:
+        patch = opened.patches[opened.pick_or_top(given)]
         if edit_ == HeaderEdit():
             header = edited_text(patch.header, name="header.txt")
         else:
-            header = edited_header(patch, edit_, nobody=nobody(desk.side, desk.record.pin))
-        new = _checked(desk, patch, header)
+            header = edited_header(patch, edit_, nobody=nobody(opened.side, opened.record.pin))
+        new = _checked(opened, patch, header)
         check_fields(new, dict(edit_.fields))
         is_changed = new.raw != patch.raw
         if is_changed:
-            revision = Revision(desk.names, desk.state, {patch.name: new.raw})
-            make(desk, revision, is_dry_run=asked.is_dry_run)
-        return Headed(desk.name, patch.name, patch.name, new.subject, is_changed, asked.is_dry_run)
+            revision = Revision(opened.names, opened.state, {patch.name: new.raw})
+            make(opened, revision, is_dry_run=options.is_dry_run)
+        return Edited(
+            opened.name, patch.name, patch.name, new.subject, is_changed, options.is_dry_run
+        )
 
 
-def _checked(desk: Desk, patch: Patch, header: bytes) -> Patch:
+def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
     """Return the patch with a new header; keep what a person wrote where it cannot be one."""
     if header and not header.endswith(b"\n"):
         header += b"\n"
-    line = next(line for line in desk.file.lines if line.name == patch.name)
+    line = next(line for line in opened.file.lines if line.name == patch.name)
     try:
         new = parse_listed(header + patch.raw[len(patch.header) :], line)
         problem = None if new.files == patch.files else "it would change what the patch does"
@@ -65,50 +69,50 @@ def _checked(desk: Desk, patch: Patch, header: bytes) -> Patch:
         problem = fault.message
     if problem is None:
         return new
-    kept = desk.session.workspace.root / PRIVATE / "header.txt"
+    kept = opened.session.workspace.root / PRIVATE / "header.txt"
     kept.write_bytes(header)
     message = f"that is no header for {shown(patch.name)}: {problem}"
     raise PatchmgrError("bad-patch", message, (f"what you wrote is kept in {kept}",))
 
 
-def rename(session: Session, given: str | None, new: str, asked: Asked) -> Headed:
+def rename(session: Session, given: str | None, new: str, options: CheckoutOptions) -> Edited:
     """Give a patch another name, in the series, its groups, and what was decided about it."""
-    with desk_of(session, asked) as desk:
-        old, name = desk.pick_or_top(given), file_name(new)
-        patch = desk.patches[old]
+    with opened_series(session, options) as opened:
+        old, name = opened.pick_or_top(given), file_name(new)
+        patch = opened.patches[old]
         if name == old:
-            return Headed(desk.name, name, old, patch.subject, False, asked.is_dry_run)
-        file = renamed(desk.file, old, name)
-        if (session.workspace.root / f"series/{desk.name}/{name}").exists():
+            return Edited(opened.name, name, old, patch.subject, False, options.is_dry_run)
+        file = renamed(opened.file, old, name)
+        if (session.workspace.root / f"series/{opened.name}/{name}").exists():
             raise PatchmgrError("usage", f"there is a file {shown(name)} already")
-        pushed = tuple(name if each == old else each for each in desk.names)
+        pushed = tuple(name if each == old else each for each in opened.names)
         raws = {old: None, name: patch.raw}
-        forced = name if desk.forced == old else None
+        forced = name if opened.forced == old else None
         revision = Revision(
             pushed,
-            desk.state,
+            opened.state,
             raws,
             file,
             forced=forced,
-            others=_renamed_elsewhere(desk, old, name),
+            others=_renamed_elsewhere(opened, old, name),
         )
-        make(desk, revision, is_dry_run=asked.is_dry_run)
-        return Headed(desk.name, name, old, patch.subject, True, asked.is_dry_run)
+        make(opened, revision, is_dry_run=options.is_dry_run)
+        return Edited(opened.name, name, old, patch.subject, True, options.is_dry_run)
 
 
-def _renamed_elsewhere(desk: Desk, old: str, new: str) -> dict[str, bytes | None]:
+def _renamed_elsewhere(opened: OpenSeries, old: str, new: str) -> dict[str, bytes | None]:
     """Return the other files of the workspace that name a patch, with its new name."""
-    workspace, found = desk.session.workspace, dict[str, bytes | None]()
+    workspace, found = opened.session.workspace, dict[str, bytes | None]()
     decisions = read_decisions(workspace)
     after = [
-        replace(d, patch=new) if (d.series, d.patch) == (desk.name, old) else d for d in decisions
+        replace(d, patch=new) if (d.series, d.patch) == (opened.name, old) else d for d in decisions
     ]
     if tuple(after) != decisions:
         found[DECISIONS] = write_decisions(after)
-    path = settings_path(desk.name)
-    if read_settings(workspace, desk.name).groups:
+    path = settings_path(opened.name)
+    if read_settings(workspace, opened.name).groups:
         raw = workspace.read(path)
-        changed = with_renamed(raw, old, new, series=desk.name)
+        changed = with_renamed(raw, old, new, series=opened.name)
         if changed != raw:
             found[path] = changed
     return found

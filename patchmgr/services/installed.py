@@ -1,4 +1,4 @@
-"""Installed packages as targets: where they are, and `verify`."""
+"""Packages as they are installed: where one is, and how a series in it stands."""
 
 from __future__ import annotations
 
@@ -29,15 +29,10 @@ from patchmgr.plumbing.installation import (
     find_left,
     original_reader,
 )
-from patchmgr.services.onto_package import InRepository
+from patchmgr.services.packages import InRepository
 from patchmgr.services.series import whole_series
 from patchmgr.services.session import Session
-from patchmgr.services.targets import (
-    Verification,
-    known_targets,
-    series_digest,
-    settled,
-)
+from patchmgr.services.targets import Verification, known_targets, series_digest
 
 _STANDINGS = {
     FileState.PATCHED: Standing.PATCHED,
@@ -47,7 +42,7 @@ _STANDINGS = {
 }
 
 
-class Where(Struct, frozen=True):
+class Location(Struct, frozen=True):
     """Where a package is installed, as a person names it: an interpreter, or a folder.
 
     `package` is its name where the upstream of the series does not tell it.
@@ -81,7 +76,7 @@ class InstalledState(Struct, frozen=True):
 
 
 def find_installed(
-    session: Session, record: SeriesRecord, where: Where, *, takes_left: bool = False
+    session: Session, record: SeriesRecord, where: Location, *, takes_left: bool = False
 ) -> tuple[Environment, Distribution]:
     """Return the environment that is meant, and in it the package that the series is for.
 
@@ -123,21 +118,8 @@ def package_digest(session: Session, record: SeriesRecord, selected: Collection[
     return hashlib.sha256(f"{digest}{pairs}".encode()).hexdigest() if pairs else digest
 
 
-def verify_package(
-    session: Session, name: str, where: Where, *, selected: Collection[str] = ()
-) -> InstalledState:
-    """Say whether the present series is in an installed package, file by file."""
-    record = session.workspace.series_record(name)
-    _, distribution = find_installed(session, record, where)
-    with settled(session, Installation(distribution), is_dry_run=True) as target:
-        applied = target.record()
-        if applied is None or applied.series != name:
-            return _verify_bare(session, record, target)
-        digest = package_digest(session, record, selected or applied.selected)
-        return _verify(name, target, applied, digest)
-
-
-def _verify(name: str, target: Installation, applied: Record, digest: str) -> InstalledState:
+def package_state(name: str, target: Installation, applied: Record, digest: str) -> InstalledState:
+    """Return how the files of an applied series stand."""
     distribution = target.distribution
     is_same = applied.onto == distribution.version
     files = tuple(
@@ -158,7 +140,7 @@ def _word(states: Collection[FileState], *, is_same: bool, is_current: bool) -> 
     return "patched" if is_current else "outdated"
 
 
-def _verify_bare(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
+def unpatched_state(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
     """Say how the files stand that the series would change, as far as its patches tell it."""
     patches, _ = whole_series(session, record)
     layout = InstalledPaths(
@@ -186,7 +168,7 @@ def known_packages(session: Session) -> tuple[Verification, ...]:
             if applied is not None:
                 record = session.workspace.series_record(applied.series)
                 digest = package_digest(session, record, applied.selected)
-                found.append(_as_verification(_verify(record.name, target, applied, digest)))
+                found.append(_as_verification(package_state(record.name, target, applied, digest)))
     return tuple(sorted(found, key=lambda v: (v.series, str(v.target))))
 
 

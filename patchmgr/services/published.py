@@ -19,13 +19,15 @@ from patchmgr.model.patch import COMMITTER_EMAIL
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.services.checked import last_checked
-from patchmgr.services.prepared import Ready
+from patchmgr.services.gate_results import last_checked
+from patchmgr.services.load import LoadedSeries
 from patchmgr.services.session import Session
 from patchmgr.services.targets import series_digest
 from patchmgr.store import PRIVATE, Workspace
 
 _FILE = f"{PRIVATE}/published.json"
+
+
 _MOST_PUBLISHED = 200
 
 
@@ -55,11 +57,15 @@ def read_published(workspace: Workspace) -> tuple[Published, ...]:
 
 
 NOW = "the series as it is"
+
+
 _TRAILER = re.compile(rb"^(Patchmgr-[A-Za-z]+): (.*)$", re.M)
+
+
 _MOST = 10_000
 
 
-class State(Struct, frozen=True):
+class NamedState(Struct, frozen=True):
     """A branch of a series: the repository that has it, its head, and the commits since the pin."""
 
     name: str
@@ -69,15 +75,17 @@ class State(Struct, frozen=True):
     commits: tuple[OwnCommit, ...]
 
 
-def find_state(session: Session, ready: Ready, name: str, *, repository: Path | None) -> State:
+def find_state(
+    session: Session, loaded: LoadedSeries, name: str, *, repository: Path | None
+) -> NamedState:
     """Return the state of a name: in the store, in a repository, or where it was published.
 
     Raises PatchmgrError "unknown-ref" where there is none.
     """
-    places = [ready.side.store] if repository is None else [find_git_dir(repository)]
+    places = [loaded.side.store] if repository is None else [find_git_dir(repository)]
     for one in read_published(session.workspace):
         place = Path(one.repository)
-        if one.series == ready.record.name and name in (one.tag, one.fallback, one.branch):
+        if one.series == loaded.record.name and name in (one.tag, one.fallback, one.branch):
             places.append(place if (place / "HEAD").is_file() else place / ".git")
     for place in dict.fromkeys(places):
         if place.exists():
@@ -106,9 +114,9 @@ def published_base(session: Session, head: str) -> str | None:
 
 def _state(
     name: str, git_dir: Path, reader: ObjectReader, head: str, known_base: str | None
-) -> State:
+) -> NamedState:
     ids, base = own_commits(reader, head, known_base)
-    return State(name, git_dir, head, base, read_commits(git_dir, reader, ids))
+    return NamedState(name, git_dir, head, base, read_commits(git_dir, reader, ids))
 
 
 def own_commits(
@@ -159,17 +167,20 @@ SERIES, VERSION, BASE, REF, DIGEST = (
 
 
 def tag_message(
-    session: Session, ready: Ready, outcomes: Sequence[PatchOutcome], selected: Collection[str]
+    session: Session,
+    loaded: LoadedSeries,
+    outcomes: Sequence[PatchOutcome],
+    selected: Collection[str],
 ) -> bytes:
     """Return the message of a tag on the branch of a series.
 
     Commits get no trailers: their ids are the same for every version of patchmgr.
     """
-    record, pin = ready.record, ready.record.pin
+    record, pin = loaded.record, loaded.record.pin
     carried = [outcome for outcome in outcomes if outcome.is_carried]
     lines = [f"{record.name} on {shown(pin.ref)}: {len(carried)} patches", ""]
-    lines += _verdicts(ready, outcomes)
-    lines += _gates(session, ready, selected)
+    lines += _verdicts(loaded, outcomes)
+    lines += _gates(session, loaded, selected)
     if selected:
         lines.append(f"Selected: {', '.join(sorted(map(shown, selected)))}")
     left = [outcome for outcome in outcomes if not outcome.is_carried]
@@ -185,10 +196,10 @@ def tag_message(
     return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
 
 
-def _verdicts(ready: Ready, outcomes: Sequence[PatchOutcome]) -> list[str]:
+def _verdicts(loaded: LoadedSeries, outcomes: Sequence[PatchOutcome]) -> list[str]:
     """Return what the last rebase made of the patches, which the lock keeps."""
-    rows = ready.record.result.get("patches", ())
-    base = ready.record.result.get("base")
+    rows = loaded.record.result.get("patches", ())
+    base = loaded.record.result.get("base")
     if not rows or not isinstance(base, dict):
         return ["Verdicts: none, the series was not rebased yet"]
     counts = Counter(str(row["verdict"]) for row in rows)
@@ -201,9 +212,9 @@ def _verdicts(ready: Ready, outcomes: Sequence[PatchOutcome]) -> list[str]:
     ]
 
 
-def _gates(session: Session, ready: Ready, selected: Collection[str]) -> list[str]:
-    kept = last_checked(session.workspace, ready.record.name)
-    if kept is None or kept.digest != series_digest(session, ready.record, selected):
+def _gates(session: Session, loaded: LoadedSeries, selected: Collection[str]) -> list[str]:
+    kept = last_checked(session.workspace, loaded.record.name)
+    if kept is None or kept.digest != series_digest(session, loaded.record, selected):
         return ["Gates: not run on this state"]
     lines = ["Gates:"]
     for gate in kept.gates:

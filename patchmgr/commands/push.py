@@ -11,7 +11,7 @@ from patchmgr.engines.series.fold import step_patch
 from patchmgr.engines.series.forcing import RejectedHunks, force_patch, reject_text
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
-from patchmgr.services.authoring import Asked, Desk, desk_of
+from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revision, make
 from patchmgr.services.session import Session
 
@@ -44,47 +44,47 @@ class Pushed(Struct, frozen=True, rename=_KEYS):
     is_dry_run: bool = False
 
 
-def push(session: Session, given: str | None, asked: Asked, *, all_: bool) -> Pushed:
+def push(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
     """Push the next patch, the next so many, all up to a named one, or all."""
-    with desk_of(session, asked) as desk:
-        left = desk.unpushed()
+    with opened_series(session, options) as opened:
+        left = opened.unpushed()
         if given is not None and given.isdigit():
             wanted = left[: int(given)]
         elif given is not None:
-            wanted = _up_to(desk, desk.pick(given))
+            wanted = _up_to(opened, opened.pick(given))
         else:
             wanted = left if all_ else left[:1]
         if not wanted:
-            raise PatchmgrError("no-patch", f"all patches of {desk.name} are pushed already")
-        return _push(desk, wanted, asked)
+            raise PatchmgrError("no-patch", f"all patches of {opened.name} are pushed already")
+        return _push(opened, wanted, options)
 
 
-def _up_to(desk: Desk, name: str) -> tuple[str, ...]:
-    left = desk.unpushed()
-    if name in desk.hidden:
+def _up_to(opened: OpenSeries, name: str) -> tuple[str, ...]:
+    left = opened.unpushed()
+    if name in opened.hidden:
         hint = "patchmgr push --select SYM lets a guarded patch in"
-        why = desk.hidden[name]
+        why = opened.hidden[name]
         raise PatchmgrError("hidden-patch", f"{shown(name)} is hidden: {why}", (hint,))
     if name not in left:
         raise PatchmgrError("no-patch", f"{shown(name)} is pushed already")
     return left[: left.index(name) + 1]
 
 
-def _push(desk: Desk, wanted: Sequence[str], asked: Asked) -> Pushed:
-    refuse_forced(desk)
-    side = desk.ground.overlay(desk.state)
+def _push(opened: OpenSeries, wanted: Sequence[str], options: CheckoutOptions) -> Pushed:
+    refuse_forced(opened)
+    side = opened.ground.overlay(opened.state)
     came: list[str] = []
     failure: PatchmgrError | None = None
     rejected: tuple[RejectedHunks, ...] = ()
     for name in wanted:
-        patch = desk.patches[name]
+        patch = opened.patches[name]
         try:
-            step_patch(side, patch, desk.bench)
+            step_patch(side, patch, opened.bench)
         except PatchmgrError as fault:
             failure = fault
-            if not asked.is_forced:
+            if not options.is_forced:
                 break
-            rejected = force_patch(side, patch, desk.bench)
+            rejected = force_patch(side, patch, opened.bench)
         came.append(name)
         if failure is not None:
             break
@@ -93,77 +93,81 @@ def _push(desk: Desk, wanted: Sequence[str], asked: Asked) -> Pushed:
         raise PatchmgrError("bad-patch", failure.message, (hint,))
     rejects = {f"{r.change.path}.rej": reject_text(r) for r in rejected}
     revision = Revision(
-        (*desk.names, *came),
+        (*opened.names, *came),
         dict(side.changes()),
         forced=came[-1] if rejects else None,
         rejects=rejects,
     )
-    return _made(desk, revision, asked, came=tuple(came), failure=None if rejects else failure)
+    return _made(opened, revision, options, came=tuple(came), failure=None if rejects else failure)
 
 
-def refuse_forced(desk: Desk) -> None:
+def refuse_forced(opened: OpenSeries) -> None:
     """Refuse to put a patch on top of one whose hunks have not all a place."""
-    if desk.forced is not None:
-        message = f"not all hunks of {desk.top} have a place yet"
-        hints = (f"put them in by hand, delete {', '.join(desk.rejects)}, then: patchmgr refresh",)
+    if opened.forced is not None:
+        message = f"not all hunks of {opened.top} have a place yet"
+        hints = (
+            f"put them in by hand, delete {', '.join(opened.rejects)}, then: patchmgr refresh",
+        )
         raise PatchmgrError("rejects", message, (*hints, "or take it out: patchmgr pop --force"))
 
 
-def pop(session: Session, given: str | None, asked: Asked, *, all_: bool) -> Pushed:
+def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
     """Pop the top patch, so many, all above a named one, or all."""
-    with desk_of(session, asked, at_any_place=True) as desk:
-        names = desk.names
+    with opened_series(session, options, at_any_place=True) as opened:
+        names = opened.names
         if not names:
             raise PatchmgrError(
-                "no-patch", f"no patch of {desk.name} is pushed", ("patchmgr push",)
+                "no-patch", f"no patch of {opened.name} is pushed", ("patchmgr push",)
             )
         if given is not None and given.isdigit():
             kept = max(0, len(names) - int(given))
         elif given is not None:
-            kept = desk.position(desk.pick(given)) + 1
+            kept = opened.position(opened.pick(given)) + 1
         else:
             kept = 0 if all_ else len(names) - 1
-        return _pop(desk, kept, asked)
+        return _pop(opened, kept, options)
 
 
-def _pop(desk: Desk, kept: int, asked: Asked) -> Pushed:
-    went = desk.names[kept:]
+def _pop(opened: OpenSeries, kept: int, options: CheckoutOptions) -> Pushed:
+    went = opened.names[kept:]
     if not went:
-        raise PatchmgrError("no-patch", f"{desk.top} is the top already")
-    revision = Revision(desk.names[:kept], desk.states[kept], discards=asked.is_forced)
-    return _made(desk, revision, asked, went=tuple(reversed(went)))
+        raise PatchmgrError("no-patch", f"{opened.top} is the top already")
+    revision = Revision(opened.names[:kept], opened.states[kept], discards=options.is_forced)
+    return _made(opened, revision, options, went=tuple(reversed(went)))
 
 
-def goto(session: Session, given: str, asked: Asked) -> Pushed:
+def goto(session: Session, given: str, options: CheckoutOptions) -> Pushed:
     """Push or pop until a patch is the top; number 0 is the pin without any."""
-    with desk_of(session, asked) as desk:
+    with opened_series(session, options) as opened:
         if given == "0":
-            if not desk.names:
-                return _made(desk, Revision((), {}, prepares=True), asked)
-            return _pop(desk, 0, asked)
-        name = desk.pick(given)
-        if name == desk.top:
-            return _made(desk, Revision(desk.names, desk.state), asked)
-        if name in desk.names:
-            return _pop(desk, desk.names.index(name) + 1, asked)
-        return _push(desk, _up_to(desk, name), asked)
+            if not opened.names:
+                return _made(opened, Revision((), {}, prepares=True), options)
+            return _pop(opened, 0, options)
+        name = opened.pick(given)
+        if name == opened.top:
+            return _made(opened, Revision(opened.names, opened.state), options)
+        if name in opened.names:
+            return _pop(opened, opened.names.index(name) + 1, options)
+        return _push(opened, _up_to(opened, name), options)
 
 
 def _made(
-    desk: Desk,
+    opened: OpenSeries,
     revision: Revision,
-    asked: Asked,
+    options: CheckoutOptions,
     *,
     came: tuple[str, ...] = (),
     went: tuple[str, ...] = (),
     failure: PatchmgrError | None = None,
 ) -> Pushed:
-    target = desk.need_checkout().root
-    make(desk, revision, is_dry_run=asked.is_dry_run)
-    order = desk.file.names()
+    target = opened.need_checkout().root
+    make(opened, revision, is_dry_run=options.is_dry_run)
+    order = opened.file.names()
     end = order.index(came[-1]) if came else 0
-    start = order.index(desk.top) + 1 if desk.top is not None else 0
-    hidden = tuple(Hidden(n, desk.hidden[n]) for n in order[start:end] if n in desk.hidden)
+    start = order.index(opened.top) + 1 if opened.top is not None else 0
+    hidden = tuple(Hidden(n, opened.hidden[n]) for n in order[start:end] if n in opened.hidden)
     top = revision.pushed[-1] if revision.pushed else None
     rejects = tuple(revision.rejects)
-    return Pushed(desk.name, target, came, went, top, failure, rejects, hidden, asked.is_dry_run)
+    return Pushed(
+        opened.name, target, came, went, top, failure, rejects, hidden, options.is_dry_run
+    )

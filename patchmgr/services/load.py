@@ -26,14 +26,13 @@ from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.services.carrying import Carried, Course, Wishes, carry, items_of
-from patchmgr.services.decisions import decisions_on
-from patchmgr.services.findings import reasons_to_accept
+from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, items_of
+from patchmgr.services.decisions import decisions_on, reasons_to_accept
 from patchmgr.services.memory import Memory
 from patchmgr.services.series import needed_blobs, require_one_pin, touched_paths
 from patchmgr.services.session import Session, nobody, pin_of, require_pin
 from patchmgr.services.settings import with_confidence
-from patchmgr.services.upstream_states import End, Outlook
+from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class Written(Struct, frozen=True):
@@ -102,7 +101,7 @@ def _write(
         return commits, {**others.result(), **diffs}
 
 
-class Ready(Struct, frozen=True):
+class LoadedSeries(Struct, frozen=True):
     """A series that is read and whose pin is there: what stays the same for every target.
 
     `below` is the series that it stands on, None where it stands on its pin.
@@ -114,10 +113,10 @@ class Ready(Struct, frozen=True):
     patches: tuple[Patch, ...]
     series_file: SeriesFile
     author: Author
-    below: Ready | None = None
+    below: LoadedSeries | None = None
 
 
-def prepare(session: Session, name: str) -> Ready:
+def load_series(session: Session, name: str) -> LoadedSeries:
     """Read a series, and those that it stands on, and bring its pin."""
     record = session.workspace.series_record(name)
     side = session.side_of(record)
@@ -127,11 +126,11 @@ def prepare(session: Session, name: str) -> Ready:
     below = None
     if record.on is not None:
         require_one_pin(record, session.workspace.series_record(record.on))
-        below = prepare(session, record.on)
-    return Ready(record, side, base, patches, series_file, author, below)
+        below = load_series(session, record.on)
+    return LoadedSeries(record, side, base, patches, series_file, author, below)
 
 
-class Footing(Struct, frozen=True):
+class Parent(Struct, frozen=True):
     """What a series is carried onto: a commit, and the conflicts that the one below left.
 
     Where the series below has conflicts, the commit holds what of it could be carried. `diffs` has
@@ -143,41 +142,43 @@ class Footing(Struct, frozen=True):
     diffs: Mapping[str, bytes] = field(default_factory=dict)
 
 
-Footings = dict[str, Footing]
-ANY = Wishes()
+Parents = dict[str, Parent]
 
 
-class Run(Struct, frozen=True):
+ANY = CarryOptions()
+
+
+class RebaseRun(Struct, frozen=True):
     """One run of a command that carries series onto other states, and what it knows meanwhile."""
 
     session: Session
-    wishes: Wishes
+    options: CarryOptions
     bench: Workbench
-    outlook: Outlook
+    upstreams: UpstreamStates
     memory: Memory
     formatters: Toolbox
 
     def carry_onto(
-        self, ready: Ready, target: Resolved, footings: Footings, *, wants_diffs: bool = False
+        self, loaded: LoadedSeries, target: Resolved, parents: Parents, *, wants_diffs: bool = False
     ) -> SeriesOutcome:
         """Carry a series onto a state, with the commits that this makes in the bench.
 
         A series of a stack goes from what the one below is on the old state to what became of it
-        on the new one. `footings` has by name what the series carried so far leave to those above
+        on the new one. `parents` has by name what the series carried so far leave to those above
         them, for this target; this one's is added. A series that is missing is carried first.
         """
-        bench, record = self.bench, ready.record
-        if ready.below is not None and ready.below.record.name not in footings:
-            self.carry_onto(ready.below, target, footings)
-        footing = Footing(target.commit)
-        if ready.below is not None:
-            footing = footings[ready.below.record.name]
+        bench, record = self.bench, loaded.record
+        if loaded.below is not None and loaded.below.record.name not in parents:
+            self.carry_onto(loaded.below, target, parents)
+        parent = Parent(target.commit)
+        if loaded.below is not None:
+            parent = parents[loaded.below.record.name]
         onto = pin_of(bench.reader, target)
-        writing = Writing(bench, footing.commit, wants_diffs=wants_diffs)
-        course = self._course(ready, target, footing, onto, writing)
-        assert course.history is not None
-        with writing, Ahead(course.history.distance) as counted:
-            carried = carry(course)
+        writing = Writing(bench, parent.commit, wants_diffs=wants_diffs)
+        given = self._carry_input(loaded, target, parent, onto, writing)
+        assert given.history is not None
+        with writing, Ahead(given.history.distance) as counted:
+            carried = carry(given)
             written = writing.written()
             count, back = counted.result()
         # The audit looks at what is written already: a finding of it takes the commits back.
@@ -188,57 +189,57 @@ class Run(Struct, frozen=True):
             (None,) * len(carried.outcomes) if is_left else written.commits, carried.ledger,
             commits_back=back,
         )  # fmt: skip
-        footings[record.name] = Footing(written.top, carried.left, written.diffs)
+        parents[record.name] = Parent(written.top, carried.left, written.diffs)
         return outcome
 
-    def _course(
-        self, ready: Ready, target: Resolved, footing: Footing, onto: Pin, writing: Writing
-    ) -> Course:
-        session, bench, record = self.session, self.bench, ready.record
-        ends = bench.tree(ready.base.commit), bench.tree(target.commit)
-        bring = partial(ready.side.try_fetch_objects, seen=bench.reader)
-        needed = needed_blobs(ends, touched_paths(ready.patches))
+    def _carry_input(
+        self, loaded: LoadedSeries, target: Resolved, parent: Parent, onto: Pin, writing: Writing
+    ) -> CarryInput:
+        session, bench, record = self.session, self.bench, loaded.record
+        ends = bench.tree(loaded.base.commit), bench.tree(target.commit)
+        bring = partial(loaded.side.try_fetch_objects, seen=bench.reader)
+        needed = needed_blobs(ends, touched_paths(loaded.patches))
         bring(set(needed))
         bench.read_ahead(needed)
-        wishes = with_confidence(session, record.name, self.wishes)
-        below = replace(self.wishes, left_out={})
-        base = floor(session, ready, bench, self.outlook, below)[0]
-        return Course(
+        options = with_confidence(session, record.name, self.options)
+        below = replace(self.options, left_out={})
+        base = base_commit(session, loaded, bench, self.upstreams, below)[0]
+        return CarryInput(
             session,
             bench,
             record.name,
-            items_of(ready.patches, ready.series_file, wishes.selected),
+            items_of(loaded.patches, loaded.series_file, options.selected),
             bench.tree(base),
-            bench.tree(footing.commit),
-            nobody(ready.side, onto),
-            replace(wishes, accepted=reasons_to_accept(session.workspace)),
-            self.outlook.views(
+            bench.tree(parent.commit),
+            nobody(loaded.side, onto),
+            replace(options, accepted=reasons_to_accept(session.workspace)),
+            self.upstreams.views(
                 record.upstream,
-                ready.side,
+                loaded.side,
                 bench,
-                patches=ready.patches,
-                base=End(ready.base, ends[0]),
+                patches=loaded.patches,
+                base=End(loaded.base, ends[0]),
                 onto=End(target, ends[1]),
             ),
-            ready.side.history(ready.base, target),
+            loaded.side.history(loaded.base, target),
             bring,
             decisions_on(session.workspace, record.name),
             self.memory,
             self.formatters,
             writing.start,
-            footing.left,
+            parent.left,
             session.workspace.upstream(record.upstream).git,
         )
 
 
-class InPlace(Struct, frozen=True):
+class SeriesAtPin(Struct, frozen=True):
     """A series carried on its own pin, in a bench: what became of it on the files of `tree`.
 
     `base` is the commit that it is written on: the pin, or the last of the commits `below`, which
     are those of the series that it stands on.
     """
 
-    ready: Ready
+    loaded: LoadedSeries
     bench: Workbench
     carried: Carried
     tree: StoredTree
@@ -258,46 +259,58 @@ class InPlace(Struct, frozen=True):
     def patches(self) -> tuple[Patch, ...]:
         """Return the patches that are not skipped."""
         out = {o.name for o in self.carried.outcomes if o.verdict is Verdict.SKIPPED}
-        return tuple(patch for patch in self.ready.patches if patch.name not in out)
+        return tuple(patch for patch in self.loaded.patches if patch.name not in out)
 
 
 @contextmanager
-def in_place(session: Session, ready: Ready, wishes: Wishes = ANY) -> Iterator[InPlace]:
+def series_at_pin(
+    session: Session, loaded: LoadedSeries, options: CarryOptions = ANY
+) -> Iterator[SeriesAtPin]:
     """Carry a series in its place, in a bench of its own."""
-    with Workbench([ready.side.store]) as bench:
-        yield _carry_in_place(session, ready, bench, Outlook(session), wishes)
+    with Workbench([loaded.side.store]) as bench:
+        yield _carry_at_pin(session, loaded, bench, UpstreamStates(session), options)
 
 
-def floor(
-    session: Session, ready: Ready, bench: Workbench, outlook: Outlook, wishes: Wishes = ANY
+def base_commit(
+    session: Session,
+    loaded: LoadedSeries,
+    bench: Workbench,
+    upstreams: UpstreamStates,
+    options: CarryOptions = ANY,
 ) -> tuple[str, tuple[str, ...]]:
     """Return the commit that a series is written on, and those that it stands on since the pin.
 
     The latter are written into the bench.
     """
-    if ready.below is None:
-        return ready.base.commit, ()
-    below = _carry_in_place(session, ready.below, bench, outlook, wishes)
+    if loaded.below is None:
+        return loaded.base.commit, ()
+    below = _carry_at_pin(session, loaded.below, bench, upstreams, options)
     refuse_broken(below.carried.outcomes)
     commits = below.commits()
-    return commits[-1] if commits else ready.base.commit, commits
+    return commits[-1] if commits else loaded.base.commit, commits
 
 
-def _carry_in_place(
-    session: Session, ready: Ready, bench: Workbench, outlook: Outlook, wishes: Wishes
-) -> InPlace:
-    pin = bench.tree(ready.base.commit)
-    ready.side.try_fetch_objects(
-        set(needed_blobs([pin], touched_paths(ready.patches))), bench.reader
+def _carry_at_pin(
+    session: Session,
+    loaded: LoadedSeries,
+    bench: Workbench,
+    upstreams: UpstreamStates,
+    options: CarryOptions,
+) -> SeriesAtPin:
+    pin = bench.tree(loaded.base.commit)
+    loaded.side.try_fetch_objects(
+        set(needed_blobs([pin], touched_paths(loaded.patches))), bench.reader
     )
-    base, below = floor(session, ready, bench, outlook, wishes)
+    base, below = base_commit(session, loaded, bench, upstreams, options)
     tree = bench.tree(base)
-    end = End(ready.base, tree)
-    record, patches = ready.record, ready.patches
-    views = outlook.views(record.upstream, ready.side, bench, patches=patches, base=end)
-    items = items_of(patches, ready.series_file, wishes.selected)
-    course = Course(session, bench, record.name, items, tree, tree, ready.author, wishes, views)
-    return InPlace(ready, bench, carry(course), tree, base, below)
+    end = End(loaded.base, tree)
+    record, patches = loaded.record, loaded.patches
+    views = upstreams.views(record.upstream, loaded.side, bench, patches=patches, base=end)
+    items = items_of(patches, loaded.series_file, options.selected)
+    given = CarryInput(
+        session, bench, record.name, items, tree, tree, loaded.author, options, views
+    )
+    return SeriesAtPin(loaded, bench, carry(given), tree, base, below)
 
 
 def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:

@@ -1,4 +1,4 @@
-"""The desk of an authoring command: a series, the checkout where some is pushed, and the proof."""
+"""A series as a command finds it: the checkout where some of it is pushed, and the proof."""
 
 from __future__ import annotations
 
@@ -28,14 +28,13 @@ from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.services.places import pushed_targets
 from patchmgr.services.series import needed_blobs, touched_paths
 from patchmgr.services.session import Session, require_pin
-from patchmgr.services.targets import applied_now, only_series, settled
-from patchmgr.services.upstream_states import End, Outlook
+from patchmgr.services.targets import applied_now, only_series, pushed_targets, settled
+from patchmgr.services.upstream_states import End, UpstreamStates
 
 
-class Asked(Struct, frozen=True):
+class CheckoutOptions(Struct, frozen=True):
     """Where and how an authoring command is to work: the checkout, the series, and what is let."""
 
     to: Path | None = None
@@ -45,11 +44,11 @@ class Asked(Struct, frozen=True):
     is_dry_run: bool = False
 
 
-class Desk(Struct, frozen=True):
+class OpenSeries(Struct, frozen=True):
     """A series as a command finds it, and what of it is pushed.
 
     `states` are the files before the first pushed patch and behind each, as differences from
-    the pin, and `head` is the commit that is checked out. `floor` is the commit that the first
+    the pin, and `head` is the commit that is checked out. `parent` is the commit that the first
     patch is written on: the pin, or the head of the series below. `hidden` tells why a patch is
     not to be pushed; one that is pushed already is not hidden. Without a checkout nothing is
     pushed.
@@ -70,7 +69,7 @@ class Desk(Struct, frozen=True):
     applied: Record | None
     pushed: tuple[PushedPatch, ...]
     states: tuple[State, ...]
-    floor: str
+    parent: str
 
     @property
     def name(self) -> str:
@@ -161,19 +160,19 @@ def diff_digest(patch: Patch) -> str:
     return hashlib.sha256(patch.diff + (b"-R" if patch.is_reversed else b"")).hexdigest()
 
 
-def check_pin(desk: Desk, state: State) -> None:
+def check_pin(opened: OpenSeries, state: State) -> None:
     """Refuse a checkout whose commit has other files than the pin where patches touch them."""
-    checkout = desk.need_checkout()
-    head = desk.bench.tree(desk.head)
-    if isinstance(desk.ground.pin, StoredTree) and head.id == desk.ground.pin.id:
+    checkout = opened.need_checkout()
+    head = opened.bench.tree(opened.head)
+    if isinstance(opened.ground.pin, StoredTree) and head.id == opened.ground.pin.id:
         return
     for path in state:
-        if head.entry(path) != desk.ground.pin.entry(path):
-            raise _other_commit(desk, checkout, path)
+        if head.entry(path) != opened.ground.pin.entry(path):
+            raise _other_commit(opened, checkout, path)
 
 
-def _other_commit(desk: Desk, checkout: Checkout, path: str) -> PatchmgrError:
-    record, root = desk.record, checkout.root
+def _other_commit(opened: OpenSeries, checkout: Checkout, path: str) -> PatchmgrError:
+    record, root = opened.record, checkout.root
     place = f"{shown(path)} in {root} is not that of"
     if record.on is not None:
         message = f"{place} the series {record.on}, which {record.name} stands on"
@@ -188,10 +187,14 @@ def _other_commit(desk: Desk, checkout: Checkout, path: str) -> PatchmgrError:
 
 
 @contextmanager
-def desk_of(
-    session: Session, asked: Asked, *, only_reads: bool = False, at_any_place: bool = False
-) -> Iterator[Desk]:
-    """Open the desk of a command and hold workspace and checkout, the latter unless it is dry.
+def opened_series(
+    session: Session,
+    options: CheckoutOptions,
+    *,
+    only_reads: bool = False,
+    at_any_place: bool = False,
+) -> Iterator[OpenSeries]:
+    """Open the series of a command and hold workspace and checkout, the latter unless it is dry.
 
     A command that only reads holds neither. The pushed patches must be the lower end of the series,
     or, for what only looks at them or takes them out, `at_any_place` of it.
@@ -200,23 +203,25 @@ def desk_of(
     "changed-patch" where a pushed patch is not what it was when it was pushed.
     """
     with nullcontext() if only_reads else session.writing():
-        pushed = pushed_targets(session.workspace, asked.series) if asked.to is None else ()
-        targets = pushed if asked.to is None else (asked.to,)
+        pushed = pushed_targets(session.workspace, options.series) if options.to is None else ()
+        targets = pushed if options.to is None else (options.to,)
         if len(targets) != 1:
-            with _opened(session, None, asked) as desk:
-                yield _with_pushed(desk, at_any_place=at_any_place)
+            with _opened(session, None, options) as opened:
+                yield _with_pushed(opened, at_any_place=at_any_place)
             return
         checkout = Checkout(open_clone(targets[0]))
         with (
-            settled(session, checkout, is_dry_run=asked.is_dry_run or only_reads),
-            _opened(session, checkout, asked) as desk,
+            settled(session, checkout, is_dry_run=options.is_dry_run or only_reads),
+            _opened(session, checkout, options) as opened,
         ):
-            yield _with_pushed(desk, at_any_place=at_any_place)
+            yield _with_pushed(opened, at_any_place=at_any_place)
 
 
 @contextmanager
-def _opened(session: Session, checkout: Checkout | None, asked: Asked) -> Iterator[Desk]:
-    series = asked.series
+def _opened(
+    session: Session, checkout: Checkout | None, options: CheckoutOptions
+) -> Iterator[OpenSeries]:
+    series = options.series
     head = "" if checkout is None else checkout.clone.head()
     applied = None if checkout is None else applied_now(checkout, head)
     if applied is not None and series not in (None, applied.series):
@@ -228,27 +233,28 @@ def _opened(session: Session, checkout: Checkout | None, asked: Asked) -> Iterat
     pin = require_pin(side, record.pin)
     lenders = [side.store] if checkout is None else [side.store, checkout.clone.git_dir]
     with Workbench(lenders) as bench:
-        floor = _floor(session, record, pin, bench)
-        ground = Ground(bench.tree(floor), bench, GitTextMerge(bench))
+        parent = _parent(session, record, pin, bench)
+        ground = Ground(bench.tree(parent), bench, GitTextMerge(bench))
         file = session.workspace.series_file(name)
         patches = {patch.name: patch for patch in session.workspace.patches(name)}
         paths = touched_paths(tuple(patches.values()))
         side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths), bench.reader)
-        selected = frozenset(asked.select or (applied.selected if applied is not None else ()))
-        desk = Desk(
+        selected = frozenset(options.select or (applied.selected if applied is not None else ()))
+        opened = OpenSeries(
             session, record, side, pin, file, patches, {}, selected, bench, ground,
-            checkout, head, applied, (), ({},), floor,
+            checkout, head, applied, (), ({},), parent,
         )  # fmt: skip
-        yield replace(desk, hidden=_hidden(desk))
+        yield replace(opened, hidden=_hidden(opened))
 
 
-def _floor(session: Session, record: SeriesRecord, pin: Resolved, bench: Workbench) -> str:
+def _parent(session: Session, record: SeriesRecord, pin: Resolved, bench: Workbench) -> str:
     """Return the commit that a series is written on: its pin, or the head of the one below."""
     if record.on is None:
         return pin.commit
-    from patchmgr.services.prepared import floor, prepare
+    from patchmgr.services.load import base_commit, load_series
 
-    return floor(session, prepare(session, record.name), bench, Outlook(session))[0]
+    loaded = load_series(session, record.name)
+    return base_commit(session, loaded, bench, UpstreamStates(session))[0]
 
 
 def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
@@ -262,87 +268,89 @@ def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
     )
 
 
-def _hidden(desk: Desk) -> dict[str, str]:
+def _hidden(opened: OpenSeries) -> dict[str, str]:
     """Return the patches that guards, groups or conditions keep out, each with the reason."""
-    refusals = ((line.name, line.refusal(desk.selected)) for line in desk.file.lines)
+    refusals = ((line.name, line.refusal(opened.selected)) for line in opened.file.lines)
     hidden = {name: why for name, why in refusals if name is not None and why is not None}
-    let_in = [patch for name, patch in desk.patches.items() if name not in hidden]
-    end = End(desk.pin, desk.bench.tree(desk.pin.commit))
-    outlook, upstream = Outlook(desk.session), desk.record.upstream
-    views = outlook.views(upstream, desk.side, desk.bench, patches=let_in, base=end)
+    let_in = [patch for name, patch in opened.patches.items() if name not in hidden]
+    end = End(opened.pin, opened.bench.tree(opened.pin.commit))
+    upstreams, upstream = UpstreamStates(opened.session), opened.record.upstream
+    views = upstreams.views(upstream, opened.side, opened.bench, patches=let_in, base=end)
     if views is not None:
         hidden.update(missing_on(let_in, views.base, views.states))
     return hidden
 
 
-def _with_pushed(desk: Desk, *, at_any_place: bool) -> Desk:
+def _with_pushed(opened: OpenSeries, *, at_any_place: bool) -> OpenSeries:
     """Add what is pushed, proved against the patches as they are now."""
-    applied = desk.applied
-    if applied is None or desk.checkout is None or applied.series != desk.name:
-        return desk
+    applied = opened.applied
+    if applied is None or opened.checkout is None or applied.series != opened.name:
+        return opened
     if applied.pushed is None:
-        return _adopted(desk, desk.checkout, applied)
+        return _adopted(opened, opened.checkout, applied)
     names = tuple(patch.name for patch in applied.pushed)
     for patch in applied.pushed:
-        found = desk.patches.get(patch.name)
+        found = opened.patches.get(patch.name)
         if found is None or diff_digest(found) != patch.digest:
             what = "is not in the series any more" if found is None else "was changed"
-            raise _changed(desk, f"{shown(patch.name)} {what} since it was pushed")
+            raise _changed(opened, f"{shown(patch.name)} {what} since it was pushed")
     if not at_any_place:
-        _refuse_other_places(desk, names)
-    hidden = {name: why for name, why in desk.hidden.items() if name not in names}
-    states = _states(desk, applied.pushed)
-    desk = replace(desk, hidden=hidden, pushed=applied.pushed, states=states)
-    check_pin(desk, desk.state)
-    return desk
+        _refuse_other_places(opened, names)
+    hidden = {name: why for name, why in opened.hidden.items() if name not in names}
+    states = _states(opened, applied.pushed)
+    opened = replace(opened, hidden=hidden, pushed=applied.pushed, states=states)
+    check_pin(opened, opened.state)
+    return opened
 
 
-def _refuse_other_places(desk: Desk, pushed: Sequence[str]) -> None:
+def _refuse_other_places(opened: OpenSeries, pushed: Sequence[str]) -> None:
     """Refuse pushed patches that are not the lower end of the series, in its order."""
     hints = ("take them out with: patchmgr pop -a", "then put them in again: patchmgr push -a")
-    order = desk.file.names()
+    order = opened.file.names()
     if [name for name in order if name in pushed] != list(pushed):
         message = "the series has another order than when its patches were pushed"
         raise PatchmgrError("changed-patch", message, hints)
     end = order.index(pushed[-1]) if pushed else 0
     for name in order[:end]:
-        if name not in pushed and name not in desk.hidden:
+        if name not in pushed and name not in opened.hidden:
             message = f"{shown(name)} is below a pushed patch and is not pushed"
             raise PatchmgrError("changed-patch", message, hints)
 
 
-def _states(desk: Desk, pushed: Sequence[PushedPatch]) -> tuple[State, ...]:
+def _states(opened: OpenSeries, pushed: Sequence[PushedPatch]) -> tuple[State, ...]:
     """Return the states of the pushed patches; the last one may have been forced."""
     whole = [patch.name for patch in pushed if not patch.is_forced]
-    states = fold_states(desk.ground, desk.series(whole), {})
+    states = fold_states(opened.ground, opened.series(whole), {})
     if len(whole) == len(pushed):
         return states
-    side = desk.ground.overlay(states[-1])
-    force_patch(side, desk.patches[pushed[-1].name], desk.bench)
+    side = opened.ground.overlay(states[-1])
+    force_patch(side, opened.patches[pushed[-1].name], opened.bench)
     return (*states, dict(side.changes()))
 
 
-def _changed(desk: Desk, message: str) -> PatchmgrError:
-    root = desk.checkout.root if desk.checkout is not None else ""
+def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
+    root = opened.checkout.root if opened.checkout is not None else ""
     hints = (
-        f"take all out with: patchmgr unapply {desk.name} --to {root}",
+        f"take all out with: patchmgr unapply {opened.name} --to {root}",
         "then put them in again with: patchmgr push -a, or patchmgr goto PATCH",
     )
     return PatchmgrError("changed-patch", message, hints)
 
 
-def _adopted(desk: Desk, checkout: Checkout, applied: Record) -> Desk:
+def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSeries:
     """Take over a series that `apply` put in, if it is in as its patches say."""
     if applied.head is not None:
-        message = f"{desk.name} is in {checkout.root} as commits"
-        hint = f"patchmgr unapply {desk.name} --to {checkout.root}, then patchmgr push -a"
+        message = f"{opened.name} is in {checkout.root} as commits"
+        hint = f"patchmgr unapply {opened.name} --to {checkout.root}, then patchmgr push -a"
         raise PatchmgrError("other-series", message, (hint,))
-    names = [name for name in desk.file.names() if name not in desk.hidden]
-    pushed = tuple(PushedPatch(name, diff_digest(desk.patches[name])) for name in names)
-    desk = replace(desk, pushed=pushed, states=fold_states(desk.ground, desk.series(names), {}))
-    check_pin(desk, desk.state)
-    made = {path: desk.content(path, desk.state) for path in desk.state}
+    names = [name for name in opened.file.names() if name not in opened.hidden]
+    pushed = tuple(PushedPatch(name, diff_digest(opened.patches[name])) for name in names)
+    opened = replace(
+        opened, pushed=pushed, states=fold_states(opened.ground, opened.series(names), {})
+    )
+    check_pin(opened, opened.state)
+    made = {path: opened.content(path, opened.state) for path in opened.state}
     made = checkout.clone.conversion.to_work_tree(made)
     if {p: found_state(c) for p, c in made.items()} != {f.path: f.after for f in applied.files}:
-        raise _changed(desk, f"the series in {checkout.root} is not as its patches make it")
-    return desk
+        raise _changed(opened, f"the series in {checkout.root} is not as its patches make it")
+    return opened

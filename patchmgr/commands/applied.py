@@ -1,0 +1,105 @@
+"""`applied`, `unapplied`, `top`, `next`, `prev`: how the patches of a series stand."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+
+from msgspec import Struct
+
+from patchmgr.engines.series.picking import pick
+from patchmgr.errors import PatchmgrError
+from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
+from patchmgr.services.session import Session
+
+
+class Mark(str, Enum):
+    """How a patch stands, in the signs of StGit."""
+
+    TOP = ">"
+    PUSHED = "+"
+    UNPUSHED = "-"
+    HIDDEN = "!"
+
+
+class Row(Struct, frozen=True):
+    """A patch of a list: `number` is its place in the series from 1, `reason` why it is hidden."""
+
+    name: str
+    number: int
+    mark: Mark
+    subject: str
+    guards: tuple[str, ...]
+    reason: str | None
+
+
+class Listing(Struct, frozen=True, rename={"rows": "patches"}):
+    """Patches of a series in order, and the checkout that they are pushed to, if there is one."""
+
+    series: str
+    target: Path | None
+    rows: tuple[Row, ...]
+
+
+def listing(session: Session, options: CheckoutOptions) -> Listing:
+    """Return all patches of a series with how each stands."""
+    with opened_series(session, options, only_reads=True) as opened:
+        target = opened.checkout.root if opened.checkout is not None and opened.applied else None
+        return Listing(opened.name, target, rows_of(opened))
+
+
+def unpushed_listing(session: Session, options: CheckoutOptions) -> Listing:
+    """Return the patches that are not pushed."""
+    found = listing(session, options)
+    rows = tuple(row for row in found.rows if row.mark in (Mark.UNPUSHED, Mark.HIDDEN))
+    return Listing(found.series, found.target, rows)
+
+
+def pushed_listing(session: Session, options: CheckoutOptions) -> Listing:
+    """Return the pushed patches, lowest first, wherever the series file has them by now."""
+    with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
+        target = opened.checkout.root if opened.checkout is not None and opened.applied else None
+        rows = {row.name: row for row in rows_of(opened)}
+        return Listing(opened.name, target, tuple(rows[name] for name in opened.names))
+
+
+def rows_of(opened: OpenSeries) -> tuple[Row, ...]:
+    """Return a row a patch."""
+    guards = {line.name: tuple(map(str, line.guards)) for line in opened.file.lines}
+    return tuple(
+        Row(
+            name,
+            number,
+            _mark(opened, name),
+            opened.patches[name].subject,
+            guards.get(name, ()),
+            None if name in opened.names else opened.hidden.get(name),
+        )
+        for number, name in enumerate(opened.file.names(), 1)
+    )
+
+
+def _mark(opened: OpenSeries, name: str) -> Mark:
+    if name == opened.top:
+        return Mark.TOP
+    if name in opened.names:
+        return Mark.PUSHED
+    return Mark.HIDDEN if name in opened.hidden else Mark.UNPUSHED
+
+
+def neighbour(found: Listing, given: str | None, *, step: int) -> str:
+    """Return the patch that comes next behind one (the top, if none is named), or before it.
+
+    Raises PatchmgrError "no-patch" where there is none.
+    """
+    rows = [row.name for row in found.rows if row.mark is not Mark.HIDDEN]
+    top = next((row.name for row in found.rows if row.mark is Mark.TOP), None)
+    names = [row.name for row in found.rows]
+    start = top if given is None else pick(given, names, series=found.series)
+    if start is None and step <= 0:
+        raise PatchmgrError("no-patch", f"no patch of {found.series} is pushed", ("patchmgr push",))
+    at = (rows.index(start) if start in rows else -1) + step
+    if not 0 <= at < len(rows):
+        where = "before the first" if step < 0 else "after the last"
+        raise PatchmgrError("no-patch", f"there is no patch {where} one")
+    return rows[at]

@@ -1,0 +1,70 @@
+"""`changes`: the diff between two states of a checkout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from patchmgr.engines.series.layers import State
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.services.edits import edited_files, is_in, paths_of
+from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
+from patchmgr.services.revising import diffs_of
+from patchmgr.services.session import Session
+
+
+class DiffRange(Struct, frozen=True):
+    """From where to where changes are looked at: before one pushed patch, behind another.
+
+    Without a first one they begin behind the top, without a last one they end with the checkout
+    as it is. What is reversed leads back.
+    """
+
+    since: str | None = None
+    until: str | None = None
+    is_reversed: bool = False
+
+
+def changes(
+    session: Session, given: Sequence[str], options: CheckoutOptions, *, reach: DiffRange, cwd: Path
+) -> bytes:
+    """Return the diff between two states of a checkout, as a patch would have it."""
+    with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
+        opened.need_checkout()
+        paths = paths_of(opened, given, cwd)
+        _check(opened, reach)
+        old = _before(opened, reach.since)
+        new = _behind(opened, reach.until, paths)
+        if paths:
+            old, new = (_only(opened, state, old, new, paths) for state in (old, new))
+        if opened.ground.is_same(old, new):
+            return b""
+        return diffs_of(opened, (new, old) if reach.is_reversed else (old, new))[0]
+
+
+def _check(opened: OpenSeries, reach: DiffRange) -> None:
+    """Refuse a reach whose first patch stands on its last one."""
+    if reach.since is None or reach.until is None:
+        return
+    first, last = (opened.position(opened.pick(end)) for end in (reach.since, reach.until))
+    if first > last:
+        message = f"{shown(opened.names[first])} stands on {shown(opened.names[last])}"
+        raise PatchmgrError("no-patch", message, ("name the lower one with --since",))
+
+
+def _before(opened: OpenSeries, since: str | None) -> State:
+    return opened.state if since is None else opened.states[opened.position(opened.pick(since))]
+
+
+def _behind(opened: OpenSeries, until: str | None, paths: Sequence[str]) -> State:
+    if until is not None:
+        return opened.states[opened.position(opened.pick(until)) + 1]
+    return {**opened.state, **edited_files(opened, paths)}
+
+
+def _only(opened: OpenSeries, state: State, old: State, new: State, paths: Sequence[str]) -> State:
+    """Return a state of the named paths alone."""
+    return {p: opened.ground.entry(state, p) for p in (*old, *new) if is_in(p, paths)}

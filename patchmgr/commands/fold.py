@@ -1,0 +1,159 @@
+"""`fold`: make patches, or a diff, a part of another patch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from patchmgr.engines.series.fold import step_patch
+from patchmgr.engines.series.layers import Layer, State
+from patchmgr.engines.series.picking import together
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.header_edits import with_text
+from patchmgr.formats.patch_files import parse_listed, parse_patch
+from patchmgr.formats.paths import check_path
+from patchmgr.formats.series_files import (
+    without,
+)
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import FilePatch, Patch
+from patchmgr.model.series import SeriesLine
+from patchmgr.plumbing.outputs import read_named
+from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
+from patchmgr.services.revising import (
+    Revised,
+    Revision,
+    chain_of,
+    pushed_chain,
+    restacked,
+    revised,
+    revision_of,
+)
+from patchmgr.services.session import Session, nobody
+
+
+def fold(
+    session: Session, given: Sequence[str], options: CheckoutOptions, *, into: str | None
+) -> Revised:
+    """Make patches a part of another one, the top unless it is named."""
+    with opened_series(session, options) as opened:
+        target = _target(opened, into)
+        others = [opened.pick(each) for each in dict.fromkeys(given)]
+        if not others or target in others:
+            raise PatchmgrError("usage", f"name other patches to fold into {shown(target)}")
+        opened.refuse_hidden(target, *others)
+        chain = chain_of(opened)
+        for each in (target, *others):
+            chain.position(each)
+        gathered = together(chain.names, target, others)
+        by_name = {layer.name: layer for layer in chain.layers}
+        states = restacked(opened, chain, [by_name[n] for n in gathered], same_end=True)
+        header = opened.patches[target]
+        for name in [each for each in gathered if each in others]:
+            header = _with_text(opened, header, name)
+        revision = _folded(opened, gathered, target, others, header.raw, states)
+        return revised(opened, revision, options)
+
+
+def _target(opened: OpenSeries, into: str | None) -> str:
+    if into is not None:
+        return opened.pick(into)
+    if opened.top is None:
+        message = "no patch is pushed; name the one to fold into with --into PATCH"
+        raise PatchmgrError("no-patch", message)
+    return opened.top
+
+
+def _with_text(opened: OpenSeries, patch: Patch, other: str) -> Patch:
+    header = with_text(patch, opened.patches[other], nobody=nobody(opened.side, opened.record.pin))
+    line = next(line for line in opened.file.lines if line.name == patch.name)
+    return parse_listed(header + patch.diff, line)
+
+
+def _folded(
+    opened: OpenSeries,
+    gathered: Sequence[str],
+    target: str,
+    others: Sequence[str],
+    raw: bytes,
+    states: Sequence[State],
+) -> Revision:
+    """Return the revision in which the gathered patches are one."""
+    first = min(gathered.index(name) for name in (target, *others))
+    last = max(gathered.index(name) for name in (target, *others))
+    order = [name for name in gathered if name not in others]
+    kept = [*states[: first + 1], *states[last + 1 :]]
+    folded = parse_listed(raw, _line(opened, target))
+    patches = [folded if name == target else opened.patches[name] for name in order]
+    pushed = [name for name in opened.names if name not in others]
+    if target not in opened.names:
+        pushed = _up_to(order, pushed)
+    file = without(opened.file, others)
+    return revision_of(opened, patches, kept, file=file, pushed=pushed, fresh=(target,))
+
+
+def _line(opened: OpenSeries, name: str) -> SeriesLine:
+    return next(line for line in opened.file.lines if line.name == name)
+
+
+def _up_to(order: Sequence[str], pushed: Sequence[str]) -> list[str]:
+    """Return the pushed patches that are still the first ones."""
+    count = 0
+    while count < len(order) and order[count] in pushed:
+        count += 1
+    return list(order[:count])
+
+
+def fold_diff(
+    session: Session,
+    source: Path,
+    options: CheckoutOptions,
+    *,
+    into: str | None,
+    strip: int,
+    cwd: Path,
+) -> Revised:
+    """Make a diff a part of a patch, the top unless it is named; its header is left out.
+
+    As with `git apply`, its paths are those below the current folder of the checkout, and `-` is
+    standard input.
+    """
+    raw = sys.stdin.buffer.read() if str(source) == "-" else read_named(source)
+    with opened_series(session, options) as opened:
+        target = _target(opened, into)
+        opened.refuse_hidden(target)
+        chain = pushed_chain(opened) if target in opened.names else chain_of(opened)
+        diff = _below(opened, cwd, parse_patch(raw, name="the diff", strip=strip))
+        if not diff.files:
+            raise PatchmgrError("bad-patch", "there is no diff in what was given")
+        at = chain.position(target)
+        side = opened.ground.overlay(chain.states[at + 1])
+        step_patch(side, diff, opened.bench)
+        layer = opened.ground.between(target, chain.states[at], side.changes())
+        layers: list[Layer] = [*chain.layers[:at], layer, *chain.layers[at + 1 :]]
+        states = restacked(opened, chain, layers, same_end=False)
+        revision = revision_of(
+            opened, opened.series(chain.names), states,
+            file=opened.file, pushed=opened.names, fresh=(target,),
+        )  # fmt: skip
+        return revised(opened, revision, options)
+
+
+def _below(opened: OpenSeries, cwd: Path, diff: Patch) -> Patch:
+    """Return a diff whose paths are below a folder, if that is one of the checkout's."""
+    root = opened.checkout.root if opened.checkout is not None else cwd
+    folder = cwd.relative_to(root).as_posix() if cwd.is_relative_to(root) else "."
+    if folder == ".":
+        return diff
+    return replace(diff, files=tuple(_moved(change, folder) for change in diff.files))
+
+
+def _moved(change: FilePatch, folder: str) -> FilePatch:
+    old, new = (
+        None if path is None else check_path(f"{folder}/{path}", what="The path")
+        for path in (change.old_path, change.new_path)
+    )
+    return replace(change, old_path=old, new_path=new)

@@ -1,0 +1,144 @@
+"""`move`: put a patch in another place of its series, or into the series above or below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from patchmgr.engines.series.picking import beside, pick
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.series_files import (
+    reordered,
+    with_ended_lines,
+    without,
+    write_series,
+)
+from patchmgr.formats.shown import shown
+from patchmgr.model.series import SeriesFile
+from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
+from patchmgr.services.revising import (
+    Revised,
+    chain_of,
+    restacked,
+    revised,
+    revision_of,
+)
+from patchmgr.services.session import Session
+from patchmgr.store import Change
+
+
+def move(
+    session: Session, given: str, options: CheckoutOptions, *, before: str | None, after: str | None
+) -> Revised:
+    """Put a patch before or behind another one, if the series makes the same files then."""
+    if (before is None) == (after is None):
+        raise PatchmgrError("usage", "say where: --before PATCH or --after PATCH")
+    with opened_series(session, options) as opened:
+        order = opened.file.names()
+        name, other = opened.pick(given), opened.pick(str(before or after))
+        if name == other:
+            raise PatchmgrError("usage", f"{shown(name)} cannot be moved beside itself")
+        order = beside(order, name, other=other, is_behind=after is not None)
+        file = reordered(opened.file, order)
+        chain = chain_of(opened)
+        visible = [each for each in order if each not in opened.hidden]
+        for each in {name, other} - set(opened.hidden):
+            chain.position(each)
+        visible = [each for each in visible if each in chain.names]
+        by_name = {layer.name: layer for layer in chain.layers}
+        states = restacked(opened, chain, [by_name[n] for n in visible], same_end=True)
+        pushed = _pushed_after(opened, visible, name)
+        revision = revision_of(opened, opened.series(visible), states, file=file, pushed=pushed)
+        return revised(opened, revision, options)
+
+
+def _pushed_after(opened: OpenSeries, order: Sequence[str], name: str) -> tuple[str, ...]:
+    """Return what is pushed once a patch has moved: it goes with those around it."""
+    others = [each for each in opened.names if each != name]
+    if name not in order:
+        return opened.names
+    at = order.index(name)
+    is_pushed = at < len(others) or (at == len(others) and name in opened.names)
+    return tuple(order[: len(others) + is_pushed])
+
+
+class Moved(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+    """A patch that has another series now."""
+
+    patch: str
+    source: str
+    target: str
+    is_dry_run: bool
+
+
+def move_to_series(
+    session: Session, given: str, *, series: str | None, into: str, is_dry_run: bool
+) -> Moved:
+    """Make the first patch of a series the last one of the series below, or the other way.
+
+    So no diff changes, and the stack makes the same files. Raises PatchmgrError "usage" where
+    the two do not stand on each other, or where other patches are between.
+    """
+    with session.writing():
+        workspace = session.workspace
+        source = series or _beside(session, into)
+        is_down = _is_down(session, source, into)
+        file, other = workspace.series_file(source), workspace.series_file(into)
+        name = pick(given, file.names(), series=source)
+        _check_ends(name, source, file, is_down=is_down)
+        if name in other.names():
+            raise PatchmgrError(
+                "usage",
+                f"{into} has a patch {shown(name)} already",
+                (f"patchmgr rename {name} NAME --series {source}",),
+            )
+        line = with_ended_lines(SeriesFile(tuple(x for x in file.lines if x.name == name))).lines
+        lines = with_ended_lines(other).lines
+        folder = f"series/{source}/{name}"
+        change = Change(
+            {
+                f"series/{source}/series": write_series(without(file, {name})),
+                f"series/{into}/series": write_series(
+                    SeriesFile((*lines, *line) if is_down else (*line, *lines))
+                ),
+                f"series/{into}/{name}": workspace.read(folder),
+                folder: None,
+            }
+        )
+        workspace.make(change, is_dry_run=is_dry_run)
+    return Moved(name, source, into, is_dry_run)
+
+
+def _beside(session: Session, into: str) -> str:
+    """Return the one series that stands on another, or that it stands on."""
+    record = session.workspace.series_record(into)
+    every = session.workspace.lock().series.values()
+    beside = [upper.name for upper in every if upper.on == into]
+    beside += [record.on] if record.on is not None else []
+    if len(beside) != 1:
+        hint = f"series next to {into}: {', '.join(beside) or 'none'}"
+        raise PatchmgrError("usage", "say with --series which series has the patch", (hint,))
+    return beside[0]
+
+
+def _is_down(session: Session, source: str, into: str) -> bool:
+    """Say whether a patch goes to the series below; refuse series that are not next."""
+    if session.workspace.series_record(source).on == into:
+        return True
+    if session.workspace.series_record(into).on == source:
+        return False
+    raise PatchmgrError("usage", f"neither of {source} and {into} stands on the other")
+
+
+def _check_ends(name: str, source: str, file: SeriesFile, *, is_down: bool) -> None:
+    names = file.names()
+    end = names[0] if is_down else names[-1]
+    if name != end:
+        way = "before" if is_down else "after"
+        option = "--before" if is_down else "--after"
+        raise PatchmgrError(
+            "usage",
+            f"{shown(end)} is {way} {shown(name)} in {source}",
+            (f"first: patchmgr move {name} {option} {end} --series {source}",),
+        )

@@ -1,0 +1,73 @@
+"""`new`: an empty patch on top of the pushed ones."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from patchmgr.commands.push import refuse_forced
+from patchmgr.engines.series.picking import file_name
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.header_edits import new_header
+from patchmgr.formats.mail_text import parse_date, parse_person
+from patchmgr.formats.series_files import with_appended, with_inserted
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Author
+from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
+from patchmgr.services.revising import Revision, make
+from patchmgr.services.session import Session
+
+_IDENTITY = re.compile(r"(.*) <(.*)> (\d+ [+-]\d{4})")
+
+
+def new_patch(
+    session: Session,
+    given: str,
+    options: CheckoutOptions,
+    *,
+    subject: str,
+    message: str,
+    author: str,
+) -> str:
+    """Make an empty patch on top of the pushed ones; edits wait for `refresh`."""
+    with opened_series(session, options) as opened:
+        name = file_name(given)
+        refuse_forced(opened)
+        place = session.workspace.root / f"series/{opened.name}/{name}"
+        if place.exists() and name not in opened.file.names():
+            hint = f"move {place} away, or choose another name"
+            raise PatchmgrError("usage", f"there is a file {shown(name)} already", (hint,))
+        top, order = opened.top, opened.file.names()
+        if top is None and order:
+            file = with_inserted(opened.file, name, before=order[0])
+        else:
+            file = with_appended(opened.file, name, after=top)
+        writer = _author(opened, author)
+        raw = new_header(subject or _words(name), message, writer)
+        revision = Revision((*opened.names, name), opened.state, {name: raw}, file)
+        opened.need_checkout()
+        make(opened, revision, is_dry_run=options.is_dry_run)
+        return name
+
+
+def _words(name: str) -> str:
+    stem = name.rpartition("/")[2].rpartition(".")[0]
+    return re.sub(r"[-_]+", " ", stem).strip() or "patch"
+
+
+def _author(opened: OpenSeries, given: str) -> Author:
+    """Return who writes a patch: as given, else as git knows the user; the date is git's."""
+    known = _IDENTITY.fullmatch(opened.need_checkout().clone.identity() or "")
+    if given:
+        person = parse_person(given)
+        if person is None:
+            raise PatchmgrError("usage", "--author is written as: Name <name@example.org>")
+        return Author(*person, known[3] if known else _now())
+    if known is None:
+        hints = ("patchmgr new --author 'Name <name@example.org>'", "or: git config user.name")
+        raise PatchmgrError("usage", "git does not know who you are", hints)
+    return Author(known[1], known[2], known[3])
+
+
+def _now() -> str:
+    return parse_date(f"@{int(time.time())} +0000") or "0 +0000"

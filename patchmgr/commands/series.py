@@ -1,0 +1,120 @@
+"""`series new`, `series list`, `series show`, `series guard`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.series.picking import pick
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.lock_files import check_name
+from patchmgr.formats.series_files import with_guards, write_series
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Patch
+from patchmgr.model.series import Guard, SeriesFile, SeriesLine
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.services.session import Session, make_pin
+from patchmgr.store import LOCK, Change, lock_bytes
+
+
+def new_series(
+    session: Session,
+    name: str,
+    *,
+    upstream: str | None,
+    base: str | None,
+    on: str | None,
+    is_dry_run: bool,
+) -> SeriesRecord:
+    """Make an empty series on an upstream state, or on another series and its pin."""
+    check_name(name, what="series", kind="usage")
+    with session.writing():
+        lock = session.workspace.lock()
+        if name in lock.series:
+            raise PatchmgrError("usage", f"there is a series {name} already")
+        record = _new_record(session, name, upstream, base, on)
+        if not is_dry_run:
+            change = Change({LOCK: lock_bytes(replace(lock, series={**lock.series, name: record}))})
+            if not (session.workspace.root / f"series/{name}/series").exists():
+                change.files[f"series/{name}/series"] = b""
+            session.workspace.make(change)
+    return record
+
+
+def _new_record(
+    session: Session, name: str, upstream: str | None, base: str | None, on: str | None
+) -> SeriesRecord:
+    """Return the record; a series that stands on another one has its upstream and pin."""
+    lower = None if on is None else session.workspace.series_record(on)
+    if lower is None and (upstream is None or base is None):
+        hint = f"patchmgr series new {name} --upstream U --base REF, or --on SERIES"
+        raise PatchmgrError("usage", "a series needs an upstream and a state of it", (hint,))
+    upstream = upstream or (lower.upstream if lower else "")
+    if lower is not None and base is None:
+        record = SeriesRecord(name, upstream, lower.pin, on)
+    else:
+        side = session.side(session.workspace.upstream(upstream))
+        record = SeriesRecord(name, upstream, make_pin(side, side.resolve(base or "")), on)
+    if lower is not None and record.pin.commit == lower.pin.commit:
+        record = replace(record, pin=lower.pin)
+    if lower is not None and (record.upstream, record.pin) != (lower.upstream, lower.pin):
+        message = f"{name} is to stand on {on}, which is on another state: {lower.pin.ref}"
+        raise PatchmgrError("usage", message, ("leave --upstream and --base out",))
+    return record
+
+
+class SeriesView(Struct, frozen=True):
+    """A series as it stands."""
+
+    record: SeriesRecord
+    file: SeriesFile
+    patches: tuple[Patch, ...]
+
+
+def show_series(session: Session, name: str) -> SeriesView:
+    """Return a series with its patches."""
+    workspace = session.workspace
+    record = workspace.series_record(name)
+    return SeriesView(record, workspace.series_file(name), workspace.patches(name))
+
+
+def list_series(session: Session) -> tuple[SeriesView, ...]:
+    """Return all series with their patches."""
+    return tuple(show_series(session, name) for name in sorted(session.workspace.lock().series))
+
+
+class Guarded(Struct, frozen=True):
+    """Patches with their guards, and the groups of each that are off."""
+
+    series: str
+    lines: tuple[SeriesLine, ...]
+
+
+def list_guards(session: Session, series: str) -> Guarded:
+    """Return the patches that have a guard or are in a group that is off."""
+    lines = session.workspace.series_file(series).lines
+    return Guarded(series, tuple(line for line in lines if line.guards or line.off))
+
+
+def set_guards(
+    session: Session, series: str, given: str, words: Sequence[str], *, is_dry_run: bool
+) -> Guarded:
+    """Give a patch these guards in the place of what it had; no words take all away."""
+    with session.writing():
+        session.workspace.series_record(series)
+        file = session.workspace.series_file(series)
+        name = pick(given, file.names(), series=series)
+        guards = [_guard(word.removeprefix("#")) for word in words]
+        new = with_guards(file, name, guards)
+        if new != file:
+            change = Change({f"series/{series}/series": write_series(new)})
+            session.workspace.make(change, is_dry_run=is_dry_run)
+        return Guarded(series, tuple(line for line in new.lines if line.name == name))
+
+
+def _guard(word: str) -> Guard:
+    if word[:1] not in ("+", "-"):
+        raise PatchmgrError("usage", f"{shown(word)} is no guard: write +sym or -sym")
+    return Guard(word[1:], word[0] == "+")

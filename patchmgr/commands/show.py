@@ -1,0 +1,59 @@
+"""`show`: a patch file, or what it changes in words."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from patchmgr.engines.merge.edits import Edit, edits_of
+from patchmgr.engines.series.fold import FileStep, step_patch
+from patchmgr.model.patch import Patch
+from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
+from patchmgr.services.revising import chain_of
+from patchmgr.services.session import Session
+
+
+class FileEdits(Struct, frozen=True):
+    """What a patch does to a file, edit by edit."""
+
+    path: str
+    edits: tuple[Edit, ...]
+
+
+def shown_patch(session: Session, given: str | None, options: CheckoutOptions) -> Patch:
+    """Return a patch of a series, the top unless it is named."""
+    with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
+        return opened.patches[opened.pick_or_top(given)]
+
+
+def shown_edits(
+    session: Session, given: str | None, options: CheckoutOptions
+) -> tuple[Patch, tuple[FileEdits, ...]]:
+    """Return a patch of a series, the top unless it is named, and its edits by file."""
+    with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
+        patch = opened.patches[opened.pick_or_top(given)]
+        chain = chain_of(opened)
+        before = opened.ground.overlay(chain.states[chain.position(patch.name)])
+        return patch, tuple(
+            _file_edits(opened, step) for step in step_patch(before, patch, opened.bench)
+        )
+
+
+def _file_edits(opened: OpenSeries, step: FileStep) -> FileEdits:
+    change, path = step.change, step.change.path
+    edits: list[Edit] = []
+    if step.base is None:
+        edits.append(Edit("", "add the file"))
+    elif step.theirs is None:
+        edits.append(Edit("", "delete the file"))
+    else:
+        if change.old_path != change.new_path:
+            edits.append(Edit("", f"move it here from {change.old_path}"))
+        if step.base.mode != step.theirs.mode:
+            edits.append(Edit("", f"change its mode to {step.theirs.mode}"))
+        texts = [opened.bench.read(entry.blob) for entry in (step.base, step.theirs)]
+        if change.binary is not None or any(b"\0" in text for text in texts):
+            edits.append(Edit("", "replace its content, which is binary"))
+        elif change.hunks:
+            base, theirs = (text.decode("utf-8", "surrogateescape") for text in texts)
+            edits += edits_of(base, theirs, path)
+    return FileEdits(path, tuple(edits))

@@ -1,0 +1,176 @@
+"""`split`: make a part of a patch a patch of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.commands.rebase import rebase
+from patchmgr.engines.series.fold import FileStep, step_patch
+from patchmgr.engines.series.layers import State
+from patchmgr.engines.series.picking import file_name
+from patchmgr.engines.series.placement import take_in
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.header_edits import new_header
+from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.series_files import (
+    with_appended,
+)
+from patchmgr.formats.shown import shown
+from patchmgr.model.outcome import Verdict
+from patchmgr.model.patch import Patch
+from patchmgr.model.snapshot import Entry
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.edits import is_in
+from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
+from patchmgr.services.revising import (
+    Chain,
+    Revised,
+    chain_of,
+    make,
+    revision_of,
+)
+from patchmgr.services.session import Session, nobody
+
+_HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
+
+
+class PatchPart(Struct, frozen=True):
+    """The part of a patch that is meant: whole files, and hunks (from 1) of others.
+
+    `absorbed` are hunks by path and first line of their new side, as a rebase judged them.
+    `subject` and `message` are those of its own patch.
+    """
+
+    files: tuple[str, ...] = ()
+    hunks: tuple[str, ...] = ()
+    absorbed: frozenset[tuple[str, int]] = frozenset()
+    subject: str = ""
+    message: str = ""
+
+
+def split(
+    session: Session, given: str, new: str, options: CheckoutOptions, part: PatchPart
+) -> Revised:
+    """Take a part of a patch into a new one behind it; the series makes the same files."""
+    with opened_series(session, options) as opened:
+        name, added = opened.pick(given), file_name(new)
+        opened.refuse_hidden(name)
+        file = with_appended(opened.file, added, after=name)
+        chain = chain_of(opened)
+        at = chain.position(name)
+        middle = _middle(opened, chain, opened.patches[name], part)
+        states = (*chain.states[: at + 1], middle, *chain.states[at + 1 :])
+        patch = _part_patch(opened, opened.patches[name], added, part)
+        patches = list(opened.series(chain.names))
+        patches.insert(at + 1, patch)
+        names = list(opened.names)
+        if name in names:
+            names.insert(at + 1, added)
+        revision = revision_of(
+            opened, patches, states, file=file, pushed=names, fresh=(name, added)
+        )
+        make(opened, revision, is_dry_run=options.is_dry_run)
+        order, new_raws = file.names(), tuple(revision.raws)
+        return Revised(opened.name, order, revision.pushed, new_raws, is_dry_run=options.is_dry_run)
+
+
+def with_absorbed(
+    session: Session, given: str, options: CheckoutOptions, part: PatchPart, ref: str
+) -> PatchPart:
+    """Return a part with the hunks of a patch that a rebase onto a state would find there."""
+    with opened_series(session, options, only_reads=True) as opened:
+        name, patch = opened.name, opened.pick(given)
+    found = rebase(session, [name], onto=ref, options=CarryOptions(), is_dry_run=True)
+    outcome = next(o for o in found.series[0].patches if o.name == patch)
+    landed = [hunk for hunk in outcome.hunks if hunk.verdict is Verdict.ABSORBED]
+    if not landed:
+        message = f"upstream has no hunk of {shown(patch)} at {shown(ref)}"
+        raise PatchmgrError("usage", message)
+    return replace(part, absorbed=frozenset((hunk.path, hunk.line) for hunk in landed))
+
+
+def _part_patch(opened: OpenSeries, patch: Patch, name: str, part: PatchPart) -> Patch:
+    author = patch.author_or(nobody(opened.side, opened.record.pin))
+    header = new_header(part.subject or f"{patch.subject} (split)", part.message, author)
+    return parse_patch(header, name=name)
+
+
+def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> State:
+    """Return the state with the patch but for the part."""
+    at = chain.position(patch.name)
+    old, new = chain.states[at], chain.states[at + 1]
+    steps = step_patch(opened.ground.overlay(old), patch, opened.bench)
+    middle = dict(new)
+    taken = _taken(patch, steps, part)
+    for number, step in enumerate(steps):
+        chosen = taken.get(number, frozenset())
+        count = max(1, len(step.change.hunks))
+        if len(chosen) == count:
+            for path in {step.change.old_path, step.change.new_path} - {None}:
+                assert path is not None
+                middle[path] = opened.ground.entry(old, path)
+        elif chosen:
+            middle[step.change.path] = _without(opened, step, chosen)
+    for end, what in ((old, "whole of"), (new, "none of")):
+        if opened.ground.is_same(middle, end):
+            raise PatchmgrError(
+                "usage", f"that is the {what} {shown(patch.name)}: nothing to split"
+            )
+    return middle
+
+
+def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Entry:
+    """Return a file with the hunks of its change that were not chosen."""
+    change = step.change
+    if step.base is None or step.theirs is None or change.is_rename or change.is_copy:
+        message = f"{shown(change.path)} is made, moved or deleted: it can be split as a file only"
+        raise PatchmgrError("usage", message, (f"--file {change.path}",))
+    rest = set(range(len(change.hunks))) - set(chosen)
+    content = opened.bench.read(step.base.blob)
+    content, _, _ = take_in(content, change.hunks, step.positions, rest)
+    return Entry(step.theirs.mode, opened.bench.add(content))
+
+
+def _taken(
+    patch: Patch, steps: Sequence[FileStep], part: PatchPart
+) -> Mapping[int, frozenset[int]]:
+    """Return the hunks (from 0) that are meant, by the number of their file in the patch."""
+    taken: dict[int, frozenset[int]] = {}
+    counts = [max(1, len(step.change.hunks)) for step in steps]
+    for path in part.files:
+        for number in _numbers(patch, path):
+            taken[number] = frozenset(range(counts[number]))
+    for given in part.hunks:
+        match = _HUNKS.fullmatch(given)
+        if match is None:
+            raise PatchmgrError("usage", f"{shown(given)} is not written as PATH:N or PATH:N,N")
+        for number in _numbers(patch, match[1]):
+            chosen = frozenset(int(n) - 1 for n in match[2].split(","))
+            if not chosen <= set(range(counts[number])):
+                message = f"{shown(match[1])} has hunks 1 to {counts[number]} in {patch.name}"
+                raise PatchmgrError("usage", message)
+            taken[number] = taken.get(number, frozenset()) | chosen
+    for number, step in enumerate(steps):
+        lines = [hunk.new_start for hunk in step.change.hunks] or [0]
+        landed = {n for n, line in enumerate(lines) if (step.change.path, line) in part.absorbed}
+        if landed:
+            taken[number] = taken.get(number, frozenset()) | landed
+    return taken
+
+
+def _numbers(patch: Patch, path: str) -> list[int]:
+    found = [
+        number
+        for number, change in enumerate(patch.files)
+        if any(
+            each is not None and is_in(each, (path,)) for each in (change.old_path, change.new_path)
+        )
+    ]
+    if not found:
+        hint = f"files of it: {', '.join(patch.paths())}"
+        raise PatchmgrError("usage", f"{shown(patch.name)} does not touch {shown(path)}", (hint,))
+    return found

@@ -1,0 +1,76 @@
+"""`upstream add`, `upstream fetch`: the projects that are followed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.lock_files import check_name
+from patchmgr.model.upstream import Upstream
+from patchmgr.plumbing.git_upstream import check_url
+from patchmgr.plumbing.stores import borrow
+from patchmgr.services.session import Session
+from patchmgr.store import LOCK, Change, lock_bytes
+
+
+def add_upstream(
+    session: Session, upstream: Upstream, *, reference: Path | None, is_dry_run: bool
+) -> Upstream:
+    """Record an upstream; with a reference, its store borrows that repository's objects."""
+    check_name(upstream.name, what="upstream", kind="usage")
+    if upstream.git is None and upstream.package is None:
+        raise PatchmgrError("usage", "an upstream needs --git URL, --package NAME, or both")
+    if upstream.track == "git" and upstream.git is None:
+        raise PatchmgrError("usage", "--track git needs --git URL")
+    if upstream.track == "package" and upstream.package is None:
+        raise PatchmgrError("usage", "--track package needs --package NAME")
+    if upstream.git is not None:
+        upstream = replace(upstream, git=check_url(upstream.git))
+    elif reference is not None:
+        raise PatchmgrError("usage", "--reference needs --git URL")
+    with session.writing():
+        lock = session.workspace.lock()
+        known = lock.upstreams.get(upstream.name)
+        if known is not None and known != upstream:
+            raise PatchmgrError(
+                "usage",
+                f"there is another upstream {upstream.name} already",
+                ("patchmgr upstream list shows it",),
+            )
+        if is_dry_run:
+            return upstream
+        if reference is not None:
+            borrow(session.side(upstream, tracks="git").store, reference)
+        if known is None:
+            upstreams = {**lock.upstreams, upstream.name: upstream}
+            change = Change({LOCK: lock_bytes(replace(lock, upstreams=upstreams))})
+            session.workspace.make(change)
+    return upstream
+
+
+class Fetched(Struct, frozen=True):
+    """An upstream and the commit that is its tip now."""
+
+    name: str
+    commit: str
+
+
+def fetch_upstreams(
+    session: Session, names: Sequence[str], *, refs: Sequence[str]
+) -> tuple[Fetched, ...]:
+    """Bring what is tracked of the named upstreams, or of all."""
+    lock = session.workspace.lock()
+    for name in names:
+        session.workspace.upstream(name)
+    chosen = names or sorted(lock.upstreams)
+    if not chosen:
+        raise PatchmgrError(
+            "usage", "there is no upstream here yet", ("patchmgr upstream add --help",)
+        )
+    return tuple(
+        Fetched(name, session.side(lock.upstreams[name]).fetch(tuple(refs))) for name in chosen
+    )
