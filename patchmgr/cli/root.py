@@ -221,7 +221,7 @@ def show_diff(header: bytes, diff: bytes) -> None:
 
 def say_next(session: Session) -> None:
     """Say to a person how a rebase that waits goes on, after one of its conflicts."""
-    if not Given.wants_json and services.work_area.read_unfinished(session.workspace):
+    if not Given.wants_json and services.work_area.read_in_progress(session.workspace):
         say("A rebase is in progress; go on with: patchmgr rebase --continue")
 
 

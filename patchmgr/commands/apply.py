@@ -34,7 +34,7 @@ class Application(Struct, frozen=True):
     """What `apply` did; `is_new` is False where all was in place already.
 
     `commits` has the commit of each patch, None for those that got none. `replayed` are the
-    conflicts that were solved as before.
+    conflicts that were resolved as before.
     """
 
     series: str

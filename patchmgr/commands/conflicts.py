@@ -1,4 +1,4 @@
-"""`conflicts`: look at the conflicts on record, and solve, settle or forget them."""
+"""`conflicts`: look at the conflicts on record, and resolve, settle or forget them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from patchmgr.plumbing.outputs import read_named
 from patchmgr.services.decisions import several_ids
 from patchmgr.services.memory import Additions, Memory, folder_files
 from patchmgr.services.session import Session
-from patchmgr.services.work_area import Unfinished, Waiting, original, read_unfinished, work_file
+from patchmgr.services.work_area import InProgress, Waiting, original, read_in_progress, work_file
 from patchmgr.store import Change, Workspace
 
 SIDES = ("ours", "theirs")
@@ -63,7 +63,7 @@ def is_resolved(memory: Memory, name: str) -> bool:
 
 
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
-    """Return the patches of an unfinished rebase that wait with a conflict, or a part of it."""
+    """Return the patches of a rebase in progress that wait with a conflict, or a part of it."""
     items = _waiting(session.workspace, Memory(session.workspace), found)
     waiting = dict.fromkeys((item.series, item.patch) for item in items)
     return tuple(
@@ -112,12 +112,12 @@ def accept_side(
 def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
     """Forget the resolution of a conflict and of its parts; return their ids.
 
-    What an unfinished rebase waits for stays on record without one.
+    What a rebase in progress waits for stays on record without one.
     """
     with session.writing():
         workspace, memory = session.workspace, Memory(session.workspace)
         full = _full_name(workspace, name)
-        names, open_ids = [full], _open_ids(memory, read_unfinished(workspace))
+        names, open_ids = [full], _open_ids(memory, read_in_progress(workspace))
         listed = _listed(memory, full)
         if listed.recorded is not None:
             names += [part.id for part in _parts(memory, listed.recorded)]
@@ -136,9 +136,9 @@ def _reopened(memory: Memory, name: str) -> dict[str, bytes | None]:
     return Additions.files_of([replace(known, resolution=None)])
 
 
-def _open_ids(memory: Memory, unfinished: Unfinished | None) -> set[str]:
-    """Return the conflicts that an unfinished rebase waits for, and their parts."""
-    found = {w.conflict for w in unfinished.waiting if w.conflict} if unfinished else set()
+def _open_ids(memory: Memory, in_progress: InProgress | None) -> set[str]:
+    """Return the conflicts that a rebase in progress waits for, and their parts."""
+    found = {w.conflict for w in in_progress.waiting if w.conflict} if in_progress else set()
     known = [_listed(memory, name).recorded for name in found]
     return found | {part for one in known if one is not None for part in one.parts}
 
@@ -151,8 +151,8 @@ def _full_name(workspace: Workspace, name: str) -> str:
     if found:
         raise several_ids(name, found)
     hints = ("patchmgr conflicts list", "a rebase without --dry-run puts its conflicts on record")
-    unfinished = read_unfinished(workspace)
-    for item in unfinished.waiting if unfinished is not None else ():
+    in_progress = read_in_progress(workspace)
+    for item in in_progress.waiting if in_progress is not None else ():
         if matching_ids(name, (item.conflict,)):
             file = work_file(workspace, item)
             reason = f"{name} is not on record: its text has lines like git's markers"
@@ -225,8 +225,8 @@ def _originals(workspace: Workspace, memory: Memory, found: Recorded) -> Iterato
 
 def _waiting(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[Waiting]:
     """Yield what of a rebase in progress waits with a conflict, or a part of it."""
-    unfinished = read_unfinished(workspace)
-    for item in unfinished.waiting if unfinished is not None else ():
+    in_progress = read_in_progress(workspace)
+    for item in in_progress.waiting if in_progress is not None else ():
         known = _listed(memory, item.conflict).recorded if item.conflict else None
         if found.id == item.conflict or (known is not None and found.id in known.parts):
             yield item

@@ -30,7 +30,7 @@ from patchmgr.plumbing.store_problems import (
 from patchmgr.plumbing.stores import cache_folder
 from patchmgr.services.session import Session
 from patchmgr.services.targets import known_targets
-from patchmgr.services.work_area import read_unfinished
+from patchmgr.services.work_area import read_in_progress
 from patchmgr.store import LOCK, PRIVATE
 
 MINIMUM_PYTHON = (3, 10)
@@ -207,13 +207,13 @@ def _private(session: Session) -> Iterator[Diagnosis]:
         text = "a command was interrupted; the next one finishes its change"
         yield Diagnosis("workspace", LOCK, Health.NOTE, text, ("patchmgr status",))
     try:
-        unfinished = read_unfinished(workspace)
+        in_progress = read_in_progress(workspace)
     except PatchmgrError as fault:
         yield Diagnosis("workspace", "rebase", Health.BROKEN, fault.message, fault.hints)
-        unfinished = None
-    if unfinished is not None:
+        in_progress = None
+    if in_progress is not None:
         hints = ("patchmgr rebase --continue", "patchmgr rebase --abort")
-        text = f"in progress onto {unfinished.onto}"
+        text = f"in progress onto {in_progress.onto}"
         yield Diagnosis("workspace", "rebase", Health.NOTE, text, hints)
     for target in known_targets(workspace):
         if not target.exists():

@@ -52,7 +52,7 @@ class Import(Struct, frozen=True):
 class Sources(Struct, frozen=True):
     """What a person named: files and folders, a range of a repository, or a stack in one.
 
-    `strip` is their -pN, None where each source says it itself; `is_reversed` takes the contrary
+    `strip` is their -pN, None where each source says it itself; `is_reversed` takes the reverse
     of each. `merges` says what is made of a range with merges.
     """
 
@@ -79,7 +79,7 @@ class Sources(Struct, frozen=True):
 
 
 def _reversed(item: SourcePatch | SeriesLine) -> SourcePatch | SeriesLine:
-    """Return the contrary of a patch; one of a series file has its -R there."""
+    """Return the reverse of a patch; one of a series file has its -R there."""
     if isinstance(item, SeriesLine) or item.line is None:
         return item if isinstance(item, SeriesLine) else replace(item, is_reversed=True)
     raise PatchmgrError("usage", f"-R is for files; {shown(item.label)} is in a series file")

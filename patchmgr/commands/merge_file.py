@@ -47,7 +47,7 @@ class MergedFile(Struct, frozen=True):
 
     @property
     def how(self) -> str | None:
-        """Return the rung that answered, None for a conflict."""
+        """Return how it was merged, None for a conflict."""
         return self.result.how.value if isinstance(self.result, Solved) else None
 
     @property

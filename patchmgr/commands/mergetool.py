@@ -1,4 +1,4 @@
-"""`mergetool`: solve what an unfinished rebase waits for with the user's own tool."""
+"""`mergetool`: resolve what a rebase in progress waits for with the user's own tool."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from patchmgr.commands.rebase import require_unfinished
+from patchmgr.commands.rebase import require_in_progress
 from patchmgr.engines.conflicts.memory import Replayed
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.recorded import Kind
@@ -14,12 +14,12 @@ from patchmgr.plumbing.mergetools import ToolFile, configured_settings, run_tool
 from patchmgr.plumbing.outputs import write_output
 from patchmgr.services.memory import Memory
 from patchmgr.services.session import Session
-from patchmgr.services.work_area import Waiting, is_unsolved, original, work_file
+from patchmgr.services.work_area import Waiting, is_unresolved, original, work_file
 from patchmgr.store import Workspace
 
 
 class ToolResult(Struct, frozen=True):
-    """The files that are solved now, and those that are not, by name below the work area."""
+    """The files that are resolved now, and those that are not, by name below the work area."""
 
     solved: tuple[str, ...]
     left: tuple[str, ...]
@@ -31,7 +31,7 @@ def run_mergetool(
     """Open the tool on each waiting file with markers, or on the named ones."""
     with session.writing():
         workspace = session.workspace
-        chosen = _chosen(workspace, require_unfinished(session).waiting, names)
+        chosen = _chosen(workspace, require_in_progress(session).waiting, names)
         settings = configured_settings(workspace.root)
         has_tool = tool is not None or any(name == "merge.tool" for name, _ in settings)
         if not has_tool:
@@ -57,7 +57,7 @@ def _chosen(
     workspace: Workspace, waiting: Sequence[Waiting], names: Sequence[str]
 ) -> tuple[Waiting, ...]:
     if not names:
-        return tuple(item for item in waiting if is_unsolved(workspace, item))
+        return tuple(item for item in waiting if is_unresolved(workspace, item))
     found: list[Waiting] = []
     for name in names:
         fitting = [w for w in waiting if w.file == name or w.file.endswith(f"/{name}")]
@@ -82,7 +82,7 @@ def _solve(
         file.unlink(missing_ok=True)
     elif after != before:
         write_output(file, after)
-    return not is_unsolved(workspace, item)
+    return not is_unresolved(workspace, item)
 
 
 def _tool_file(workspace: Workspace, item: Waiting, before: bytes | None) -> ToolFile:

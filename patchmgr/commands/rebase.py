@@ -24,22 +24,22 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.decisions import keep_findings, keep_open_findings
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
-from patchmgr.services.memory import Memory, closed_files, open_conflicts, solved_in_work
+from patchmgr.services.memory import Memory, closed_files, open_conflicts, resolutions_in_work
 from patchmgr.services.series import stacks_of, whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import keep_syncs
 from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.work_area import (
     STATE,
-    Unfinished,
+    InProgress,
     closed_work,
     forget_work,
-    is_unsolved,
-    read_unfinished,
+    is_unresolved,
+    read_in_progress,
     require_taken,
-    solved_conflicts,
+    resolved_files,
     solved_on,
-    unsolved_items,
+    unresolved_items,
     work_files,
     work_folder,
 )
@@ -52,9 +52,9 @@ SKIPPED = "left out by rebase --skip"
 
 
 class RebaseRequest(Struct, frozen=True):
-    """One run of a rebase: what was asked, with what was solved and skipped since."""
+    """One run of a rebase: what was asked, with what was resolved and skipped since."""
 
-    unfinished: Unfinished
+    in_progress: InProgress
     options: CarryOptions
     is_dry_run: bool
 
@@ -121,7 +121,7 @@ class RebaseResult(Struct, frozen=True):
     """What a rebase found, a series each; `work` is where conflicts wait, None where none do.
 
     `waiting` names the files below `work` that have markers, `replayed` the conflicts that were
-    solved as before, `learned` those whose resolution is on record from now on, and `notes` says
+    resolved as before, `learned` those whose resolution is on record from now on, and `notes` says
     what could not be recorded, or which formatter is missing where a conflict is left. `skipped`
     are the patches left out, as series and patch.
     """
@@ -146,16 +146,16 @@ def rebase(
 ) -> RebaseResult:
     """Rebase the named series, or all, onto an upstream state.
 
-    With conflicts left, patch files, pin and branch stay; what is unfinished is recorded, and
-    the files to solve are left in the work area.
+    With conflicts left, patch files, pin and branch stay; what is in progress is recorded, and
+    the files to resolve are left in the work area.
     """
     with session.writing():
-        unfinished = read_unfinished(session.workspace)
-        if unfinished is not None and not is_dry_run:
-            there = unfinished.onto[:12] if is_full_id(unfinished.onto) else unfinished.onto
+        in_progress = read_in_progress(session.workspace)
+        if in_progress is not None and not is_dry_run:
+            there = in_progress.onto[:12] if is_full_id(in_progress.onto) else in_progress.onto
             raise PatchmgrError(
                 "unfinished",
-                f"a rebase of {', '.join(unfinished.series)} onto {there} is in progress",
+                f"a rebase of {', '.join(in_progress.series)} onto {there} is in progress",
                 (
                     "go on with: patchmgr rebase --continue",
                     "leave out the first patch in conflict with: patchmgr rebase --skip",
@@ -164,7 +164,7 @@ def rebase(
             )
         chosen = whole_stacks(session, names)
         selected, confidence = tuple(sorted(options.selected)), options.confidence
-        request = Unfinished(chosen, onto, selected, confidence=confidence)
+        request = InProgress(chosen, onto, selected, confidence=confidence)
         return _rebase_all(session, RebaseRequest(request, options, is_dry_run))
 
 
@@ -175,15 +175,15 @@ def continue_rebase(
     wants_detail: bool = False,
     accepted: Sequence[str] = (),
 ) -> RebaseResult:
-    """Finish a rebase with what was solved in the work area.
+    """Finish a rebase with what was resolved in the work area.
 
     `accepted` names files there that are taken though they are gone, or do not compile any more.
     Raises PatchmgrError "unresolved" for others of that kind, and where a marker is left.
     """
     with session.writing():
-        unfinished = require_unfinished(session)
-        require_taken(session.workspace, unfinished, accepted)
-        return _go_on(session, unfinished, is_dry_run, wants_detail)
+        in_progress = require_in_progress(session)
+        require_taken(session.workspace, in_progress, accepted)
+        return _go_on(session, in_progress, is_dry_run, wants_detail)
 
 
 def skip_patch(session: Session, *, is_dry_run: bool, wants_detail: bool = False) -> RebaseResult:
@@ -192,55 +192,55 @@ def skip_patch(session: Session, *, is_dry_run: bool, wants_detail: bool = False
     Its file stays as it is, and its line in the series file becomes a comment.
     """
     with session.writing():
-        unfinished = require_unfinished(session)
-        waiting = {(w.series, w.patch) for w in unfinished.waiting}
-        unsolved = {
-            (w.series, w.patch) for w in unfinished.waiting if is_unsolved(session.workspace, w)
+        in_progress = require_in_progress(session)
+        waiting = {(w.series, w.patch) for w in in_progress.waiting}
+        unresolved = {
+            (w.series, w.patch) for w in in_progress.waiting if is_unresolved(session.workspace, w)
         }
-        stuck = unfinished.stuck or tuple((w.series, w.patch) for w in unfinished.waiting)
-        first = next((s for s in stuck if s in unsolved or s not in waiting), None)
+        stuck = in_progress.stuck or tuple((w.series, w.patch) for w in in_progress.waiting)
+        first = next((s for s in stuck if s in unresolved or s not in waiting), None)
         if first is None:
             hint = "patchmgr rebase --continue"
             raise PatchmgrError("usage", "every patch in conflict is resolved", (hint,))
-        unfinished = replace(unfinished, skipped=(*unfinished.skipped, first))
-        return _go_on(session, unfinished, is_dry_run, wants_detail)
+        in_progress = replace(in_progress, skipped=(*in_progress.skipped, first))
+        return _go_on(session, in_progress, is_dry_run, wants_detail)
 
 
 def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
-    """Forget an unfinished rebase, its work area, and the conflicts that nobody has solved."""
+    """Forget a rebase in progress, its work area, and the conflicts that nobody has resolved."""
     with session.writing():
-        unfinished = require_unfinished(session)
+        in_progress = require_in_progress(session)
         if is_dry_run:
             return
         memory = Memory(session.workspace)
-        files = {**closed_files(memory, unfinished.opened), **closed_work(session.workspace)}
+        files = {**closed_files(memory, in_progress.opened), **closed_work(session.workspace)}
         session.workspace.make(Change(files, spent=[STATE]))
         forget_work(session.workspace)
 
 
-def require_unfinished(session: Session) -> Unfinished:
-    """Return the unfinished rebase; raise PatchmgrError "usage" where there is none."""
-    unfinished = read_unfinished(session.workspace)
-    if unfinished is None:
+def require_in_progress(session: Session) -> InProgress:
+    """Return the rebase in progress; raise PatchmgrError "usage" where there is none."""
+    in_progress = read_in_progress(session.workspace)
+    if in_progress is None:
         raise PatchmgrError("usage", "no rebase is in progress here")
-    return unfinished
+    return in_progress
 
 
 def _go_on(
-    session: Session, unfinished: Unfinished, is_dry_run: bool, wants_detail: bool
+    session: Session, in_progress: InProgress, is_dry_run: bool, wants_detail: bool
 ) -> RebaseResult:
     left_out: dict[str, dict[str, str]] = {}
-    for series, patch in unfinished.skipped:
+    for series, patch in in_progress.skipped:
         left_out.setdefault(series, {})[patch] = SKIPPED
     options = CarryOptions(
-        selected=frozenset(unfinished.selected),
-        solved=solved_conflicts(session.workspace, unfinished),
-        solved_on=solved_on(session.workspace, unfinished),
+        selected=frozenset(in_progress.selected),
+        solved=resolved_files(session.workspace, in_progress),
+        solved_on=solved_on(session.workspace, in_progress),
         wants_detail=wants_detail,
         left_out=left_out,
-        confidence=unfinished.confidence,
+        confidence=in_progress.confidence,
     )
-    return _rebase_all(session, RebaseRequest(unfinished, options, is_dry_run))
+    return _rebase_all(session, RebaseRequest(in_progress, options, is_dry_run))
 
 
 def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
@@ -249,7 +249,7 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
     outcomes: list[SeriesOutcome] = []
     upstreams = UpstreamStates(session)
     with Toolbox() as formatters:
-        for stack in stacks_of(session, request.unfinished.series):
+        for stack in stacks_of(session, request.in_progress.series):
             lowest = session.workspace.series_record(stack[0])
             with Workbench([session.side_of(lowest).store]) as bench:
                 run = RebaseRun(session, request.options, bench, upstreams, memory, formatters)
@@ -259,7 +259,7 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
         request.is_dry_run,
         replayed=memory.used(),
         notes=formatters.notes(_paths_in_conflict(outcomes)),
-        skipped=request.unfinished.skipped,
+        skipped=request.in_progress.skipped,
     )
     keep_findings(session.workspace, outcomes)
     keep_open_findings(session.workspace, outcomes)
@@ -289,7 +289,7 @@ def _rebase_stack(
     parents: Parents = {}
     for name in names:
         loaded = load_series(run.session, name)
-        target = loaded.side.resolve(request.unfinished.onto)
+        target = loaded.side.resolve(request.in_progress.onto)
         outcome = run.carry_onto(loaded, target, parents, wants_diffs=True)
         if not outcome.has_conflicts:
             plan_files(parents[name].diffs, loaded, outcome, change)
@@ -302,17 +302,17 @@ def _leave(
     session: Session, request: RebaseRequest, result: RebaseResult, memory: Memory
 ) -> RebaseResult:
     """Leave the conflicts to a person: in the work area, and on record."""
-    workspace, unfinished = session.workspace, request.unfinished
+    workspace, in_progress = session.workspace, request.in_progress
     # What a name stands for may move before the rebase goes on.
     commits = {outcome.onto.commit for outcome in result.series}
-    if len(commits) == 1 and "/" in unfinished.onto:
-        unfinished = replace(unfinished, onto=next(iter(commits)))
+    if len(commits) == 1 and "/" in in_progress.onto:
+        in_progress = replace(in_progress, onto=next(iter(commits)))
     additions = open_conflicts(memory, result.series)
-    opened = {*unfinished.opened, *(recorded.id for recorded in additions.recorded())}
-    unfinished = replace(unfinished, opened=tuple(sorted(opened)))
-    files = {**additions.files(), **work_files(workspace, result.series, unfinished)}
+    opened = {*in_progress.opened, *(recorded.id for recorded in additions.recorded())}
+    in_progress = replace(in_progress, opened=tuple(sorted(opened)))
+    files = {**additions.files(), **work_files(workspace, result.series, in_progress)}
     workspace.make(Change(files))
-    waiting = unsolved_items(workspace, require_unfinished(session), result.series)
+    waiting = unresolved_items(workspace, require_in_progress(session), result.series)
     names = tuple(item.file for item in waiting)
     return replace(result, work=work_folder(workspace), waiting=names)
 
@@ -321,12 +321,12 @@ def _finish(
     session: Session, request: RebaseRequest, result: RebaseResult, change: Change, memory: Memory
 ) -> RebaseResult:
     """Write everything: the patches, what was learned, the lock."""
-    workspace, unfinished = session.workspace, request.unfinished
-    additions, notes = solved_in_work(workspace, memory, unfinished, request.options.solved)
+    workspace, in_progress = session.workspace, request.in_progress
+    additions, notes = resolutions_in_work(workspace, memory, in_progress, request.options.solved)
     result = replace(result, learned=additions.recorded(), notes=notes)
     if request.is_dry_run:
         return result
-    change.files.update(closed_files(memory, unfinished.opened, additions))
+    change.files.update(closed_files(memory, in_progress.opened, additions))
     change.files.update(additions.files())
     lock = workspace.lock()
     records = {

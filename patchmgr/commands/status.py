@@ -30,7 +30,7 @@ from patchmgr.services.published import (
 )
 from patchmgr.services.session import Session
 from patchmgr.services.targets import Verification, known_applications
-from patchmgr.services.work_area import is_refused, is_unsolved, read_unfinished
+from patchmgr.services.work_area import is_refused, is_unresolved, read_in_progress
 
 
 class Distance(Struct, frozen=True):
@@ -56,7 +56,7 @@ class SeriesStatus(Struct, frozen=True):
 
 
 class Status(Struct, frozen=True):
-    """The whole workspace; `unfinished` names what a rebase with conflicts left is about.
+    """The whole workspace; `in_progress` names what a rebase with conflicts left is about.
 
     `applied` says what is in the checkouts where this workspace has applied something. Of the files
     that the rebase left in conflict, `resolved` are settled for when it goes on.
@@ -65,7 +65,7 @@ class Status(Struct, frozen=True):
     root: Path
     series: tuple[SeriesStatus, ...]
     applied: tuple[Verification, ...]
-    unfinished: str | None
+    in_progress: str | None
     waiting: tuple[str, ...]
     resolved: tuple[str, ...] = ()
 
@@ -84,18 +84,18 @@ def status(session: Session) -> Status:
                 _distance(session, record),
             )
         )
-    unfinished = read_unfinished(session.workspace)
+    in_progress = read_in_progress(session.workspace)
     applied = (*known_applications(session), *known_packages(session))
-    if unfinished is None:
+    if in_progress is None:
         return Status(session.workspace.root, tuple(rows), applied, None, ())
-    about = f"{', '.join(unfinished.series)} onto {unfinished.onto}"
+    about = f"{', '.join(in_progress.series)} onto {in_progress.onto}"
     waiting: list[str] = []
     resolved: list[str] = []
     memory, decided = Memory(session.workspace), read_decisions(session.workspace)
     absorbed = {(d.series, d.patch) for d in decided if d.ruling is Ruling.ABSORBED}
-    for item in unfinished.waiting:
+    for item in in_progress.waiting:
         is_answered = is_resolved(memory, item.conflict) or (item.series, item.patch) in absorbed
-        is_left = is_unsolved(session.workspace, item) and not is_answered
+        is_left = is_unresolved(session.workspace, item) and not is_answered
         kind = waiting if is_left or is_refused(session.workspace, item) else resolved
         kind.append(f"{item.series}/{item.patch}: {item.path}")
     root = session.workspace.root

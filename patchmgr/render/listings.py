@@ -206,7 +206,7 @@ def _fork_value(fork: Fork) -> dict[str, Any]:
 
 
 def status_text(status: Status, view: View) -> str:
-    """Return a line a series, then what is unfinished; pins and files where all is wanted."""
+    """Return a line a series, then what is in progress; pins and files where all is wanted."""
     if view.is_line:
         return f"{_status_summary(status)}\n"
     rows = [_status_row(row) for row in status.series]
@@ -225,7 +225,7 @@ def status_text(status: Status, view: View) -> str:
         lines.append(f"{_applied_line(found)}\n")
         if view.is_all:
             lines += [f"  {s.value}  {clean(path)}\n" for path, s in found.files]
-    if status.unfinished is not None:
+    if status.in_progress is not None:
         what = "; waiting:" if status.waiting else "; no file waits any more"
         lines.append(f"rebase of {_unfinished(status)} in progress{what}\n")
         lines += [f"  {clean(item)}\n" for item in status.waiting]
@@ -235,21 +235,21 @@ def status_text(status: Status, view: View) -> str:
 
 
 def _status_summary(status: Status) -> str:
-    """Return in one line how many series are behind, and what is unfinished."""
+    """Return in one line how many series are behind, and what is in progress."""
     behind = [row.distance.count for row in status.series]
     number = sum(bool(count) for count in behind)
     words = [f"{len(behind)} series" if behind else "no series yet"]
     words += [f"{number} behind upstream"] if number else []
     words += [f"{behind.count(None)} of unknown distance"] if None in behind else []
     words += [f"{len(status.applied)} applied"] if status.applied else []
-    if status.unfinished is not None:
+    if status.in_progress is not None:
         words.append(f"rebase of {_unfinished(status)} in progress")
     return ", ".join(words)
 
 
 def _unfinished(status: Status) -> str:
-    """Return what an unfinished rebase is about, a commit's id cut short."""
-    *words, onto = (status.unfinished or "").split(" ")
+    """Return what a rebase in progress is about, a commit's id cut short."""
+    *words, onto = (status.in_progress or "").split(" ")
     return clean(" ".join((*words, short_ref(onto))))
 
 
@@ -289,12 +289,12 @@ def status_value(status: Status) -> dict[str, Any]:
          "sound": one.is_sound}
         for one in status.applied
     ]  # fmt: skip
-    unfinished = fields(status, "waiting", "resolved", about=status.unfinished)
+    in_progress = fields(status, "waiting", "resolved", about=status.in_progress)
     return {
         "workspace": status.root,
         "series": series,
         "applied": applied,
-        "unfinished": None if status.unfinished is None else unfinished,
+        "unfinished": None if status.in_progress is None else in_progress,
     }
 
 

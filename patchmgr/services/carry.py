@@ -118,7 +118,7 @@ def with_absorbed(
 class CarryOptions(Struct, frozen=True):
     """What a person asked of one run; `solved` is by series, then by patch and path.
 
-    `solved_on` has, alike, upstream's side of what was solved, as the person saw it.
+    `solved_on` has, alike, upstream's side of what was resolved, as the person saw it.
     `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out`
     tells, by series and then by patch, why a patch is skipped. `accepted` has by id the findings
     that a person accepted, each with the reason. `confidence` is the percentage of right results

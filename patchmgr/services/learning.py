@@ -1,4 +1,4 @@
-"""`conflicts learn`: put on record how the conflicts of finished merges were solved."""
+"""`conflicts learn`: put on record how the conflicts of finished merges were resolved."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from patchmgr.store import Change
 
 
 class LearnedFile(Struct, frozen=True):
-    """A file in conflict: the commit that solved it, what that teaches, and what it does not."""
+    """A file in conflict: the commit that resolved it, what that teaches, and what it does not."""
 
     commit: str
     path: str

@@ -14,7 +14,7 @@ from patchmgr.formats.paths import refusal
 from patchmgr.formats.recorded import CONFLICTS, FILES, MAX_PARTS, MAX_SIDE, fault, write_recorded
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.recorded import Kind, Origin, Recalled, Recorded, Region, Resolution
-from patchmgr.services.work_area import Unfinished, Waiting, original
+from patchmgr.services.work_area import InProgress, Waiting, original
 
 if TYPE_CHECKING:
     from patchmgr.model.outcome import FileConflict
@@ -41,7 +41,7 @@ class Memory:
         return self._known[name]
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return what a region became, None where nobody has solved it."""
+        """Return what a region became, None where nobody has resolved it."""
         if base is None or ours is None or theirs is None:
             return None
         found = self._find(region_id(base, ours, theirs), Kind.REGION, (base, ours, theirs))
@@ -100,7 +100,7 @@ class Additions:
         }
 
     def recorded(self) -> tuple[Recorded, ...]:
-        """Return the conflicts that are new, or that are solved now."""
+        """Return the conflicts that are new, or that are resolved now."""
         return tuple(self._new.values())
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
@@ -164,13 +164,13 @@ def _is_same(known: Recorded, other: Recorded) -> bool:
 
 
 def of_region(region: Region, *, path: str, seen: str) -> Recorded:
-    """Return a region as an unsolved conflict."""
+    """Return a region as an unresolved conflict."""
     sides = (region.base, region.ours, region.theirs)
     return Recorded(region_id(*sides), Kind.REGION, *sides, path=path, seen=seen)
 
 
 def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -> Recorded:
-    """Return a region that is solved; the resolution's content is the lesson's."""
+    """Return a region that is resolved; the resolution's content is the lesson's."""
     recorded = of_region(lesson.region, path=path, seen=seen)
     return replace(recorded, resolution=replace(resolution, content=lesson.resolution))
 
@@ -196,7 +196,7 @@ def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
     return (*regions, group)
 
 
-SolvedFiles = Mapping[str, Mapping[tuple[str, str], bytes | None]]
+ResolvedFiles = Mapping[str, Mapping[tuple[str, str], bytes | None]]
 
 
 """What a person made of files, by series, then by patch and path."""
@@ -213,14 +213,14 @@ def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additio
     return additions
 
 
-def solved_in_work(
-    workspace: Workspace, memory: Memory, unfinished: Unfinished, solved: SolvedFiles
+def resolutions_in_work(
+    workspace: Workspace, memory: Memory, in_progress: InProgress, solved: ResolvedFiles
 ) -> tuple[Additions, tuple[str, ...]]:
     """Return what a person's files teach, and a line for each thing that they do not."""
     additions = Additions(memory)
     missed: list[str] = []
-    skipped = set(unfinished.skipped)
-    for item in unfinished.waiting:
+    skipped = set(in_progress.skipped)
+    for item in in_progress.waiting:
         files = solved.get(item.series, {})
         if (item.patch, item.path) not in files or (item.series, item.patch) in skipped:
             continue
@@ -264,9 +264,9 @@ def _told(reason: str | None) -> list[str]:
 def closed_files(
     memory: Memory, opened: Sequence[str], kept: Additions | None = None
 ) -> dict[str, bytes | None]:
-    """Return the files of conflicts that a rebase put on record and nobody has solved: to delete.
+    """Return the files of conflicts that a rebase put on record and nobody has resolved: to delete.
 
-    A group goes where none of its parts is solved.
+    A group goes where none of its parts is resolved.
     """
     added = kept.recorded() if kept is not None else ()
     solved = {recorded.id for recorded in added if recorded.resolution is not None}

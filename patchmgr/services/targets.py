@@ -88,7 +88,7 @@ def series_digest(
 def open_checkout(
     session: Session, target: Path, *, is_dry_run: bool
 ) -> AbstractContextManager[Checkout]:
-    """Open a checkout for a command; hold it, unless the run is dry and nothing is unfinished."""
+    """Open a checkout for a command; hold it, unless the run is dry and nothing is in progress."""
     return settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run)
 
 

@@ -1,4 +1,4 @@
-"""The work area of an unfinished rebase: where a person solves conflicts."""
+"""The work area of a rebase in progress: where a person resolves conflicts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Waiting(Struct, frozen=True, array_like=True):
     conflict: str = ""
 
 
-class Unfinished(Struct, frozen=True):
+class InProgress(Struct, frozen=True):
     """A rebase with conflicts left: what was asked, and which files wait where.
 
     `stuck` are the patches in conflict, and `skipped` those that are to be left out, each as
@@ -64,14 +64,14 @@ class Unfinished(Struct, frozen=True):
     confidence: int | None = None
 
 
-def read_unfinished(workspace: Workspace) -> Unfinished | None:
-    """Return the unfinished rebase, None where there is none."""
+def read_in_progress(workspace: Workspace) -> InProgress | None:
+    """Return the rebase in progress, None where there is none."""
     try:
         document = read_json(workspace.root, STATE)
         if document is None:
             return None
         _refuse_newer(document)
-        return convert(document, Unfinished)
+        return convert(document, InProgress)
     except (PatchmgrError, OSError, ValueError, AttributeError) as fault:
         if isinstance(fault, PatchmgrError) and fault.kind == "newer-state":
             raise
@@ -96,7 +96,7 @@ def _refuse_newer(document: dict[str, Any]) -> None:
 
 
 def work_files(
-    workspace: Workspace, outcomes: Sequence[SeriesOutcome], unfinished: Unfinished
+    workspace: Workspace, outcomes: Sequence[SeriesOutcome], in_progress: InProgress
 ) -> dict[str, bytes | None]:
     """Return the files that leave conflicts to a person, by path below the workspace.
 
@@ -106,8 +106,8 @@ def work_files(
     folder = workspace.root / _FOLDER
     if not (workspace.root / STATE).exists() and not folder.is_symlink():
         shutil.rmtree(folder, ignore_errors=True)
-    skipped = set(unfinished.skipped)
-    waiting = [item for item in unfinished.waiting if (item.series, item.patch) not in skipped]
+    skipped = set(in_progress.skipped)
+    waiting = [item for item in in_progress.waiting if (item.series, item.patch) not in skipped]
     known = {item.file: item for item in waiting}
     files: dict[str, bytes | None] = {}
     for outcome, patch, conflict in _conflicts(outcomes):
@@ -124,7 +124,7 @@ def work_files(
     stuck = tuple(
         (o.name, p.name) for o in outcomes for p in o.patches if p.verdict is Verdict.CONFLICT
     )
-    files[STATE] = _state(replace(unfinished, waiting=tuple(waiting), stuck=stuck))
+    files[STATE] = _state(replace(in_progress, waiting=tuple(waiting), stuck=stuck))
     return files
 
 
@@ -137,24 +137,24 @@ def _conflicts(
                 yield outcome, patch, conflict
 
 
-def _state(unfinished: Unfinished) -> bytes:
-    document = {"format": _FORMAT, "patchmgr": __version__, **to_builtins(unfinished)}
+def _state(in_progress: InProgress) -> bytes:
+    document = {"format": _FORMAT, "patchmgr": __version__, **to_builtins(in_progress)}
     return json.dumps(document, indent=1).encode()
 
 
-def unsolved_items(
-    workspace: Workspace, unfinished: Unfinished, outcomes: Sequence[SeriesOutcome]
+def unresolved_items(
+    workspace: Workspace, in_progress: InProgress, outcomes: Sequence[SeriesOutcome]
 ) -> tuple[Waiting, ...]:
     """Return what waits and still has markers, less what the outcomes tell no conflict of."""
     left = {(o.name, p.name, c.path) for o, p, c in _conflicts(outcomes)}
     return tuple(
         item
-        for item in unfinished.waiting
-        if (item.series, item.patch, item.path) in left and is_unsolved(workspace, item)
+        for item in in_progress.waiting
+        if (item.series, item.patch, item.path) in left and is_unresolved(workspace, item)
     )
 
 
-def is_unsolved(workspace: Workspace, item: Waiting) -> bool:
+def is_unresolved(workspace: Workspace, item: Waiting) -> bool:
     """Say whether a waiting file still has markers."""
     content = _read(work_file(workspace, item))
     return content is not None and _has_marker(content)
@@ -173,13 +173,13 @@ def work_file(workspace: Workspace, item: Waiting) -> Path:
 Solved = dict[str, dict[tuple[str, str], "bytes | None"]]
 
 
-def solved_conflicts(workspace: Workspace, unfinished: Unfinished) -> Solved:
+def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
     """Return by series, then by patch and path, what a person made of the waiting files.
 
-    A file that is gone means that the file is to be deleted; one with markers is not solved.
+    A file that is gone means that the file is to be deleted; one with markers is not resolved.
     """
     solved: Solved = {}
-    for item in unfinished.waiting:
+    for item in in_progress.waiting:
         content = _read(work_file(workspace, item))
         if content is None or not _has_marker(content):
             solved.setdefault(item.series, {})[item.patch, item.path] = content
@@ -187,38 +187,38 @@ def solved_conflicts(workspace: Workspace, unfinished: Unfinished) -> Solved:
 
 
 def solved_on(
-    workspace: Workspace, unfinished: Unfinished
+    workspace: Workspace, in_progress: InProgress
 ) -> dict[str, dict[tuple[str, str], bytes]]:
     """Return, by series, then by patch and path, upstream's side of what waits."""
     found: dict[str, dict[tuple[str, str], bytes]] = {}
-    for item in unfinished.waiting:
+    for item in in_progress.waiting:
         ours = _read(workspace.root / _FOLDER / _OURS / check_path(item.file, what="path"))
         if ours is not None:
             found.setdefault(item.series, {})[item.patch, item.path] = ours
     return found
 
 
-def require_taken(workspace: Workspace, unfinished: Unfinished, accepted: Sequence[str]) -> None:
+def require_taken(workspace: Workspace, in_progress: InProgress, accepted: Sequence[str]) -> None:
     """Raise PatchmgrError "unresolved" where a file that a person left cannot be taken as it is.
 
     A file of the rebase that is gone, and one that compiles no more, are taken only if `accepted`
     names them: by their place below the work area, or the end of it.
     """
-    skipped = set(unfinished.skipped)
-    named = [item for item in unfinished.waiting if _is_named(workspace, item, accepted)]
+    skipped = set(in_progress.skipped)
+    named = [item for item in in_progress.waiting if _is_named(workspace, item, accepted)]
     for name in accepted:
         if not any(_is_named(workspace, item, [name]) for item in named):
-            known = "; ".join(item.file for item in unfinished.waiting)
+            known = "; ".join(item.file for item in in_progress.waiting)
             raise PatchmgrError("usage", f"--accept: {shown(name)} waits for nobody", (known,))
     problems = [
         f"{_FOLDER}/{shown(item.file)}{problem}"
-        for item in unfinished.waiting
+        for item in in_progress.waiting
         if (item.series, item.patch) not in skipped
         and (problem := _problem(workspace, item, is_accepted=item in named)) is not None
     ]
     if problems:
         hints = (*problems[1:], "correct it, then run: patchmgr rebase --continue")
-        gone = [w for w in unfinished.waiting if not work_file(workspace, w).exists()]
+        gone = [w for w in in_progress.waiting if not work_file(workspace, w).exists()]
         hints += tuple(
             f"to have it back: cp {_FOLDER}/{_ORIGINALS}/{file} {_FOLDER}/{file}"
             for file in (shown(w.file) for w in gone if original(workspace, w) is not None)
