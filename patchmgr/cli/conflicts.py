@@ -14,8 +14,6 @@ from patchmgr.cli.root import (
     answer,
     open_session,
     say_next,
-    show,
-    show_pages,
     view_of,
 )
 from patchmgr.errors import PatchmgrError
@@ -60,10 +58,9 @@ def show_(name: Id, json: Json = False) -> None:
         return
     found = commands.conflicts.show_conflict(session, name)
     patches = commands.conflicts.patches_waiting(session, found[0])
-    if json:
-        show(render.recorded.show_document(found, patches))
-    else:
-        show_pages(render.recorded.conflict_text(found, patches))
+    text = render.recorded.conflict_text(found, patches)
+    value = render.recorded.conflict_value(found, patches)
+    answer("conflicts show", None, text, pages=True, **value)
 
 
 def resolve(

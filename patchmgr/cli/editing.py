@@ -15,7 +15,6 @@ from patchmgr.cli.root import (
     answer,
     open_checkout_series,
     open_series,
-    show,
     show_diff,
 )
 from patchmgr.errors import PatchmgrError
@@ -213,12 +212,12 @@ def show_(
     session, options = open_checkout_series(to, series)
     if edits:
         found, files = commands.show.shown_edits(session, patch, options)
-        text = render.authoring.edits_text(found, files)
-        show(render.authoring.patch_document(found, files) if json else text)
+        value = render.authoring.patch_value(found, files)
+        answer("show", None, render.authoring.edits_text(found, files), **value)
         return
     found = commands.show.shown_patch(session, patch, options)
     if json:
-        show(render.authoring.patch_document(found))
+        answer("show", None, "", **render.authoring.patch_value(found))
         return
     show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))
 
@@ -241,12 +240,10 @@ def log(
     found = commands.undo.read_log(session)
     if number is not None:
         found = found.only(number)
-    if json:
-        show(render.authoring.log_document(found))
-    elif number is not None:
-        show(render.authoring.operation_text(found.operations[0]))
+        text = render.authoring.operation_text(found.operations[0])
     else:
-        show(render.authoring.log_text(found, most=most))
+        text = render.authoring.log_text(found, most=most)
+    answer("log", None, text, operations=render.authoring.log_value(found))
 
 
 def undo(

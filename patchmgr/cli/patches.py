@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from patchmgr import commands, render
-from patchmgr.cli.root import DryRun, Json, MaybeName, Select, open_series, show, view_of
+from patchmgr.cli.root import DryRun, Json, MaybeName, Select, answer, open_series, view_of
 from patchmgr.errors import PatchmgrError
 
 Linearize = Annotated[
@@ -78,10 +78,9 @@ def import_(
     imported = commands.import_patches.import_patches(
         session, wanted, series=named, is_dry_run=dry_run
     )
-    if json:
-        show(render.listings.imported_document(imported, named, dry_run))
-    else:
-        show(render.listings.imported_text(imported, named, dry_run, view_of()))
+    text = render.listings.imported_text(imported, named, dry_run, view_of())
+    value = render.listings.imported_value(imported, named)
+    answer("import", None, text, dry_run=dry_run, **value)
 
 
 def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
@@ -150,7 +149,7 @@ def export_(
         raise PatchmgrError("usage", "--npm goes with --as patch-package")
     asked = commands.export.ExportOptions(form, _place(out), frozenset(select), npm, force, dry_run)
     done = commands.export.export(session, named, asked)
-    show(render.listings.exported_document(done) if json else render.listings.exported_text(done))
+    answer("export", done, render.listings.exported_text(done))
 
 
 def _place(out: Path) -> Path:

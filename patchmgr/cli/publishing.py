@@ -23,8 +23,6 @@ from patchmgr.cli.root import (
     open_series,
     open_session,
     say,
-    show,
-    show_pages,
     view_of,
 )
 from patchmgr.errors import EXIT_FINDINGS, PatchmgrError
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from patchmgr.model.check import Checked
-    from patchmgr.render.view import View
 
 
 def check(
@@ -89,11 +86,13 @@ def check(
         results = [commands.check.check(session, name, how, options=options) for name in chosen]
     if junit is not None and not dry_run:
         _write_junit(junit, results)
-    if json:
-        show(render.checks.checked_document(results, is_dry_run=dry_run))
-    else:
-        _show_checked(results, view)
-    end_if(not all(checked.is_sound for checked in results), EXIT_FINDINGS)
+    is_sound = all(checked.is_sound for checked in results)
+    text = "".join(render.checks.checked_text(checked, view) for checked in results)
+    values = [*map(render.checks.checked_value, results)]
+    answer("check", None, text, dry_run=dry_run, sound=is_sound, series=values)
+    if not (is_sound or json or view.is_line):
+        say(f"Not sound: {', '.join(one.series for one in results if not one.is_sound)}")
+    end_if(not is_sound, EXIT_FINDINGS)
 
 
 def _write_junit(path: Path, results: Sequence[Checked]) -> None:
@@ -102,14 +101,6 @@ def _write_junit(path: Path, results: Sequence[Checked]) -> None:
     except OSError as fault:
         problem = f"{path} cannot be written: {fault.strerror}"
         raise PatchmgrError("unwritable", problem) from fault
-
-
-def _show_checked(results: Sequence[Checked], view: View) -> None:
-    for checked in results:
-        show(render.checks.checked_text(checked, view))
-    failed = [checked.series for checked in results if not checked.is_sound]
-    if failed and not view.is_line:
-        say(f"Not sound: {', '.join(failed)}")
 
 
 def audit(
@@ -210,10 +201,9 @@ def diff(
     named = services.targets.only_series(session, name)
     ends = commands.diff.ComparedStates(from_, to, repo)
     found = commands.diff.diff(session, named, ends, holds=hold, is_dry_run=dry_run)
-    if json:
-        show(render.publishing.compared_document(found, is_dry_run=dry_run))
-    else:
-        show_pages(render.publishing.compared_text(found, view, shows_lines=lines))
+    text = render.publishing.compared_text(found, view, shows_lines=lines)
+    value = render.publishing.compared_value(found)
+    answer("diff", None, text, pages=True, dry_run=dry_run, **value)
 
 
 def why(
@@ -253,8 +243,7 @@ def doctor(
     session = look_for_session()
     found = commands.doctor.examine(session, commands.doctor.DoctorOptions(repair, prune, dry_run))
     is_sound = not any(one.health is commands.doctor.Health.BROKEN for one in found)
-    if json:
-        show(render.checks.doctor_document(found, is_sound=is_sound, is_dry_run=dry_run))
-    else:
-        show(render.checks.doctor_text(found, colour=wants_colour()))
+    text = render.checks.doctor_text(found, colour=wants_colour())
+    value = render.checks.doctor_value(found)
+    answer("doctor", None, text, found=value, sound=is_sound, dry_run=dry_run)
     end_if(not is_sound, EXIT_FINDINGS)

@@ -121,11 +121,12 @@ def rebase(
 
 
 def _show_table(outcomes: Sequence[TargetOutcome], form: str, view: View) -> None:
-    show(
-        render.machine.targets_document(outcomes)
-        if Given.wants_json
-        else render.targets.targets_text(outcomes, form, view)
-    )
+    text = render.targets.targets_text(outcomes, form, view)
+    value = [
+        {"onto": one.onto, "series": [*map(render.machine.series_value, one.series)]}
+        for one in outcomes
+    ]
+    answer("rebase", None, text, dry_run=True, targets=value)
     if not Given.wants_json and not view.is_line:
         say(render.targets.after_targets(outcomes))
     end_if(any(outcome.has_conflicts for outcome in outcomes), EXIT_CONFLICTS)

@@ -118,8 +118,8 @@ def open_checkout_series(
     """
     target = None if to is None else Path(os.path.abspath(to))
     named, cwd = _named(), Path.cwd()
-    place = services.targets.find_place(cwd=cwd, named=named, to=target, begins=begins)
-    return _open(place.start), services.open_series.CheckoutOptions(place.checkout, series, **how)
+    start, checkout = services.targets.find_place(cwd=cwd, named=named, to=target, begins=begins)
+    return _open(start), services.open_series.CheckoutOptions(checkout, series, **how)
 
 
 def _named() -> Path | None:
@@ -187,9 +187,19 @@ def show(text: str) -> None:
     sys.stdout.flush()
 
 
-def answer(command: str, done: Struct | None, text: str, **more: Any) -> None:
-    """Print a result: as text, or as a JSON document of its fields and of more keys."""
-    show(render.machine.document(command, done, **more) if Given.wants_json else text)
+def answer(
+    command: str, done: Struct | None, text: str, *, pages: bool = False, **more: Any
+) -> None:
+    """Print a result: as text, or as a JSON document of its fields and of more keys.
+
+    A text of `pages` may be long: a person reads it a page at a time.
+    """
+    if Given.wants_json:
+        show(render.machine.document(command, done, **more))
+    elif pages:
+        show_pages(text)
+    else:
+        show(text)
 
 
 def end_if(is_so: object, code: int) -> None:

@@ -220,8 +220,7 @@ def unapply(
             session, named, _target(to), is_dry_run=dry_run
         )
     if json:
-        told = {"series": named, "target": root, "paths": paths}
-        answer("unapply", None, "", dry_run=dry_run, **told)
+        answer("unapply", None, "", dry_run=dry_run, series=named, target=root, paths=paths)
         return
     verb = "Would restore" if dry_run else "Restored"
     say(f"{verb} {render.clean.counted(len(paths), 'file')} in {root}")
@@ -309,7 +308,7 @@ def branch(
     if committer not in (None, "me"):
         raise PatchmgrError("usage", f"--committer is me, not {committer}")
     session, named = open_series(name)
-    reasons = services.settings.left_out(session.workspace, named, without=without, only=only)
+    reasons = commands.branch.left_out(session.workspace, named, without=without, only=only)
     place, mine = None if repo is None else repo.absolute(), Mine(committer == "me", signoff, sign)
     wanted = commands.branch.Publication(place, branch_name, tag, mine, push, force)
     options = services.carry.CarryOptions(frozenset(select), left_out={named: reasons})

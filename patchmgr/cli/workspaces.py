@@ -21,7 +21,6 @@ from patchmgr.cli.root import (
     open_series,
     open_session,
     say,
-    show,
     view_of,
 )
 from patchmgr.errors import PatchmgrError
@@ -63,10 +62,8 @@ def init(
         done = commands.init.init_from_branch(
             folder.absolute(), branch, open_root, is_dry_run=dry_run
         )
-        if json:
-            show(render.listings.started_document(done, dry_run))
-        else:
-            show(render.listings.started_text(done, dry_run, view_of()))
+        text = render.listings.started_text(done, dry_run, view_of())
+        answer("init", None, text, dry_run=dry_run, **render.listings.started_value(done))
         return
     if upstream is not None or form is not None or json:
         option = "--upstream" if upstream is not None else "--json" if form is None else f"--{form}"

@@ -24,7 +24,6 @@ from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, it
 from patchmgr.services.memory import Memory
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
-from patchmgr.services.settings import with_confidence
 from patchmgr.services.targets import only_series as only_series
 from patchmgr.services.targets import open_checkout, record_in_force, remember_target, series_digest
 from patchmgr.services.upstream_states import End, UpstreamStates
@@ -191,7 +190,7 @@ def _apply(found: _Target, request: _Request) -> Application:
             old,
             onto,
             nobody(side, record.pin),
-            with_confidence(session, record.name, request.options),
+            request.options,
             views,
             memory=memory,
             formatters=formatters,

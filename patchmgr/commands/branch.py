@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.series.picking import SUFFIX, pick
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import ZERO_ID
@@ -66,6 +67,31 @@ class Publication(Struct, frozen=True):
     mine: Mine = Mine()
     remote: str | None = None
     is_forced: bool = False
+
+
+def left_out(
+    workspace: Workspace, series: str, *, without: Sequence[str], only: Sequence[str]
+) -> dict[str, str]:
+    """Return the patches that are not wanted, each with the reason; a name may be a group's."""
+    if not without and not only:
+        return {}
+    names = workspace.series_file(series).names()
+    groups = workspace.settings(series).groups
+
+    def members(given: str) -> Sequence[str]:
+        if given not in groups:
+            return (pick(given, names, series=series, what="patch or group"),)
+        return [n for n in names if not {n, n.removesuffix(SUFFIX)}.isdisjoint(groups[given])]
+
+    unwanted = {name for given in without for name in members(given)}
+    wanted = {name for given in only for name in members(given)}
+    found = {}
+    for name in names:
+        if name in unwanted:
+            found[name] = "left out by --without"
+        elif only and name not in wanted:
+            found[name] = "left out by --only"
+    return found
 
 
 def branch(

@@ -43,7 +43,6 @@ from patchmgr.services.gate_results import FOLDER, check_folder, keep_checked
 from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
 from patchmgr.services.series import touched_paths
 from patchmgr.services.session import Fetching, Session
-from patchmgr.services.settings import read_settings
 
 
 class CommandOptions(Struct, frozen=True):
@@ -188,7 +187,7 @@ TEXT_GATES: tuple[tuple[str, Callable[[Patch], Iterable[Problem]]], ...] = (
 
 def check(session: Session, name: str, how: CommandOptions, *, options: CarryOptions) -> Checked:
     """Run the built-in gates on a series, and its own commands if asked for; keep the result."""
-    settings = read_settings(session.workspace, name)
+    settings = session.workspace.settings(name)
     with series_at_pin(session, load_series(session, name), options) as at_pin:
         run = _Run(session, at_pin, settings)
         gates = [*text_gates(at_pin.patches, settings), *run.gates()]
@@ -322,7 +321,7 @@ def _check(session: Session, name: str) -> Checked:
     settings = SeriesSettings()
     names: tuple[str, ...] = ()
     try:
-        settings = read_settings(session.workspace, name)
+        settings = session.workspace.settings(name)
         names = session.workspace.series_file(name).names()
     except PatchmgrError as fault:
         problems.append(Problem("workspace", fault.message))

@@ -20,7 +20,6 @@ from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
 from patchmgr.services.published import NOW, NamedState, find_state, read_commits
 from patchmgr.services.session import Session
-from patchmgr.services.settings import read_settings, settings_path
 from patchmgr.store import Change
 
 
@@ -95,9 +94,9 @@ def _digest(state: NamedState, place: str) -> str:
 
 def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]) -> None:
     """Add claims to the settings; all that people wrote in them stays as it is."""
-    path = settings_path(name)
+    path = f"series/{name}/series.toml"
     with session.writing():
-        read_settings(session.workspace, name)
+        session.workspace.settings(name)
         there = (session.workspace.root / path).exists()
         raw = session.workspace.read(path) if there else b""
         session.workspace.make(Change({path: with_claims(raw, claims, name)}))

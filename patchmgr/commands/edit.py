@@ -19,7 +19,6 @@ from patchmgr.services.decisions import read_decisions
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revision, make
 from patchmgr.services.session import Session, nobody
-from patchmgr.services.settings import read_settings, settings_path
 from patchmgr.store import PRIVATE
 
 _KEYS = {"name": "patch", "is_changed": "changed", "is_dry_run": "dry_run"}
@@ -109,8 +108,8 @@ def _renamed_elsewhere(opened: OpenSeries, old: str, new: str) -> dict[str, byte
     ]
     if tuple(after) != decisions:
         found[DECISIONS] = write_decisions(after)
-    path = settings_path(opened.name)
-    if read_settings(workspace, opened.name).groups:
+    path = f"series/{opened.name}/series.toml"
+    if workspace.settings(opened.name).groups:
         raw = workspace.read(path)
         changed = with_renamed(raw, old, new, series=opened.name)
         if changed != raw:

@@ -14,7 +14,7 @@ from patchmgr.formats.exports.form import Form, Item, Parcel, Pinned
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
-from patchmgr.plumbing.delivery import Delivered, Delivery
+from patchmgr.plumbing.delivery import Delivery
 from patchmgr.plumbing.diffs import commit_diffs, tree_diff
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.workbench import Workbench
@@ -35,16 +35,33 @@ class ExportOptions(Struct, frozen=True):
     is_dry_run: bool = False
 
 
-class Exported(Struct, frozen=True):
-    """What an export wrote; `rewritten` and `skipped` (with the reason) are patches by name."""
+class ExportedPatch(Struct, frozen=True):
+    """A patch that was exported; one that is `kept` has its own bytes."""
+
+    name: str
+    kept: bool
+
+
+class SkippedPatch(Struct, frozen=True):
+    """A patch that stays behind, and why."""
+
+    name: str
+    reason: str
+
+
+class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+    """What an export wrote to `out`: all its files, and what became of each of them."""
 
     series: str
-    asked: ExportOptions
+    form: str
+    out: Path
     files: tuple[str, ...]
-    delivered: Delivered
-    patches: tuple[str, ...]
-    rewritten: tuple[str, ...]
-    skipped: tuple[tuple[str, str], ...]
+    written: tuple[str, ...]
+    deleted: tuple[str, ...]
+    left: tuple[str, ...]
+    patches: tuple[ExportedPatch, ...]
+    skipped: tuple[SkippedPatch, ...]
+    is_dry_run: bool
 
 
 def export(session: Session, name: str, asked: ExportOptions) -> Exported:
@@ -69,12 +86,15 @@ def export(session: Session, name: str, asked: ExportOptions) -> Exported:
         session.say(f"Left as it is, because it was edited: {delivery.root / path}")
     return Exported(
         name,
-        asked,
+        asked.form,
+        asked.place,
         tuple(sorted(files)),
-        delivered,
-        tuple(parcel.item.patch.name for parcel in parcels),
-        tuple(parcel.item.patch.name for parcel in parcels if not parcel.is_kept),
+        delivered.written,
+        delivered.deleted,
+        delivered.left,
+        tuple(ExportedPatch(parcel.item.patch.name, parcel.is_kept) for parcel in parcels),
         skipped,
+        asked.is_dry_run,
     )
 
 
@@ -95,7 +115,7 @@ def _check_place(root: Path, place: Path) -> None:
         raise PatchmgrError("usage", message, ("name another --out",))
 
 
-Made = tuple[tuple[Parcel, ...], tuple[tuple[str, str], ...], Mapping[str, bytes]]
+Made = tuple[tuple[Parcel, ...], tuple[SkippedPatch, ...], Mapping[str, bytes]]
 
 
 class _Export(Struct, frozen=True):
@@ -141,7 +161,9 @@ class _Export(Struct, frozen=True):
                 diffs = self._diffs(bench, base, commits, items, pinned)
         parcels = _parcels(self.form, items, kept, diffs)
         skipped = tuple(
-            (o.name, o.reason or "it is not carried") for o in carried.outcomes if not o.is_carried
+            SkippedPatch(o.name, o.reason or "it is not carried")
+            for o in carried.outcomes
+            if not o.is_carried
         )
         return parcels, skipped, self.form.files(parcels, pinned)
 

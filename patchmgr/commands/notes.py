@@ -35,7 +35,6 @@ from patchmgr.services.load import RebaseRun, load_series
 from patchmgr.services.memory import Memory
 from patchmgr.services.published import Published, read_published
 from patchmgr.services.session import Fetching, Session, make_pin, pinned_state
-from patchmgr.services.settings import read_settings
 from patchmgr.services.syncs import ends_of, keep_syncs, read_syncs
 from patchmgr.services.upstream_states import UpstreamStates
 
@@ -218,7 +217,7 @@ class _Writer(Struct, frozen=True):
         return str(self.record.result.get("head", "")) or known, None
 
     def _subsystems(self, onto: Pin, paths: Sequence[str]) -> Subsystems:
-        settings = read_settings(self.session.workspace, self.record.name)
+        settings = self.session.workspace.settings(self.record.name)
         reader = self.side.reader
         tree, files = StoredTree(reader, onto.tree), Fetching(self.side, reader, reader.blob)
         return subsystems(settings.subsystems, lambda p: files.file(tree, p), folders_of(paths))

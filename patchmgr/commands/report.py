@@ -45,7 +45,6 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
 from patchmgr.services.session import Fetching, Session
-from patchmgr.services.settings import read_settings
 from patchmgr.services.syncs import read_syncs
 
 
@@ -60,7 +59,7 @@ def _review(
 ) -> Review:
     """Return what a reviewer asks for of a series; `sites` are asked for last."""
     loaded, bench, base = at_pin.loaded, at_pin.bench, at_pin.loaded.base.commit
-    settings = read_settings(session.workspace, loaded.record.name)
+    settings = session.workspace.settings(loaded.record.name)
     tree, files = bench.tree(base), Fetching(loaded.side, bench.reader, bench.read)
     paths = [f.path for f in footprint.files if f.area is not Area.THIRD_PARTY]
     rule = subsystems(settings.subsystems, lambda p: files.file(tree, p), folders_of(paths))
@@ -162,7 +161,7 @@ def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
         renames = {new: old for old, new in renamed_paths(bench.git_dir, base, head).items()}
         changes = _changes(bench, tree, carried.changes, renames)
         texts = texts_of(changes, changed_lines(bench.git_dir, base, head))
-        own = read_settings(session.workspace, name).labels
+        own = session.workspace.settings(name).labels
         words = words_of(loaded.record.upstream, own)
         answers = Answers()
         with judging(judge_of(changes, words), texts, answers) as judged:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.comparison import Sameness
-from patchmgr.model.operation import Operation, OperationKind
+from patchmgr.model.operation import Operation, OperationKind, Turned, TurnedFile
 from patchmgr.model.patch import Patch
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document, fields
+from patchmgr.render.machine import fields
 
 if TYPE_CHECKING:
     from patchmgr.commands.applied import Listing
@@ -116,26 +116,26 @@ def edits_text(patch: Patch, files: Sequence[FileEdits]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def patch_document(patch: Patch, files: Sequence[FileEdits] | None = None) -> str:
-    """Return a patch as JSON, with the edits of its files where they were asked for."""
+def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[str, Any]:
+    """Return a patch in plain values, with the edits of its files where they were asked for."""
     author = patch.author
-    edits: list[dict[str, Any]] = [
+    value = {
+        "patch": patch.name,
+        "subject": patch.subject,
+        "author": f"{author.name} <{author.email}>" if author else None,
+        "fields": dict(patch.fields),
+        "paths": list(patch.paths()),
+        "header": patch.header.decode("utf-8", "backslashreplace"),
+        "diff": patch.diff.decode("utf-8", "backslashreplace"),
+    }
+    if files is None:
+        return value
+    edits = [
         {"path": file.path, "symbol": edit.symbol or None, "text": edit.words}
-        for file in files or ()
+        for file in files
         for edit in file.edits
     ]
-    more: dict[str, Any] = {} if files is None else {"edits": edits}
-    return document(
-        "show",
-        patch=patch.name,
-        subject=patch.subject,
-        author=f"{author.name} <{author.email}>" if author else None,
-        fields=dict(patch.fields),
-        paths=list(patch.paths()),
-        header=patch.header.decode("utf-8", "backslashreplace"),
-        diff=patch.diff.decode("utf-8", "backslashreplace"),
-        **more,
-    )
+    return {**value, "edits": edits}
 
 
 def guards_text(found: Guarded) -> str:
@@ -193,33 +193,25 @@ def _sign(before: object, after: object) -> str:
     return "A" if before is None else "D" if after is None else "M"
 
 
-def log_document(found: Logged) -> str:
-    """Return the log as JSON, oldest first."""
-    return document(
-        "log", operations=[_value(o, o.number in found.undone) for o in found.operations]
-    )
+def log_value(found: Logged) -> list[dict[str, Any]]:
+    """Return the operations of the log in plain values, oldest first."""
+    return [
+        fields(
+            operation,
+            *("number", "at", "command", "kind", "of"),
+            undone=operation.number in found.undone,
+            files=_changed_files(operation.files),
+            targets=[
+                {"root": target.root, "files": _changed_files(target.files)}
+                for target in operation.targets
+            ],
+        )
+        for operation in found.operations
+    ]
 
 
-def _value(operation: Operation, is_undone: bool) -> dict[str, Any]:
-    return fields(
-        operation,
-        "number",
-        "at",
-        "command",
-        "kind",
-        "of",
-        undone=is_undone,
-        files=[{"path": f.path, "change": _sign(f.before, f.after)} for f in operation.files],
-        targets=[
-            {
-                "root": target.root,
-                "files": [
-                    {"path": f.path, "change": _sign(f.before, f.after)} for f in target.files
-                ],
-            }
-            for target in operation.targets
-        ],
-    )
+def _changed_files(files: Sequence[Turned | TurnedFile]) -> list[dict[str, str]]:
+    return [{"path": f.path, "change": _sign(f.before, f.after)} for f in files]
 
 
 def turn_text(done: Turn, *, is_dry_run: bool) -> str:

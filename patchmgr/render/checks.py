@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from patchmgr.model.check import Checked, Gate, Problem, Standing
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document, fields, finding_value
+from patchmgr.render.machine import fields, finding_value
 from patchmgr.render.terminal import painted
 from patchmgr.render.view import View
 
@@ -93,13 +93,6 @@ def _place(problem: Problem) -> str:
     line = f":{problem.line}" if problem.line else ""
     path = f"{clean(problem.path)}{line}: " if problem.path else ""
     return f"{patch}{path}{clean(problem.sentence)}"
-
-
-def checked_document(results: Sequence[Checked], *, is_dry_run: bool) -> str:
-    """Return the document of `check --json`."""
-    series = [checked_value(checked) for checked in results]
-    sound = all(checked.is_sound for checked in results)
-    return document("check", dry_run=is_dry_run, sound=sound, series=series)
 
 
 def checked_value(checked: Checked) -> dict[str, Any]:
@@ -223,16 +216,10 @@ def doctor_text(found: Sequence[Diagnosis], *, colour: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def doctor_document(found: Sequence[Diagnosis], *, is_sound: bool, is_dry_run: bool) -> str:
-    """Return what was found as JSON."""
-    values = [
-        {
-            "area": one.area,
-            "what": clean(one.what),
-            "health": one.health,
-            "text": clean(one.text),
-            "hints": [clean(hint) for hint in one.hints],
-        }
+def doctor_value(found: Sequence[Diagnosis]) -> list[dict[str, Any]]:
+    """Return what was found in plain values."""
+    return [
+        fields(one, "area", "health", what=clean(one.what), text=clean(one.text),
+               hints=[*map(clean, one.hints)])
         for one in found
-    ]
-    return document("doctor", found=values, sound=is_sound, dry_run=is_dry_run)
+    ]  # fmt: skip

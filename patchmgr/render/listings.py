@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from patchmgr.model.patch import Patch
 from patchmgr.model.upstream import Upstream
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document, fields, pin_value
+from patchmgr.render.machine import fields, pin_value
 from patchmgr.render.terminal import short_ref
 from patchmgr.render.view import View
 
@@ -149,18 +149,15 @@ def started_text(done: Started, is_dry_run: bool, view: View) -> str:
     return "".join(f"{line}\n" for line in lines) + text
 
 
-def started_document(done: Started, is_dry_run: bool) -> str:
-    """Return the workspace that was made of a branch as JSON, with what was imported."""
-    return document(
-        "init",
-        dry_run=is_dry_run,
-        workspace=str(done.folder),
-        upstream={"name": done.upstream.name, "git": done.upstream.git,
-                  "branch": done.upstream.branch},
-        base=done.fork_base.base,
-        merges=done.merges,
-        **_imported_value(done.imported, done.series),
-    )  # fmt: skip
+def started_value(done: Started) -> dict[str, Any]:
+    """Return the workspace that was made of a branch in plain values, with what was imported."""
+    return {
+        "workspace": done.folder,
+        "upstream": fields(done.upstream, "name", "git", "branch"),
+        "base": done.fork_base.base,
+        "merges": done.merges,
+        **imported_value(done.imported, done.series),
+    }
 
 
 def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
@@ -178,12 +175,8 @@ def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
     return lines
 
 
-def imported_document(done: Import, series: str, is_dry_run: bool) -> str:
-    """Return the imported patches as JSON; `fork` is None where no merges were taken apart."""
-    return document("import", dry_run=is_dry_run, **_imported_value(done, series))
-
-
-def _imported_value(done: Import, series: str) -> dict[str, Any]:
+def imported_value(done: Import, series: str) -> dict[str, Any]:
+    """Return what was imported in plain values; `fork` is None where no merges were taken apart."""
     patches = [
         {**_patch_value(i.patch), "risks": i.risks, "merge": i.is_rest} for i in done.patches
     ]
@@ -300,34 +293,18 @@ def status_value(status: Status) -> dict[str, Any]:
 
 def exported_text(done: Exported) -> str:
     """Return where the series is now, and a line for each patch that is not there as it was."""
-    place, number = clean(str(done.asked.place)), len(done.delivered.written)
-    verb = "Would export" if done.asked.is_dry_run else "Exported"
-    what = f"{counted(len(done.patches), 'patch')} of {done.series} as {done.asked.form}"
-    write, delete = ("to write", "to delete") if done.asked.is_dry_run else ("written", "deleted")
+    verb = "Would export" if done.is_dry_run else "Exported"
+    what = f"{counted(len(done.patches), 'patch')} of {done.series} as {done.form}"
+    write, delete = ("to write", "to delete") if done.is_dry_run else ("written", "deleted")
+    number = len(done.written)
     change = f"{counted(number, 'file')} {write}" if number else "nothing to write"
-    if done.delivered.deleted:
-        change += f", {len(done.delivered.deleted)} {delete}"
-    lines = [f"{verb} {what} to {place} ({change})"]
-    if len(done.rewritten) > 1 and done.rewritten == done.patches:
+    if done.deleted:
+        change += f", {len(done.deleted)} {delete}"
+    lines = [f"{verb} {what} to {clean(str(done.out))} ({change})"]
+    rewritten = [patch.name for patch in done.patches if not patch.kept]
+    if len(rewritten) > 1 and len(rewritten) == len(done.patches):
         lines.append("  rewritten  all of them")
     else:
-        lines += [f"  rewritten  {clean(name)}" for name in done.rewritten]
-    lines += [f"  left out   {clean(name)}: {clean(reason)}" for name, reason in done.skipped]
+        lines += [f"  rewritten  {clean(name)}" for name in rewritten]
+    lines += [f"  left out   {clean(one.name)}: {clean(one.reason)}" for one in done.skipped]
     return "\n".join(lines) + "\n"
-
-
-def exported_document(done: Exported) -> str:
-    """Return the same as JSON."""
-    return document(
-        "export",
-        dry_run=done.asked.is_dry_run,
-        series=done.series,
-        form=done.asked.form,
-        out=str(done.asked.place),
-        files=done.files,
-        written=done.delivered.written,
-        deleted=done.delivered.deleted,
-        left=done.delivered.left,
-        patches=[{"name": name, "kept": name not in done.rewritten} for name in done.patches],
-        skipped=[{"name": name, "reason": reason} for name, reason in done.skipped],
-    )

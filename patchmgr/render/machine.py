@@ -16,7 +16,6 @@ from patchmgr.model.outcome import (
     Reliability,
     SeriesOutcome,
     Suggestion,
-    TargetOutcome,
     Verdict,
 )
 from patchmgr.model.upstream import Pin
@@ -58,15 +57,6 @@ def rebase_document(outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool, **mo
     """Return the document of `rebase --json`; `more` are further keys of it."""
     series = [series_value(outcome) for outcome in outcomes]
     return document("rebase", dry_run=is_dry_run, series=series, **more)
-
-
-def targets_document(targets: Iterable[TargetOutcome]) -> str:
-    """Return the document of `rebase --dry-run --json` onto several targets."""
-    values = [
-        {"onto": target.onto, "series": [series_value(outcome) for outcome in target.series]}
-        for target in targets
-    ]
-    return document("rebase", dry_run=True, targets=values)
 
 
 def pin_value(pin: Pin) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.comparison import ComparedSeries, Sameness
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document, fields
+from patchmgr.render.machine import fields
 from patchmgr.render.terminal import painted, painted_line
 from patchmgr.render.view import View
 
@@ -52,19 +52,16 @@ def _state(state: tuple[str, str]) -> str:
     return f"{clean(name)} ({head[:12]})"
 
 
-def compared_document(found: ComparedSeries, *, is_dry_run: bool) -> str:
-    """Return the document of `diff --json`."""
-    return document(
-        "diff",
-        dry_run=is_dry_run,
+def compared_value(found: ComparedSeries) -> dict[str, Any]:
+    """Return the compared states in plain values."""
+    names = ("subject", "sameness", "before", "after", "paths", "diff")
+    return fields(
+        found,
+        *("series", "identical", "different"),
         start={"name": found.start[0], "head": found.start[1]},
         end={"name": found.end[0], "head": found.end[1]},
-        patches=[
-            fields(patch, "subject", "sameness", "before", "after", "paths", "diff")
-            for patch in found.patches
-        ],
+        patches=[fields(patch, *names) for patch in found.patches],
         claims=[{"place": place, "digest": digest} for place, digest in found.claims],
-        **fields(found, "series", "identical", "different"),
     )
 
 

@@ -10,7 +10,7 @@ from patchmgr.model.decision import Decision
 from patchmgr.model.outcome import How
 from patchmgr.model.recorded import Kind, Recalled, Recorded
 from patchmgr.render.clean import clean, counted, reliability_text
-from patchmgr.render.machine import document, fields, suggestions_value
+from patchmgr.render.machine import fields, suggestions_value
 from patchmgr.render.terminal import content_lines, header_lines
 from patchmgr.render.view import View
 
@@ -206,14 +206,14 @@ def listed_value(one: Listed) -> dict[str, Any]:
     return recorded_value(one.recorded)
 
 
-def show_document(recorded: Sequence[Recorded], patches: Sequence[Patch] = ()) -> str:
-    """Return the document of `conflicts show --json`; `patches` wait with the conflict."""
-    values = [whole_value(one) for one in recorded]
+def conflict_value(recorded: Sequence[Recorded], patches: Sequence[Patch]) -> dict[str, Any]:
+    """Return a conflict and its parts in plain values; `patches` wait with the conflict."""
+    conflict, *parts = map(whole_value, recorded)
     waiting = [
         {"name": p.name, "description": p.description, "drop_when": p.says("Drop-When")}
         for p in patches
     ]
-    return document("conflicts show", conflict=values[0], parts=values[1:], patches=waiting)
+    return {"conflict": conflict, "parts": parts, "patches": waiting}
 
 
 def learned_value(learned: Learned) -> list[dict[str, Any]]:

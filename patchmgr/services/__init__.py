@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from patchmgr.services import (  # noqa: F401, I001
         carry, completions, decisions, installed, learning, open_series, session,
-        settings, targets, work_area,
+        targets, work_area,
     )  # fmt: skip
 else:
 

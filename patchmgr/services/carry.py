@@ -122,7 +122,7 @@ class CarryOptions(Struct, frozen=True):
     `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out`
     tells, by series and then by patch, why a patch is skipped. `accepted` has by id the findings
     that a person accepted, each with the reason. `confidence` is the percentage of right results
-    that a merge by structure must have to be taken, None for the usual line.
+    that a merge by structure must have to be taken, None for what the series' settings ask for.
     """
 
     selected: frozenset[str] = frozenset()
@@ -211,8 +211,10 @@ class CarryInput(Struct, frozen=True):
 
 def carry(given: CarryInput) -> Carried:
     """Fold a series over both sides and, where a history is given, explain the verdicts."""
-    kept, options, progress = Answers(), given.options, given.session.progress
-    structure = StructureApart(answers=kept, confidence=options.confidence)
+    kept, confidence, progress = Answers(), given.options.confidence, given.session.progress
+    if confidence is None:
+        confidence = given.session.workspace.settings(given.name).confidence
+    structure = StructureApart(answers=kept, confidence=confidence)
     progress.start("Carrying patches", len(given.items))
     try:
         return _Carry(given, kept, structure).carried()

@@ -29,7 +29,7 @@ def workspace_around(folder: Path) -> Path | None:
             return place
     from patchmgr.services.targets import find_place
 
-    noted = find_place(cwd=absolute, named=None, to=None, begins=False).start
+    noted, _ = find_place(cwd=absolute, named=None, to=None, begins=False)
     return noted if (noted / LOCK).is_file() else None
 
 

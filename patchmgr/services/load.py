@@ -31,7 +31,6 @@ from patchmgr.services.decisions import decisions_on, reasons_to_accept
 from patchmgr.services.memory import Memory
 from patchmgr.services.series import needed_blobs, require_one_pin, touched_paths
 from patchmgr.services.session import Session, nobody, pin_of, require_pin
-from patchmgr.services.settings import with_confidence
 from patchmgr.services.upstream_states import End, UpstreamStates
 
 
@@ -201,7 +200,7 @@ class RebaseRun(Struct, frozen=True):
         needed = needed_blobs(ends, touched_paths(loaded.patches))
         bring(set(needed))
         bench.read_ahead(needed)
-        options = with_confidence(session, record.name, self.options)
+        options = self.options
         below = replace(self.options, left_out={})
         base = base_commit(session, loaded, bench, self.upstreams, below)[0]
         return CarryInput(

@@ -32,7 +32,6 @@ from patchmgr.services.decisions import decisions_on
 from patchmgr.services.memory import Memory
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
-from patchmgr.services.settings import with_confidence
 from patchmgr.services.upstream_states import End, UpstreamStates
 
 _TEXTS = (".py", ".pyi", ".txt", ".json", ".toml", ".yaml", ".yml", ".md", ".cfg", ".ini",
@@ -378,7 +377,7 @@ class _Run:
             self.base,
             self.onto,
             nobody(side, self.record.pin) if self.ends.base is not None else NOBODY,
-            with_confidence(self.session, name, self.options),
+            self.options,
             views,
             self.ends.history,
             bring,

@@ -228,15 +228,10 @@ def only_series(session: Session, name: str | None = None) -> str:
     return known[0]
 
 
-class Place(Struct, frozen=True):
-    """Where a workspace is looked for, and the checkout that is meant, None where none is."""
-
-    start: Path
-    checkout: Path | None
-
-
-def find_place(*, cwd: Path, named: Path | None, to: Path | None, begins: bool) -> Place:
-    """Return what a command run in a folder is about.
+def find_place(
+    *, cwd: Path, named: Path | None, to: Path | None, begins: bool
+) -> tuple[Path, Path | None]:
+    """Return where a workspace is looked for, and the checkout that is meant, None where none is.
 
     In a checkout that patches were pushed to, its record names the workspace; `named` is the
     workspace that a person named, and `to` the checkout. A command that `begins` to push makes
@@ -246,11 +241,11 @@ def find_place(*, cwd: Path, named: Path | None, to: Path | None, begins: bool) 
     checkout = to if to is not None or clone is None else clone.root
     noted = None if clone is None else _noted_workspace(clone)
     if to is None and noted is None and not begins:
-        return Place(named or cwd, None)
+        return named or cwd, None
     if named is not None or checkout is None:
-        return Place(named or cwd, checkout)
+        return named or cwd, checkout
     is_inside = to is not None and _workspace_around(cwd) is not None
-    return Place(cwd if noted is None or is_inside else noted, checkout)
+    return cwd if noted is None or is_inside else noted, checkout
 
 
 def _around(cwd: Path) -> Clone | None:

@@ -13,8 +13,8 @@ from patchmgr.render.machine import document
 from patchmgr.render.publishing import (
     commit_text,
     commit_value,
-    compared_document,
     compared_text,
+    compared_value,
     origin_text,
 )
 from patchmgr.render.view import Detail, View
@@ -69,7 +69,7 @@ def test_patches_that_stayed_as_they_were_are_counted() -> None:
 
 
 def test_a_comparison_is_a_document() -> None:
-    found = json.loads(compared_document(COMPARED, is_dry_run=True))
+    found = json.loads(document("diff", **compared_value(COMPARED)))
     assert found["start"] == {"name": "one", "head": OLD}
     assert [patch["sameness"] for patch in found["patches"]] == ["changed", "added"]
     assert found["claims"] == [{"place": "held.py", "digest": "sha256:1"}]
