@@ -29,7 +29,13 @@ from patchmgr.plumbing.objects import ObjectReader, object_named
 from patchmgr.plumbing.stores import RefMove, adopt_pack, is_ref_name, move_refs
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import load_series, refuse_broken, series_at_pin
-from patchmgr.services.published import Published, read_published, remember_published, tag_message
+from patchmgr.services.published import (
+    Published,
+    is_own_commit,
+    read_published,
+    remember_published,
+    tag_message,
+)
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import read_syncs
 from patchmgr.services.targets import series_digest
@@ -123,16 +129,12 @@ def branch(
             name, where, short, tag, head, base.commit, len(commits), fallback, remote, is_dry_run
         )
         ours = {one.head for one in read_published(session.workspace)}
-        moves = _moves(place, names[:1], head, is_forced=is_forced, ours=ours)
+        moves = _branch_move(place, names[0], head, is_forced=is_forced, ours=ours)
+        made = b""
         if tag is not None:
             told = tag_message(session, loaded, carried.outcomes, options.selected)
-            moves += _tag_moves(
-                place,
-                names[1],
-                head,
-                tag_object(tag, head, told, loaded.author),
-                is_forced=is_forced,
-            )
+            made = tag_object(tag, head, told, loaded.author)
+            moves += _tag_move(place, names[1], head, made, is_forced=is_forced)
             if fallback is not None and place.value(f"refs/tags/{fallback}") is None:
                 moves.append(RefMove(f"refs/tags/{fallback}", old, ZERO_ID))
         pushes = _pushes(place, built, remote, moves, is_forced=is_forced, ours=ours)
@@ -145,7 +147,7 @@ def branch(
         else:
             clone.take(bench.git_dir, head, base.commit)
         if tag is not None:
-            write_tag(place.git_dir, tag_object(tag, head, told, loaded.author))
+            write_tag(place.git_dir, made)
         if remote is not None and pushes:
             push_refs(place.git_dir, remote, pushes)
         place.move(moves)
@@ -260,47 +262,36 @@ def _refuse_checked_out(clone: Clone, branch: str) -> None:
         )
 
 
-def _moves(
-    place: _Place,
-    names: Sequence[str],
-    head: str,
-    *,
-    is_forced: bool,
-    ours: Collection[str] = (),
+def _branch_move(
+    place: _Place, name: str, head: str, *, is_forced: bool, ours: Collection[str]
 ) -> list[RefMove]:
-    """Plan to move the refs; refuse to drop a person's commits, or to move a tag, unless forced.
+    """Plan to move the branch; refuse to drop a person's commits, unless forced.
 
     In a store there is no person's branch.
     """
-    moves = []
-    for name in names:
-        old = place.value(name)
-        if old not in (None, head) and not is_forced:
-            is_tag = name.startswith("refs/tags/")
-            is_ours = place.clone is None or old in ours or _is_ours(place.git_dir, str(old))
-            if is_tag or not is_ours:
-                why = "is there already" if is_tag else "holds commits that patchmgr did not write"
-                where = place.clone.root if place.clone is not None else place.git_dir
-                raise PatchmgrError(
-                    "usage",
-                    f"{name} in {where} {why}",
-                    ("give another name, or replace it with --force",),
-                )
-        if old != head:
-            moves.append(RefMove(name, head, old or ZERO_ID))
-    return moves
+    old = place.value(name)
+    if old == head:
+        return []
+    is_ours = old is None or place.clone is None or old in ours or _is_ours(place.git_dir, old)
+    if not is_ours and not is_forced:
+        raise _in_the_way(place, name, "holds commits that patchmgr did not write")
+    return [RefMove(name, head, old or ZERO_ID)]
 
 
-def _tag_moves(
-    place: _Place, name: str, head: str, tag: bytes, *, is_forced: bool
-) -> list[RefMove]:
+def _tag_move(place: _Place, name: str, head: str, tag: bytes, *, is_forced: bool) -> list[RefMove]:
     """Plan to set a tag; one of ours that names the same commit is written anew."""
     new, old = tag_id(tag), place.value(name)
     if old in (new, head):
         return []
-    if old is not None and not _is_our_tag(place.git_dir, old, head):
-        _moves(place, [name], head, is_forced=is_forced)
+    if old is not None and not is_forced and not _is_our_tag(place.git_dir, old, head):
+        raise _in_the_way(place, name, "is there already")
     return [RefMove(name, new, old or ZERO_ID)]
+
+
+def _in_the_way(place: _Place, name: str, why: str) -> PatchmgrError:
+    where = place.clone.root if place.clone is not None else place.git_dir
+    hint = "give another name, or replace it with --force"
+    return PatchmgrError("usage", f"{name} in {where} {why}", (hint,))
 
 
 def _is_our_tag(git_dir: Path, tag: str, head: str) -> bool:
@@ -318,5 +309,4 @@ def _is_ours(git_dir: Path, commit: str) -> bool:
     """Say whether a commit is one that patchmgr wrote."""
     with ObjectReader(git_dir) as reader:
         found = reader.find(commit)
-    marker = f"\ncommitter patchmgr <{COMMITTER_EMAIL}> ".encode()
-    return found is not None and marker in found.content.split(b"\n\n", 1)[0]
+    return found is not None and is_own_commit(found.content)

@@ -34,7 +34,7 @@ from patchmgr.services.gate_results import current_gates
 from patchmgr.services.load import RebaseRun, load_series
 from patchmgr.services.memory import Memory
 from patchmgr.services.published import Published, read_published
-from patchmgr.services.session import Fetching, Session, make_pin, pinned_state
+from patchmgr.services.session import Fetching, Session, make_pin, pinned_state, subject_of
 from patchmgr.services.syncs import ends_of, keep_syncs, read_syncs
 from patchmgr.services.upstream_states import UpstreamStates
 
@@ -263,9 +263,7 @@ class _Writer(Struct, frozen=True):
 
 
 def _arrival(reader: ObjectReader, commit: str) -> Arrival:
-    found = reader.find(commit)
-    message = b"" if found is None else found.content.partition(b"\n\n")[2]
-    subject = message.split(b"\n", 1)[0].decode("utf-8", "surrogateescape")
+    subject = subject_of(reader, commit)
     return Arrival(commit, subject, pull_number(subject))
 
 

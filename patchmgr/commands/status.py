@@ -28,7 +28,7 @@ from patchmgr.services.published import (
     read_published,
     trailers_of,
 )
-from patchmgr.services.session import Session
+from patchmgr.services.session import Session, subject_of
 from patchmgr.services.targets import Verification, known_applications
 from patchmgr.services.work_area import is_refused, is_unresolved, read_in_progress
 
@@ -139,8 +139,7 @@ def describe_commit(session: Session, name: str, *, repository: Path | None) -> 
     records = [record for _, record in sorted(lock.series.items())]
     places = [find_git_dir(repository)] if repository is not None else []
     places += [session.side_of(record).store for record in records]
-    published = [Path(one.repository) for one in read_published(session.workspace)]
-    places += [p if (p / "HEAD").is_file() else p / ".git" for p in published]
+    places += [one.git_dir for one in read_published(session.workspace)]
     for place in dict.fromkeys(places):
         if not place.exists():
             continue
@@ -175,7 +174,7 @@ def _described(
         found = reader.find(f"{prefix}{tag}")
         if found is not None and found.kind == "tag":
             told = told or trailers_of(found.content)
-    subjects = tuple(_subject(reader, commit) for commit in ids)
+    subjects = tuple(subject_of(reader, commit) for commit in ids)
     series, position, is_current = told.get(SERIES), None, False
     for record in records:
         if record.pin.commit == base and ids:
@@ -208,9 +207,3 @@ def _branch(session: Session, record: SeriesRecord) -> tuple[str, ...]:
             return at_pin.commits()
     except PatchmgrError:
         return ()
-
-
-def _subject(reader: ObjectReader, commit: str) -> str:
-    found = reader.find(commit)
-    content = b"" if found is None else found.content
-    return content.partition(b"\n\n")[2].split(b"\n", 1)[0].decode("utf-8", "surrogateescape")

@@ -199,7 +199,7 @@ def _sites(reach: Reach, words: str, sites: Sequence[ChangedSite]) -> str:
         for site in sites
     ]
     title = f"{counted(len(rows), 'site')} {reach.value}: {words}"
-    table = _table(title, ("Location", "Symbol", "Change", "Gates"), rows)
+    table = _table(title, ("Where", "Symbol", "Change", "Gates"), rows)
     is_open = " open" if reach is Reach.SHARED and len(rows) <= 40 else ""
     return f"<details{is_open}><summary>{escape(title)}</summary>{table}</details>"
 

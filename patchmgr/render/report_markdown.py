@@ -209,7 +209,7 @@ def _add_review(page: _Page, review: Review) -> None:
         page.add(chart(review))
     if review.sites:
         page.add(_reach_list(review))
-    columns = ["Location", "Symbol", "Change", "Gates", "Patches"]
+    columns = ["Where", "Symbol", "Change", "Gates", "Patches"]
     for reach, share in zip(REACH_WORDS, (0.35, 0.3, 0.2, 0.3), strict=True):
         sites = [_changed_site(site) for site in review.sites if site.reach is reach]
         summary = f"{counted(len(sites), 'site')} {reach.value}: {REACH_WORDS[reach]}"

@@ -43,6 +43,12 @@ class Published(Struct, frozen=True):
     base: str
     digest: str
 
+    @property
+    def git_dir(self) -> Path:
+        """Return the git directory of the repository that has it."""
+        place = Path(self.repository)
+        return place if (place / "HEAD").is_file() else place / ".git"
+
 
 def remember_published(workspace: Workspace, published: Published) -> None:
     """Remember a branch in front of the others; what cannot be written is left."""
@@ -84,16 +90,15 @@ def find_state(
     """
     places = [loaded.side.store] if repository is None else [find_git_dir(repository)]
     for one in read_published(session.workspace):
-        place = Path(one.repository)
         if one.series == loaded.record.name and name in (one.tag, one.fallback, one.branch):
-            places.append(place if (place / "HEAD").is_file() else place / ".git")
+            places.append(one.git_dir)
     for place in dict.fromkeys(places):
         if place.exists():
             with ObjectReader(place) as reader:
                 head = _head(session, place, reader, name)
                 if head is not None:
-                    base = published_base(session, head)
-                    return _state(name, place, reader, head, base)
+                    ids, base = own_commits(reader, head, published_base(session, head))
+                    return NamedState(name, place, head, base, read_commits(place, reader, ids))
     hint = "patchmgr branch --tag TAG makes one; --repo DIR looks into a clone"
     raise PatchmgrError("unknown-ref", f"there is no tag or branch {shown(name)}", (hint,))
 
@@ -112,11 +117,9 @@ def published_base(session: Session, head: str) -> str | None:
     return next((one.base for one in read_published(session.workspace) if one.head == head), None)
 
 
-def _state(
-    name: str, git_dir: Path, reader: ObjectReader, head: str, known_base: str | None
-) -> NamedState:
-    ids, base = own_commits(reader, head, known_base)
-    return NamedState(name, git_dir, head, base, read_commits(git_dir, reader, ids))
+def is_own_commit(content: bytes) -> bool:
+    """Say whether a commit is one that patchmgr wrote."""
+    return f"\ncommitter patchmgr <{COMMITTER_EMAIL}> ".encode() in content.split(b"\n\n", 1)[0]
 
 
 def own_commits(
@@ -126,15 +129,14 @@ def own_commits(
 
     Where the base is known, all on it are: a person may be their committer.
     """
-    marker = f"\ncommitter patchmgr <{COMMITTER_EMAIL}> ".encode()
     found: list[str] = []
-    at: str | None = head
-    while at is not None and len(found) < _MOST:
+    at = head
+    while len(found) < _MOST:
         commit = reader.find(at)
         top = commit.content.split(b"\n\n", 1)[0] if commit is not None else b""
         parents = re.findall(rb"^parent ([0-9a-f]{40})$", top, re.M)
         # A release is a commit of ours, too, and has no parents.
-        is_end = at == base if base is not None else marker not in b"\n" + top
+        is_end = at == base if base is not None else not is_own_commit(top)
         if is_end or not parents:
             return tuple(reversed(found)), at
         found.append(at)

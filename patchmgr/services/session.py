@@ -105,6 +105,13 @@ def require_pin(side: Side, pin: Pin) -> Resolved:
     return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
 
 
+def subject_of(reader: ObjectReader, commit: str) -> str:
+    """Return the first line of a commit's message; nothing of a commit that is not there."""
+    found = reader.find(commit)
+    message = b"" if found is None else found.content.partition(b"\n\n")[2]
+    return message.split(b"\n", 1)[0].decode("utf-8", "surrogateescape")
+
+
 class Fetching(Struct, frozen=True):
     """Contents that `lend` reads from a store; what a partial clone lacks is fetched."""
 
