@@ -1,1 +1,1 @@
-"""quilt's own test suite against patchmgr, behind a shim that has quilt's name."""
+"""patchmgr beside the real quilt."""
