@@ -10,9 +10,7 @@ from tests.engines.series import difference
 from tests.engines.tales import Tale, swap
 from tests.engines.test_absorb import BASE, FIRST, a, on_a, tale
 
-AT_08 = ("stay_08", "stay_08 more_1st more_2nd")
 AT_12 = ("stay_12", "stay_12 ours_1st ours_2nd ours_3rd")
-AT_20 = ("stay_20", "stay_20 ours_5th ours_6th ours_7th")
 AT_25 = ("stay_25", "stay_25 last_one last_two")
 GONE = ("again_x", "")
 PIECES = " ".join(f"piece_{number}" for number in range(10))

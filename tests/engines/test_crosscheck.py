@@ -11,13 +11,11 @@ from patchmgr.engines.audit.states import run_checks
 from patchmgr.engines.rebase.crosscheck import Question, check_merged
 from patchmgr.engines.structure.solvers import suspect
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.patch import Author
 from tests.engines.audit.audited import audited
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import Files
 from tests.tables import table
 
-NOBODY = Author("P", "p@localhost", "0 +0000")
 LINES = [f"value_{n} = {n}\n" for n in range(12)]
 HELPER = "from pkg.tools import helper\n"
 

@@ -138,10 +138,6 @@ def test_a_file_in_no_known_language_is_not_formatted() -> None:
 CXX = b"#include <b>\n#include <a>\n// all of it\nint f() {\n%s}\n" + b"int x;\n" * 20
 
 
-def cxx(line: bytes) -> bytes:
-    return tight(line).replace(b"{ ", b"{").replace(b"/*", b"//").replace(b"*/", b"")
-
-
 @table(
     ("line", "is_solved"),
     [

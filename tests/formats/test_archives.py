@@ -15,8 +15,6 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.archives import ArchiveFile, Limits, read_sdist, read_wheel
 from tests.tables import table
 
-Tar = list[tuple[tarfile.TarInfo, bytes]]
-
 
 def member(name: str, content: bytes = b"", **fields: Any) -> tuple[tarfile.TarInfo, bytes]:
     info = tarfile.TarInfo(name)
