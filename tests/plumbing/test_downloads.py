@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -40,13 +39,6 @@ class Server(Struct):
     logins: list[str | None] = field(default_factory=list)
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("NETRC", "/nonexistent")
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     made = tmp_path / "archives"
@@ -55,40 +47,31 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server(serve: Callable[[Callable[[BaseHTTPRequestHandler], None]], str]) -> Server:
     made = Server()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked = self.headers.get("Range")
-            made.ranges.append(asked)
-            made.logins.append(self.headers.get("Authorization"))
-            wanted = re.fullmatch(r"bytes=(\d+)-", asked or "")
-            start = int(wanted[1]) if wanted and made.is_ranging else 0
-            is_beyond = start >= len(made.content)
-            status = made.status or (416 if is_beyond else 206 if start else 200)
-            body = b"" if status >= 400 else made.content[start:]
-            self.send_response(status)
-            if status == 206:
-                first, last = start + made.shift, len(made.content) - 1
-                self.send_header("Content-Range", f"bytes {first}-{last}/{last + 1}")
-            if made.has_length:
-                self.send_header("Content-Length", str(len(body)))
-            if made.encoding:
-                self.send_header("Content-Encoding", made.encoding)
-            self.end_headers()
-            self.wfile.write(body[: made.cut_after])
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        asked = request.headers.get("Range")
+        made.ranges.append(asked)
+        made.logins.append(request.headers.get("Authorization"))
+        wanted = re.fullmatch(r"bytes=(\d+)-", asked or "")
+        start = int(wanted[1]) if wanted and made.is_ranging else 0
+        is_beyond = start >= len(made.content)
+        status = made.status or (416 if is_beyond else 206 if start else 200)
+        body = b"" if status >= 400 else made.content[start:]
+        request.send_response(status)
+        if status == 206:
+            first, last = start + made.shift, len(made.content) - 1
+            request.send_header("Content-Range", f"bytes {first}-{last}/{last + 1}")
+        if made.has_length:
+            request.send_header("Content-Length", str(len(body)))
+        if made.encoding:
+            request.send_header("Content-Encoding", made.encoding)
+        request.end_headers()
+        request.wfile.write(body[: made.cut_after])
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        made.url = f"http://127.0.0.1:{http.server_port}/{NAME}"
-        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-        thread.start()
-        yield made
-        http.shutdown()
-        thread.join()
+    made.url = f"{serve(answer)}/{NAME}"
+    return made
 
 
 class Heard:

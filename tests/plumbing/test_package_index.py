@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -45,37 +44,21 @@ class Server(Struct):
         self.page(path, "".join(f'<a href="{name}">{name}</a>' for name in names))
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("NETRC", "/nonexistent")
-
-
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server(serve: Callable[[Callable[[BaseHTTPRequestHandler], None]], str]) -> Server:
     made = Server()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            made.asked.append((self.path, dict(self.headers)))
-            status, kind, body = made.pages.get(self.path, (404, "text/plain", b""))
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        made.asked.append((request.path, dict(request.headers)))
+        status, kind, body = made.pages.get(request.path, (404, "text/plain", b""))
+        request.send_response(status)
+        request.send_header("Content-Type", kind)
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        request.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        made.url = f"http://127.0.0.1:{http.server_port}"
-        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-        thread.start()
-        yield made
-        http.shutdown()
-        thread.join()
+    made.url = serve(answer)
+    return made
 
 
 def settings(index: str, *extra: str, find: tuple[str, ...] = ()) -> IndexSettings:
