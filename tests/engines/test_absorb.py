@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from patchmgr.model.patch import Patch
 from tests.engines.series import (
@@ -22,6 +21,7 @@ from tests.engines.series import (
     text,
 )
 from tests.engines.tales import Changes, Tale, swap
+from tests.tables import table
 
 BASE = text(" ".join(f"stay_{n:02}" for n in range(30)))
 AFTER_05 = ("stay_05", "stay_05 ours_one ours_two")
@@ -407,7 +407,7 @@ WORDINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("told", "verdict"), [*SINGLE, *REVERSALS, *PARTS, *WORDINGS])
+@table(("told", "verdict"), [*SINGLE, *REVERSALS, *PARTS, *WORDINGS])
 def test_one_patch_is_judged(told: Tale, verdict: str) -> None:
     assert told.verdicts() == [verdict]
 
@@ -415,7 +415,7 @@ def test_one_patch_is_judged(told: Tale, verdict: str) -> None:
 NONE = b"\0"
 
 
-@pytest.mark.parametrize(
+@table(
     ("told", "verdict"),
     [
         pytest.param(
@@ -477,7 +477,7 @@ def test_what_has_no_lines_of_text_is_judged(told: Tale, verdict: str) -> None:
     assert told.verdicts() == [verdict]
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "patch"),
     [
         pytest.param({"a": BASE, "b": NONE},
@@ -690,7 +690,7 @@ SERIES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("told", "verdicts"), SERIES)
+@table(("told", "verdicts"), SERIES)
 def test_a_series_is_judged(told: Tale, verdicts: list[str]) -> None:
     assert told.verdicts() == verdicts
 
@@ -701,14 +701,14 @@ Variants = Mapping[Slot, str]
 VARIANTS = {"old": "{0}_old", "ours": "{0}_ours_one {0}_ours_two", "theirs": "{0}_theirs"}
 
 
-def files_of(variants: Variants, names: Callable[[str], str], top: bytes) -> dict[str, File]:
+def files_of(variants: Variants) -> dict[str, File]:
     """Return two files of three slots each, far apart."""
     found: dict[str, bytes] = {}
     for path, number in SLOTS:
         name = f"slot_{path}_{number}"
         words = VARIANTS[variants.get((path, number), "old")].format(name)
         around = " ".join(f"around_{name}_{n}" for n in range(8))
-        found[names(path)] = found.get(names(path), top) + text(f"{around} {words}")
+        found[path] = found.get(path, b"") + text(f"{around} {words}")
     return dict(found)
 
 
@@ -727,47 +727,19 @@ def plots(draw: st.DrawFn) -> tuple[list[list[Slot]], list[dict[Slot, str]]]:
 Plot = tuple[list[list[Slot]], list[dict[Slot, str]]]
 
 
-def played(
-    plot: Plot,
-    *,
-    names: Callable[[str], str] = str,
-    top: bytes = b"",
-    pause: int = 0,
-) -> Tale:
+def played(plot: Plot) -> Tale:
     ours, upstream = plot
     mine: dict[Slot, str] = {}
     series: list[Changes | Patch] = []
     for slots in ours:
         mine.update(dict.fromkeys(slots, "ours"))
-        series.append(files_of(mine, names, top))
+        series.append(files_of(mine))
     theirs: dict[Slot, str] = {}
     steps: list[tuple[str, Changes]] = []
     for changes in upstream:
         theirs.update(changes)
-        steps += [("Unrelated", {"z": b"%d" % n}) for n in range(pause)]
-        steps.append(("Work", files_of(theirs, names, top)))
-    return Tale(files_of({}, names, top), series, steps)
-
-
-def backwards(told: Tale) -> Tale:
-    """Return the tale with the files of each patch in the opposite order."""
-    return replace(told, ours=[replace(p, files=p.files[::-1]) for p in told.patches()])
-
-
-def claims(verdicts: Sequence[str]) -> list[str]:
-    """Return verdicts without the numbers of hunks, which follow the order of files."""
-    return [verdict.split(" hunks")[0] for verdict in verdicts]
-
-
-@settings(deadline=None, max_examples=40)
-@given(plots())
-def test_no_verdict_depends_on_names_order_or_what_is_beside(plot: Plot) -> None:
-    told = played(plot)
-    verdicts = told.verdicts()
-    assert played(plot, names=lambda path: f"far/{path}.py").verdicts() == verdicts
-    assert played(plot, top=text("on_top on_top_too")).verdicts() == verdicts
-    assert played(plot, pause=2).verdicts() == verdicts
-    assert claims(backwards(told).verdicts()) == claims(verdicts)
+        steps.append(("Work", files_of(theirs)))
+    return Tale(files_of({}), series, steps)
 
 
 @settings(deadline=None, max_examples=40)
@@ -813,7 +785,7 @@ def test_a_hunk_says_whose_lines_it_takes_away() -> None:
 MOVED = text("far_one far_two stay_04 stay_05 ours_one ours_two far_three")
 
 
-@pytest.mark.parametrize(
+@table(
     ("elsewhere", "event", "now_in"),
     [
         pytest.param({"b.py": MOVED}, "evolved", "b.py", id="moved"),

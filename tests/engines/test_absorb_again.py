@@ -9,6 +9,7 @@ import pytest
 from tests.engines.series import difference
 from tests.engines.tales import Tale, swap
 from tests.engines.test_absorb import BASE, FIRST, a, on_a, tale
+from tests.tables import table
 
 AT_12 = ("stay_12", "stay_12 ours_1st ours_2nd ours_3rd")
 AT_25 = ("stay_25", "stay_25 last_one last_two")
@@ -26,7 +27,7 @@ def folder(path: str) -> str:
     return "/".join(["folder", path])
 
 
-@pytest.mark.parametrize(
+@table(
     ("told", "verdicts"),
     [
         pytest.param(

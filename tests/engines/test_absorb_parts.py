@@ -20,6 +20,7 @@ from tests.engines.test_absorb import (
     on_a,
     tale,
 )
+from tests.tables import table
 
 PIECES = [f"piece_{number:02}" for number in range(15)]
 THIRD = swap(BOTH, ("stay_12", "stay_12 ours_5th ours_6th"))
@@ -50,7 +51,7 @@ def by_releases(theirs: int, count: int = 20) -> Tale:
     return tale(a(inserted(*pieces)), *steps)
 
 
-@pytest.mark.parametrize(
+@table(
     ("theirs", "verdict"),
     [
         pytest.param(0, "landed c4 exact", id="all"),
@@ -89,7 +90,7 @@ def test_the_same_layout_is_not_the_same_member() -> None:
     assert told.verdicts() == ["-"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("told", "verdicts"),
     [
         pytest.param(

@@ -24,6 +24,7 @@ from patchmgr.model.settings import Claim
 from patchmgr.model.snapshot import Entry
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import File, Upstream, created, edited, entry_of, link, patch_of
+from tests.tables import table
 
 LINES = [b"line %d\n" % n for n in range(9)]
 OLD = b"".join(LINES)
@@ -38,7 +39,7 @@ def sentences(problems: object) -> list[str]:
     return [f"{p.sentence} {p.line}" if p.line else p.sentence for p in problems]
 
 
-@pytest.mark.parametrize(
+@table(
     ("patch", "said"),
     [
         pytest.param(at_end(b"new\n"), [], id="good"),
@@ -85,7 +86,7 @@ def headed(
 SIGNED = b"Do it\n\nSigned-off-by: Ann <ann@example.org>\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("message", "author", "said"),
     [
         pytest.param(b"Do it\n", None, ["no Signed-off-by in the header"], id="none"),
@@ -104,7 +105,7 @@ def test_the_author_signs_off(message: bytes, author: Author | None, said: list[
     assert sentences(sign_off_problems(headed({}, message, author))) == said
 
 
-@pytest.mark.parametrize(
+@table(
     ("fields", "said"),
     [
         pytest.param({"Bug": "https://example.org/1"}, [], id="good"),
@@ -144,7 +145,7 @@ def test_commits_that_a_header_cites() -> None:
     assert list(cited_commits(patch)) == ["a" * 40]
 
 
-@pytest.mark.parametrize(
+@table(
     ("texts", "versions"),
     [
         pytest.param([b"x = 1\n", b'requires-python = ">=3.9"\n'], ((3, 9),), id="second file"),
@@ -187,7 +188,7 @@ def _shown(problem: Problem) -> str:
     return f"{problem.patch} {problem.path}: {problem.sentence}"
 
 
-@pytest.mark.parametrize(
+@table(
     ("patches", "said"),
     [
         pytest.param([{"use.py": b"from pkg.b import g, C\n"}], [], id="resolves"),
@@ -243,7 +244,7 @@ def test_what_cannot_be_read_as_python_at_all_does_not_compile() -> None:
     assert fault[0].startswith("does not compile")
 
 
-@pytest.mark.parametrize(
+@table(
     ("claim", "head", "said"),
     [
         pytest.param(Claim("f", None, None), b"a\n", [], id="upstream's"),

@@ -14,6 +14,7 @@ from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.languages.cxx_words import read_source
 from patchmgr.engines.report.review import Judge
 from patchmgr.model.gating import ChangedSite, Reach
+from tests.tables import table
 
 WORDS = words_of_upstream("", {})
 CONDITIONS = Conditions(WORDS.of_cxx(), Defaults(), is_cxx=True)
@@ -27,7 +28,7 @@ def in_function(body: str) -> str:
     return f"void f() {{\n{body}}}\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("test", "truth"),
     [
         pytest.param("is_sm120", False, id="a gate"),
@@ -54,7 +55,7 @@ def test_a_condition_is_true_or_false_where_that_is_sure(test: str, truth: bool 
     assert CONDITIONS.truth(parsed(words_of(test))) is truth
 
 
-@pytest.mark.parametrize(
+@table(
     ("test", "gates"),
     [
         pytest.param("(is_sm120 && n)", ["is_sm120"], id="in brackets"),
@@ -68,7 +69,7 @@ def test_a_condition_names_its_gates(test: str, gates: list[str]) -> None:
     assert [gate.text for gate in CONDITIONS.gates(parsed(words_of(test)))] == gates
 
 
-@pytest.mark.parametrize(
+@table(
     ("source", "left"),
     [
         pytest.param("for (;;) if (is_sm120) n(); a();", "for ( ; ; ) ; a ( ) ;", id="a body"),
@@ -111,7 +112,7 @@ UNREAD = [
 ]
 
 
-@pytest.mark.parametrize("source", UNREAD)
+@table("source", UNREAD)
 def test_a_text_that_is_not_clear_is_shared(source: str) -> None:
     (site,) = sites("", source.rstrip("\n").replace("\n", " \n"))[:1]
     assert (site.reach, site.why, site.gates) == (Reach.SHARED, WHY_UNREAD, ())
@@ -122,7 +123,7 @@ def test_a_generated_text_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [site.why for site in sites("a;\n", "a;\nb;\n")] == [WHY_UNREAD]
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "after", "answer"),
     [
         pytest.param(

@@ -13,6 +13,7 @@ from patchmgr.engines.gating.python import left
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.report.review import Judge
 from patchmgr.model.gating import ChangedSite, Reach
+from tests.tables import table
 
 WORDS = words_of("", {})
 CONDITIONS = Conditions(WORDS, Defaults())
@@ -26,7 +27,7 @@ def expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "default"),
     [
         pytest.param('os.getenv("A") or "b"', ["b"], id="or"),
@@ -48,7 +49,7 @@ def test_defaults_are_what_an_expression_says_with_nothing_set(
     assert list(settings_defaults([b"(", table]).values()) == default
 
 
-@pytest.mark.parametrize(
+@table(
     ("test", "truth"),
     [
         pytest.param("arch == 120", False, id="equal"),
@@ -65,7 +66,7 @@ def test_a_comparison_with_something_fixed(test: str, truth: bool | None) -> Non
     assert CONDITIONS.truth(expression(test)) is truth
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "is_sure"),
     [
         ("a == 1 and not b", True),
@@ -79,7 +80,7 @@ def test_what_is_true_or_false_by_its_form(text: str, is_sure: bool) -> None:
     assert is_boolean(expression(text)) is is_sure
 
 
-@pytest.mark.parametrize(
+@table(
     ("test", "gates"),
     [
         pytest.param("quant_config['a']", ["quant_config['a']"], id="subscript"),
@@ -94,7 +95,7 @@ def test_gates_of_an_expression(test: str, gates: list[str]) -> None:
     assert [gate.text for gate in CONDITIONS.gates(expression(test))] == gates
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "after", "names"),
     [
         pytest.param(
@@ -124,7 +125,7 @@ def test_a_site_names_its_function(before: str, after: str, names: list[str]) ->
     assert [site.symbol for site in sites(before, after)] == names
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "after", "is_new"),
     [
         pytest.param("", "import a", True, id="import"),
@@ -143,7 +144,7 @@ def test_what_only_adds_names(before: str, after: str, is_new: bool) -> None:
     assert (site.reach is Reach.ADDED) is is_new
 
 
-@pytest.mark.parametrize(
+@table(
     ("body", "left_over"),
     [
         pytest.param("ok = bool(is_sm120())\nif ok: n()", "", id="bool"),
@@ -188,7 +189,7 @@ def gates_of(text: str) -> list[str]:
     return [gate.text for gate in sites(before, after)[0].gates]
 
 
-@pytest.mark.parametrize(
+@table(
     ("answer", "gates"),
     [
         pytest.param("def new(): return is_sm120()", ["is_sm120()"], id="answer"),
@@ -209,7 +210,7 @@ def test_gates_behind_a_function_of_the_file(answer: str, gates: list[str]) -> N
     assert gates_of(answer) == gates
 
 
-@pytest.mark.parametrize(("steps", "is_found"), [(1, True), (5, True), (9, False)])
+@table(("steps", "is_found"), [(1, True), (5, True), (9, False)])
 def test_names_of_names_are_followed_for_some_steps(steps: int, is_found: bool) -> None:
     names = "".join(f"    n{n} = n{n + 1}\n" for n in range(steps)) + f"    n{steps} = is_sm120()\n"
     before = f"def f():\n{names}    g()\n"

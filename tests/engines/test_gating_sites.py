@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.gating.sites import Lines, across
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("changes", "there", "back"),
     [
         ((), {1: 1, 9: 9}, {1: 1}),

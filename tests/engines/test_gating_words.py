@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.commands.report import words_of
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("upstream", "kinds"),
     [
         (

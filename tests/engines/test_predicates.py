@@ -12,6 +12,7 @@ from patchmgr.formats.predicates import parse_predicate
 from patchmgr.model.predicate import Conditions
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import Files, Upstream, link, submodule
+from tests.tables import table
 
 CMAKE = b'set(REPO "x")\nset(TAG "%s")\n'
 CODE = b"""import a
@@ -82,7 +83,7 @@ def find(text: str) -> Finding:
     return evaluate(parse_predicate(text, what="p"), OWN, OTHERS)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "holds", "why"),
     [
         ("path d/f.py", True, "there is d/f.py in up v1"),
@@ -136,7 +137,7 @@ def test_a_predicate_holds_or_not_and_says_why(text: str, holds: bool, why: str)
 NAMES = 'which should name a ref by "TAG (.*)"'
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "problem"),
     [
         ("release >1 of lib at " + "a" * 40, "lib aaaa is no release, so release >1 has no answer"),
@@ -178,7 +179,7 @@ def test_a_missing_content_is_an_error() -> None:
         evaluate(claim, gone, OTHERS)
 
 
-@pytest.mark.parametrize("regex", ["(a|aa)+$", "(a*)*b", "(?:a?){200}a{200}$", "(.*a){20}$"])
+@table("regex", ["(a|aa)+$", "(a*)*b", "(?:a?){200}a{200}$", "(.*a){20}$"])
 def test_no_expression_hangs(regex: str) -> None:
     own = state("up v1", {"f": b"a" * 100_000 + b"!\n"})
     assert not evaluate(parse_predicate(f'pattern "{regex}" in f', what="p"), own, OTHERS).holds
@@ -196,7 +197,7 @@ def conditions(needed_when: str | None = None, ensures: str | None = None) -> Co
     )
 
 
-@pytest.mark.parametrize(
+@table(
     ("found", "reason"),
     [
         (conditions(), None),
@@ -215,7 +216,7 @@ def test_a_patch_is_carried_unless_its_header_says_no(
     assert refusal(found, OWN, OTHERS) == reason
 
 
-@pytest.mark.parametrize(
+@table(
     ("found", "reason"),
     [
         (conditions("path x"), None),

@@ -6,6 +6,7 @@ import pytest
 
 from patchmgr.model.outcome import PatchOutcome
 from tests.engines.series import Run, edited, patch_of
+from tests.tables import table
 
 LINES = [b"line_%d = value(%d)\n" % (n, n) for n in range(30)]
 
@@ -33,7 +34,7 @@ def _explained(story: list[bytes | None]) -> PatchOutcome:
     return run.explained(result, steps)[0]
 
 
-@pytest.mark.parametrize(
+@table(
     ("story", "cause", "shown"),
     [
         pytest.param([_with(n4=ONE)], 1, 1, id="one"),
@@ -59,7 +60,7 @@ BODY = b"def fill(plant):\n    plant.open_valve()\n%s    plant.add(plant.flow)\n
 MOVED = b"def fill(plant):\n    plant.check_everything()\n    plant.pour()\n    return plant\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("story", "likely"),
     [
         pytest.param([BODY % SAME, MOVED], [1], id="landed-in-other-words-then-rewritten"),

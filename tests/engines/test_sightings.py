@@ -31,6 +31,7 @@ from tests.engines.series import (
     text,
 )
 from tests.long import examples
+from tests.tables import table
 
 Story = Sequence[tuple[str, Mapping[str, "File | None"]]]
 
@@ -49,7 +50,7 @@ MODE = edited("f", BASE, executable(BASE))
 RENAME = moved("f", "g", BASE, BASE)
 
 
-@pytest.mark.parametrize(
+@table(
     ("subject", "number"),
     [
         pytest.param("Fix it (#12)", 12, id="at-the-end"),
@@ -96,7 +97,7 @@ def _sighted(
     return outcome.verdict.value, evidence, [sighting.subject for sighting in outcome.cause]
 
 
-@pytest.mark.parametrize(
+@table(
     ("changes", "story", "renames", "verdict", "evidence"),
     [
         pytest.param([EDIT], [("1", {"f": EARLY})], {}, "absorbed", ["1"], id="one-commit"),
@@ -174,7 +175,7 @@ def test_evidence_is_the_first_commit_since_which_upstream_has_it(
     assert found[:2] == (verdict, evidence)
 
 
-@pytest.mark.parametrize(
+@table(
     ("changes", "story", "renames", "verdict", "cause"),
     [
         pytest.param([EDIT], [("1", {"f": OTHER})], {}, "conflict", ["1"], id="one-commit"),
@@ -229,7 +230,7 @@ def test_cause_is_the_first_commit_since_which_it_does_not_apply(
     assert (found[0], found[2]) == (verdict, cause)
 
 
-@pytest.mark.parametrize(
+@table(
     ("below", "change", "story", "verdict", "evidence", "cause"),
     [
         pytest.param(
@@ -354,7 +355,7 @@ def test_what_history_landed_and_what_the_target_has_are_told_apart() -> None:
     assert [hunk.evidence for hunk in outcome.hunks] == ["1" * 40, "commit 2"]
 
 
-@pytest.mark.parametrize("content", [NEW, OTHER], ids=["recorded", "decided"])
+@table("content", [NEW, OTHER], ids=["recorded", "decided"])
 def test_what_a_person_solved_is_explained_where_upstream_disturbed_it(content: bytes) -> None:
     run = Run({"f": BASE}, {"f": OTHER})
     result = run.rebase(patch_of("p", EDIT), solved={("p", "f"): content})

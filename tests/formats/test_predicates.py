@@ -26,6 +26,7 @@ from patchmgr.model.predicate import (
     WrittenRef,
     claims,
 )
+from tests.tables import table
 
 X, Y, Z = PathExists("x"), PathExists("y"), PathExists("z")
 TAG = 'TAG "?([0-9a-f]{40})'
@@ -38,7 +39,7 @@ def pattern(text: str, path: str, symbol: str | None = None, where: Where = HERE
     return PatternFound(text, path, symbol, where)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "predicate"),
     [
         pytest.param('path "x"', X, id="path"),
@@ -111,7 +112,7 @@ def test_a_text_becomes_a_predicate(text: str, predicate: Predicate) -> None:
     assert parse_predicate(text, what="p") == predicate
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "column", "problem"),
     [
         ("", 1, "it ends where not, path, no path, pattern or release is expected"),
