@@ -23,7 +23,7 @@ from patchmgr.plumbing.index_session import (
 from patchmgr.plumbing.package_index import FILENAME, Archive
 
 if TYPE_CHECKING:
-    from requests import Response, Session
+    from requests import Session
 
 _CHUNK = 1 << 18
 _OK, _PARTIAL, _BEYOND_END = 200, 206, 416
@@ -52,7 +52,7 @@ def download(
         hint = "unset UV_OFFLINE and run the command again"
         raise PatchmgrError("offline", f"{archive.filename} is not in the cache", (hint,))
     path = folder / f"{archive.filename}.{(archive.sha256 or 'unchecked')[:12]}.part"
-    with _writing(), _locked(path) as part:
+    with writing(), _locked(path) as part:
         if _is_right(target, archive):  # another run brought it while this one waited
             path.unlink()
             return target
@@ -71,10 +71,11 @@ def _is_right(path: Path, archive: Archive) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return archive.sha256 in (None, _sha256(file))
+        return archive.sha256 in (None, sha256_of(file))
 
 
-def _sha256(file: BinaryIO) -> str:
+def sha256_of(file: BinaryIO) -> str:
+    """Return the sha256 (64 hex) of a whole file, and leave it at its end."""
     digest = hashlib.sha256()
     file.seek(0)
     while chunk := file.read(_CHUNK):
@@ -87,12 +88,12 @@ def _size(part: BinaryIO) -> int:
 
 
 @contextlib.contextmanager
-def _writing() -> Iterator[None]:
+def writing(what: str = "the cache") -> Iterator[None]:
     """Report a folder that cannot be written."""
     try:
         yield
     except OSError as fault:
-        reason = f"the cache cannot be written: {fault.strerror}"
+        reason = f"{what} cannot be written: {fault.strerror}"
         raise PatchmgrError("cache", reason, ("free some space or set XDG_CACHE_HOME",)) from fault
 
 
@@ -103,17 +104,13 @@ def _locked(path: Path) -> Iterator[BinaryIO]:
     while True:
         with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b") as part:
             fcntl.flock(part, fcntl.LOCK_EX)
-            if _is_at(path, part):
+            try:
+                is_there = os.path.samestat(os.fstat(part.fileno()), path.stat())
+            except FileNotFoundError:  # another run has moved it
+                is_there = False
+            if is_there:
                 yield part
                 return
-
-
-def _is_at(path: Path, part: BinaryIO) -> bool:
-    """Say whether the open file is still at the path, from which another run may move it."""
-    try:
-        return os.path.samestat(os.fstat(part.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 def _bring(
@@ -122,7 +119,7 @@ def _bring(
     """Fill the part file; what a broken run left in it is tried once and then thrown away."""
     if not archive.sha256:
         part.truncate(0)
-    while archive.sha256 is None or _sha256(part) != archive.sha256:
+    while archive.sha256 is None or sha256_of(part) != archive.sha256:
         was_empty = not _size(part)
         source = local_path(archive.url)
         if source is not None:
@@ -131,19 +128,16 @@ def _bring(
             _fetch(part, archive, settings, progress=progress)
         if archive.sha256 is None:
             return
-        found = _sha256(part)
+        found = sha256_of(part)
         if found != archive.sha256:
             part.truncate(0)
             if was_empty:
-                raise _mismatch(archive, found)
-
-
-def _mismatch(archive: Archive, found: str) -> PatchmgrError:
-    return PatchmgrError(
-        "checksum-mismatch",
-        f"{archive.filename} has sha256 {found}, but the package index says {archive.sha256}",
-        ("run the command again; if it fails again, tell who runs the index",),
-    )
+                raise PatchmgrError(
+                    "checksum-mismatch",
+                    f"{archive.filename} has sha256 {found}, but the package index says "
+                    f"{archive.sha256}",
+                    ("run the command again; if it fails again, tell who runs the index",),
+                )
 
 
 def _copy(source: Path, part: BinaryIO, archive: Archive, *, progress: Progress) -> None:
@@ -188,11 +182,14 @@ def _fetch_once(
         headers["Range"] = f"bytes={offset}-"
     what = archive.filename
     with answer(session, archive.url, settings=settings, headers=headers, what=what) as response:
-        start = _start(response, offset)
-        if start is None and response.status_code in (_PARTIAL, _BEYOND_END) and offset:
+        status, start = response.status_code, 0
+        told = _RANGE.match(response.headers.get("Content-Range", ""))
+        if status == _PARTIAL and told is not None and int(told[1]) == offset:
+            start = offset
+        elif offset and status in (_PARTIAL, _BEYOND_END):
             raise _RangeError
-        if start is None:
-            raise unreachable(what, f"the package index answers with status {response.status_code}")
+        elif status != _OK:
+            raise unreachable(what, f"the package index answers with status {status}")
         part.seek(start)
         part.truncate()
         length = response.headers.get("Content-Length", "")
@@ -202,15 +199,6 @@ def _fetch_once(
         _write(part, chunks, archive, (start, total), progress)
     if total is not None and _size(part) < total:
         raise unreachable(what, "the connection broke")
-
-
-def _start(response: Response, offset: int) -> int | None:
-    """Return where the body of an answer begins in the file, None for an answer without one."""
-    if response.status_code == _OK:
-        return 0
-    told = _RANGE.match(response.headers.get("Content-Range", ""))
-    is_rest = response.status_code == _PARTIAL and told is not None and int(told[1]) == offset
-    return offset if is_rest else None
 
 
 def _write(
@@ -225,7 +213,7 @@ def _write(
     try:
         progress.advance(start)
         for chunk in chunks:
-            with _writing():
+            with writing():
                 part.write(chunk)
                 part.flush()
             progress.advance(len(chunk))

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -186,18 +187,13 @@ def _refuse_editable(info: Path, package: str, record: Mapping[str, str]) -> Non
     is_editable = is_editable or any(p.startswith("__editable__") for p in record)
     for path in record:
         if path.endswith(".pth") and "/" not in path and not is_editable:
-            lines = _lines(info.parent / path)
+            lines: list[str] = []
+            with suppress(OSError):
+                lines = (info.parent / path).read_text("utf-8", "replace").splitlines()
             place = next((line for line in lines if line.startswith("/")), "")
             is_editable = bool(place)
     if is_editable:
         raise _editable(package, place)
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return []
 
 
 def _editable(package: str, place: str) -> PatchmgrError:

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from msgspec import Struct
 
 from patchmgr import __version__
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats import toml_text
 
 if TYPE_CHECKING:
     from requests import Response, Session
@@ -68,6 +69,11 @@ class IndexSettings(Struct, frozen=True):
         urls = (self.index_url, *self.extra_index_urls)
         return tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))
 
+    def trusts(self, url: str) -> bool:
+        """Say whether no certificate is asked for: pip's --trusted-host, with port or without."""
+        host = urlsplit(url).netloc.rpartition("@")[2]
+        return not {host, host.partition(":")[0]}.isdisjoint(self.trusted_hosts)
+
 
 def read_settings(environ: Mapping[str, str]) -> IndexSettings:
     """Return the settings that hold for this user.
@@ -76,9 +82,16 @@ def read_settings(environ: Mapping[str, str]) -> IndexSettings:
     uv's file. Files of the current directory do not count: a workspace must not choose where
     code comes from. Raises PatchmgrError "bad-settings" for what cannot be read.
     """
-    sources = [_pip_variables(environ), _uv_variables(environ), _pip_files(environ)]
-    known = ChainMap(*(dict(source) for source in [*sources, _uv_file(environ)]))
+    named = [(name, text) for name, text in environ.items() if name.startswith("PIP_")]
+    pip = _source((_pip_key(name[4:]), text) for name, text in named)
+    sources = (pip, _uv_variables(environ), _pip_files(environ), _uv_file(environ))
+    known = ChainMap(*map(dict, sources))
     has_index = not _is_true(_one(known, "no-index"))
+    timeout = _one(known, "timeout") or _one(known, "default-timeout") or DEFAULT_TIMEOUT
+    try:
+        seconds = float(timeout)
+    except ValueError as fault:
+        raise _bad(f"the timeout {timeout!a} of the package index is no number") from fault
     certificates = [environ[name] for name in _CERTIFICATES if environ.get(name)]
     return IndexSettings(
         index_url=_one(known, "index-url") or DEFAULT_INDEX if has_index else "",
@@ -87,7 +100,7 @@ def read_settings(environ: Mapping[str, str]) -> IndexSettings:
         cert=_one(known, "cert") or next(iter(certificates), None),
         client_cert=_one(known, "client-cert") or None,
         proxy=_one(known, "proxy") or None,
-        timeout=_seconds(_one(known, "timeout") or _one(known, "default-timeout")),
+        timeout=seconds,
         trusted_hosts=known.get("trusted-host", ()),
         offline=_is_true(_one(known, "offline")),
     )
@@ -101,13 +114,6 @@ def _is_true(word: str) -> bool:
     return word.lower() in {"1", "true", "t", "yes", "y", "on"}
 
 
-def _seconds(word: str) -> float:
-    try:
-        return float(word or DEFAULT_TIMEOUT)
-    except ValueError as fault:
-        raise _bad(f"the timeout {word!a} of the package index is no number") from fault
-
-
 def _bad(message: str) -> PatchmgrError:
     return PatchmgrError("bad-settings", message, ("correct it; `pip config list` shows it",))
 
@@ -116,11 +122,6 @@ def _source(pairs: Iterable[tuple[str, str]]) -> _Source:
     """Return the settings that say something; later ones win."""
     split = {key: tuple(text.split()) if key in _LISTS else (text,) for key, text in pairs if text}
     return {key: words for key, words in split.items() if words}
-
-
-def _pip_variables(environ: Mapping[str, str]) -> _Source:
-    named = ((name, text) for name, text in environ.items() if name.startswith("PIP_"))
-    return _source((_pip_key(name[4:]), text) for name, text in named)
 
 
 def _pip_key(name: str) -> str:
@@ -206,8 +207,6 @@ def _with_login(url: str, name: str, environ: Mapping[str, str]) -> str:
     secret = environ.get(f"{prefix}_PASSWORD", "")
     if not (user or secret) or "://" not in url:
         return url
-    from urllib.parse import quote
-
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{quote(user, safe='')}:{quote(secret, safe='')}@{rest}"
 
@@ -222,8 +221,6 @@ def _uv_file(environ: Mapping[str, str]) -> _Source:
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         return {}
-    from patchmgr.formats import toml_text
-
     try:
         table = toml_text.loads(path.read_text("utf-8"))
         return _uv_settings(table, path.parent, environ)
@@ -244,13 +241,10 @@ def _uv_settings(table: Mapping[str, Any], folder: Path, environ: Mapping[str, s
         words = told if isinstance(told, list) else [] if told is None else [told]
         found.setdefault(names.get(name, name), []).extend(str(word) for word in words)
     for key in ("index-url", "extra-index-url", "find-links"):
-        found[key] = [_from(folder, word) for word in found.get(key, [])]
+        # A relative path is taken from the folder of the file that names it.
+        words = found.get(key, [])
+        found[key] = [word if "://" in word else str(folder / word) for word in words]
     return {key: tuple(words) for key, words in found.items() if words}
-
-
-def _from(folder: Path, location: str) -> str:
-    """Return a location, a relative path taken from the folder of the file that names it."""
-    return location if "://" in location else str(folder / location)
 
 
 _HINTS = (
@@ -318,7 +312,7 @@ def answer(
     login = get_auth_from_url(target)
     # Given with each request: requests lets variables override what a session says.
     proxies = {"http": settings.proxy, "https": settings.proxy} if settings.proxy else None
-    verify = False if _is_trusted(url, settings) else settings.cert or True
+    verify = False if settings.trusts(url) else settings.cert or True
     try:
         with session.get(
             target,
@@ -333,11 +327,6 @@ def answer(
             yield response
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as fault:
         raise unreachable(what, _reason(fault)) from None
-
-
-def _is_trusted(url: str, settings: IndexSettings) -> bool:
-    host = urlsplit(url).netloc.rpartition("@")[2]
-    return host in settings.trusted_hosts or host.partition(":")[0] in settings.trusted_hosts
 
 
 def unreachable(what: str, reason: str) -> PatchmgrError:

@@ -114,20 +114,16 @@ def _page(
             raise unreachable(name, f"the package index {folder} is no folder")
         page = _local_page(folder if is_flat else folder / name, name, settings)
     elif settings.offline:
-        raise _offline(name)
+        raise PatchmgrError(
+            "offline",
+            f"the releases of {name} cannot be listed offline",
+            ("unset UV_OFFLINE, or name a folder of archives in PIP_FIND_LINKS",),
+        )
     else:
         page = _remote_page(session, location if is_flat else f"{location}/{name}/", name, settings)
     if page is None or not is_flat:
         return page
     return [found for found in page if _version(found.filename, name) is not None] or None
-
-
-def _offline(name: str) -> PatchmgrError:
-    return PatchmgrError(
-        "offline",
-        f"the releases of {name} cannot be listed offline",
-        ("unset UV_OFFLINE, or name a folder of archives in PIP_FIND_LINKS",),
-    )
 
 
 def _local_page(folder: Path, name: str, settings: IndexSettings) -> list[Archive] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ class PackageUpstream:
         self._name = upstream.name
         self._progress = progress
         self._listed: tuple[Release, ...] | None = None
-        self._commits: dict[str, str] = {}
+        self._named_commit = cache(lambda v: (self.resolve(v).commit, f"{self._package} {v}"))
         self.reader = reader
         self.store = reader.git_dir
 
@@ -100,21 +101,17 @@ class PackageUpstream:
         return Resolved(f"v{version}", found.commit, found.archive, found.sha256, version)
 
     def _known_version(self, ref: str) -> str | None:
-        known = references(self.store, RELEASES)
         if ref == "upstream/main":
-            return self._newest_here()
-        if ref in known:
-            return ref
-        if ref.removeprefix("v") in known:
-            return ref.removeprefix("v")
+            arguments = ["symbolic-ref", "--quiet", NEWEST]
+            code, printed = git_process.run(arguments, git_dir=self.store, good=(0, 1))
+            return None if code else git_process.text(printed).strip().removeprefix(RELEASES)
+        known = references(self.store, RELEASES)
+        for name in (ref, ref.removeprefix("v")):
+            if name in known:
+                return name
         return next(
             (v for v, commit in known.items() if len(ref) >= 4 and commit.startswith(ref)), None
         )
-
-    def _newest_here(self) -> str | None:
-        arguments = ["symbolic-ref", "--quiet", NEWEST]
-        code, printed = git_process.run(arguments, git_dir=self.store, good=(0, 1))
-        return None if code else git_process.text(printed).strip().removeprefix(RELEASES)
 
     def _listed_version(self, ref: str) -> str:
         from patchmgr.plumbing.package_index import newest_final
@@ -183,24 +180,20 @@ class PackageUpstream:
 
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
         """Return the way from base to target: every final release between, then the target."""
+        from packaging.version import Version
+
         assert base.version is not None and target.version is not None
         versions = self._versions()
         names = _final_between(versions, base.version, target.version)
         after = _final_between(versions, target.version, base.version)
-        is_older = _is_older(target.version, base.version)
+        is_older = Version(target.version) < Version(base.version)
         return ReleaseHistory(
             self.store,
             base.commit,
             () if target.commit == base.commit else (*names, target.version),
-            lambda version: (self._commit(version), f"{self._package} {version}"),
+            self._named_commit,
             len(after) + 1 if is_older else 0,
         )
-
-    def _commit(self, version: str) -> str:
-        """Return the commit of a release; asked for once a run."""
-        if version not in self._commits:
-            self._commits[version] = self.resolve(version).commit
-        return self._commits[version]
 
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
@@ -244,12 +237,6 @@ class PackageUpstream:
         kept = self.store / _VERSIONS
         listed = kept.read_text().split() if kept.exists() else []
         return list({*listed, *references(self.store, RELEASES)})
-
-
-def _is_older(one: str, other: str) -> bool:
-    from packaging.version import Version
-
-    return Version(one) < Version(other)
 
 
 def _final_between(versions: Sequence[str], start: str, end: str) -> tuple[str, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +13,12 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
 from patchmgr.formats.generated_files import Packaging, upstream_commit
 from patchmgr.formats.wheel_records import normalised_name
+from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.progress import Progress
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
+from patchmgr.plumbing.downloads import sha256_of, writing
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.package_index import FILENAME, Archive, Release
 from patchmgr.plumbing.package_upstream import RELEASES, Imported, imported
@@ -29,7 +29,6 @@ REPLACED = "refs/upstream/replaced/"
 _OLDEST = 315_619_200  # 1980-01-02: the first whole day of the zip format
 _NEWEST = 4_102_444_800  # 2100-01-01
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!]*")
-_CHUNK = 1 << 20
 
 
 class _Content(Struct, frozen=True):
@@ -57,17 +56,31 @@ def import_release(
     before = imported(store, release.version)
     if before is not None and archive.sha256 and before.sha256 == archive.sha256:
         return before.commit
-    with _opened(archive_path) as file:
-        sha256 = _sha256(file, archive)
+    try:
+        opened = archive_path.open("rb")
+    except OSError as fault:
+        reason = f"{archive_path.name} cannot be read: {fault.strerror}"
+        raise PatchmgrError("bad-archive", reason) from fault
+    with opened as file:
+        sha256 = sha256_of(file)
+        if archive.sha256 and sha256 != archive.sha256:
+            raise PatchmgrError(
+                "checksum-mismatch",
+                f"{archive.filename} has sha256 {sha256}, not {archive.sha256}",
+                ("delete the file and run the command again",),
+            )
         if before is not None and before.sha256 == sha256:
             return before.commit
         packaging = Packaging(normalised_name(package), release.version)
-        with _writing(), Workbench((store,)) as bench:
+        with writing("the store"), Workbench((store,)) as bench:
             content = _content(bench, file, archive, packaging=packaging, progress=progress)
-            message = _message(packaging, archive, sha256, upstream=content.upstream)
+            message = f"{packaging.package} {packaging.version}\n\nArchive: {archive.filename}\n"
+            message += f"Sha256: {sha256}\n"
+            if content.upstream:
+                message += f"Upstream-Commit: {content.upstream}\n"
             seconds = min(max(content.mtime, _OLDEST), _NEWEST)
             author = Author(COMMITTER_NAME, COMMITTER_EMAIL, f"{seconds} +0000")
-            (commit,) = write_commits(bench, None, [Draft(author, message, content.files)])
+            (commit,) = write_commits(bench, None, [Draft(author, message.encode(), content.files)])
             adopt_pack(store, bench.git_dir)
     _point(store, release.version, commit, before=before)
     return commit
@@ -80,28 +93,6 @@ def _check_names(release: Release) -> None:
         raise PatchmgrError("bad-archive", f"{version!a} is no version of a package")
     if not FILENAME.fullmatch(filename):
         raise PatchmgrError("bad-archive", f"{filename!a} is no file name of a package")
-
-
-def _opened(path: Path) -> BinaryIO:
-    try:
-        return path.open("rb")
-    except OSError as fault:
-        reason = f"{path.name} cannot be read: {fault.strerror}"
-        raise PatchmgrError("bad-archive", reason) from fault
-
-
-def _sha256(file: BinaryIO, archive: Archive) -> str:
-    digest = hashlib.sha256()
-    while chunk := file.read(_CHUNK):
-        digest.update(chunk)
-    found = digest.hexdigest()
-    if archive.sha256 and found != archive.sha256:
-        raise PatchmgrError(
-            "checksum-mismatch",
-            f"{archive.filename} has sha256 {found}, not {archive.sha256}",
-            ("delete the file and run the command again",),
-        )
-    return found
 
 
 def _content(
@@ -118,16 +109,6 @@ def _content(
         else:
             files[found.path] = Entry(found.mode, bench.add(found.content))
     return _Content(files, mtime, max(commits, key=len, default=None))
-
-
-@contextlib.contextmanager
-def _writing() -> Iterator[None]:
-    """Report a store that cannot be written."""
-    try:
-        yield
-    except OSError as fault:
-        reason = f"the store cannot be written: {fault.strerror}"
-        raise PatchmgrError("cache", reason, ("free some space or set XDG_CACHE_HOME",)) from fault
 
 
 def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[ArchiveFile]:
@@ -147,24 +128,12 @@ def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[Arch
         progress.done()
 
 
-def _message(packaging: Packaging, archive: Archive, sha256: str, *, upstream: str | None) -> bytes:
-    lines = [
-        f"{packaging.package} {packaging.version}",
-        "",
-        f"Archive: {archive.filename}",
-        f"Sha256: {sha256}",
-    ]
-    if upstream:
-        lines.append(f"Upstream-Commit: {upstream}")
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
 def _point(store: Path, version: str, commit: str, *, before: Imported | None) -> None:
     """Move the ref of the version in one transaction, from what it was when the import began.
 
     Another run may have imported the same archive meanwhile: then it names the commit already.
     """
-    old = before.commit if before is not None else "0" * 40
+    old = before.commit if before is not None else ZERO_ID
     commands = [f"update {RELEASES}{version} {commit} {old}"]
     if before is not None and old != commit:
         commands.append(f"update {REPLACED}{version}/{old} {old}")

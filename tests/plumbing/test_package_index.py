@@ -14,7 +14,6 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.wheel_records import normalised_name
 from patchmgr.plumbing.index_session import (
     IndexSettings,
-    _is_trusted,
     local_path,
     with_login,
     without_login,
@@ -346,7 +345,7 @@ def test_the_proxy_of_the_settings_is_asked(
     ],
 )
 def test_only_trusted_hosts_go_without_a_certificate(url: str, expected: bool) -> None:
-    assert _is_trusted(url, IndexSettings("", trusted_hosts=("h", "p:8443"))) is expected
+    assert IndexSettings("", trusted_hosts=("h", "p:8443")).trusts(url) is expected
 
 
 def test_credentials_are_sent_and_never_kept(server: Server) -> None:
