@@ -77,7 +77,7 @@ def test_what_only_conflicts_need_is_not_loaded_for_a_rebase() -> None:
     assert "patchmgr.engines.rebase.ladder" in loaded
     late = (
         "libcst", "git", "requests", "tree_sitter", "patchmgr.engines.moved.rung",
-        "patchmgr.engines.rebase.rungs", "patchmgr.engines.structure.python_tree",
+        "patchmgr.engines.rebase.rungs",
         "patchmgr.engines.series.predicates", "patchmgr.plumbing.package_index",
         "patchmgr.plumbing.formatter_choice",
     )  # fmt: skip
