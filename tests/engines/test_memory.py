@@ -201,7 +201,7 @@ def test_blank_lines_are_told_from_none() -> None:
     ],
 )
 def test_what_is_known_is_put_into_place(text: bytes, expected: bytes, is_clean: bool) -> None:
-    found = replay(text, KNOWN)
+    found = replay(text, KNOWN.find)
     assert (found.marked, found.is_clean) == (expected, is_clean)
     name = conflict_id(None, None, None, ONE)
     assert set(found.used) <= {name}
@@ -209,7 +209,7 @@ def test_what_is_known_is_put_into_place(text: bytes, expected: bytes, is_clean:
 
 
 def test_what_is_left_is_alike_on_all_sides_around_it() -> None:
-    base, ours, theirs = replay(TWO, KNOWN).sides()
+    base, ours, theirs = replay(TWO, KNOWN.find).sides()
     start = HEAD + b"both\n" + BETWEEN
     assert (base, ours, theirs) == tuple(start + side + TAIL for side in (b"b\n", b"o\n", b"T\n"))
 
@@ -224,7 +224,7 @@ def test_what_is_left_is_alike_on_all_sides_around_it() -> None:
     ],
 )
 def test_the_last_line_feed_is_that_of_the_sides(text: bytes, ends: bool, expected: bytes) -> None:
-    assert replay(text, KNOWN, ends_with_newline=ends).marked == expected
+    assert replay(text, KNOWN.find, ends_with_newline=ends).marked == expected
 
 
 REGION = Recorded(region_id(b"b\n", b"o\n", b"t\n"), Kind.REGION, b"b\n", b"o\n", b"t\n")

@@ -13,7 +13,6 @@ from patchmgr.engines.structure.solvers import suspect
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
-from patchmgr.model.recorded import Resolution
 from tests.engines.ports import MemoryBlobs, PlainMerge
 from tests.engines.series import Files, Run, difference, entry_of, hunks_between, replayed
 from tests.engines.tales import Tale
@@ -98,25 +97,13 @@ def structure(raw: bytes) -> None:
         assert found is None or (found.reliability if found.text is not None else found.suggestions)
 
 
-class _Recorded:
-    """Knows of every region that its sides together are the answer."""
-
-    def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        return (ours or b"") + (theirs or b"")
-
-    def find_file(
-        self, base: bytes | None, ours: bytes | None, theirs: bytes | None
-    ) -> Resolution | None:
-        return None
-
-
 def memory(raw: bytes) -> None:
     """What was solved is learned, and replayed it gives the solved text again."""
     base, ours, theirs = three_texts(Choices(raw))
     merge = PlainMerge().merge(base, ours, theirs)
     if isinstance(merge, Clean) or merge.marked is None:
         return
-    solved = replay(merge.marked, _Recorded())
+    solved = replay(merge.marked, lambda base, ours, theirs: ours + theirs)
     assert isinstance(solved, Replayed)
     if not solved.is_clean:
         return

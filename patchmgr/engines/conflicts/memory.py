@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -45,8 +45,13 @@ class Replayed(Struct, frozen=True):
         return base, ours, theirs
 
 
-def replay(marked: bytes, recall: Resolutions, *, ends_with_newline: bool = True) -> Replayed:
-    """Put what is known into the place of each region, the rest stays as it is.
+def replay(
+    marked: bytes,
+    find: Callable[[bytes, bytes, bytes], bytes | None],
+    *,
+    ends_with_newline: bool = True,
+) -> Replayed:
+    """Put what is found for each region into its place; the rest stays as it is.
 
     Git ends every side of a region with a line feed. `ends_with_newline` says whether the merged
     file has one at its end, which counts where its last region is at the end, too.
@@ -58,7 +63,7 @@ def replay(marked: bytes, recall: Resolutions, *, ends_with_newline: bool = True
     for one in found.regions:
         region = one.region
         sides = (region.base, region.ours, region.theirs)
-        known = recall.find(*sides) if found.is_sure and one.is_sure else None
+        known = find(*sides) if found.is_sure and one.is_sure else None
         if known is None:
             is_clean = False
         else:

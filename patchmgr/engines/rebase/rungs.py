@@ -91,7 +91,7 @@ def recorded(left: Open, mergers: Mergers) -> Solved | Open:
     if mergers.recall is None:
         return left
     ends = has_last_newline(left.base, left.upstream, left.fork)
-    replayed = replay(left.marked, mergers.recall, ends_with_newline=ends)
+    replayed = replay(left.marked, mergers.recall.find, ends_with_newline=ends)
     if replayed.is_clean:
         return Solved(replayed.marked, How.RECORDED, replayed.used)
     if not replayed.used:

@@ -11,7 +11,6 @@ from patchmgr.engines.conflicts.memory import Resolutions, learn, replay
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Blobs, TextMerge, Tree
-from patchmgr.model.recorded import Resolution
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]
@@ -161,34 +160,18 @@ class Line:
         Regions of which neither is sure are upstream's; the rest of the merge has them.
         """
         ends = wanted.endswith(b"\n")
-        known = replay(marked, self._recall, ends_with_newline=ends)
+        known = replay(marked, self._recall.find, ends_with_newline=ends)
         if known.is_clean:
             return known.marked, "as recorded of a merge"
-        found = replay(known.marked, _Lessons(known.marked, wanted), ends_with_newline=ends)
+        lessons = {lesson.id: lesson.resolution for lesson in learn(known.marked, wanted)}
+        found = replay(
+            known.marked, lambda *sides: lessons.get(region_id(*sides)), ends_with_newline=ends
+        )
         if found.is_clean:
             return found.marked, "as in the merge"
         left = split_marked(found.marked)
         content = left.with_each(tuple(region.region.ours for region in left.regions))
         return content, "left to the patch of the merge"
-
-
-class _Lessons:
-    """What a finished text says of the regions in conflict."""
-
-    def __init__(self, marked: bytes, wanted: bytes) -> None:
-        self._known = {lesson.id: lesson.resolution for lesson in learn(marked, wanted)}
-
-    def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return what a region became."""
-        if base is None or ours is None or theirs is None:
-            return None
-        return self._known.get(region_id(base, ours, theirs))
-
-    def find_file(
-        self, base: bytes | None, ours: bytes | None, theirs: bytes | None
-    ) -> Resolution | None:
-        """Return nothing: whole files are not asked for."""
-        return None
 
 
 def _are_files(*entries: Entry | None) -> bool:
