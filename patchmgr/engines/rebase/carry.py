@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import accumulate, takewhile
 from operator import eq
@@ -47,10 +46,15 @@ def carry_files(
     """
     leaving = {home for step in steps for home in _left(step.change, side)}
     stuck: set[str] = set()
-    paths = Counter(step.change.path for step in steps)
-    twice = frozenset(path for path, count in paths.items() if count > 1)
+    gone = {step.change.path: step for step in steps if step.change.new_path is None}
+    created = {step.change.path: step for step in steps if step.change.old_path is None}
+    replaced = {
+        path: (gone[path], created[path])
+        for path in gone.keys() & created.keys()
+        if side.home(path) == path
+    }
     while True:
-        work = Work(patch, steps, side, tools, leaving - stuck, twice)
+        work = Work(patch, steps, side, tools, leaving - stuck, replaced)
         results = tuple(_carry_file(work, step) for step in steps)
         collided = (r.step.change for r in results if r.conflict is not None)
         more = {home for change in collided for home in _left(change, side)}
@@ -130,22 +134,13 @@ def _left(change: FilePatch, side: NewSide) -> tuple[str, ...]:
 
 
 def _carry_file(work: Work, step: FileStep) -> FileResult:
-    pair = _replacement(work, step.change.path)
+    pair = work.replaced.get(step.change.path)
     if pair is not None and step in pair:
         return _replace_file(work, step, *pair)
     source = step.change.old_path
     if source is None or step.change.is_copy:
         return _create_file(work, step)
     return _change_file(work, step, source)
-
-
-def _replacement(work: Work, path: str) -> tuple[FileStep, FileStep] | None:
-    """Return the deletion and creation of one path, as diffs show a change of type."""
-    same = [s for s in work.steps if s.change.path == path] if path in work.twice else []
-    old = next((s for s in same if s.change.new_path is None), None)
-    new = next((s for s in same if s.change.old_path is None), None)
-    is_pair = old is not None and new is not None and work.side.home(path) == path
-    return (old, new) if is_pair and old and new else None
 
 
 def _replace_file(work: Work, step: FileStep, old: FileStep, new: FileStep) -> FileResult:

@@ -104,8 +104,8 @@ class NewSide(Struct, frozen=True):
 class Work(Struct, frozen=True):
     """One patch to carry; `leaving` are the paths of the new side that it gives up.
 
-    `twice` are the paths that more than one of its files has: deleted and created. `taken` are
-    homes that hunks of it were moved to.
+    `replaced` has the deletion and the creation of one path, as diffs show a change of type.
+    `taken` are homes that hunks of it were moved to.
     """
 
     patch: str
@@ -113,7 +113,7 @@ class Work(Struct, frozen=True):
     side: NewSide
     tools: Tools
     leaving: Collection[str]
-    twice: Collection[str]
+    replaced: Mapping[str, tuple[FileStep, FileStep]]
     taken: set[str] = field(default_factory=set)
 
     def merge(self, sides: Sides) -> Merged | Collided:
