@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from patchmgr.engines.series.predicates import Finding, State, broken_promise, evaluate, refusal
+from patchmgr.engines.series.predicates import Evaluation, State, broken_promise, evaluate, refusal
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.predicates import parse_predicate
 from patchmgr.model.predicate import Conditions
@@ -79,7 +79,7 @@ OTHERS = Others(
 )
 
 
-def find(text: str) -> Finding:
+def find(text: str) -> Evaluation:
     return evaluate(parse_predicate(text, what="p"), OWN, OTHERS)
 
 
@@ -131,7 +131,7 @@ def find(text: str) -> Finding:
     ],
 )  # fmt: skip
 def test_a_predicate_holds_or_not_and_says_why(text: str, holds: bool, why: str) -> None:
-    assert find(text) == Finding(holds, why)
+    assert find(text) == Evaluation(holds, why)
 
 
 NAMES = 'which should name a ref by "TAG (.*)"'

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from patchmgr.engines.gating.conditions import Conditions, Guards
-from patchmgr.engines.gating.sites import Piece, Side, Texts
+from patchmgr.engines.gating.sites import Side, Statement, Texts
 from patchmgr.engines.languages.cxx_symbols import cxx_symbols
 from patchmgr.engines.languages.cxx_tokens import UnclearSource
 from patchmgr.engines.languages.cxx_words import Source, Word, branch_of, read_source
@@ -77,17 +77,17 @@ def _side(content: bytes, conditions: Conditions) -> Side:
     )
 
 
-def _rows(words: Sequence[Word]) -> list[Piece]:
+def _rows(words: Sequence[Word]) -> list[Statement]:
     """Return the words of each line; of what goes on over lines, the text stands in the first."""
     texts: dict[int, list[str]] = {}
     for word in words:
         texts.setdefault(word.line, []).append(word.text)
         for line in range(word.line + 1, word.last + 1):
             texts.setdefault(line, [])
-    return [Piece(" ".join(own), line, line, line) for line, own in texts.items()]
+    return [Statement(" ".join(own), line, line, line) for line, own in texts.items()]
 
 
-def _statements(words: Sequence[Word]) -> list[Piece]:
+def _statements(words: Sequence[Word]) -> list[Statement]:
     """Cut words behind each statement, brace and directive."""
     found: list[list[Word]] = [[]]
     for word in words:
@@ -99,9 +99,9 @@ def _statements(words: Sequence[Word]) -> list[Piece]:
     return [_piece(own) for own in found if own]
 
 
-def _piece(words: Sequence[Word]) -> Piece:
+def _piece(words: Sequence[Word]) -> Statement:
     last = words[-1].last
-    return Piece(" ".join(word.text for word in words), words[0].line, last, last)
+    return Statement(" ".join(word.text for word in words), words[0].line, last, last)
 
 
 class Reader:

@@ -17,7 +17,7 @@ from patchmgr.engines.gating.conditions import (
     dotted,
     is_boolean,
 )
-from patchmgr.engines.gating.sites import Piece, Side, Texts
+from patchmgr.engines.gating.sites import Side, Statement, Texts
 from patchmgr.model.gating import Gate
 
 _ROUNDS = 4
@@ -109,7 +109,7 @@ class _File:
         """Return what is known of some units; `changed` are the changed lines."""
         held = _Held(self.units, self._conditions)
         own = {key: unit for key, unit in self.units.items() if key in touched}
-        said: list[Piece] = []
+        said: list[Statement] = []
         gates: dict[int, dict[Gate, None]] = {}
         asked: dict[str | None, list[Gate]] = {}
         ends: dict[int, int] = {}
@@ -242,7 +242,7 @@ class _Asking:
 
 def _pieces(
     body: Sequence[ast.stmt], guards: Guards = (), depth: int = 0
-) -> Iterator[tuple[Piece, ast.stmt | None, Guards]]:
+) -> Iterator[tuple[Statement, ast.stmt | None, Guards]]:
     """Yield the statements of a block in order, those in others behind their heads.
 
     An `if` whose body always leaves guards what comes behind it, the other way around.
@@ -253,7 +253,7 @@ def _pieces(
         text, last = _head(node)
         is_definition = isinstance(node, _SCOPES) and not node.body
         end = last if is_definition else node.end_lineno or last
-        yield Piece(f"{depth} {text}", _first(node), last, end), node, guards
+        yield Statement(f"{depth} {text}", _first(node), last, end), node, guards
         for head, block in _blocks(node):
             inner = guards
             if isinstance(node, ast.If):
@@ -261,7 +261,7 @@ def _pieces(
             if head is not None:
                 line = block[0].lineno
                 stop = block[-1].end_lineno or line
-                yield Piece(f"{depth} {head}", line, line, stop), None, guards
+                yield Statement(f"{depth} {head}", line, line, stop), None, guards
             yield from _pieces(block, inner, depth + 1)
         if isinstance(node, ast.If) and node.body and isinstance(node.body[-1], _JUMPS[:3]):
             guards = (*guards, (node.test, False))

@@ -47,7 +47,7 @@ class Texts(Struct, frozen=True):
         return tuple(found)
 
 
-class Piece(Struct, frozen=True):
+class Statement(Struct, frozen=True):
     """A statement without those in it: what it says, its lines, and the last one it decides on."""
 
     key: str
@@ -69,9 +69,9 @@ class Side(Struct, frozen=True):
     lines: Sequence[str]
     unit: Callable[[int], str | None]
     names: Callable[[Sequence[int]], frozenset[str] | None]
-    said: Sequence[Piece] = ()
-    kept: Mapping[str | None, Sequence[Piece]] = {}
-    rows: Sequence[Piece] = ()
+    said: Sequence[Statement] = ()
+    kept: Mapping[str | None, Sequence[Statement]] = {}
+    rows: Sequence[Statement] = ()
     gates: Mapping[int, Sequence[Gate]] = {}
     asked: Mapping[str | None, Sequence[Gate]] = {}
     ends: Mapping[int, int] = {}
@@ -103,7 +103,7 @@ class Side(Struct, frozen=True):
         return any(not unlike.isdisjoint(range(n, self.ends.get(n, n) + 1)) for n in lines)
 
 
-def keys(pieces: Iterable[Piece], lines: Sequence[int]) -> list[str]:
+def keys(pieces: Iterable[Statement], lines: Sequence[int]) -> list[str]:
     """Return what the pieces that begin in some lines say."""
     own = frozenset(lines)
     return [piece.key for piece in pieces if piece.first in own]
@@ -138,7 +138,7 @@ def _residue(old: Side, new: Side) -> tuple[frozenset[int], frozenset[int]]:
     return frozenset(lost), frozenset(left)
 
 
-def _extent(pieces: Sequence[Piece], kept: Sequence[Piece]) -> set[int]:
+def _extent(pieces: Sequence[Statement], kept: Sequence[Statement]) -> set[int]:
     """Return the lines of some pieces, and of what is kept of all that stands in them."""
     starts = {n for piece in pieces for n in range(piece.first, piece.end + 1)}
     return {n for p in kept if p.first in starts for n in range(p.first, p.last + 1)}

@@ -133,11 +133,11 @@ def _build(path: str, spoken: str) -> Build:
     return Build.PYTHON if spoken == "Python" else Build.NEITHER
 
 
-def _patch(patch: Patch, steps: Sequence[Step]) -> PatchFootprint:
+def _patch(patch: Patch, steps: Sequence[TouchedFile]) -> PatchFootprint:
     return PatchFootprint(patch.name, patch.subject, tuple(_patch_file(step) for step in steps))
 
 
-def _patch_file(step: Step) -> PatchFile:
+def _patch_file(step: TouchedFile) -> PatchFile:
     change = step.change
     content = step.before if change.new_path is None else step.after
     return PatchFile(
@@ -190,7 +190,7 @@ def _tallies(
     return tuple(sorted(tallies, key=lambda t: (-t.added - t.removed, -t.files, t.name)))
 
 
-class Step(Struct, frozen=True):
+class TouchedFile(Struct, frozen=True):
     """What is known of one file change of a patch: contents where they are, and the touches.
 
     `before` is empty where the patch creates the file. `is_upstream` says that the pin has it.
@@ -225,7 +225,7 @@ class Walk:
         self._pinned = {path: self._pinned_file(path, change.before) for path, change in paths}
         self._files = dict(self._pinned)
 
-    def step(self, patch: Patch) -> tuple[Step, ...]:
+    def step(self, patch: Patch) -> tuple[TouchedFile, ...]:
         """Return what the patch does to its files, and go on behind it."""
         pairs = [(self._before(change), change) for change in patch.files]
         steps = tuple(self._step(before, change) for before, change in pairs)
@@ -245,7 +245,7 @@ class Walk:
         file = self._pinned_file(change.old_path, None) if found is None else found
         return _File(file.content, None) if change.is_copy else file
 
-    def _step(self, before: _File, change: FilePatch) -> Step:
+    def _step(self, before: _File, change: FilePatch) -> TouchedFile:
         after, positions = _applied(change, before.content)
         touches: tuple[Touch, ...] = ()
         if change.old_path is not None and change.new_path is not None and not change.is_copy:
@@ -253,7 +253,7 @@ class Walk:
             new = self._index(change.new_path, after)
             lines = _lines(change.hunks, positions, old, new)
             touches = _touches(list(lines), old, before.pinned)
-        return Step(change, before.content, after, before.pinned is not None, touches)
+        return TouchedFile(change, before.content, after, before.pinned is not None, touches)
 
     def _pinned_file(self, path: str, content: bytes | None) -> _File:
         return _File(content, self._index(path, content))

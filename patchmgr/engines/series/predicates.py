@@ -61,14 +61,14 @@ class States(Protocol):
         """
 
 
-class Finding(Struct, frozen=True):
+class Evaluation(Struct, frozen=True):
     """Whether a predicate holds, and the facts that decide it."""
 
     holds: bool
     why: str
 
 
-def evaluate(predicate: Predicate, own: State, states: States) -> Finding:
+def evaluate(predicate: Predicate, own: State, states: States) -> Evaluation:
     """Say whether a predicate holds on a state of the series' own upstream.
 
     Parts are looked at from left to right, and none any more once the answer is clear. Raises
@@ -76,13 +76,13 @@ def evaluate(predicate: Predicate, own: State, states: States) -> Finding:
     """
     if isinstance(predicate, Not):
         found = evaluate(predicate.part, own, states)
-        return Finding(not found.holds, found.why)
+        return Evaluation(not found.holds, found.why)
     if isinstance(predicate, AllOf | AnyOf):
         return _joined(predicate, own, states)
     return _claim(predicate, _state(predicate.where, own, states))
 
 
-def _joined(predicate: AllOf | AnyOf, own: State, states: States) -> Finding:
+def _joined(predicate: AllOf | AnyOf, own: State, states: States) -> Evaluation:
     stops_at = isinstance(predicate, AnyOf)
     facts: list[str] = []
     for part in predicate.parts:
@@ -90,7 +90,7 @@ def _joined(predicate: AllOf | AnyOf, own: State, states: States) -> Finding:
         if found.holds is stops_at:
             return found
         facts.append(found.why)
-    return Finding(not stops_at, "; ".join(facts))
+    return Evaluation(not stops_at, "; ".join(facts))
 
 
 def refusal(conditions: Conditions, own: State, states: States) -> str | None:
@@ -153,17 +153,17 @@ def _written(ref: WrittenRef, own: State) -> str:
     return names[0]
 
 
-def _claim(claim: Claim, state: State) -> Finding:
+def _claim(claim: Claim, state: State) -> Evaluation:
     if isinstance(claim, PatternFound):
         return _pattern(claim, state)
     if isinstance(claim, ReleaseIn):
         return _release(claim, state)
     holds = state.tree.entry(claim.path) is not None or state.tree.is_directory(claim.path)
     there_is = "there is" if holds else "there is no"
-    return Finding(holds, f"{there_is} {shown(claim.path)} in {state.label}")
+    return Evaluation(holds, f"{there_is} {shown(claim.path)} in {state.label}")
 
 
-def _release(claim: ReleaseIn, state: State) -> Finding:
+def _release(claim: ReleaseIn, state: State) -> Evaluation:
     from packaging.specifiers import SpecifierSet
     from packaging.version import Version
 
@@ -174,27 +174,26 @@ def _release(claim: ReleaseIn, state: State) -> Finding:
     specifier = SpecifierSet(claim.specifier)
     holds = specifier.contains(Version(state.version), prereleases=True)
     verb = "is" if holds else "is not"
-    return Finding(holds, f"{state.label} {verb} release {shown(claim.specifier)}")
+    return Evaluation(holds, f"{state.label} {verb} release {shown(claim.specifier)}")
 
 
-def _pattern(claim: PatternFound, state: State) -> Finding:
+def _pattern(claim: PatternFound, state: State) -> Evaluation:
     path, text = shown(claim.path), _text(claim.path, state)
     if text is None:
-        return Finding(False, f"there is no file {path} in {state.label}")
+        return Evaluation(False, f"there is no file {path} in {state.label}")
     lines: list[tuple[int, str]] = list(enumerate(text.split("\n"), 1))
     place = path
     if claim.symbol is not None:
         place = f"{path}:{shown(claim.symbol)}"
         numbers = _lines_of(claim.symbol, claim.path, text, state)
         if not numbers:
-            return Finding(False, f"there is no {place} in {state.label}")
+            return Evaluation(False, f"there is no {place} in {state.label}")
         lines = [lines[number - 1] for number in numbers]
     regex = compile_regex(claim.regex)
     number = next((number for number, line in lines if regex.search(_searched(line))), None)
-    if number is None:
-        why = f"no line of {place} in {state.label} matches {_quoted(claim.regex)}"
-        return Finding(False, why)
-    return Finding(True, f"line {number} of {path} in {state.label} matches {_quoted(claim.regex)}")
+    found = f"no line of {place}" if number is None else f"line {number} of {path}"
+    why = f"{found} in {state.label} matches {_quoted(claim.regex)}"
+    return Evaluation(number is not None, why)
 
 
 def _lines_of(symbol: str, path: str, text: str, state: State) -> list[int]:
