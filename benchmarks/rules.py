@@ -28,7 +28,7 @@ from msgspec import Struct, field
 from benchmarks.absorb_cases import CannotRebuild, KnownSeries, Target, read_cases, rebuild
 from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import Section, tell, write
-from patchmgr.engines.absorption import effect, find, proof
+from patchmgr.engines.absorption import effect, landing, proof
 from patchmgr.engines.absorption.reliability import (
     FILE,
     IN_PART,
@@ -62,7 +62,7 @@ GROUPS = ("target is the squash", "later targets", "pinned", "stack", "multi", "
           "elsewhere", "false: never landed", "false: reverted", "false: undo",
           "false: partly absorbed")  # fmt: skip
 _NOBODY = Author("case", "case@localhost", "0 +0000")
-_last_landing, _in_other_words = find._last_landing, effect._fates_in_other_words
+_last_landing, _in_other_words = landing._last_landing, effect._fates_in_other_words
 
 
 class Rule(Struct, frozen=True):
@@ -104,35 +104,35 @@ RULES = (
     Rule(
         "left out",
         "what a landing left out of a patch, review took out: it goes with the patch",
-        find,
+        landing,
         "MOST_OPEN",
         -1,
     ),
     Rule(
         "along",
         "a patch of which later ones left nothing goes with them, between landed ones",
-        find,
+        landing,
         "_along",
         lambda counts, landed, related: set(),
     ),
     Rule(
         "target",
         "a patch that no one step landed is in where the target has every line of it",
-        find,
+        landing,
         "_in_target",
         lambda series, patch: None,
     ),
     Rule(
         "reverted",
         "what a later step takes back is needed again",
-        find,
+        landing,
         "reversal",
         lambda series, patches, landed: None,
     ),
     Rule(
         "landed again",
         "what landed once more after that is in",
-        find,
+        landing,
         "_last_landing",
         lambda series, patch, landings: _last_landing(
             series, patch, {**landings, patch: landings[patch][:1]}
@@ -141,7 +141,7 @@ RULES = (
     Rule(
         "old text",
         "a hunk whose old text is back at the target is needed again",
-        find,
+        landing,
         "restored",
         lambda series, patch, landed: set(),
     ),
@@ -215,7 +215,7 @@ class Judge:
 
     def find(self, *, is_new: bool = False) -> Mapping[int, Absorption]:
         """Return by patch what upstream has of it; what versions have is found once, or anew."""
-        return find.find_absorbed(self._search() if is_new else self._searched)
+        return landing.find_absorbed(self._search() if is_new else self._searched)
 
     def _width(self, step: Step) -> int:
         return len(changed_paths(self._bench.git_dir, self._way.before(step.commit), step.commit))

@@ -8,7 +8,7 @@ from functools import partial
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.find import find_absorbed
+from patchmgr.engines.absorption.landing import find_absorbed
 from patchmgr.engines.absorption.reliability import with_reliability
 from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption, absorbed_before

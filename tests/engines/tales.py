@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from patchmgr.engines.absorption.find import find_absorbed
+from patchmgr.engines.absorption.landing import find_absorbed
 from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.moved.files import ChangedFiles

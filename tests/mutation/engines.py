@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 TESTS: Mapping[str, tuple[str, ...]] = {
-    "absorption/find": ("absorb", "absorb_parts", "absorb_again", "metamorphic", "decisions"),
+    "absorption/landing": ("absorb", "absorb_parts", "absorb_again", "metamorphic", "decisions"),
     "rebase/ladder": ("ladder", "ladder_hunks", "values", "absorption/order", "rungs", "rebase"),
     "rebase/rebase": ("rebase", "rebase_dropped", "values", "leaving_out", "decisions", "needs"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -95,7 +96,9 @@ class Series:
             weave = self.weaves.get(step.change.path)
             if step.theirs is None and weave is not None and weave.is_deleted:
                 self.wholes.add(hunk)
-        self._versions = {path: dict(way.versions(path)) for path in way.start}
+        self._versions = {
+            path: {BASE: entry, **dict(way.versions(path))} for path, entry in way.start.items()
+        }
         self.effect = cache(self._effect)
         self.count_patch = cache(self._count_patch)
         self.count = cache(self._count)
@@ -147,17 +150,13 @@ class Series:
         """Return the file after a step."""
         if number == self.way.end:
             return self.way.target.get(path)
-        found = self.way.start.get(path)
-        for at, entry in self._versions[path].items():
-            if at > number:
-                break
-            found = entry
-        return found
+        versions = self._versions[path]
+        return versions[max(at for at in versions if at <= number)]
 
     def touching(self, patch: int) -> list[int]:
         """Return the steps that touch a path of a patch, in order."""
         paths = {self.path(hunk) for hunk in self.hunks(patch)}
-        return sorted({number for path in paths for number in self._versions[path]})
+        return sorted({number for path in paths for number in self._versions[path]} - {BASE})
 
     def _effect(self, path: str, entry: Entry | None) -> Effect:
         return effect(self.weaves[path], self.text(entry))
@@ -220,16 +219,12 @@ class Series:
     def _news(self) -> Mapping[tuple[int, bool], set[FileLine]]:
         found = defaultdict[tuple[int, bool], set[FileLine]](set)
         for path in self.weaves:
-            before = self._lines(self.way.start.get(path))
-            for number, entry in self._versions[path].items():
-                after = self._lines(entry)
-                for adds, lines in ((True, after - before), (False, before - after)):
-                    found[number, adds].update((path, x) for x in lines if is_telling(x))
-                before = after
+            texts = ((n, self.text(entry) or b"") for n, entry in self._versions[path].items())
+            lines = ((number, frozenset(normal_lines(text))) for number, text in texts)
+            for (_, old), (number, new) in pairwise(lines):
+                for adds, news in ((True, new - old), (False, old - new)):
+                    found[number, adds].update((path, x) for x in news if is_telling(x))
         return found
-
-    def _lines(self, entry: Entry | None) -> frozenset[bytes]:
-        return frozenset(normal_lines(self.text(entry) or b""))
 
     def news(self, number: int, *, adds: bool) -> Set[FileLine]:
         """Return the telling lines that a step adds to the series' files, or removes."""

@@ -6,8 +6,9 @@ same time which of its lines are there. Nobody has to guess how far upstream too
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
+from itertools import groupby, pairwise
 
 from msgspec import Struct, field
 
@@ -115,15 +116,13 @@ class Weave:
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """The runs of touched nodes, once the whole series is in."""
-        found: list[Run] = []
-        start: int | None = None
-        for at, node in enumerate([*self.nodes, Node(b"", b"", is_base=True)]):
-            if node.events and start is None:
-                start = at
-            elif not node.events and start is not None:
-                by = {patch for n in self.nodes[start:at] for patch, _ in n.events}
-                found.append(Run(start, at, tuple(sorted(by))))
-                start = None
+        found, end = list[Run](), 0
+        for is_touched, group in groupby(self.nodes, key=lambda node: bool(node.events)):
+            nodes = list(group)
+            start, end = end, end + len(nodes)
+            if is_touched:
+                by = {patch for node in nodes for patch, _ in node.events}
+                found.append(Run(start, end, tuple(sorted(by))))
         return tuple(found)
 
     @cached_property
@@ -149,6 +148,11 @@ class Weave:
                 said = [c for c in own if is_telling(self.nodes[c[0]].key)]
                 found.setdefault(hunk, []).extend(said or [c for c in own if self.nodes[c[0]].key])
         return found
+
+    @cached_property
+    def replacements(self) -> Set[tuple[int, HunkId]]:
+        """Patches, each with a hunk of another one that takes back what it does to a line."""
+        return {(by[0], after) for node in self.nodes for by, after in pairwise(node.events)}
 
     def state(self, run: Run, patch: int) -> list[bytes]:
         """Return the keys that a run has after a patch (-1: in the base)."""

@@ -7,6 +7,7 @@ What became of it on the way to the target is read from the later steps.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from msgspec.structs import replace
@@ -38,14 +39,14 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
     for patch in range(len(series.folded)):
         is_landed = patch in landings
         one = _landed(series, patch, landings) if is_landed else _in_target(series, patch)
-        wrong = _refuted(series, patch, one) if one is not None else frozenset()
-        if one is not None and (one.hunks - wrong or not one.hunks):
+        wrong = _refuted(series, patch, one) if one is not None else set()
+        if one is not None and (not wrong or one.hunks - wrong):
             is_whole = one.is_whole and not wrong
             found[patch] = replace(one, hunks=one.hunks - wrong, is_whole=is_whole)
     return _with_undone(series, found)
 
 
-def _refuted(series: Series, patch: int, one: Absorption) -> frozenset[int]:
+def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
     """Return the hunks that a proof refutes; none where the others are enough, large ones first.
 
     Where the rest of a patch is enough to know its own landing by, such a hunk is a part of it in
@@ -61,8 +62,8 @@ def _refuted(series: Series, patch: int, one: Absorption) -> frozenset[int]:
         else:
             rest += found[number]
         if rest >= enough and series.is_own(landed):
-            return frozenset()
-    return frozenset(wrong)
+            return set()
+    return wrong
 
 
 def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
@@ -133,12 +134,11 @@ def _is_landed(count: Count, *, is_own: bool) -> bool:
 
 def _related(series: Series) -> Mapping[int, set[int]]:
     """Return by patch those that take out what it puts in, or the other way round."""
-    found: dict[int, set[int]] = {}
+    found = defaultdict[int, set[int]](set)
     for weave in series.weaves.values():
-        for node in weave.nodes:
-            for (one, _), (other, _) in zip(node.events, node.events[1:], strict=False):
-                found.setdefault(one, set()).add(other)
-                found.setdefault(other, set()).add(one)
+        for one, (other, _) in weave.replacements:
+            found[one].add(other)
+            found[other].add(one)
     return found
 
 
@@ -289,16 +289,12 @@ def _in_target(series: Series, patch: int) -> Absorption | None:
 
 def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
     """Note which hunks take away what earlier patches bring that may be carried."""
-    undoes: dict[int, dict[int, set[str]]] = {}
+    undoes = defaultdict[int, defaultdict[int, set[str]]](lambda: defaultdict(set))
     for weave in series.weaves.values():
-        for node in weave.nodes:
-            for (earlier, _), (patch, hunk) in zip(node.events, node.events[1:], strict=False):
-                if hunk != CARRIED and (earlier not in found or not found[earlier].is_whole):
-                    name = series.folded[earlier].patch.name
-                    undoes.setdefault(patch, {}).setdefault(hunk, set()).add(name)
+        for earlier, (patch, hunk) in weave.replacements:
+            if hunk != CARRIED and (earlier not in found or not found[earlier].is_whole):
+                undoes[patch][hunk].add(series.folded[earlier].patch.name)
     return {
-        patch: replace(
-            one, undoes={hunk: frozenset(names) for hunk, names in undoes.get(patch, {}).items()}
-        )
+        patch: replace(one, undoes={h: frozenset(names) for h, names in undoes[patch].items()})
         for patch, one in found.items()
     }
