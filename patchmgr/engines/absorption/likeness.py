@@ -163,19 +163,16 @@ class Comparison:
     def _names(self) -> Counter[bytes]:
         return Counter(self._content.translate(BLANKED).split())
 
-    def _count(self, word: str) -> int:
+    def count(self, word: str) -> int:
+        """Count a name or a sign in the file that upstream started from."""
         text = word.removeprefix(SIGN).encode("utf-8", "surrogateescape")
         return self._content.count(text) if word[0] == SIGN else self._names[text]
-
-    def is_new(self, word: str) -> bool:
-        """Say whether the file did not have a name."""
-        return not self._count(word)
 
     def wanted(self, runs: Sequence[Run]) -> Wanted:
         """Return what runs bring that they do not only keep from the lines they replace."""
         words = [word for run in runs for _, word in self._put(run.removed, run.added)]
         counts = Counter(words)
-        weights = {word: 1 / (1 + log2(1 + self._count(word))) / n for word, n in counts.items()}
+        weights = {word: 1 / (1 + log2(1 + self.count(word))) / n for word, n in counts.items()}
         return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
     def brought_to(self, runs: Sequence[Run], *, is_near: bool) -> list[Block]:
@@ -288,7 +285,7 @@ def _doubled_guard(
     shipped series from vLLM 0.21.0 on.
     """
     mine = [guard for run in runs for guard in comparison.guards(run.added)]
-    new = {word for word in comparison.wanted(runs).words if comparison.is_new(word)}
+    new = {word for word in comparison.wanted(runs).words if not comparison.count(word)}
     parts = {part for word in new for part in parts_of(word)}
     best = None
     for block in blocks if mine else ():

@@ -117,7 +117,6 @@ def test_something_else_beside_a_clean_hunk_is_not(form: Form, other: dict[Form,
 @FORMS
 def test_the_same_in_another_function_only_is_not(form: Form) -> None:
     base, theirs = lines_of(form), lines_of(form, second=MINE[form])
-    ours = base.replace(b"\n\n", f"\n{form.indent}".encode() + b"x\n\n", 1)
     put = MINE[form].replace("\n", f"\n{form.indent}")
     ours = base.replace(
         STEPS[form].split("\n")[3].encode() + b"\n",
@@ -350,12 +349,10 @@ def test_a_hunk_inside_of_what_upstream_rewrote_is_placed_at_its_start() -> None
     assert comparison.in_ours(1) == 1
 
 
-BELL = {
-    PYTHON: (
-        "if plant.basin and plant.level > 40:\n    bell = Bell(kind='overflow', floor=floor)\n"
-        "    plant.ring(bell, 'basin')"
-    ),
-}
+BELL = (
+    "if plant.basin and plant.level > 40:\n    bell = Bell(kind='overflow', floor=floor)\n"
+    "    plant.ring(bell, 'basin')"
+)
 WORDINGS: dict[str, tuple[str, str, bool]] = {
     "more-conditions": ("plant.level > 40", "plant.level > 40 and state.is_on", True),
     "a-longer-path": ("floor=floor", "floor=plant.here(floor)", True),
@@ -373,30 +370,28 @@ WORDINGS: dict[str, tuple[str, str, bool]] = {
 }
 
 
+def inside(form: Form, *lines: str) -> bytes:
+    """Return a file with lines put behind the second step of its function."""
+    steps = STEPS[form].split("\n")
+    return form.file(run="\n".join([*steps[:2], *lines, *steps[2:]]))
+
+
 @pytest.mark.parametrize(("old", "new", "is_whole"), WORDINGS.values(), ids=WORDINGS)
 def test_a_later_wording_has_each_word_in_its_order(old: str, new: str, is_whole: bool) -> None:
-    steps = STEPS[PYTHON].split("\n")
-    base = PYTHON.file(run="\n".join(steps))
-    theirs = PYTHON.file(run="\n".join([*steps[:2], BELL[PYTHON], *steps[2:]]))
-    later = BELL[PYTHON].replace(old, new)
-    ours = PYTHON.file(run="\n".join([*steps[:2], later, "plant.note(floor)", *steps[2:]]))
+    base, theirs = inside(PYTHON), inside(PYTHON, BELL)
+    ours = inside(PYTHON, BELL.replace(old, new), "plant.note(floor)")
     found = likeness(PYTHON, base, theirs, ours, is_clean=False)
     assert (found is not None and found.is_whole) is is_whole
 
 
 def test_what_is_carried_cleanly_is_never_whole() -> None:
-    steps = STEPS[PYTHON].split("\n")
-    base = PYTHON.file(run="\n".join(steps))
-    theirs = PYTHON.file(run="\n".join([*steps[:2], BELL[PYTHON], *steps[2:]]))
-    found = likeness(PYTHON, base, theirs, theirs, is_clean=True)
+    theirs = inside(PYTHON, BELL)
+    found = likeness(PYTHON, inside(PYTHON), theirs, theirs, is_clean=True)
     assert found is not None and not found.is_whole
 
 
 def test_words_of_a_text_are_never_whole() -> None:
-    steps = STEPS[TEXT].split("\n")
     lines = [f"Ring the bell of basin {n} where the gauge is above mark {n}{n}." for n in range(3)]
-    base = TEXT.file(run="\n".join(steps))
-    theirs = TEXT.file(run="\n".join([*steps[:2], *lines, *steps[2:]]))
-    ours = TEXT.file(run="\n".join([*steps[:2], *lines, "And more.", *steps[2:]]))
-    found = likeness(TEXT, base, theirs, ours, is_clean=False)
+    ours = inside(TEXT, *lines, "And more.")
+    found = likeness(TEXT, inside(TEXT), inside(TEXT, *lines), ours, is_clean=False)
     assert found is not None and not found.is_whole

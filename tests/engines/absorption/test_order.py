@@ -18,7 +18,7 @@ from patchmgr.engines.absorption.order import (
 )
 from patchmgr.engines.conflicts.ids import conflict_regions
 from patchmgr.engines.rebase.ladder import judge_hunk
-from patchmgr.model.merge import Clean, Conflicted
+from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How
 from tests.engines.ports import PlainMerge
 from tests.engines.series import at, hunks_between
@@ -221,14 +221,6 @@ def test_a_merge_that_does_more_than_insert_is_not_looked_into() -> None:
     base, theirs, ours = inside(display()), inside(display((1, "X"))), inside(display((10, "X")))
     (hunk,) = hunks_between(base, theirs)
     assert not has_members("m.py", base, hunk.old_start - 1, ours, theirs, hunk)
-
-
-def test_a_region_that_git_trimmed_to_nothing_on_our_side_is_a_superset() -> None:
-    merge = PlainMerge().merge(inside(SET), inside(members("B", "C")), inside(members("B")))
-    assert isinstance(merge, Conflicted)
-    assert merge.marked is not None
-    regions: Sequence[tuple[bytes, bytes, bytes]] = conflict_regions(merge.marked)
-    assert [theirs for _, _, theirs in regions] == [b""]
 
 
 @pytest.mark.parametrize(
