@@ -75,15 +75,10 @@ class Series:
     """A series on upstream's way; all that is asked of a version is found once."""
 
     def __init__(
-        self,
-        folded: Sequence[Folded],
-        way: Way,
-        blobs: Blobs,
-        *,
-        elsewhere: Elsewhere = lambda path, lines, beside: (),
+        self, folded: Sequence[Folded], way: Way, blobs: Blobs, *, elsewhere: Elsewhere
     ) -> None:
-        self.folded, self.way, self.blobs = tuple(folded), way, blobs
-        self.elsewhere = elsewhere
+        self.folded, self.way = tuple(folded), way
+        self.blobs, self.elsewhere = blobs, elsewhere
         self.weaves: dict[str, Weave] = {}
         self.steps: dict[HunkId, tuple[FileStep, int]] = {}  # with the hunk's number in the file
         self.wholes: set[HunkId] = set()  # changes without lines, and of files that go for good

@@ -190,12 +190,14 @@ def _is_alike(file: FileHistory, one: Proposal) -> Claim:
 
     def is_alike(version: Version) -> bool:
         (ours,) = file.texts([version])
-        return ours is not None and _likeness(file, one.hunk, ours, one.is_clean) is not None
+        if ours is None:
+            return False
+        return _likeness(file, one.hunk, ours, is_clean=one.is_clean) is not None
 
     return is_alike
 
 
-def _likeness(file: FileHistory, number: int, ours: bytes, is_clean: bool) -> Likeness | None:
+def _likeness(file: FileHistory, number: int, ours: bytes, *, is_clean: bool) -> Likeness | None:
     assert file.content is not None
     comparison = Comparison(file.result.home, file.content, ours)
     return find_likeness(comparison, *file.hunk(number), is_clean=is_clean)
