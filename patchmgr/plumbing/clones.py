@@ -96,7 +96,13 @@ class Clone(Struct, frozen=True, dict=True):
             "status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames",
             "--ignore-submodules=all",
         )  # fmt: skip
-        return tuple(filter(None, map(_changed_path, git_process.text(printed).split("\0"))))
+        found = []
+        for line in git_process.text(printed).split("\0"):
+            kind, _, rest = line.partition(" ")
+            if kind in ("1", "u"):
+                fields = 7 if kind == "1" else 9
+                found.append(rest.split(" ", fields)[fields])
+        return tuple(found)
 
     def _look(self, *arguments: str) -> tuple[int, bytes]:
         """Run git on the files as the user's git sees them: line ends and all, but no filters."""
@@ -159,26 +165,14 @@ class Clone(Struct, frozen=True, dict=True):
     def can_take(self, bench: Path, base: str) -> bool:
         """Say whether the clone has a base, or raise where that cannot be sent to it either."""
         code, _ = git_process.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
-        if code and _has_parents(bench, base):
+        content = git_process.output(["cat-file", "commit", base], git_dir=bench) if code else b""
+        if b"\nparent " in content.split(b"\n\n", 1)[0]:
             raise PatchmgrError(
                 "missing-object",
                 f"{self.root} does not have the commit {base} that the series stands on",
                 (f"fetch it first: git -C {self.root} fetch URL {base}",),
             )
         return code == 0
-
-
-def _changed_path(line: str) -> str | None:
-    """Return the path of a line of `git status`."""
-    kind, _, rest = line.partition(" ")
-    if kind == "1":
-        return rest.split(" ", 7)[7]
-    return rest.split(" ", 9)[9] if kind == "u" else None
-
-
-def _has_parents(git_dir: Path, commit: str) -> bool:
-    content = git_process.output(["cat-file", "commit", commit], git_dir=git_dir)
-    return b"\nparent " in content.split(b"\n\n", 1)[0]
 
 
 def open_clone(folder: Path) -> Clone:

@@ -80,17 +80,14 @@ def read_settings(git_dir: Path, private: Path) -> Settings:
         git_process.clean_environment(
             {"GIT_ATTR_NOSYSTEM": "0", "GIT_CONFIG_COUNT": str(len(keys)), **off}
         ),
-        is_plain=core.get("core.autocrlf", "") in _OFF and not any(map(_has_words, places)),
+        is_plain=core.get("core.autocrlf", "") in _OFF
+        and not any(place.is_file() and place.stat().st_size > 0 for place in places),
     )
 
 
 def is_attributes(path: str) -> bool:
     """Say whether a path is that of a .gitattributes file."""
     return path.rpartition("/")[2] == _FILE
-
-
-def _has_words(path: Path) -> bool:
-    return path.is_file() and path.stat().st_size > 0
 
 
 class Conversion:
@@ -270,7 +267,13 @@ class Conversion:
                 bench.put(place, content)
             bench.ask(paths)
             if refuses and bench.filtered:
-                raise _needs_filter(*next(iter(bench.filtered.items())))
+                path, name = next(iter(bench.filtered.items()))
+                message = f"{shown(path)} needs the filter {name}, and patchmgr runs no filters"
+                line = f"echo '{path} -filter' >>.git/info/attributes"
+                hint = f"if none is needed for it, say so: {line}"
+                raise PatchmgrError(
+                    "unsupported", message, (hint, "or name the files without this one")
+                )
             yield bench
 
 
@@ -332,9 +335,3 @@ class _Bench(Workbench):
                 self.converting.append(path)
                 if has_ends or values["eol"] == "crlf" or asked & _WRITING:
                     self.writing.append(path)
-
-
-def _needs_filter(path: str, name: str) -> PatchmgrError:
-    message = f"{shown(path)} needs the filter {name}, and patchmgr runs no filters"
-    hint = f"if none is needed for it, say so: echo '{path} -filter' >>.git/info/attributes"
-    return PatchmgrError("unsupported", message, (hint, "or name the files without this one"))

@@ -163,27 +163,21 @@ class GitUpstream:
         wants = {HEADS + name: remote.heads[name] for name in {branch, *wanted} & set(remote.heads)}
         wants |= {TAGS + name: commit for name, commit in remote.tags.items()}
         known = {name: target or commit for name, commit, target in listed(self.store, _ALL)}
-        self._prune(remote, known)
+        # What is gone from there is forgotten: it may stand where a new one goes.
+        offered = {HEADS + name for name in remote.heads} | {TAGS + name for name in remote.tags}
+        gone = set(known) - offered - {HEAD}
+        move_refs(self.store, [RefMove(name, None) for name in sorted(gone)])
         present = set(self.reader.kinds({*wants.values(), *remote.heads.values()}))
         wants |= {HEADS + n: commit for n, commit in remote.heads.items() if commit in present}
         # First the name: one that leads nowhere, after a crash, only makes the next run ask again.
         if known.get(HEAD) != HEADS + branch:
             git_process.output(["symbolic-ref", HEAD, HEADS + branch], git_dir=self.store)
-        self._bring(wants, present, known)
-        return remote.heads[branch]
-
-    def _prune(self, remote: Remote, known: Collection[str]) -> None:
-        """Forget branches and tags that are gone; one of them may stand where a new one goes."""
-        offered = {HEADS + name for name in remote.heads} | {TAGS + name for name in remote.tags}
-        gone = set(known) - offered - {HEAD}
-        move_refs(self.store, [RefMove(name, None) for name in sorted(gone)])
-
-    def _bring(self, wants: dict[str, str], present: set[str], known: dict[str, str]) -> None:
         missing = {name: commit for name, commit in wants.items() if commit not in present}
         if missing:
             self._transfer([f"+{c}:{n}" for n, c in sorted(missing.items())])
         moved = [n for n, c in sorted(wants.items()) if n not in missing and known.get(n) != c]
         move_refs(self.store, [RefMove(name, wants[name]) for name in moved])
+        return remote.heads[branch]
 
     def fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
         """Bring single objects (blobs, commits) that the store lacks, all at once."""
@@ -198,10 +192,8 @@ class GitUpstream:
 
         What `seen` has, a reader of the store or of what borrows from it, is not asked for.
         """
-        try:
+        with contextlib.suppress(PatchmgrError):
             self.fetch_objects(ids, seen)
-        except PatchmgrError:
-            return
 
     def tip(self) -> str | None:
         """Return the commit of the tracked branch as the store knows it."""
@@ -217,12 +209,10 @@ class GitUpstream:
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
         """Return the tip, and how many commits of it the pin does not have."""
         tip = self.tip()
-        if tip is None or self.reader.commit(pin.commit) is None:
-            return tip, None
-        try:
-            return tip, GitHistory(self.store, pin.commit, tip).count()
-        except PatchmgrError:
-            return tip, None
+        if tip is not None and self.reader.commit(pin.commit) is not None:
+            with contextlib.suppress(PatchmgrError):
+                return tip, GitHistory(self.store, pin.commit, tip).count()
+        return tip, None
 
     def history(self, base: Resolved, target: Resolved) -> GitHistory:
         """Return what upstream did between two states."""
@@ -271,27 +261,23 @@ class GitUpstream:
         ]  # fmt: skip
         self._progress.start(f"Fetching {self._name}", None)
         try:
-            self._run_fetch(arguments, "".join(f"{line}\n" for line in refspecs))
+            with subprocess.Popen(
+                git_process.command(arguments, self.store),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=_for_network(),
+            ) as process:
+                assert process.stdin and process.stderr
+                with contextlib.suppress(BrokenPipeError):  # git has ended, and says why
+                    process.stdin.write(git_process.raw("".join(f"{x}\n" for x in refspecs)))
+                    process.stdin.close()
+                said = _follow(process.stderr, self._name, self._progress)
         finally:
             self._progress.done()
-
-    def _run_fetch(self, arguments: Sequence[str], data: str) -> None:
-        with subprocess.Popen(
-            git_process.command(arguments, self.store),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env=_for_network(),
-        ) as process:
-            assert process.stdin and process.stderr
-            with contextlib.suppress(BrokenPipeError):  # git has ended, and its messages say why
-                process.stdin.write(git_process.raw(data))
-                process.stdin.close()
-            said = _follow(process.stderr, self._name, self._progress)
         if process.returncode:
-            raise self._unreachable(
-                git_process.failure(["fetch"], process.returncode, said).message
-            )
+            fault = git_process.failure(["fetch"], process.returncode, said)
+            raise self._unreachable(fault.message)
 
     def _upload_pack(self) -> list[str]:
         return [f"--upload-pack={_UPLOAD_PACK}"] if self._url.startswith("file://") else []
@@ -314,23 +300,20 @@ class GitUpstream:
         """
         commit = self._commit_of(ref)
         if commit is None:
-            self._fetch_named(ref)
+            if not re.fullmatch(r"[0-9a-f]{40}", ref):
+                self.fetch([ref.removeprefix("upstream/")])
+            else:
+                try:
+                    self.fetch_objects([ref])
+                except PatchmgrError as fault:
+                    if not any(words in fault.message for words in _NO_OBJECT):
+                        raise
             commit = self._commit_of(ref)
         if commit is None:
             names = {f"upstream/{name}" for name in references(self.store, HEADS)}
             names |= set(references(self.store, TAGS))
             raise PatchmgrError("unknown-ref", f"{self._name} has no {ref}", _nearest(ref, names))
         return Resolved(ref, commit)
-
-    def _fetch_named(self, ref: str) -> None:
-        if re.fullmatch(r"[0-9a-f]{40}", ref):
-            try:
-                self.fetch_objects([ref])
-            except PatchmgrError as fault:
-                if not any(words in fault.message for words in _NO_OBJECT):
-                    raise
-        else:
-            self.fetch([ref.removeprefix("upstream/")])
 
     def _commit_of(self, ref: str) -> str | None:
         commits = (self.reader.commit(name) for name in _candidates(ref))

@@ -155,7 +155,8 @@ class Journal:
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(parents=True)
         entries: list[tuple[str, str | None]] = []
-        for number, (path, content) in enumerate(_lock_last(change.files)):
+        files = sorted(change.files.items(), key=lambda item: (item[0] == LOCK, item[0]))
+        for number, (path, content) in enumerate(files):
             staged = None if content is None else f"{_STAGING}/{number}"
             if content is not None and staged is not None:
                 if (self._root / path).is_dir():
@@ -230,10 +231,6 @@ def is_decided(root: str, token: str) -> bool:
         return any(named == token for _, named in document.get("steps", ()))
     except (OSError, PatchmgrError, ValueError, TypeError, AttributeError):
         return False
-
-
-def _lock_last(files: Mapping[str, bytes | None]) -> list[tuple[str, bytes | None]]:
-    return sorted(files.items(), key=lambda item: (item[0] == LOCK, item[0]))
 
 
 def _make_folders(folder: Path, made: list[Path]) -> None:

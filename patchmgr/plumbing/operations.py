@@ -33,7 +33,8 @@ from patchmgr.plumbing.plain_files import folder_names, read_plain, refuse_links
 
 if TYPE_CHECKING:
     from patchmgr.plumbing.applied import Record
-    from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Edit
+    from patchmgr.plumbing.checkout import CheckoutStep, Edit
+    from patchmgr.plumbing.work_tree import WorkFile
 
 FORMAT = 1
 # Private files that a command may change; nothing else below `.patchmgr` is a file of people.
@@ -201,7 +202,7 @@ class OperationLog:
         """Return an edit, from what the log had last; None where it has it already."""
         found, old, new = edit.found, None, None
         if found is not None:
-            new = KeptFile(found.mode, self.contents.keep(found.content), found.permissions)
+            new = self._kept(found)
         known = self._last(root, edit.path)
         if known is not None:
             old = known.after
@@ -241,13 +242,16 @@ class OperationLog:
     def _turned_target(self, step: CheckoutStep) -> TurnedTarget:
         checkout, exchange = step.checkout, step.exchange
         before = checkout.record()
-        self._keep_originals(checkout, before)
+        for row in before.files if before is not None else ():
+            is_kept = row.before is None or self.contents.has(row.before.sha256)
+            if row.original is not None and not is_kept:
+                self.contents.keep(checkout.original(row.original))
         for content in exchange.originals.values():
             self.contents.keep(content)
         files = []
         for file in exchange.files:
-            old = self._kept_now(checkout, file.path) if file.before is not None else None
-            new = None
+            found = checkout.tree.read(file.path) if file.before is not None else None
+            old, new = None if found is None else self._kept(found), None
             if file.wanted is not None:
                 sha256 = self.contents.keep(file.wanted.content)
                 new = KeptFile(file.wanted.mode, sha256, file.permissions)
@@ -255,17 +259,8 @@ class OperationLog:
         ends = (None if r is None else self.keep_record(r) for r in (before, exchange.record))
         return TurnedTarget(str(checkout.root), tuple(files), *ends)
 
-    def _kept_now(self, checkout: Checkout, path: str) -> KeptFile | None:
-        found = checkout.tree.read(path)
-        if found is None:
-            return None
+    def _kept(self, found: WorkFile) -> KeptFile:
         return KeptFile(found.mode, self.contents.keep(found.content), found.permissions)
-
-    def _keep_originals(self, checkout: Checkout, record: Record | None) -> None:
-        for file in record.files if record is not None else ():
-            is_kept = file.before is None or self.contents.has(file.before.sha256)
-            if file.original is not None and not is_kept:
-                self.contents.keep(checkout.original(file.original))
 
     def keep_record(self, record: Record) -> str:
         """Keep a record as it is written down, and return its sha256."""

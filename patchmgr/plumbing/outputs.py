@@ -35,7 +35,11 @@ def refresh_folder(
         synced(place)
         tops = {path.partition("/")[0] for path in files}
         for name in sorted(set(os.listdir(place)) - tops):
-            _delete(place / name)
+            left = place / name
+            if left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
     except OSError as fault:
         raise unwritable(str(place), fault, left="a part was; run it again") from fault
 
@@ -49,13 +53,6 @@ def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
         raise PatchmgrError(
             "usage", f"{place} is there already, and is no overlay", ("name another --out",)
         )
-
-
-def _delete(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
 
 
 def read_named(path: Path, *, limit: int = -1) -> bytes:
@@ -82,7 +79,9 @@ def write_output(path: Path, content: bytes) -> None:
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
-                mode = stat.S_IMODE(found.st_mode) if found is not None else 0o666 & ~_umask()
+                mask = os.umask(0o022)
+                os.umask(mask)
+                mode = stat.S_IMODE(found.st_mode) if found is not None else 0o666 & ~mask
                 os.fchmod(file.fileno(), mode)
             os.replace(name, path)
         except BaseException:
@@ -91,9 +90,3 @@ def write_output(path: Path, content: bytes) -> None:
             raise
     except OSError as fault:
         raise unwritable(str(path), fault) from fault
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask

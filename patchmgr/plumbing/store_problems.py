@@ -74,7 +74,10 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
     missing = [os.fsdecode(line) for line in _alternates(store) if not os.path.isdir(line)]
     for lender in missing:
         yield StoreProblem(Kind.MISSING_ALTERNATE, store, lender)
-    for path in _files(store):
+    files = sorted(path for path in store.iterdir() if path.is_file())
+    for folder in ("refs", "objects/info", "objects/pack"):
+        files += sorted(path for path in (store / folder).rglob("*") if path.is_file())
+    for path in files:
         name = path.relative_to(store).as_posix()
         if path.name.endswith(".lock") and _is_older(path, _HOUR):
             yield StoreProblem(Kind.STALE_LOCK, store, name)
@@ -124,32 +127,20 @@ def mend(problem: StoreProblem) -> None:
             kept = [line for line in _alternates(store) if line != os.fsencode(what)]
             lines = b"".join(line + b"\n" for line in kept)
             replace_file(store / "objects/info/alternates", lines)
+        elif (store / what).is_file() and not _REF.fullmatch((store / what).read_bytes()[:4096]):
+            (store / what).unlink()  # git deletes no ref that it cannot read
         else:
-            _delete_ref(store, what)
+            move_refs(store, [RefMove(what, None)])
     except OSError as fault:
         reason = fault.strerror or str(fault)
         message = f"{store / what} cannot be mended: {reason}"
         raise PatchmgrError("cache", message, ("see who owns the cache",)) from fault
 
 
-def _delete_ref(store: Path, name: str) -> None:
-    loose = store / name
-    if loose.is_file() and not _REF.fullmatch(loose.read_bytes()[:4096]):
-        loose.unlink()  # git deletes no ref that it cannot read
-    else:
-        move_refs(store, [RefMove(name, None)])
-
-
 def _alternates(store: Path) -> list[bytes]:
     with suppress(OSError):
         return (store / "objects/info/alternates").read_bytes().splitlines()
     return []
-
-
-def _files(store: Path) -> Iterator[Path]:
-    yield from sorted(path for path in store.iterdir() if path.is_file())
-    for folder in ("refs", "objects/info", "objects/pack"):
-        yield from sorted(path for path in (store / folder).rglob("*") if path.is_file())
 
 
 def _is_older(path: Path, seconds: float) -> bool:

@@ -53,7 +53,11 @@ def store_path(kind: str, origin: str) -> Path:
 def create_store(path: Path) -> Path:
     """Make an empty bare repository at the path unless there is one."""
     if (path / "HEAD").exists():
-        _sweep(path / "tmp")
+        # Benches that killed runs left go a day later.
+        with contextlib.suppress(OSError), os.scandir(path / "tmp") as entries:
+            for entry in entries:
+                if entry.name.startswith("bench-") and time.time() - entry.stat().st_mtime > _DAY:
+                    shutil.rmtree(entry, ignore_errors=True)
         return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,30 +65,17 @@ def create_store(path: Path) -> Path:
             fresh = Path(folder) / "store"
             arguments = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1"]
             git_process.output([*arguments, str(fresh)])
-            _put(fresh, path)
+            try:
+                fresh.rename(path)
+            except OSError:
+                if not (path / "HEAD").exists():  # another run was not first
+                    raise
     except OSError as fault:
         reason = fault.strerror or str(fault)
         raise PatchmgrError(
             "cache", f"the store {path} cannot be made: {reason}", ("set XDG_CACHE_HOME",)
         ) from fault
     return path
-
-
-def _sweep(folder: Path) -> None:
-    """Delete the benches that killed runs left, a day later."""
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith("bench-") and time.time() - entry.stat().st_mtime > _DAY:
-                shutil.rmtree(entry, ignore_errors=True)
-
-
-def _put(fresh: Path, path: Path) -> None:
-    """Move a new store to its place, unless another run was first."""
-    try:
-        fresh.rename(path)
-    except OSError:
-        if not (path / "HEAD").exists():
-            raise
 
 
 def borrow(store: Path, lender: Path) -> None:
