@@ -250,16 +250,13 @@ class Workspace:
             return
         told = told or (Told(self.command) if self.command is not None else None)
         if told is not None:
-            self._note(change, told)
+            try:
+                self.log.note(change, told)
+            except OSError as fault:
+                raise unwritable(str(self.root), fault) from fault
         Journal(self.root).make(change, self._move_refs)
         if told is not None:
             self.log.prune()
-
-    def _note(self, change: Change, told: Told) -> None:
-        try:
-            self.log.note(change, told)
-        except OSError as fault:
-            raise unwritable(str(self.root), fault) from fault
 
 
 def _unknown(what: str, name: str, known: Collection[str]) -> PatchmgrError:

@@ -100,12 +100,10 @@ def as_mine(
     found: list[str] = []
     for commit in commits:
         content = _edited(bench, commit, found[-1] if found else base, who, mine)
-        made = (
-            _signed(bench, content, asked, key)
-            if mine.signs
-            else bench.write_loose("commit", content)
-        )
-        found.append(made)
+        if mine.signs:
+            found.append(_signed(bench, content, asked, key))
+        else:
+            found.append(bench.write_loose("commit", content))
     if not found:
         return ()
     # Only packs are moved to a store.

@@ -106,14 +106,10 @@ def _commit(draft: Draft, mark: int, origin: bytes | None, named: Mapping[str, i
     lines += [b"D " + _quoted(path) for path in sorted(deleted)]
     for path, entry in sorted(draft.changes.items()):
         if entry is not None:
-            lines.append(_modify(path, entry, named))
+            is_made = entry.mode != GITLINK and entry.blob in named
+            source = f":{named[entry.blob]}" if is_made else entry.blob
+            lines.append(f"M {entry.mode} {source} ".encode() + _quoted(path))
     return b"\n".join([*lines, b"", b""])
-
-
-def _modify(path: str, entry: Entry, named: Mapping[str, int]) -> bytes:
-    is_made = entry.mode != GITLINK and entry.blob in named
-    source = f":{named[entry.blob]}" if is_made else entry.blob
-    return f"M {entry.mode} {source} ".encode() + _quoted(path)
 
 
 def _ident(author: Author) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -20,6 +20,10 @@ from patchmgr.formats.formatter_settings import (
     yapf_settings,
 )
 
+_PLACES = {
+    "black": (("pyproject.toml", "black"),),
+    "yapf": ((".style.yapf", "style"), ("setup.cfg", "yapf"), ("pyproject.toml", "yapf")),
+}
 _MOST_EXTENDED = 4  # settings files that extend each other
 
 
@@ -43,7 +47,7 @@ class SettingsFiles(Struct, frozen=True):
             return tuple(self._clang(path))
         if not path.endswith(PYTHON):
             return ()
-        found = [*self._ruff(path, hooks), *self._black(path, hooks), *self._yapf(path, hooks)]
+        found = [*self._ruff(path, hooks), *self._black_or_yapf(path, hooks)]
         names = list(hooks)
         order = {tool: place for place, tool in enumerate(names)}
         # What runs before each commit comes first, what may only check style comes last.
@@ -86,18 +90,15 @@ class SettingsFiles(Struct, frozen=True):
         style = {**(table_at(below, "format") or {}), **(table_at(table, "format") or {})}
         return {**below, **table, **({"format": style} if style else {})}
 
-    def _black(self, path: str, hooks: dict[str, Table]) -> Iterator[Chosen]:
+    def _black_or_yapf(self, path: str, hooks: Mapping[str, Table]) -> Iterator[Chosen]:
         project = read_table(self.read("pyproject.toml") or b"")
-        found = self._section(path, (("pyproject.toml", "black"),))
-        if found is not None or "black" in hooks:
-            table = {**(found or {}), **hooks.get("black", {})}
-            yield Chosen("black", black_settings(table, project))
-
-    def _yapf(self, path: str, hooks: dict[str, Table]) -> Iterator[Chosen]:
-        places = ((".style.yapf", "style"), ("setup.cfg", "yapf"), ("pyproject.toml", "yapf"))
-        found = self._section(path, places)
-        if found is not None or "yapf" in hooks:
-            yield Chosen("yapf", yapf_settings({**(found or {}), **hooks.get("yapf", {})}))
+        for tool, places in _PLACES.items():
+            found = self._section(path, places)
+            if found is not None or tool in hooks:
+                table = {**(found or {}), **hooks.get(tool, {})}
+                is_black = tool == "black"
+                settings = black_settings(table, project) if is_black else yapf_settings(table)
+                yield Chosen(tool, settings)
 
     def _section(self, path: str, places: tuple[tuple[str, str], ...]) -> Table | None:
         """Return the nearest section about a formatter; in TOML it is one of `tool`."""

@@ -35,6 +35,17 @@ _SETTINGS = {
 }
 
 
+# Nothing of the user's but what finds programs.
+_HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "BLACK_CACHE_DIR")
+_ENVIRONMENT = {
+    "RUFF_NO_CACHE": "true",
+    "LC_ALL": "C.UTF-8",
+    "PYTHONUTF8": "1",
+    "PYTHONNOUSERSITE": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+
+
 class Toolbox(Closing):
     """The formatters that are installed; none runs before it is asked for."""
 
@@ -106,13 +117,14 @@ class Toolbox(Closing):
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as sink:
             source.write(content)
             source.seek(0)
+            home = str(Path(folder).parent)
             process = subprocess.Popen(
                 line,
                 stdin=source,
                 stdout=sink,
                 stderr=subprocess.DEVNULL,
                 cwd=folder,
-                env=_environment(str(Path(folder).parent)),
+                env={**_ENVIRONMENT, "PATH": search_path(), **dict.fromkeys(_HOMES, home)},
                 start_new_session=True,
                 preexec_fn=_limit,
             )
@@ -120,8 +132,10 @@ class Toolbox(Closing):
                 code = process.wait(self._patience)
             except subprocess.TimeoutExpired as fault:
                 raise TimeoutError(f"no answer within {self._patience:.0f} seconds") from fault
-            finally:
-                _end(process)
+            finally:  # with all that it started
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
             if code in _KILLED:
                 raise ChildProcessError("it was killed")
             if code != 0:
@@ -130,34 +144,11 @@ class Toolbox(Closing):
             return sink.read()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all that it started."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
 def _limit() -> None:
     for kind, most in ((resource.RLIMIT_AS, _MOST_MEMORY), (resource.RLIMIT_FSIZE, 64 << 20)):
         _, hard = resource.getrlimit(kind)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (most, most))
-
-
-def _environment(home: str) -> dict[str, str]:
-    """Return an environment that has nothing of the user's but what finds programs."""
-    return {
-        "PATH": search_path(),
-        "HOME": home,
-        "XDG_CONFIG_HOME": home,
-        "XDG_CACHE_HOME": home,
-        "BLACK_CACHE_DIR": home,
-        "RUFF_NO_CACHE": "true",
-        "LC_ALL": "C.UTF-8",
-        "PYTHONUTF8": "1",
-        "PYTHONNOUSERSITE": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
 
 
 def _arguments(tool: str, folder: str, name: str) -> list[str]:

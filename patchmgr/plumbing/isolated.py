@@ -125,14 +125,16 @@ class StructureApart:
             self._start(is_early=True)
 
     def _start(self, *, is_early: bool = False) -> subprocess.Popen[bytes]:
-        line = [sys.executable, "-s", "-c", _PROGRAM.format(is_early), *_search_path()]
+        line = [sys.executable, "-s", "-c", _PROGRAM.format(is_early), *filter(None, sys.path)]
+        # Sets of strings have one order in it, which `-I` would not let it have.
+        env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         self._has_answered = False
         self._process = subprocess.Popen(
             line,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_environment(),
+            env={**env, "PYTHONHASHSEED": "0"},
         )
         return self._process
 
@@ -159,16 +161,6 @@ _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; "
     "from patchmgr.plumbing.isolated import answer_all; answer_all({})"
 )
-
-
-def _environment() -> dict[str, str]:
-    """Return an environment in which sets of strings have one order, as `-I` would not let it."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return {**kept, "PYTHONHASHSEED": "0"}
-
-
-def _search_path() -> list[str]:
-    return [entry for entry in sys.path if entry]
 
 
 def answer_all(is_early: bool) -> None:

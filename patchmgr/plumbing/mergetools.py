@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,6 +12,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import git_process
 
+_KEPT = ("GIT_EDITOR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
 _NAMED_BY = ("GIT_EDITOR", "VISUAL", "EDITOR")
 
 
@@ -90,14 +90,7 @@ def run_tool(
             target.write_bytes(file.merged)
         arguments = ["mergetool", "--no-prompt"]
         arguments += [f"--tool={tool}"] if tool is not None else []
-        code = git_process.attended([*arguments, "--", file.path], cwd=root, env=_environment())
+        # The user's environment, less what names another repository.
+        env = {k: v for k, v in os.environ.items() if k in _KEPT or not k.startswith("GIT_")}
+        code = git_process.attended([*arguments, "--", file.path], cwd=root, env=env)
         return code == 0, target.read_bytes() if target.is_file() else None
-
-
-def _environment() -> Mapping[str, str]:
-    """Return the user's environment, less what names another repository."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {
-        name: os.environ[name]
-        for name in ("GIT_EDITOR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
-        if name in os.environ
-    }

@@ -96,18 +96,12 @@ class WorkTree:
         for folder in parents_of(path):
             if folder in leaving:
                 return Place(present, ())
-            if missing or not self._is_there(folder, path):
+            if not missing:
+                with suppress(FileNotFoundError), self._parent(f"{folder}/x", named=path):
+                    present = folder
+            if present != folder:
                 missing.append(folder)
-            else:
-                present = folder
         return Place(missing[-1] if missing else present, tuple(missing))
-
-    def _is_there(self, folder: str, path: str) -> bool:
-        try:
-            with self._parent(f"{folder}/x", named=path):
-                return True
-        except FileNotFoundError:
-            return False
 
     def make_folder(self, path: str) -> None:
         """Make a folder where there is none."""

@@ -93,22 +93,19 @@ class ReadAhead(Closing):
         self._process: subprocess.Popen[bytes] | None = None
         self._file = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - until it is closed
         try:
-            self._start(git_dir, blobs, scratch)
+            with tempfile.TemporaryFile(dir=scratch) as names:
+                names.write("".join(f"{blob}\n" for blob in blobs).encode())
+                names.seek(0)
+                self._process = subprocess.Popen(
+                    git_process.command(["cat-file", "--batch"], git_dir),
+                    stdin=names,
+                    stdout=self._file,
+                    stderr=subprocess.DEVNULL,
+                    env=git_process.clean_environment(),
+                )
         except BaseException:
             self.close()
             raise
-
-    def _start(self, git_dir: Path, blobs: Sequence[str], scratch: Path) -> None:
-        with tempfile.TemporaryFile(dir=scratch) as names:
-            names.write("".join(f"{blob}\n" for blob in blobs).encode())
-            names.seek(0)
-            self._process = subprocess.Popen(
-                git_process.command(["cat-file", "--batch"], git_dir),
-                stdin=names,
-                stdout=self._file,
-                stderr=subprocess.DEVNULL,
-                env=git_process.clean_environment(),
-            )
 
     def get(self, blob: str) -> bytes | None:
         """Return a blob's content, None where it is not there yet."""
