@@ -175,19 +175,15 @@ class Checkout(Target):
         self.clone.write_index(exchange.index, exchange.hidden, staged)
 
     def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
-        self._finish_index(journal, is_fresh=is_fresh)
+        staged = self._staging / "index"
+        if not is_fresh:
+            # Somebody may have staged something since: what was prepared then is out of date.
+            entries = {path: e and Entry(*e) for path, e in journal["index"].items()}
+            self.clone.write_index(entries, journal["hidden"], None)
+        elif staged.exists():
+            os.replace(staged, self.clone.private / "index")
         old, new = journal["head"]
         if old != new and self.clone.head() != new:
             self.clone.move_head(old, new)
         if journal["index"]:
             self.clone.refresh()
-
-    def _finish_index(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
-        staged = self._staging / "index"
-        if is_fresh:
-            if staged.exists():
-                os.replace(staged, self.clone.private / "index")
-            return
-        # Somebody may have staged something since: what was prepared then is out of date.
-        entries = {path: e and Entry(*e) for path, e in journal["index"].items()}
-        self.clone.write_index(entries, journal["hidden"], None)

@@ -54,15 +54,15 @@ def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
     return content
 
 
-def read_json(root: Path, path: str, *, limit: int = _LONGEST) -> Any:
+def read_json(root: Path, path: str) -> Any:
     """Return the JSON document in a file of ours, None where there is none.
 
     Raises PatchmgrError as `read_plain` does, and "broken-workspace" for what is no JSON.
     """
-    raw = read_plain(root, path, limit=limit)
+    raw = read_plain(root, path, limit=_LONGEST)
     try:
         return None if raw is None else parse_json(raw)
-    except (ValueError, RecursionError) as fault:
+    except ValueError as fault:
         raise PatchmgrError("broken-workspace", f"{path} is no JSON") from fault
 
 
