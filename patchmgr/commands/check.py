@@ -20,7 +20,8 @@ from patchmgr.engines.gates.text import (
     whitespace_problems,
 )
 from patchmgr.engines.languages.python_modules import Modules, judged_versions
-from patchmgr.engines.ledger import Claimed, State, balance
+from patchmgr.engines.ledger.balance import balance
+from patchmgr.engines.ledger.claims import Claimed, State
 from patchmgr.engines.series.claims import broken_claims
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError

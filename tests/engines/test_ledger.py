@@ -8,7 +8,9 @@ from difflib import unified_diff
 
 from msgspec import Struct
 
-from patchmgr.engines.ledger import Claim, Claimed, Fate, balance, read_diffs
+from patchmgr.engines.ledger.balance import balance
+from patchmgr.engines.ledger.claims import Claim, Claimed, Fate
+from patchmgr.engines.ledger.diffs import read_diffs
 from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import blob_id
 from tests.tables import table

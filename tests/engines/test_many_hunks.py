@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from patchmgr.engines.ledger import Claimed, balance
+from patchmgr.engines.ledger.balance import balance
+from patchmgr.engines.ledger.claims import Claimed
 from patchmgr.engines.series.placement import leads_to
 from patchmgr.formats.patch_files import parse_patch
 from tests.engines.test_ledger import Files

@@ -1,0 +1,440 @@
+"""The account of files that belong together: what the series changed, and what the result has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, pairwise, zip_longest
+from typing import Any
+
+from msgspec import Struct, field
+
+from patchmgr.engines.ledger.claims import CARRIED, Cited, Claimed, Fate, State
+from patchmgr.engines.ledger.diffs import Diff, Hunk
+from patchmgr.engines.ledger.texts import (
+    END,
+    START,
+    Lines,
+    Pair,
+    Searched,
+    blocks_of,
+    definitions_of,
+    is_within,
+    lines_of,
+    merged,
+    pairs_of,
+    position,
+    strange,
+)  # fmt: skip
+from patchmgr.model.audit import AuditFinding
+
+Told = tuple[str, AuditFinding]
+_UNKNOWN = b"("
+_SHORTEST_ID = 7
+_TOLD = 60
+
+
+class Part(Struct, frozen=True):
+    """The change of one file by one patch, with the fate of each hunk."""
+
+    patch: Claimed
+    diff: Diff
+    fates: tuple[Fate, ...]
+
+    def hunks(self) -> Iterator[tuple[Hunk, Fate]]:
+        """Yield the hunks, each with its fate."""
+        for number, hunk in enumerate(self.diff.hunks):
+            yield hunk, self.fates[min(number, len(self.fates) - 1)]
+
+    def runs(self) -> Iterator[Lines]:
+        """Yield the added lines that are together, of hunks that were carried as text."""
+        for hunk, fate in self.hunks():
+            run: Lines = []
+            for line in (*hunk.lines, b" ") if fate is Fate.TEXT else ():
+                if line[:1] == b"+":
+                    run.append(line[1:])
+                elif line[:1] == b" " and run:
+                    yield run
+                    run = []
+
+    @property
+    def is_carried(self) -> bool:
+        """Say whether the result has some of it."""
+        return any(fate in CARRIED for fate in self.fates)
+
+
+class Group(Struct):
+    """The changes of files between which text may move, in the order of the series."""
+
+    paths: dict[str, None] = field(default_factory=dict)
+    parts: list[Part] = field(default_factory=list)
+
+
+class Deltas:
+    """What the series makes of the numbers of things (lines, pairs, words), and by what fate.
+
+    `net` is of all changes and `left` of those that the result should have nothing of. The others
+    count what comes and what goes apart: one change may take back what another one adds. Where the
+    deltas are exact, the result has nothing of what is left; else it may have some. Where they are
+    netted, what one change both adds and removes does not come or go. What is `beside` an added
+    line may be what is added, and the other one what was there (fi-0.6.16: a hash that moves to a
+    new name, while upstream has another one for the old name).
+    """
+
+    def __init__(self, *, is_exact: bool = False, is_netted: bool = False) -> None:
+        self.is_exact, self.is_netted = is_exact, is_netted
+        self.net: Counter[Any] = Counter()
+        self.left: Counter[Any] = Counter()
+        self.come: Counter[Any] = Counter()
+        self.gone: Counter[Any] = Counter()
+        self.come_left: Counter[Any] = Counter()
+        self.gone_left: Counter[Any] = Counter()
+        self.beside: Counter[Any] = Counter()
+
+    def take(self, old: Iterable[Any], new: Iterable[Any], *, is_carried: bool) -> None:
+        """Add one change."""
+        come, gone = Counter(new), Counter(old)
+        delta = Counter(come)
+        delta.subtract(gone)
+        if self.is_netted:
+            come, gone = +delta, -delta
+        self.net.update(delta)
+        if not is_carried:
+            self.left.update(delta)
+        (self.come if is_carried else self.come_left).update(come)
+        (self.gone if is_carried else self.gone_left).update(gone)
+
+
+class Account:
+    """The account of one group."""
+
+    def __init__(self, group: Group, base: State, onto: State, result: State, cited: Cited) -> None:
+        self.parts, self.paths, self.cited = group.parts, group.paths, cited
+        self.base, self.onto, self.result = base, onto, result
+        self.added, self.removed = Counter[Fate](), Counter[Fate]()
+        self.lines, self.pairs = Deltas(is_exact=True), Deltas()
+        self.end: dict[str, Lines | None] = {}
+
+    def close(self) -> list[Told]:
+        """Count the lines, and return what does not add up by lines."""
+        for hunk, fate in self.hunks():
+            self.added[fate] += len(hunk.only(b"+"))
+            self.removed[fate] += len(hunk.only(b"-"))
+        self.changed = [
+            path for path in self.paths if self.onto.blob(path) != self.result.blob(path)
+        ]
+        # What is left in conflict is no result yet: the lines are held to it once it is resolved.
+        is_left = any(fate is Fate.CONFLICT for part in self.parts for fate in part.fates)
+        if is_left or self._is_as_written():
+            return []
+        if self.is_unreadable():
+            return list(self._by_ids())
+        self.written_end()
+        return list(self._by_lines())
+
+    def _is_as_written(self) -> bool:
+        """Say by ids alone whether upstream changed nothing, and the series is on it as written."""
+        ends = self._ends()
+        if ends is None:
+            return False
+        hunks = {part.diff.path for part in self.parts if part.diff.hunks}
+        return all(
+            self._is_named(path, end)
+            and (end is None or len(end) >= _SHORTEST_ID or path not in hunks)
+            for path, end in ends.items()
+        )
+
+    def _ends(self) -> dict[str, str | None] | None:
+        """Return by path the id that the patches name in the end, empty where they name none.
+
+        None is returned where upstream changed the files, or not everything is carried as text.
+        """
+        if any(fate is not Fate.TEXT for part in self.parts for fate in part.fates):
+            return None
+        if any(self.base.blob(path) != self.onto.blob(path) for path in self.paths):
+            return None
+        ends: dict[str, str | None] = {}
+        for part in self.parts:
+            if part.diff.old is not None and not part.diff.is_copy:
+                ends[part.diff.old] = None
+            if part.diff.new is not None:
+                ends[part.diff.new] = part.diff.new_id
+        return ends
+
+    def _is_named(self, path: str, end: str | None) -> bool:
+        blob = self.result.blob(path)
+        return (blob is None) == (end is None) and (blob or "").startswith(end or "")
+
+    def _by_ids(self) -> Iterator[Told]:
+        """Compare files whose lines cannot be counted with the ids that the patches name."""
+        for path, end in (self._ends() or {}).items():
+            if not self._is_named(path, end):
+                text = "the result does not have this file as the patches leave it"
+                yield self.parts[-1].patch.name, fault(path, 0, text)
+
+    def is_unreadable(self) -> bool:
+        """Say whether a content is missing, or is none that lines are counted in (a symlink)."""
+        for state in (self.base, self.onto, self.result):
+            for path in self.paths:
+                content = state.read(path)
+                is_missing = content is None and state.blob(path) is not None
+                if content == _UNKNOWN or is_missing or b"\0" in (content or b""):
+                    return True
+        return False
+
+    def hunks(self) -> list[tuple[Hunk, Fate]]:
+        """Return all hunks, each with its fate."""
+        return [each for part in self.parts for each in part.hunks()]
+
+    # what the series does on its own side
+
+    def written_end(self) -> None:
+        """Fold the patches over the files on the pin, once."""
+        if not self.end:
+            for part in self.parts:
+                self._fold_part(part)
+
+    def _fold_part(self, part: Part) -> None:
+        diff = part.diff
+        old = None if diff.old is None else self._written(diff.old)
+        if diff.is_copy:
+            self.pairs.take((), pairs_of(old), is_carried=part.is_carried)
+            self.lines.take((), old or (), is_carried=part.is_carried)
+        lines = None if diff.old is None or old is None else list(old)
+        drift = 0
+        for hunk, fate in part.hunks():
+            before, after = hunk.side(b"+"), hunk.side(b"-")
+            is_carried = fate in CARRIED
+            self.lines.take(hunk.only(b"-"), hunk.only(b"+"), is_carried=is_carried)
+            at = position(lines or [], before, hunk.start + drift) if part.patch.on_base else None
+            if at is None:
+                self.pairs.take(pairwise(before), pairwise(after), is_carried=is_carried)
+                continue
+            drift = at - hunk.start + len(after) - len(before)
+            first = lines[at - 1] if lines and at else START
+            last = lines[at + len(before)] if lines and at + len(before) < len(lines) else END
+            was = () if lines is None else pairwise((first, *before, last))
+            now = () if diff.new is None else pairwise((first, *after, last))
+            self.pairs.take(was, now, is_carried=is_carried)
+            lines = lines or []
+            lines[at : at + len(before)] = after
+        if not part.patch.on_base:
+            return
+        if diff.old is not None and not diff.is_copy:
+            self.end[diff.old] = None
+        if diff.new is not None:
+            self.end[diff.new] = lines or []
+
+    def _written(self, path: str) -> Lines | None:
+        if path not in self.end:
+            self.end[path] = lines_of(self.base.read(path))
+        return self.end[path]
+
+    # what the result is
+
+    def _made(self, count: Callable[[Lines], Counter[Any]]) -> Counter[Any]:
+        """Return how the numbers of things differ between upstream and the result."""
+        made: Counter[Any] = Counter()
+        for path in self.changed:
+            ours, lines = (lines_of(state.read(path)) for state in (self.onto, self.result))
+            made.update({} if lines is None else count(lines))
+            made.subtract({} if ours is None else count(ours))
+        return made
+
+    def _upstream(
+        self, count: Callable[[Lines], Counter[Any]], beside: int, *, is_netted: bool
+    ) -> Deltas:
+        """Return what upstream changed, with so many lines beside each place."""
+        found = Deltas(is_netted=is_netted)
+        for path in self.paths:
+            if self.base.blob(path) == self.onto.blob(path):
+                continue
+            old, new = (
+                [START, *(lines_of(state.read(path)) or ()), END]
+                for state in (self.base, self.onto)
+            )
+            for a, b, c, d in blocks_of(old, new):
+                sides = old[max(0, a - beside) : b + beside], new[max(0, c - beside) : d + beside]
+                found.take(count(sides[0]), count(sides[1]), is_carried=True)
+        return found
+
+    def off(
+        self,
+        deltas: Deltas,
+        made: Counter[Any],
+        count: Callable[[Lines], Counter[Any]],
+        *,
+        beside: int = 0,
+        alike: Callable[[int], None] = lambda number: None,
+    ) -> dict[Any, int]:
+        """Return what the result has too few of, or too many (below 0)."""
+        upstream: Deltas | None = None
+        off = {}
+        for one in dict.fromkeys((*deltas.net, *made)):
+            rest = deltas.net[one] - made[one]
+            if deltas.is_exact:
+                rest -= deltas.left[one]
+            if not rest:
+                continue
+            if upstream is None:
+                upstream = self._upstream(count, beside, is_netted=deltas.is_netted)
+            come = min(deltas.come[one], upstream.come[one])
+            gone = min(deltas.gone[one] + deltas.beside[one], upstream.gone[one])
+            if not deltas.is_exact:
+                come, gone = come + deltas.come_left[one], gone + deltas.gone_left[one]
+            beyond = _beyond(rest, come, gone)
+            alike(rest - beyond)
+            if beyond:
+                off[one] = beyond
+        return off
+
+    def _by_lines(self) -> Iterator[Told]:
+        off = self.off(self.lines, self._made(Counter), Counter, alike=self._note_alike)
+        if off:
+            yield from self.told(off, "line", self.lines)
+            return
+        ended = self._made(lambda lines: Counter(pairs_of(lines)))
+        for one in self.off(self.pairs, ended, neighbours, beside=1):
+            yield self.disorder(max(one, key=len))
+            return
+        yield from self._as_merged()
+        yield from self._rest_in_order()
+
+    def _note_alike(self, number: int) -> None:
+        """Count lines that both sides changed alike as upstream's."""
+        counts, lines = (self.added, number) if number > 0 else (self.removed, -number)
+        for fate in (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON):
+            moved = min(lines, counts[fate])
+            counts[fate] -= moved
+            counts[Fate.UPSTREAM] += moved
+            lines -= moved
+
+    def _rest_in_order(self) -> Iterator[Told]:
+        """Compare the lines that no patch touches, and where added lines are together."""
+        hunks = [hunk for part in self.parts for hunk in part.diff.hunks]
+        touched = {line[1:] for hunk in hunks for line in hunk.lines if line[:1] != b" "}
+        for path in self.changed:
+            ours, made = lines_of(self.onto.read(path)), lines_of(self.result.read(path))
+            if ours is None or made is None:
+                continue
+            ours = [line for line in ours if line not in touched]
+            rest = [line for line in made if line not in touched]
+            for one, other in zip_longest(ours, rest):
+                if one != other:
+                    yield self.disorder(one if other is None else other)
+                    return
+        results = [lines_of(self.result.read(path)) or [] for path in self.paths]
+        made_texts = [Searched(lines) for lines in results]
+        base_texts = [Searched(lines_of(self.base.read(path)) or []) for path in self.paths]
+        ends = {path: Searched(lines or []) for path, lines in self.end.items()}
+        for part, run in ((p, lines) for p in self.parts for lines in p.runs()):
+            end = ends.get(part.diff.path)
+            if end is None or run not in end or any(run in text for text in made_texts):
+                continue
+            # What only brings back what the pin has is upstream's to change.
+            is_back = len(run) == 1 or any(run in text for text in base_texts)
+            if not is_back and not any(is_within(run, lines) for lines in results):
+                yield self.disorder(max(run, key=len))
+                return
+
+    def _as_merged(self) -> Iterator[Told]:
+        """Compare files with a merge of our own, where no place was changed by both sides.
+
+        Diffs may place a change differently among lines that are alike. So what differs from our
+        merges is told, and no more, where three lines are together that are so on neither side,
+        unless they join the two.
+        """
+        if any({*part.fates} - {Fate.TEXT} or not part.patch.on_base for part in self.parts):
+            return
+        for path, theirs in self.end.items():
+            base, ours, made = (
+                lines_of(state.read(path)) for state in (self.base, self.onto, self.result)
+            )
+            if base is None or ours is None or theirs is None or made is None:
+                base = ours = []
+                if self.base.blob(path) != self.onto.blob(path) or theirs is None:
+                    continue
+            made = made or []
+            if base == ours and made != theirs:
+                yield self.disorder(next(chain(made, theirs), b""))
+                return
+            if base == ours or merged(base, ours, theirs) in (None, made):
+                continue
+            three = next(strange(made, ours, theirs), None)
+            if three is not None:
+                yield self.disorder(max(three, key=len, default=b""), is_certain=False)
+                return
+
+    # telling
+
+    def told(self, off: Mapping[Any, int], what: str, counts: Deltas) -> Iterator[Told]:
+        """Tell of lines or words that are too few or too many in the result, a sentence a kind."""
+        kinds: dict[tuple[bool, bool], list[bytes]] = {}
+        for one, number in off.items():
+            is_ours = bool((counts.come if number > 0 else counts.gone)[one])
+            found = kinds.setdefault((number > 0, is_ours), [])
+            found += [one] * abs(number)
+        for (is_lacking, is_ours), found in sorted(kinds.items(), reverse=True):
+            text = _OFF[is_lacking, is_ours].format(number_of(len(found), what))
+            yield self.finding(f"{text}: {quoted(found)}", max(found, key=len))
+
+    def disorder(self, line: bytes, *, is_certain: bool = True) -> Told:
+        """Return that a line is not where it belongs."""
+        text = "the result has lines in an order that neither upstream nor the patches have"
+        return self.finding(f"{text}: {quoted([line])}", line, is_certain=is_certain)
+
+    def finding(self, text: str, line: bytes, *, is_certain: bool = True) -> Told:
+        """Return a fault, with the patch and the place that it is likely about."""
+        kinds = b"+" + line, b"-" + line
+        carriers = [part for part in self.parts if part.is_carried] or self.parts
+        named = [p for p in carriers for h in p.diff.hunks if any(k in h.lines for k in kinds)]
+        part = (named or carriers)[-1]
+        path, at = part.diff.path, 0
+        if path not in self.changed:
+            path = (*self.changed, path)[0]
+        for there in (part.diff.path, *self.changed):
+            lines = lines_of(self.result.read(there)) or []
+            if line in lines:
+                path, at = there, lines.index(line) + 1
+                break
+        return part.patch.name, fault(path, at, text, is_certain=is_certain)
+
+
+def neighbours(lines: Lines) -> Counter[Pair]:
+    """Count the pairs of lines, without the ends of a text."""
+    return Counter(pairwise(lines))
+
+
+_OFF = {
+    (True, True): "the result lacks {} that the patches add",
+    (True, False): "the result lacks {} of upstream that no patch removes",
+    (False, True): "the result still has {} that the patches remove",
+    (False, False): "the result has {} more than upstream and the patches together",
+}
+
+
+def fault(path: str, line: int, text: str, *, is_certain: bool = True) -> AuditFinding:
+    """Return what does not add up."""
+    return AuditFinding("ledger", is_certain, path, line, None, text)
+
+
+def number_of(number: int, what: str) -> str:
+    """Return a number of things in words."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def quoted(lines: Iterable[bytes]) -> str:
+    """Quote the most telling of some lines, with what they define."""
+    lines = list(lines)
+    named = [f"{kind} {name.decode(errors='replace')}" for kind, name in definitions_of(lines)]
+    text = max(lines, key=lambda line: len(line.strip())).strip().decode(errors="replace")
+    text = text if len(text) <= _TOLD else f"{text[: _TOLD - 3]}..."
+    shown = f"`{text}`" if text else "blank"
+    return f"{shown} ({', '.join(named)})" if named else shown
+
+
+def _beyond(number: int, most: int, least: int) -> int:
+    """Return by how much a number is above `most` or below minus `least`; 0 within."""
+    if number > 0:
+        return max(0, number - max(0, most))
+    return min(0, number + max(0, least))

@@ -1,0 +1,67 @@
+"""What an engine says became of the hunks of each patch, and the states that it speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class Fate(Enum):
+    """What the engine says became of a hunk, and so what is to be proved of it."""
+
+    TEXT = "text"
+    OTHERWISE = "otherwise"
+    PERSON = "person"
+    UPSTREAM = "upstream"
+    CONFLICT = "conflict"
+    GIVEN_UP = "given up"
+
+
+CARRIED = (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON)
+"""What the result should have something of."""
+
+
+class Claim(Struct, frozen=True):
+    """What is said of one file of a patch: the paths of the new side, and the fate of each hunk.
+
+    `path` is the path that the patch names. A file without hunks has one fate.
+    """
+
+    path: str
+    homes: tuple[str, ...]
+    fates: tuple[Fate, ...]
+
+
+class Claimed(Struct, frozen=True):
+    """One patch and what is said of it; `rest` is the fate of files without a claim.
+
+    `diff` is the part of the patch file that is no header. A patch that is not `on_base` is no
+    part of the side that the others are written against. `cited` are upstream commits, `reworded`
+    the texts of the patch that upstream landed in other words, as a person is told.
+    """
+
+    name: str
+    diff: bytes
+    claims: tuple[Claim, ...] = ()
+    rest: Fate = Fate.TEXT
+    cited: tuple[str, ...] = ()
+    on_base: bool = True
+    is_reversed: bool = False
+    reworded: tuple[bytes, ...] = ()
+
+
+class State(Protocol):
+    """One state of all files."""
+
+    def blob(self, path: str) -> str | None:
+        """Return the id of a file's content, None where there is no such file."""
+
+    def read(self, path: str) -> bytes | None:
+        """Return a file's content, None where there is no such file."""
+
+
+Cited = Callable[[str, str], "Iterable[tuple[bytes, bytes]]"]
+"""Return what a cited commit made of a path: the contents before and after it."""

@@ -1,0 +1,207 @@
+"""Lines, words and definitions of texts, and where texts differ."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+from itertools import chain, pairwise
+
+Lines = list[bytes]
+Pair = tuple[bytes, bytes]
+Words = Counter[bytes]
+START, END = b"\n<", b"\n>"  # no line of a file has a line end
+_BESIDE = 3
+IMPORT = re.compile(rb"\s*(?:import\b|from\s+\S+\s+import\b|#\s*include\b|using\b)")
+REMARK = re.compile(rb"\s*(?:#(?!\s*(?:include|define|if|el|end|pragma|undef))|//|/?\*)")
+
+
+def lines_of(content: bytes | None) -> Lines | None:
+    """Return the lines of a text without their ends; a missing last end is no difference."""
+    if content is None:
+        return None
+    lines = content.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    if b"\r" in content:
+        return [line.removesuffix(b"\r") for line in lines]
+    return lines
+
+
+def pairs_of(lines: Lines | None) -> Iterable[Pair]:
+    """Return the pairs of neighbours, the ends of the file among them."""
+    return () if lines is None else pairwise(chain((START,), lines, (END,)))
+
+
+_LAYOUT = b" \t\r\n\v\f,()'\"\\"
+_WORD = re.compile(rb"\w+|[^\w\s,()'\"\\]")
+_NAMED = (
+    ("test", re.compile(rb"\s*(?:async\s+)?def\s+(test\w*)|\s*TEST(?:_[FP])?\s*\(([^)]*)\)")),
+    ("function", re.compile(rb"\s*(?:async\s+)?def\s+(\w+)")),
+    ("class", re.compile(rb"\s*(?:class|struct|enum(?:\s+class)?|union|namespace)\s+(\w+)")),
+    ("macro", re.compile(rb"\s*#\s*define\s+(\w+)")),
+)
+
+
+def words_of(lines: Iterable[bytes]) -> Words:
+    """Count the words of lines."""
+    return Counter(_WORD.findall(b"\n".join(lines)))
+
+
+def squeezed(text: bytes) -> bytes:
+    """Return a text without its layout."""
+    return text.translate(None, _LAYOUT)
+
+
+def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
+    """Count the definitions that lines begin, by kind and name."""
+    found: Counter[tuple[str, bytes]] = Counter()
+    for line in lines:
+        for kind, pattern in _NAMED:
+            match = pattern.match(line)
+            if match is not None:
+                found[kind, next(filter(None, match.groups()), b"")] += 1
+                break
+    return found
+
+
+def position(lines: Lines, old: Lines, at: int) -> int | None:
+    """Return where lines are in a file: at the place named, or nearest to it."""
+    if not old:
+        return min(at, len(lines))
+    places = (
+        i for i, line in enumerate(lines) if line == old[0] and lines[i : i + len(old)] == old
+    )
+    if lines[max(0, at) : max(0, at) + len(old)] == old:
+        return max(0, at)
+    return min(places, key=lambda place: abs(place - at), default=None)
+
+
+def contested(base: Lines, ours: Lines, theirs: Lines) -> set[bytes]:
+    """Return the lines of the places that both sides changed, and the lines beside them."""
+    blocks = [(a, b, _beside(ours, c, d), 0) for a, b, c, d in blocks_of(base, ours)]
+    blocks += [(a, b, _beside(theirs, c, d), 1) for a, b, c, d in blocks_of(base, theirs)]
+    found: set[bytes] = set()
+    cluster: list[tuple[int, int, Lines, int]] = []
+    end = 0
+    for block in (*sorted(blocks, key=lambda one: one[:2]), (len(base) + 9, 0, [], 0)):
+        if cluster and block[0] > end + _BESIDE:
+            if len({side for *_, side in cluster}) == 2:
+                found.update(_beside(base, cluster[0][0], end), *(one[2] for one in cluster))
+            cluster = []
+        cluster.append(block)
+        end = max(end, block[1])
+    return found
+
+
+def _beside(lines: Lines, start: int, end: int) -> Lines:
+    """Return a range of lines with those beside it; diffs place a change differently."""
+    return lines[max(0, start - _BESIDE) : end + _BESIDE]
+
+
+class Searched:
+    """The lines of a text that is asked for runs of lines, most often in their order."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._text, self._at = _joined(lines), 0
+
+    def __contains__(self, run: Lines) -> bool:
+        part = _joined(run)
+        at = self._text.find(part, self._at)
+        at = at if at >= 0 else self._text.find(part, 0, self._at + len(part))
+        self._at = max(at, 0)
+        return at >= 0
+
+
+def blocks_of(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the ranges in which two texts differ."""
+    at_old = at_new = 0
+    for end_old, end_new in (*_in_both(old, new), (len(old), len(new))):
+        if at_old < end_old or at_new < end_new:
+            some = old[at_old:end_old], new[at_new:end_new]
+            matcher = SequenceMatcher(None, *some, autojunk=False)
+            for tag, a, b, c, d in matcher.get_opcodes():
+                if tag != "equal":
+                    yield a + at_old, b + at_old, c + at_new, d + at_new
+        at_old, at_new = end_old + 1, end_new + 1
+
+
+def _in_both(old: Lines, new: Lines) -> list[tuple[int, int]]:
+    """Return where lines are that both texts have once, and that all the others keep aside of.
+
+    Between them there is little to compare: difflib's time grows with the square of it.
+    """
+    counts = Counter(old), Counter(new)
+    places = {line: at for at, line in enumerate(new) if counts[1][line] == 1 == counts[0][line]}
+    pairs = [(at, places[line]) for at, line in enumerate(old) if line in places]
+    kept, least = set[tuple[int, int]](), len(new)
+    for at, place in reversed(pairs):
+        if place < least:
+            kept.add((at, place))
+        least = min(least, place)
+    most, found = -1, list[tuple[int, int]]()
+    for at, place in pairs:
+        if place > most and (at, place) in kept:
+            found.append((at, place))
+        most = max(most, place)
+    return found
+
+
+def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
+    """Merge two texts over their base; None where they changed one place differently."""
+    blocks = [(a, b, tuple(ours[c:d])) for a, b, c, d in blocks_of(base, ours)]
+    blocks += [(a, b, tuple(theirs[c:d])) for a, b, c, d in blocks_of(base, theirs)]
+    found: Lines = []
+    at = -1
+    for start, end, lines in sorted(set(blocks), key=lambda block: block[:2]):
+        if start <= at:
+            return None
+        found += base[max(at, 0) : start]
+        found += lines
+        at = end
+    return found + base[max(at, 0) :]
+
+
+def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield lines of a merge that are together on neither side, unless one joins the two sides."""
+    pairs = [set(pairs_of(lines)) for lines in (ours, theirs)]
+    threes = {*_threes(ours), *_threes(theirs)}
+    for three in _threes(made):
+        if three in threes:
+            continue
+        sides = [[pair in side for side in pairs] for pair in (three[:2], three[1:])]
+        if sides not in ([[True, False], [False, True]], [[False, True], [True, False]]):
+            yield three
+
+
+def _threes(lines: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
+    ended = [START, *lines, END]
+    return zip(ended, ended[1:], ended[2:], strict=False)
+
+
+def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
+    """Return the lines that are there once, without their layout, with where and how they are."""
+    found: dict[bytes, tuple[int, bytes]] = {}
+    double: set[bytes] = set()
+    for place, line in enumerate(lines):
+        key = squeezed(line)
+        if key in found:
+            double.add(key)
+        found[key] = (place, line)
+    return {key: at for key, at in found.items() if key not in double and len(key) > 2}
+
+
+def squeezed_counts(content: bytes) -> Counter[bytes]:
+    """Count the lines of a text, without their layout."""
+    return Counter(content.translate(None, _LAYOUT.replace(b"\n", b"")).split(b"\n"))
+
+
+def _joined(lines: Lines) -> bytes:
+    return b"\n%s\n" % b"\n".join(lines)
+
+
+def is_within(lines: Lines, text: Lines) -> bool:
+    """Say whether a text has the lines in their order."""
+    rest = iter(text)
+    return all(line in rest for line in lines)
