@@ -31,8 +31,7 @@ def unbuilt_files(states: States) -> Iterator[Told]:
             beside = {*changed, *_around(home), *(path for path in states.carriers)}
             if was and not any(_takes(states.merged, path, home) for path in sorted(beside)):
                 text = f"{was[0]} no longer has the pattern by which this new file was built"
-                step = states.since(was[0], partial(_lacks, path=home))
-                commit = None if step is None else step.commit
+                commit = states.commit_since(was[0], partial(_lacks, path=home))
                 yield patch.name, AuditFinding("unbuilt", False, home, 0, None, text, commit)
 
 

@@ -8,11 +8,10 @@ from functools import partial
 
 from patchmgr.engines.audit.interfaces import new_lines
 from patchmgr.engines.audit.places import patch_of_line, written_path
+from patchmgr.engines.audit.python_modules import Function, parsed_text
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.model.audit import AuditFinding
 
-LARGEST = 1_000_000  # bytes of a file that is looked at
-_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -26,12 +25,15 @@ def check_collected(states: States) -> Iterator[Told]:
         is_same = path == old and path not in states.changed_upstream
         if is_same and around.isdisjoint(states.changed_upstream):
             continue
-        merged, written = _parsed(states.merged.read(path)), _parsed(states.written.read(old))
+        merged, written = (
+            parsed_text(states.merged.read(path)),
+            parsed_text(states.written.read(old)),
+        )
         if merged is None or written is None:
             continue
         text = (states.merged.read(path) or b"").decode("utf-8", "surrogateescape")
         ours, theirs = states.written.read(old), states.onto.read(path)
-        sides = ((theirs, written), (ours, _parsed(theirs) or written))
+        sides = ((theirs, written), (ours, parsed_text(theirs) or written))
         for other, side in sides:
             for finding in _lost(states, path, merged, side, new_lines(text, other)):
                 yield _patch_of(states, path, finding), finding
@@ -56,14 +58,6 @@ def _folders(path: str) -> list[str]:
     """Return the folders around a path, each with its slash, from the innermost."""
     parts = path.split("/")[:-1]
     return ["/".join([*parts[:end], ""]) for end in range(len(parts), -1, -1)]
-
-
-def _parsed(content: bytes | None) -> ast.Module | None:
-    from patchmgr.engines.structure.python_tree import parse_python
-
-    if content is None or len(content) > LARGEST:
-        return None
-    return parse_python(content.decode("utf-8", "surrogateescape"))
 
 
 def _lost(
@@ -99,11 +93,11 @@ def _run(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
 def tests_of(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
     """Yield the tests of a file, each with its class."""
     for node in tree.body:
-        if isinstance(node, _Function) and node.name.startswith("test"):
+        if isinstance(node, Function) and node.name.startswith("test"):
             yield node, None
         elif isinstance(node, ast.ClassDef):
             for inner in node.body:
-                if isinstance(inner, _Function) and inner.name.startswith("test"):
+                if isinstance(inner, Function) and inner.name.startswith("test"):
                     yield inner, node
 
 
@@ -111,7 +105,7 @@ def _is_collected(node: ast.ClassDef | None) -> bool:
     """Say whether pytest collects a class; one that has bases may be what unittest collects."""
     if node is None or node.bases:
         return True
-    names = {inner.name for inner in node.body if isinstance(inner, _Function)}
+    names = {inner.name for inner in node.body if isinstance(inner, Function)}
     off = any(
         isinstance(inner, ast.Assign)
         and ast.unparse(inner.targets[0]) == "__test__"
@@ -154,9 +148,8 @@ def _without_fixture(
     now = _fixtures(states.merged, path, merged)
     for line, test, name in asked:
         if name in was and name not in now:
-            step = states.since(was[name], partial(_lacks, name))
+            commit = states.commit_since(was[name], partial(_lacks, name))
             text = f"`{test}` asks for the fixture `{name}`, which is not there any more."
-            commit = None if step is None else step.commit
             yield AuditFinding("removed", False, path, line, name, text, commit)
 
 
@@ -190,7 +183,7 @@ def _fixtures(side: Files, path: str, tree: ast.Module) -> Mapping[str, str]:
     todo = [(path, tree)]
     for folder in _folders(path):
         conftest = f"{folder}conftest.py"
-        parsed = _parsed(side.read(conftest))
+        parsed = parsed_text(side.read(conftest))
         if parsed is not None:
             todo.append((conftest, parsed))
     for home, parsed in todo:
@@ -223,7 +216,7 @@ def _made(tree: ast.Module) -> Iterator[str]:
             yield node.asname or node.name
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             yield node.targets[0].id
-        elif isinstance(node, _Function):
+        elif isinstance(node, Function):
             for decorator in node.decorator_list:
                 if "fixture" in ast.unparse(decorator).partition("(")[0]:
                     named = _name_given(decorator)

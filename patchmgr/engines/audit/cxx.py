@@ -78,8 +78,7 @@ class _Side(Struct, frozen=True):
                 moved = self.now.found(path, name.rpartition("/")[2])
                 text = f"`{name}` is not there any more"
                 text += f"; `{moved[0]}` has its name" if moved else ""
-                step = self.states.since(was[0], lambda content: content is None)
-                commit = None if step is None else step.commit
+                commit = self.states.commit_since(was[0], lambda content: content is None)
                 proposal = moved[0] if len(moved) == 1 else None
                 place = path, number, name
                 found = AuditFinding("include", not moved, *place, text, commit, proposal)
@@ -169,7 +168,7 @@ class _Side(Struct, frozen=True):
             provider, before = names[use.name], self.before.get(path, path)
             fault = CxxUse(
                 self.was, self.now, path, before, provider, use, lines, code,
-                self.states.since, self.is_series,
+                self.states.commit_since, self.is_series,
             ).fault()  # fmt: skip
             if fault is not None:
                 done.add(use.name)

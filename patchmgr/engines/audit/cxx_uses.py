@@ -9,7 +9,6 @@ from itertools import pairwise
 from msgspec import Struct
 
 from patchmgr.engines.audit.cxx_includes import Reach, read_code
-from patchmgr.engines.audit.states import Since
 from patchmgr.engines.languages.cxx_declarations import (
     CxxFile,
     Declaration,
@@ -42,7 +41,7 @@ class CxxUse(Struct, frozen=True):
     use: Use
     lines: Collection[int]
     code: CxxFile
-    since: Since
+    commit_since: Callable[[str, Callable[[bytes | None], bool]], str | None]
     is_series: bool
 
     def fault(self) -> Found:
@@ -274,9 +273,8 @@ class CxxUse(Struct, frozen=True):
                 [one for one in code.declarations if one.name == self.use.name]
             )
 
-        step = self.since(self.provider if self.is_series else self.path, holds)
+        commit = self.commit_since(self.provider if self.is_series else self.path, holds)
         place = self.path, self.use.line, self.use.name
-        commit = None if step is None else step.commit
         return AuditFinding(kind, is_certain, *place, text, commit, proposal)
 
     def _proposal(self, was: Declaration) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,7 +16,7 @@ Reaching = Mapping[str, frozenset[int]]
 """By name the numbers of the definitions that may have given it its value."""
 
 _Env = dict[str, frozenset[int]]
-_Bound = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda
+_NONE: frozenset[int] = frozenset()
 
 
 class TooLong(Exception):
@@ -106,24 +107,13 @@ class _Reader:
         self._loops = loops
 
     def _define(
-        self,
-        env: _Env,
-        name: str,
-        node: ast.AST,
-        text: str,
-        reads: Reaching,
-        *,
+        self, env: _Env, name: str, node: ast.AST, text: str, reads: Reaching, *,
         is_part: bool = False,
-    ) -> int:
-        key = (id(node), name)
-        number = self._numbers.setdefault(key, len(self.definitions))
+    ) -> int:  # fmt: skip
+        number = self._numbers.setdefault((id(node), name), len(self.definitions))
         definition = Definition(text, getattr(node, "lineno", 0), reads, isinstance(node, ast.arg))
-        if number == len(self.definitions):
-            self.definitions.append(definition)
-        else:
-            self.definitions[number] = definition
-        before = env.get(name, frozenset()) if is_part else frozenset()
-        env[name] = before | {number}
+        self.definitions[number : number + 1] = [definition]
+        env[name] = (env.get(name, _NONE) if is_part else _NONE) | {number}
         return number
 
     def _block(self, nodes: Sequence[ast.stmt], env: _Env | None) -> _Env | None:
@@ -173,16 +163,15 @@ class _Reader:
                 values = _reads(node.value)
                 writes: dict[str, int] = {}
                 for target in node.targets:
-                    writes |= self._assign(env, target, text, _among(reads, values), node)
+                    used = {name: reads[name] for name in reads if name in values}
+                    writes |= self._assign(env, target, text, used)
                 self._note(node, writes)
             case ast.AnnAssign() if node.value is not None:
                 reads = self._site(node, [node.target, node.value], env)
-                text = ast.unparse(node.value)
-                self._note(node, self._assign(env, node.target, text, reads, node))
+                self._note(node, self._assign(env, node.target, ast.unparse(node.value), reads))
             case ast.AugAssign():
                 reads = self._site(node, [node], env, also=_name(node.target))
-                text = ast.unparse(node)
-                self._note(node, self._assign(env, node.target, text, reads, node))
+                self._note(node, self._assign(env, node.target, ast.unparse(node), reads))
             case _:
                 self._site(node, [node], env)
         return env
@@ -191,22 +180,15 @@ class _Reader:
         site = self.sites[id(node)]
         self.sites[id(node)] = replace(site, writes=writes)
 
-    def _assign(
-        self,
-        env: _Env,
-        target: ast.expr,
-        text: str,
-        reads: Reaching,
-        node: ast.AST | None = None,
-    ) -> dict[str, int]:
+    def _assign(self, env: _Env, target: ast.expr, text: str, reads: Reaching) -> dict[str, int]:
         """Define what a target names; the parts of a tuple are told apart by their place."""
         if isinstance(target, (ast.Tuple, ast.List)):
             found: dict[str, int] = {}
             for place, part in enumerate(target.elts):
-                found |= self._assign(env, part, f"{text} [{place}]", reads, node)
+                found |= self._assign(env, part, f"{text} [{place}]", reads)
             return found
         if isinstance(target, ast.Starred):
-            return self._assign(env, target.value, text, reads, node)
+            return self._assign(env, target.value, text, reads)
         name = _name(target)
         if name is not None:
             return {name: self._define(env, name, target, text, reads)}
@@ -236,16 +218,9 @@ class _Reader:
         computed = {name for part in parts for name in _computed(part)}
         if isinstance(node, (ast.If, ast.While)):
             computed |= names
-        self.sites[id(node)] = Site(
-            shown,
-            node.lineno,
-            last,
-            reads,
-            {},
-            self._guards,
-            frozenset(computed & reads.keys()),
-            self._guard_reads,
-        )
+        used = frozenset(computed & reads.keys())
+        around = self._guards, used, self._guard_reads
+        self.sites[id(node)] = Site(shown, node.lineno, last, reads, {}, *around)
         for part in parts:
             for inner in ast.walk(part):
                 if isinstance(inner, ast.NamedExpr):
@@ -305,9 +280,7 @@ class _Reader:
                 kind = "" if handler.type is None else ast.unparse(handler.type)
                 self._define(start, handler.name, handler, f"except {kind}", {})
             ends.append(self._guarded("except", handler.body, start))
-        after: _Env | None = None
-        for end in ends:
-            after = _join(after, end)
+        after = reduce(_join, ends)
         final = self._block(node.finalbody, dict(after or inside or env))
         return None if after is None and node.handlers else final
 
@@ -329,8 +302,7 @@ class _Reader:
 def _join(one: _Env | None, other: _Env | None) -> _Env | None:
     if one is None or other is None:
         return one if other is None else other
-    none: frozenset[int] = frozenset()
-    return {name: one.get(name, none) | other.get(name, none) for name in {**one, **other}}
+    return {name: one.get(name, _NONE) | other.get(name, _NONE) for name in {**one, **other}}
 
 
 def _name(node: ast.AST) -> str | None:
@@ -384,7 +356,3 @@ def _computed(part: ast.AST) -> Iterator[str]:
             name = _name(operand)
             if name is not None:
                 yield name
-
-
-def _among(reads: Reaching, names: set[str]) -> dict[str, frozenset[int]]:
-    return {name: reached for name, reached in reads.items() if name in names}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.audit.states import States, Told
 from patchmgr.model.audit import AuditFinding
 
 
@@ -18,8 +18,7 @@ def lonely_files(states: States) -> Iterator[Told]:
         for change in patch.files if patch.is_carried else ():
             home = patch.homes.get(change.path, change.path)
             folder = None if change.old_path is not None else _gone_folder(home, states)
-            if folder not in (None, *told) and states.carriers.get(home) == patch.name:
-                assert folder is not None
+            if folder and folder not in told and states.carriers.get(home) == patch.name:
                 told.add(folder)
                 yield patch.name, _finding(home, folder, states)
 
@@ -27,18 +26,13 @@ def lonely_files(states: States) -> Iterator[Told]:
 def _gone_folder(path: str, states: States) -> str | None:
     """Return the innermost folder of base around a path, if upstream has it no more."""
     folder = path.rpartition("/")[0]
-    while folder and not _is_folder(states.base, folder):
+    while folder and not states.base.tree.is_directory(folder):
         folder = folder.rpartition("/")[0]
-    return folder if folder and not _is_folder(states.onto, folder) else None
-
-
-def _is_folder(side: Files, path: str) -> bool:
-    return side.tree.is_directory(path)
+    return folder if folder and not states.onto.tree.is_directory(folder) else None
 
 
 def _finding(path: str, folder: str, states: States) -> AuditFinding:
-    files = sorted(states.base.tree.files_below(folder))
-    steps = [states.since(file, lambda content: content is None) for file in files[:1]]
-    commit = next((step.commit for step in steps if step is not None), None)
+    first = min(states.base.tree.files_below(folder), default=None)
+    commit = first and states.commit_since(first, lambda content: content is None)
     text = f"upstream has no folder {folder} any more, in which the patch puts this new file"
     return AuditFinding("folder-gone", False, path, 0, None, text, commit)

@@ -149,8 +149,7 @@ def _moves_in(states: States, pair: Pair, lines: Sequence[int]) -> Iterator[Move
         for fault in faults_of(use, pair):
             name = fault.symbol.rpartition(".")[2]
             if fault.kind == "removed" and (to := _new_home(states, fault.old, module, name, pair)):
-                step = since_gone(states, fault.old, fault.symbol)
-                yield Move(module, name, to, None if step is None else step.commit)
+                yield Move(module, name, to, since_gone(states, fault.old, fault.symbol))
 
 
 def _left_behind(node: ast.ImportFrom, module: str, pair: Pair) -> Iterator[Move]:

@@ -153,18 +153,17 @@ def _text(files: Files, path: str) -> str:
 
 
 def _finding(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bool) -> AuditFinding:
-    step = proposal = None
+    commit = proposal = None
     is_removed = fault.kind == "removed"
     if is_removed:
         proposal = new_name(states, fault.old, fault.new, fault.symbol, pair.now.state)
     if is_ours and is_removed:
-        step = since_gone(states, fault.old, fault.symbol)
+        commit = since_gone(states, fault.old, fault.symbol)
     elif is_ours:
-        step = since_signed(states, fault.new)
+        commit = since_signed(states, fault.new)
     text = fault.text if is_ours else f"{fault.text} The series changed that."
     if proposal:
         text += f" It may be `{proposal}` now."
-    commit = None if step is None else step.commit
     where = (path, fault.line, fault.symbol)
     return AuditFinding(fault.kind, fault.is_certain, *where, text, commit, proposal)
 

@@ -13,16 +13,14 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from patchmgr.engines.audit.dataflow import Flow, Reaching, Site, TooLong, flow_of
 from patchmgr.engines.audit.places import added_lines, written_path
 from patchmgr.engines.audit.states import States, Told
+from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.model.audit import AuditFinding
-
-if TYPE_CHECKING:
-    from patchmgr.engines.audit.dataflow import Flow, Reaching, Site
 
 _PYTHON = (".py", ".pyi")
 _LONGEST_SHOWN = 60  # characters of an expression
@@ -72,17 +70,10 @@ def _in_file(states: States, path: str) -> Iterator[Told]:
         sides = _sides(written[name].text, part.text) if here else None
         for line, symbol, sentence, where in _changes(sides, here) if sides else ():
             source = part.text.splitlines()[where - 1].strip()
+            text = sentence.replace(_LINE, str(part.line + where - 1))
+            place = path, part.line + line - 1, symbol
             commit = _since(states, path, before, source)
-            finding = AuditFinding(
-                "meaning",
-                False,
-                path,
-                part.line + line - 1,
-                symbol,
-                sentence.replace(_LINE, str(part.line + where - 1)),
-                commit,
-            )
-            yield here[line], finding
+            yield here[line], AuditFinding("meaning", False, *place, text, commit)
 
 
 def _since(states: States, path: str, before: str, line: str) -> str | None:
@@ -90,8 +81,7 @@ def _since(states: States, path: str, before: str, line: str) -> str | None:
     text = line.encode("utf-8", "surrogateescape")
     if text in (states.base.read(before) or b""):
         return None
-    step = states.since(path, lambda content: text in (content or b""))
-    return None if step is None else step.commit
+    return states.commit_since(path, lambda content: text in (content or b""))
 
 
 def _decoded(content: bytes | None) -> str:
@@ -131,9 +121,6 @@ def _end(indent: int) -> re.Pattern[str]:
 
 
 def _flow(text: str) -> Flow | None:
-    from patchmgr.engines.audit.dataflow import TooLong, flow_of
-    from patchmgr.engines.structure.python_tree import parse_python
-
     is_inner = text[:1] in " \t"
     tree = parse_python(f"if 1:\n{text}" if is_inner else f"\n{text}")
     if tree is None or not tree.body:

@@ -10,10 +10,10 @@ from functools import lru_cache
 from msgspec import Struct
 
 from patchmgr.engines.audit.places import patch_of_line, written_path
+from patchmgr.engines.audit.python_modules import parsed_text
 from patchmgr.engines.audit.states import UNKNOWN, States, Told
 from patchmgr.model.audit import AuditFinding
 
-LARGEST = 1_000_000  # bytes of a file that is looked at
 _BINDING = (b"=", b"import", b"def ", b"class ", b"for ", b" as ", b"global ", b"(", b":")
 # What is a fault wherever it stands, and what may be on purpose.
 _KINDS = {
@@ -89,17 +89,12 @@ def _joined(states: States, path: str, old: str) -> bytes | None:
 
 
 def _finding(states: States, path: str, fault: Fault) -> AuditFinding:
-    step = None
+    commit = None
     if fault.kind == "undefined-name":
-        step = states.since(path, lambda content: not _says(content, fault.name))
-    return AuditFinding(
-        fault.kind, fault.is_certain, path, fault.line, fault.name, fault.sentence,
-        None if step is None else step.commit,
-    )  # fmt: skip
-
-
-def _says(content: bytes | None, name: str) -> bool:
-    return content is not None and name.encode() in content
+        word = fault.name.encode()
+        commit = states.commit_since(path, lambda content: word not in (content or b""))
+    place = path, fault.line, fault.name
+    return AuditFinding(fault.kind, fault.is_certain, *place, fault.sentence, commit)
 
 
 def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
@@ -130,12 +125,7 @@ def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
 @lru_cache(maxsize=16)
 def faults_of(content: bytes) -> tuple[Fault, ...]:
     """Return what pyflakes sees in a text, nothing where it cannot read it."""
-    from patchmgr.engines.structure.python_tree import parse_python
-
-    if len(content) > LARGEST:
-        return ()
-    text = content.decode("utf-8", "surrogateescape")
-    tree = parse_python(text.removeprefix("\ufeff"))
+    tree = parsed_text(content)
     if tree is None:
         return ()
     from pyflakes.checker import Checker
@@ -144,7 +134,7 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
         messages = Checker(tree, filename="merged.py").messages
     except Exception:  # RecursionError, or a tree that it does not expect: nothing is known
         return ()
-    lines = text.split("\n")
+    lines = content.decode("utf-8", "surrogateescape").split("\n")
     is_undefined = any(type(message).__name__ == "UndefinedName" for message in messages)
     unread = _unread_lines(tree) if is_undefined else ()
     found: list[Fault] = []

@@ -18,7 +18,6 @@ from patchmgr.engines.audit.python_names import Entity, PythonState
 from patchmgr.engines.audit.states import States
 from patchmgr.engines.structure.guards_imports import ROOTS, bound_names
 from patchmgr.engines.structure.python_tree import parse_python
-from patchmgr.model.ports import Step
 
 _LIKE = 0.6  # of the lines of two definitions
 _MOST_FILES = 4_000
@@ -127,8 +126,8 @@ def module_of(path: str, root: str = "") -> str:
     return module_name(path)
 
 
-def since_gone(states: States, old: Entity, symbol: str) -> Step | None:
-    """Return the upstream step that took a definition away."""
+def since_gone(states: States, old: Entity, symbol: str) -> str | None:
+    """Return the upstream commit that took a definition away."""
     if old.module is None:
         return None
     last, outer = symbol.rpartition(".")[2], _class_of(old)
@@ -139,16 +138,16 @@ def since_gone(states: States, old: Entity, symbol: str) -> Step | None:
         bound = bound_names(content)
         return bound is not None and last not in bound
 
-    return states.since(old.module.path, is_gone)
+    return states.commit_since(old.module.path, is_gone)
 
 
-def since_signed(states: States, new: Entity) -> Step | None:
-    """Return the upstream step that gave a function or a class the signature that it has now."""
+def since_signed(states: States, new: Entity) -> str | None:
+    """Return the upstream commit that gave a function or a class the signature that it has now."""
     node, module = new.node, new.module
     if module is None or not isinstance(node, Definition):
         return None
     name, outer, head = node.name, _class_of(new), _head(node)
-    return states.since(
+    return states.commit_since(
         module.path, lambda content: _head(_definition(content, outer, name)) == head
     )
 

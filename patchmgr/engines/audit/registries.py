@@ -94,8 +94,7 @@ def _lost_names(states: States, lines: Collection[_Line]) -> Iterator[Told]:
                     continue
                 lost = f"`{symbol}`, which {path} no longer has" if new is not None else path
                 said = f"`{text}` names {lost}" + (", which is gone" if new is None else "")
-                step = states.since(path, partial(_lacks, symbol=symbol))
-                commit = None if step is None else step.commit
+                commit = states.commit_since(path, partial(_lacks, symbol=symbol))
                 proposal = _renamed(old, new) if symbol is not None and new is not None else None
                 if proposal is not None:
                     said += f"; `{proposal}` is new there"
@@ -207,20 +206,10 @@ def _unregistered(
     for name in sorted(named.keys() & old.keys() - new.keys()):
         path, shown = old[name], name.decode()
         text = f"`{shown}` is {how}, and {path} no longer registers it"
-        step = states.since(path, partial(_registers_no, name=name, pattern=pattern))
-        for line in named[name][:1]:
-            yield (
-                line.patch,
-                AuditFinding(
-                    "registered",
-                    False,
-                    line.path,
-                    line.number,
-                    shown,
-                    text,
-                    None if step is None else step.commit,
-                ),
-            )
+        commit = states.commit_since(path, partial(_registers_no, name=name, pattern=pattern))
+        line = named[name][0]
+        place = line.path, line.number, shown
+        yield line.patch, AuditFinding("registered", False, *place, text, commit)
 
 
 def _registers_no(content: bytes | None, name: bytes, pattern: re.Pattern[bytes]) -> bool:
@@ -251,9 +240,7 @@ def _defined_twice(states: States, lines: Collection[_Line]) -> Iterator[Told]:
     paths = [path for path in sorted(states.changed_upstream) if path.endswith(ends)]
     old = _registered(states.base, paths, _DEFINED)
     new = _registered(states.onto, paths, _DEFINED)
-    kept: Mapping[bytes, _Line] = {name: mine[name] for name in sorted(mine.keys() & new.keys())}
-    for name, line in kept.items():
-        if name not in old:
-            shown = name.decode()
-            text = f"`{shown}` is registered here, and now by upstream in {new[name]}, too"
-            yield line.patch, AuditFinding("registered", False, line.path, line.number, shown, text)
+    for name in sorted(mine.keys() & new.keys() - old.keys()):
+        line, shown = mine[name], name.decode()
+        text = f"`{shown}` is registered here, and now by upstream in {new[name]}, too"
+        yield line.patch, AuditFinding("registered", False, line.path, line.number, shown, text)

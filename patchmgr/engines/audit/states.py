@@ -99,6 +99,11 @@ class States(Struct, frozen=True):
     since: Since = lambda path, holds: None
     kept: dict[str, object] = field(default_factory=dict)
 
+    def commit_since(self, path: str, holds: Callable[[bytes | None], bool]) -> str | None:
+        """Return the upstream commit since which something holds for an upstream file."""
+        step = self.since(path, holds)
+        return None if step is None else step.commit
+
     @property
     def lacks(self) -> bool:
         """Say whether some content was asked for, and nobody had it."""

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from patchmgr.engines.audit.places import patch_of_line, written_path
+from patchmgr.engines.audit.python_modules import Definition, parsed_text
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.model.audit import AuditFinding
 
-LARGEST = 1_000_000  # bytes of a file that is looked at
 _ENDS = (".py", ".pyi")
 _HINTS = (b"add_", b"ption", b"regist", b"@", b"class ", b'"] =', b"'] =")
 # Calls whose first text is a name that may be given once in their scope.
@@ -21,7 +21,6 @@ _NAMES = frozenset({
     "option", "Option", "argument",
 })  # fmt: skip
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
-_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Given(Struct, frozen=True):
@@ -63,11 +62,7 @@ def check_twice(states: States) -> Iterator[Told]:
 
 def _given(content: bytes | None) -> dict[Given, list[int]]:
     """Return the lines, from 1, at which names are given."""
-    from patchmgr.engines.structure.python_tree import parse_python
-
-    if content is None or len(content) > LARGEST:
-        return {}
-    tree = parse_python(content.decode("utf-8", "surrogateescape"))
+    tree = parsed_text(content)
     found: dict[Given, list[int]] = {}
     for key, line in _names_in(tree.body, "") if tree is not None else ():
         found.setdefault(key, []).append(line)
@@ -78,7 +73,7 @@ def _names_in(body: list[ast.stmt], scope: str) -> Iterator[tuple[Given, int]]:
     """Yield what a block gives; another branch of a condition is another scope."""
     made: dict[str, ast.expr] = {}
     for statement in body:
-        if isinstance(statement, (*_Function, ast.ClassDef)):
+        if isinstance(statement, Definition):
             inner = f"{scope}.{statement.name}".lstrip(".")
             yield from _by_decorators(statement, scope, inner)
             if isinstance(statement, ast.ClassDef):
