@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from patchmgr.engines.languages.names import language
-from patchmgr.engines.moved.rung import Relocation, relocate
+from patchmgr.engines.moved.rung import PatchedFile, Relocation, relocate
 from patchmgr.engines.rebase.ladder import CONFLICT, judge_hunks
 from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.model.merge import Clean
@@ -78,11 +78,7 @@ def play(
         content = merge.content if isinstance(merge, Clean) else None
         answers = judge_hunks(base, ours, content, hunks, applied.positions, text)
     found = relocate(
-        path,
-        base,
-        patched,
-        hunks=hunks,
-        positions=applied.positions,
+        PatchedFile(path, base, patched, hunks, applied.positions),
         home=at,
         ours=ours,
         collided=collided or [n for n, answer in enumerate(answers) if answer == CONFLICT],

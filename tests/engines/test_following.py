@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from patchmgr.engines.moved.following import Followed, follow_hunks
+from patchmgr.engines.moved.following import Followed, NewSide, follow_hunks
 from patchmgr.engines.rebase.ladder import Collided, Merged, Sides, merge_file
 from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.model.snapshot import Entry
@@ -56,20 +56,12 @@ class Played:
         first = climb("a.py", sides)
         assert isinstance(first, Collided)
         self.first = first
-        self.found = follow_hunks(
-            "a.py",
-            sides,
-            first,
-            home="a.py",
-            elsewhere=MemoryElsewhere(
-                {path: shown(file) for path, file in before.items()},
-                {path: shown(file) for path, file in new.items()},
-            ),
-            entry_of=files.get,
-            busy=busy,
-            climb=climb,
-            blobs=blobs,
+        elsewhere = MemoryElsewhere(
+            {path: shown(file) for path, file in before.items()},
+            {path: shown(file) for path, file in new.items()},
         )
+        side = NewSide(elsewhere, files.get, busy, climb, blobs)
+        self.found = follow_hunks("a.py", sides, first, home="a.py", side=side)
         self.blobs = blobs
 
     def followed(self) -> Followed:

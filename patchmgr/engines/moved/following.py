@@ -7,7 +7,9 @@ from collections.abc import Callable, Collection, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.moved.rung import Elsewhere, Part, Place, Relocation, relocate
+from patchmgr.engines.moved.parts import Part
+from patchmgr.engines.moved.rung import PatchedFile, Place, Relocation, relocate
+from patchmgr.engines.moved.search import Elsewhere
 from patchmgr.engines.rebase.ladder import CARRIED_MOVED, CONFLICT, Answer, Collided, Merged, Sides
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.ports import Blobs
@@ -29,78 +31,65 @@ class Followed(Struct, frozen=True):
     collision: tuple[str, Sides, Collided] | None = None
 
 
+class NewSide(Struct, frozen=True):
+    """The new side, as hunks are followed on it.
+
+    `elsewhere` are the files that upstream changed, `entry_of` answers for all, `busy` are those
+    that must be left alone, and `climb` merges one.
+    """
+
+    elsewhere: Elsewhere
+    entry_of: Callable[[str], Entry | None]
+    busy: Collection[str]
+    climb: Climb
+    blobs: Blobs
+
+
 def follow_hunks(
-    path: str,
-    sides: Sides,
-    collided: Collided,
-    *,
-    home: str,
-    elsewhere: Elsewhere,
-    entry_of: Callable[[str], Entry | None],
-    busy: Collection[str],
-    climb: Climb,
-    blobs: Blobs,
+    path: str, sides: Sides, collided: Collided, *, home: str, side: NewSide
 ) -> Followed | Collided:
     """Merge a file that collided, hunk by hunk where each belongs.
 
-    `entry_of` answers for the new side, `busy` are files of it that must be left alone, `climb`
-    merges one file. Returns the collision where nothing is known to have moved, with a reason
-    that says what is.
+    Returns the collision where nothing is known to have moved, with a reason that says what is.
     """
-    found = _relocation(path, sides, collided, home, elsewhere, blobs)
+    found = _relocation(path, sides, collided, home, side)
     if found is None:
         return collided
     paths = [part.path for part in found.parts if part.path != home]
-    taken = next((path for path in paths if path in busy), None)
+    taken = next((path for path in paths if path in side.busy), None)
     if taken is not None:
         return replace(collided, reason=f"upstream moved it to {taken}, which is changed as well")
     if not found.parts:
         return replace(collided, reason=_astray_reason(found))
-    return _merged(found, sides, collided, home, entry_of, climb, blobs)
+    return _merged(found, sides, collided, home, side)
 
 
 def _relocation(
-    path: str, sides: Sides, collided: Collided, home: str, elsewhere: Elsewhere, blobs: Blobs
+    path: str, sides: Sides, collided: Collided, home: str, side: NewSide
 ) -> Relocation | None:
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     if base is None or theirs is None or not sides.hunks or base.mode != theirs.mode:
         return None
     if any(e is not None and e.mode not in FILE_MODES for e in (base, ours, theirs)):
         return None
-    old, patched = blobs.read(base.blob), blobs.read(theirs.blob)
-    new = None if ours is None else blobs.read(ours.blob)
+    old, patched = side.blobs.read(base.blob), side.blobs.read(theirs.blob)
+    new = None if ours is None else side.blobs.read(ours.blob)
     if any(b"\0" in text for text in (old, patched, new or b"")):
         return None
     numbers = [n for n, answer in enumerate(collided.answers) if answer == CONFLICT]
-    return relocate(
-        path,
-        old,
-        patched,
-        hunks=sides.hunks,
-        positions=sides.positions,
-        home=home,
-        ours=new,
-        collided=numbers,
-        elsewhere=elsewhere,
-    )
+    file = PatchedFile(path, old, patched, sides.hunks, sides.positions)
+    return relocate(file, home=home, ours=new, collided=numbers, elsewhere=side.elsewhere)
 
 
 def _merged(
-    found: Relocation,
-    sides: Sides,
-    collided: Collided,
-    home: str,
-    entry_of: Callable[[str], Entry | None],
-    climb: Climb,
-    blobs: Blobs,
+    found: Relocation, sides: Sides, collided: Collided, home: str, side: NewSide
 ) -> Followed | Collided:
     answers: dict[int, Answer] = {}
     changes: dict[str, Entry] = {}
     collisions: list[tuple[str, Sides, Collided]] = []
     for part in found.parts:
-        of_part = _sides(part, entry_of(part.path), blobs, is_moved=sides.is_moved)
-        of_part = replace(of_part, is_moved=sides.is_moved or part.path != home)
-        merged = climb(part.path, of_part)
+        of_part = _sides(part, side, is_moved=sides.is_moved or part.path != home)
+        merged = side.climb(part.path, of_part)
         for number, answer in zip(part.numbers, merged.answers, strict=False):
             answers[number] = _worse(answers.get(number), _moved(answer, number in found.places))
         if isinstance(merged, Collided):
@@ -123,9 +112,10 @@ def _merged(
     return Followed(changes, ordered, found.places, collision)
 
 
-def _sides(part: Part, ours: Entry | None, blobs: Blobs, *, is_moved: bool) -> Sides:
+def _sides(part: Part, side: NewSide, *, is_moved: bool) -> Sides:
+    ours = side.entry_of(part.path)
     assert ours is not None
-    base, theirs = (Entry(ours.mode, blobs.add(text)) for text in (part.base, part.theirs))
+    base, theirs = (Entry(ours.mode, side.blobs.add(text)) for text in (part.base, part.theirs))
     return Sides(base, ours, theirs, part.hunks, part.positions, is_moved, part.path)
 
 

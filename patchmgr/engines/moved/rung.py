@@ -27,8 +27,6 @@ from patchmgr.engines.moved.search import Elsewhere, Home, Lost
 from patchmgr.engines.moved.units import Outline, Unit, indent_of, joined, leaf_of
 from patchmgr.model.patch import Hunk
 
-__all__ = ["Astray", "Elsewhere", "Part", "Place", "Relocation", "relocate"]
-
 
 class Place(Struct, frozen=True):
     """Where a hunk belongs on the new side: a file, a symbol, and the line (from 1) it starts."""
@@ -59,13 +57,22 @@ class Relocation(Struct, frozen=True):
     astray: Mapping[int, Astray] = field(default_factory=dict)
 
 
+class PatchedFile(Struct, frozen=True):
+    """What a patch does to a file: its text before and after, and hunks with their positions.
+
+    `path` is the file's name in the patch.
+    """
+
+    path: str
+    base: bytes
+    theirs: bytes
+    hunks: Sequence[Hunk]
+    positions: Sequence[int]
+
+
 def relocate(
-    path: str,
-    base: bytes,
-    theirs: bytes,
+    patched: PatchedFile,
     *,
-    hunks: Sequence[Hunk],
-    positions: Sequence[int],
     home: str,
     ours: bytes | None,
     collided: Collection[int],
@@ -73,12 +80,12 @@ def relocate(
 ) -> Relocation | None:
     """Find the homes of the hunks, by number, that collided in their own file.
 
-    `path` is the file's name in the patch, `home` and `ours` are its name and text on the new
-    side (None: deleted). Returns None where all of them are about what is in its place.
+    `home` and `ours` are the name and the text of the file on the new side (None: deleted).
+    Returns None where all of them are about what is in its place.
     """
-    old, new = Outline(path, base), Outline(path, theirs)
+    old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
     own = None if ours is None else Outline(home, ours)
-    changes = changes_of(old, new, hunks, positions)
+    changes = changes_of(old, new, patched.hunks, patched.positions)
     work = _Work(old, new, own, changes, assign(old, own, changes, collided, elsewhere))
     return work.result()
 

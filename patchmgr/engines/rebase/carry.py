@@ -244,24 +244,21 @@ def _follow(
     work: Work, step: FileStep, sides: Sides, collided: Collided, home: str
 ) -> FileResult | Collided:
     """Carry hunks to where upstream put what they change; the collision where that is not known."""
-    from patchmgr.engines.moved.following import follow_hunks
+    from patchmgr.engines.moved.following import NewSide, follow_hunks
 
     tools, files = work.tools, work.side.files
     if tools.elsewhere is None:
         return collided
     others = (s.change for s in work.steps if s is not step)
     paths = {p for change in others for p in (change.old_path, change.new_path) if p is not None}
-    found = follow_hunks(
-        step.change.path,
-        sides,
-        collided,
-        home=home,
-        elsewhere=tools.elsewhere.on(files),
-        entry_of=files.entry,
+    side = NewSide(
+        tools.elsewhere.on(files),
+        files.entry,
         busy={work.side.home(path) for path in paths} | work.taken,
         climb=lambda _, part: _merge_change(work, step, part)[0],
         blobs=tools.blobs,
     )
+    found = follow_hunks(step.change.path, sides, collided, home=home, side=side)
     if isinstance(found, Collided):
         return found
     work.taken.update(place.path for place in found.places.values())
