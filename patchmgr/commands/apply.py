@@ -13,7 +13,7 @@ from patchmgr.model.recorded import Recalled
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content, Record
-from patchmgr.plumbing.checkout import Checkout, Exchange, Standing
+from patchmgr.plumbing.checkout import Checkout, Standing
 from patchmgr.plumbing.checkout_changes import Goal, plan_exchange
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
@@ -229,7 +229,10 @@ def _write(
         if written:
             checkout.clone.take(bench.git_dir, written[-1], found.onto)
         checkout.replace(exchange)
-        _check_written(checkout, exchange)
+        files = exchange.record.files if exchange.record is not None else ()
+        for file, stands in zip(files, checkout.standings(files), strict=True):
+            if stands is not Standing.PATCHED:
+                raise PatchmgrError("not-written", f"{file.path} is not what was written to it")
     ids = iter(written)
     commits = tuple(next(ids) if o.is_carried and written else None for o in carried.outcomes)
     return Application(name, done.target, done.patches, paths, head, is_new=True, commits=commits)
@@ -241,13 +244,6 @@ def _content(bench: Workbench, path: str, entry: Entry | None) -> Content | None
     if entry.mode == GITLINK:
         raise PatchmgrError("unsupported", f"{path} is a submodule, which apply does not change")
     return Content(entry, bench.read(entry.blob))
-
-
-def _check_written(checkout: Checkout, exchange: Exchange) -> None:
-    files = exchange.record.files if exchange.record is not None else ()
-    for file, stands in zip(files, checkout.standings(files), strict=True):
-        if stands is not Standing.PATCHED:
-            raise PatchmgrError("not-written", f"{file.path} is not what was written to it")
 
 
 def unapply_from_checkout(

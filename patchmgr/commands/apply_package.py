@@ -13,7 +13,6 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.overlays import start_check
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import REGULAR, Entry
-from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content, Record
 from patchmgr.plumbing.checkout_changes import plan_files
 from patchmgr.plumbing.environments import Distribution, Environment, other_owners
@@ -77,7 +76,10 @@ def apply_to_package(
         if present is not None and _is_up_to_date(target, present, digest, warns=warns):
             return PackageApplication(name, distribution, _paths(present), is_new=False)
         _refuse_edited(target, present)
-        package = _package(session, record, target, present)
+        package = Package(
+            distribution.name, distribution.version, distribution.record,
+            original_reader(target, present), path_map(session, name),
+        )  # fmt: skip
         done = carry_onto_package(session, record, package, options=options)
         result = PackageApplication(name, distribution, tuple(sorted(done.files)), True, done)
         _keep_findings(session, done)
@@ -140,21 +142,14 @@ def _present(target: Installation, name: str, where: Location) -> Record | None:
     return present
 
 
-def _checks(target: Installation) -> dict[str, bytes]:
-    return start_check(target.distribution.name)
-
-
 def _has_check(target: Installation, present: Record | None) -> bool:
     ours = {file.path for file in present.files} if present is not None else set[str]()
-    return not ours.isdisjoint(_checks(target))
+    return not ours.isdisjoint(start_check(target.distribution.name))
 
 
 def _paths(present: Record) -> tuple[str, ...]:
-    return tuple(file.path for file in present.files if not _is_check(file.path))
-
-
-def _is_check(path: str) -> bool:
-    return path.startswith("_patchmgr_check_")
+    paths = (file.path for file in present.files)
+    return tuple(path for path in paths if not path.startswith("_patchmgr_check_"))
 
 
 def _is_up_to_date(target: Installation, present: Record, digest: str, *, warns: bool) -> bool:
@@ -173,14 +168,6 @@ def _refuse_edited(target: Installation, present: Record | None) -> None:
             raise edited(target, file.path)
 
 
-def _package(
-    session: Session, record: SeriesRecord, target: Installation, present: Record | None
-) -> Package:
-    found = target.distribution
-    read = original_reader(target, present)
-    return Package(found.name, found.version, found.record, read, path_map(session, record.name))
-
-
 def _write(
     target: Installation,
     present: Record | None,
@@ -193,7 +180,7 @@ def _write(
     files = dict(done.files)
     _refuse_in_the_way(target, present, files)
     if warns:
-        for path, content in _checks(target).items():
+        for path, content in start_check(target.distribution.name).items():
             files[path] = Content(Entry(REGULAR, blob_id(content)), content)
     replaced = replaced_paths(target, present)
     exchange = plan_files(target, present, files, record, replaced=replaced)

@@ -36,7 +36,9 @@ def changes(
         opened.need_checkout()
         paths = paths_of(opened, given, cwd)
         _check(opened, reach)
-        old = _before(opened, reach.since)
+        since = reach.since
+        at = None if since is None else opened.position(opened.pick(since))
+        old = opened.state if at is None else opened.states[at]
         new = _behind(opened, reach.until, paths)
         if paths:
             old, new = (_only(opened, state, old, new, paths) for state in (old, new))
@@ -53,10 +55,6 @@ def _check(opened: OpenSeries, reach: DiffRange) -> None:
     if first > last:
         message = f"{shown(opened.names[first])} stands on {shown(opened.names[last])}"
         raise PatchmgrError("no-patch", message, ("name the lower one with --since",))
-
-
-def _before(opened: OpenSeries, since: str | None) -> State:
-    return opened.state if since is None else opened.states[opened.position(opened.pick(since))]
 
 
 def _behind(opened: OpenSeries, until: str | None, paths: Sequence[str]) -> State:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -159,7 +159,10 @@ class _Export(Struct, frozen=True):
             else:
                 commits = write_commits(bench, base, carried.drafts())
                 diffs = self._diffs(bench, base, commits, items, pinned)
-        parcels = _parcels(self.form, items, kept, diffs)
+        parcels = tuple(
+            Parcel(i, i.patch.raw if as_it_is else self.form.rewritten(i, diffs[i.patch.name]))
+            for i, as_it_is in zip(items, kept, strict=True)
+        )
         skipped = tuple(
             SkippedPatch(o.name, o.reason or "it is not carried")
             for o in carried.outcomes
@@ -192,13 +195,4 @@ def _items(loaded: LoadedSeries, outcomes: Mapping[str, PatchOutcome]) -> tuple[
         Item(patch, lines[patch.name], outcomes[patch.name].author)
         for patch in loaded.patches
         if outcomes[patch.name].is_carried
-    )
-
-
-def _parcels(
-    form: Form, items: Sequence[Item], kept: Collection[bool], diffs: Mapping[str, bytes]
-) -> tuple[Parcel, ...]:
-    return tuple(
-        Parcel(item, item.patch.raw if is_kept else form.rewritten(item, diffs[item.patch.name]))
-        for item, is_kept in zip(items, kept, strict=True)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -69,8 +70,7 @@ def _target(opened: OpenSeries, into: str | None) -> str:
 
 def _with_text(opened: OpenSeries, patch: Patch, other: str) -> Patch:
     header = with_text(patch, opened.patches[other], nobody=nobody(opened.side, opened.record.pin))
-    line = next(line for line in opened.file.lines if line.name == patch.name)
-    return parse_listed(header + patch.diff, line)
+    return parse_listed(header + patch.diff, _line(opened, patch.name))
 
 
 def _folded(
@@ -90,21 +90,13 @@ def _folded(
     patches = [folded if name == target else opened.patches[name] for name in order]
     pushed = [name for name in opened.names if name not in others]
     if target not in opened.names:
-        pushed = _up_to(order, pushed)
+        pushed = list(takewhile(set(pushed).__contains__, order))  # that are still the first ones
     file = without(opened.file, others)
     return revision_of(opened, patches, kept, file=file, pushed=pushed, fresh=(target,))
 
 
 def _line(opened: OpenSeries, name: str) -> SeriesLine:
     return next(line for line in opened.file.lines if line.name == name)
-
-
-def _up_to(order: Sequence[str], pushed: Sequence[str]) -> list[str]:
-    """Return the pushed patches that are still the first ones."""
-    count = 0
-    while count < len(order) and order[count] in pushed:
-        count += 1
-    return list(order[:count])
 
 
 def fold_diff(

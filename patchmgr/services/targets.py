@@ -184,17 +184,23 @@ def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = N
 def known_applications(session: Session) -> tuple[Verification, ...]:
     """Return what is applied in the targets that were noted; one that is gone is left out."""
     found = []
-    for target in known_targets(session.workspace):
+    for _, checkout, applied in _noted_checkouts(session.workspace):
         with suppress(PatchmgrError):
-            if target.parent.name == PRIVATE:  # a package
-                continue
-            checkout = Checkout(open_clone(target))
-            applied = checkout.record()
-            if applied is not None and applied.pushed != ():
+            if applied.pushed != ():
                 record = session.workspace.series_record(applied.series)
                 verified = verification_of(session, record, checkout, ())
                 found += [verified] if verified.is_applied else []
     return tuple(sorted(found, key=lambda v: (v.series, str(v.target))))
+
+
+def _noted_checkouts(workspace: Workspace) -> Iterator[tuple[Path, Checkout, Record]]:
+    """Yield the checkouts that were noted and have a record; one that is gone is left out."""
+    for target in known_targets(workspace):
+        with suppress(PatchmgrError):
+            checkout = None if target.parent.name == PRIVATE else Checkout(open_clone(target))
+            record = None if checkout is None else checkout.record()
+            if checkout is not None and record is not None:
+                yield target, checkout, record
 
 
 def known_targets(workspace: Workspace) -> Iterator[Path]:
@@ -278,13 +284,9 @@ def _noted_workspace(clone: Clone) -> Path | None:
 
 def pushed_targets(workspace: Workspace, series: str | None) -> tuple[Path, ...]:
     """Return the checkouts with patches of this workspace pushed one by one."""
-    found = []
-    for target in known_targets(workspace):
-        with suppress(PatchmgrError):
-            if target.parent.name == PRIVATE:  # a package
-                continue
-            record = Checkout(open_clone(target)).record()
-            is_ours = record is not None and record.workspace == str(workspace.root)
-            if is_ours and record is not None and series in (None, record.series):
-                found.append(target)
-    return tuple(found)
+    root = str(workspace.root)
+    return tuple(
+        target
+        for target, _, record in _noted_checkouts(workspace)
+        if record.workspace == root and series in (None, record.series)
+    )
