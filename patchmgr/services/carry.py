@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -244,11 +244,19 @@ class _Carry:
 
     def _tools(self) -> Tools:
         given, options = self.given, self.given.options
-        symbols = _Symbols()
+        index = lru_cache(maxsize=1)(SymbolIndex)  # of the file that is asked about
+        formatter = None
+        if given.formatters is not None:
+            read = tree_reader(given.onto, given.bench, given.bring)
+            formatter = TreeFormatter(read, given.formatters)
+
+        def symbol_at(path: str, content: bytes, line: int) -> str | None:
+            return index(path, content).at(line) if options.wants_detail else None
+
         return Tools(
             blobs=given.bench,
             text=self.text,
-            symbol_at=symbols.at if options.wants_detail else lambda path, content, line: None,
+            symbol_at=symbol_at,
             nobody=given.author,
             solved=options.solved.get(given.name, {}),
             solved_on=options.solved_on.get(given.name, {}),
@@ -256,7 +264,7 @@ class _Carry:
             asks=given.history is not None,
             recall=given.memory,
             structure=self.structure,
-            formatter=_formatter(given.onto, given.bench, given.bring, given.formatters),
+            formatter=formatter,
             elsewhere=self.elsewhere,
         )
 
@@ -346,17 +354,6 @@ def _unless_resolved(
     yield from (one for one in told if one[1].kind != "syntax" or one[1].path not in theirs)
 
 
-def _formatter(
-    onto: StoredTree,
-    bench: Workbench,
-    bring: Callable[[set[str]], None],
-    formatters: Toolbox | None,
-) -> TreeFormatter | None:
-    if formatters is None:
-        return None
-    return TreeFormatter(tree_reader(onto, bench, bring), formatters)
-
-
 def _readable(
     bench: Workbench, steps: Sequence[Step], bring: Callable[[set[str]], None]
 ) -> tuple[Step, ...]:
@@ -377,16 +374,3 @@ def _readable(
         )
         for step in steps
     )
-
-
-class _Symbols:
-    """Looks up enclosing symbols, one index a content."""
-
-    def __init__(self) -> None:
-        self._last: tuple[str, bytes, SymbolIndex] | None = None
-
-    def at(self, path: str, content: bytes, line: int) -> str | None:
-        """Return the symbol around a line (from 1)."""
-        if self._last is None or self._last[0] != path or self._last[1] != content:
-            self._last = (path, content, SymbolIndex(path, content))
-        return self._last[2].at(line)

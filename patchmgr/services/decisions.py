@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
@@ -66,13 +66,17 @@ def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> No
     again = {outcome.name for outcome in outcomes}
     found = [item for item in read_findings(workspace) if item.series not in again]
     found += [item for outcome in outcomes for item in _found(outcome)]
-    if not found and not (workspace.root / _FILE).exists():
+    _keep(workspace, _FILE, found)
+
+
+def _keep(workspace: Workspace, path: str, found: Sequence[object]) -> None:
+    if not found and not (workspace.root / path).exists():
         return
     try:
-        workspace.keep(_FILE, found)
+        workspace.keep(path, found)
     except OSError as fault:
         if not is_read_only(workspace.root, fault):  # where a dry run tells, and remembers nothing
-            raise unwritable(_FILE, fault) from fault
+            raise unwritable(path, fault) from fault
 
 
 def _found(outcome: SeriesOutcome) -> list[Undecided]:
@@ -130,12 +134,7 @@ def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) 
         for patch in outcome.patches
         for finding in patch.open_findings
     ]
-    if not found and not (workspace.root / _OPEN).exists():
-        return
-    try:
-        workspace.keep(_OPEN, [_shown(one) for one in found])
-    except OSError as fault:
-        raise unwritable(_OPEN, fault) from fault
+    _keep(workspace, _OPEN, [_shown(one) for one in found])
 
 
 def _shown(one: OpenFinding) -> OpenFinding:
@@ -161,7 +160,8 @@ def accept_finding(
         hint = f"patchmgr conflicts accept {name} --because TEXT"
         raise PatchmgrError("usage", "--because must be one line of plain text", (hint,))
     with session.writing():
-        found = _matching(session.workspace, name)
+        every = {one.finding.id: one for one in open_findings(session.workspace)}
+        found = every[_match(name, every, "is not what a rebase stopped at")]
         new = Accepted(
             found.finding.id, found.series, found.patch, found.finding.text, because.strip()
         )
@@ -210,27 +210,22 @@ def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
     return PatchmgrError("unknown-conflict", message, ("patchmgr conflicts list",))
 
 
-def _matching(workspace: Workspace, name: str) -> OpenFinding:
-    every = {one.finding.id: one for one in open_findings(workspace)}
-    found = matching_ids(name, every)
-    if len(found) == 1:
-        return every[found[0]]
-    if found:
+def _match(name: str, ids: Iterable[str], problem: str) -> str:
+    """Return the one id that begins so; raise PatchmgrError "unknown-conflict"."""
+    found = matching_ids(name, ids)
+    if len(found) > 1:
         raise several_ids(name, found)
-    problem = f"{shown(name)} is not what a rebase stopped at"
-    raise PatchmgrError("unknown-conflict", problem, ("patchmgr conflicts list",))
+    if not found:
+        hint = "patchmgr conflicts list"
+        raise PatchmgrError("unknown-conflict", f"{shown(name)} {problem}", (hint,))
+    return found[0]
 
 
 def forget_finding(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
     """Forget that findings were accepted: the next rebase stops at them again."""
     with session.writing():
         known = read_accepted(session.workspace)
-        gone = matching_ids(name, (one.id for one in known))
-        if len(gone) > 1:
-            raise several_ids(name, gone)
-        if not gone:
-            problem = f"{shown(name)} is not accepted"
-            raise PatchmgrError("unknown-conflict", problem, ("patchmgr conflicts list",))
-        raw = write_accepted(one for one in known if one.id not in gone)
+        gone = _match(name, (one.id for one in known), "is not accepted")
+        raw = write_accepted(one for one in known if one.id != gone)
         session.workspace.make(Change({ACCEPTED: raw}), is_dry_run=is_dry_run)
-        return gone
+        return (gone,)

@@ -12,9 +12,9 @@ from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, recorded_
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.formats.paths import refusal
 from patchmgr.formats.recorded import CONFLICTS, FILES, MAX_PARTS, MAX_SIDE, fault, write_recorded
-from patchmgr.model.outcome import SeriesOutcome, Verdict
+from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.recorded import Kind, Origin, Recalled, Recorded, Region, Resolution
-from patchmgr.services.work_area import InProgress, Waiting, original
+from patchmgr.services.work_area import InProgress, Waiting, conflicts_left, original
 
 if TYPE_CHECKING:
     from patchmgr.model.outcome import FileConflict
@@ -205,11 +205,9 @@ ResolvedFiles = Mapping[str, Mapping[tuple[str, str], bytes | None]]
 def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additions:
     """Return what is to be put on record of the conflicts that a rebase leaves."""
     additions = Additions(memory)
-    for outcome in outcomes:
-        for patch in outcome.patches:
-            for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
-                for recorded in of_conflict(conflict, seen=f"{outcome.name}/{patch.name}"):
-                    additions.add(recorded)
+    for outcome, patch, conflict in conflicts_left(outcomes):
+        for recorded in of_conflict(conflict, seen=f"{outcome.name}/{patch.name}"):
+            additions.add(recorded)
     return additions
 
 

@@ -110,7 +110,7 @@ def work_files(
     waiting = [item for item in in_progress.waiting if (item.series, item.patch) not in skipped]
     known = {item.file: item for item in waiting}
     files: dict[str, bytes | None] = {}
-    for outcome, patch, conflict in _conflicts(outcomes):
+    for outcome, patch, conflict in conflicts_left(outcomes):
         name = f"{outcome.name}/{patch.name}/{check_path(conflict.new_path, what='path')}"
         if name in known and conflict.reason != CHANGED_SINCE:
             continue
@@ -128,9 +128,10 @@ def work_files(
     return files
 
 
-def _conflicts(
+def conflicts_left(
     outcomes: Sequence[SeriesOutcome],
 ) -> Iterator[tuple[SeriesOutcome, PatchOutcome, FileConflict]]:
+    """Yield the files that are in conflict, with their series and patches."""
     for outcome in outcomes:
         for patch in outcome.patches:
             for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
@@ -146,7 +147,7 @@ def unresolved_items(
     workspace: Workspace, in_progress: InProgress, outcomes: Sequence[SeriesOutcome]
 ) -> tuple[Waiting, ...]:
     """Return what waits and still has markers, less what the outcomes tell no conflict of."""
-    left = {(o.name, p.name, c.path) for o, p, c in _conflicts(outcomes)}
+    left = {(o.name, p.name, c.path) for o, p, c in conflicts_left(outcomes)}
     return tuple(
         item
         for item in in_progress.waiting
