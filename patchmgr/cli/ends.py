@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import platform
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -73,9 +75,6 @@ def _usage_or_fault(fault: Exception) -> int:
         kind = "no-space" if fault.errno in (errno.ENOSPC, errno.EDQUOT) else "system"
         where = f"{fault.filename}: " if fault.filename else ""
         return _fail(PatchmgrError(kind, f"{where}{fault.strerror}"))
-    import platform
-    import traceback
-
     versions = f"patchmgr {__version__}, Python {platform.python_version()}, {platform.platform()}"
     say(f"patchmgr: a fault of the program. Please report this with what follows.\n{versions}")
     say(traceback.format_exc())

@@ -238,12 +238,10 @@ def doctor(
 
     Example: patchmgr doctor --repair --prune --dry-run
     """
-    from patchmgr.terminal import wants_colour
-
     session = look_for_session()
     found = commands.doctor.examine(session, commands.doctor.DoctorOptions(repair, prune, dry_run))
     is_sound = not any(one.health is commands.doctor.Health.BROKEN for one in found)
-    text = render.checks.doctor_text(found, colour=wants_colour())
+    text = render.checks.doctor_text(found, colour=view_of().colour)
     value = render.checks.doctor_value(found)
     answer("doctor", None, text, found=value, sound=is_sound, dry_run=dry_run)
     end_if(not is_sound, EXIT_FINDINGS)

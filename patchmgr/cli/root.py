@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -144,10 +145,10 @@ def open_root(root: Path) -> Session:
 
 
 def _session(workspace: Workspace) -> services.session.Session:
-    from patchmgr.terminal import say as tell
-    from patchmgr.terminal import stderr_progress
+    from patchmgr import terminal
 
-    Given.session = session = services.session.Session(workspace, stderr_progress(), tell)
+    progress = terminal.stderr_progress()
+    Given.session = session = services.session.Session(workspace, progress, terminal.say)
     return session
 
 
@@ -157,20 +158,12 @@ def _command() -> str:
 
 def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
     """Return how results are shown: what the options ask for, and what the terminal takes."""
-    from shutil import get_terminal_size
-
-    from patchmgr.errors import PatchmgrError
     from patchmgr.terminal import wants_colour
 
     if verbose and quiet:
         raise PatchmgrError("usage", "give one of --verbose and --quiet")
-    detail = (
-        render.view.Detail.ALL
-        if verbose
-        else render.view.Detail.LINE
-        if quiet
-        else render.view.Detail.CHANGES
-    )
+    kinds = render.view.Detail
+    detail = kinds.ALL if verbose else kinds.LINE if quiet else kinds.CHANGES
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = get_terminal_size().columns if has_width else render.view.UNLIMITED
     return render.view.View(detail, width, wants_colour())
@@ -224,9 +217,7 @@ def show_diff(header: bytes, diff: bytes) -> None:
         sys.stdout.buffer.write(header + diff)
         sys.stdout.flush()
         return
-    from patchmgr.terminal import wants_colour
-
-    show_pages(render.terminal.diff_text(header, diff, colour=wants_colour()))
+    show_pages(render.terminal.diff_text(header, diff, colour=view_of().colour))
 
 
 def say_next(session: Session) -> None:

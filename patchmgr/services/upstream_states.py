@@ -12,7 +12,7 @@ from patchmgr.engines.series.needs import Views, check_upstreams, has_conditions
 from patchmgr.errors import USAGE_KINDS, PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import is_full_id
-from patchmgr.plumbing.git_upstream import TAGS
+from patchmgr.plumbing.git_upstream import TAGS, tags_of
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.services.session import Fetching
 
@@ -123,8 +123,6 @@ def _label(upstream: str, found: Resolved) -> str:
 def _tagged_version(repository: Path, prefix: str, commit: str) -> str | None:
     """Return the version that a tag gives to a commit, the highest of several."""
     from packaging.version import InvalidVersion, Version
-
-    from patchmgr.plumbing.git_upstream import tags_of
 
     versions: list[Version] = []
     for name in tags_of(repository, prefix, commit):
