@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -19,11 +19,16 @@ _Param = type(pytest.param())
 
 def table(
     names: str | Sequence[str],
-    rows: Iterable[Any],
+    rows: Iterable[Any] | Mapping[str, Any],
     *,
     ids: Iterable[object] | Callable[[Any], object] | None = None,
 ) -> Callable[[Test], Test]:
-    """Run a test with each row, as parametrize does, and tell of all rows that fail, by name."""
+    """Run a test with each row, as parametrize does, and tell of all rows that fail, by name.
+
+    Rows may have their names as keys.
+    """
+    if isinstance(rows, Mapping):
+        rows, ids = rows.values(), rows
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     known = list(rows)
     labels = list(ids) if ids is not None and not callable(ids) else [None] * len(known)

@@ -787,13 +787,13 @@ MOVED = text("far_one far_two stay_04 stay_05 ours_one ours_two far_three")
 
 @table(
     ("elsewhere", "event", "now_in"),
-    [
-        pytest.param({"b.py": MOVED}, "evolved", "b.py", id="moved"),
-        pytest.param({"b.py": MOVED, "c.py": MOVED}, "evolved", None, id="to-one-of-two"),
-        pytest.param({"b.py": text("ours_one ours_two")}, "gone", None, id="none-beside"),
-        pytest.param({"b.py": text("far_one stay_05 ours_one")}, "gone", None, id="only-a-part"),
-        pytest.param({}, "gone", None, id="nowhere"),
-    ],
+    {
+        "moved": ({"b.py": MOVED}, "evolved", "b.py"),
+        "to-one-of-two": ({"b.py": MOVED, "c.py": MOVED}, "evolved", None),
+        "none-beside": ({"b.py": text("ours_one ours_two")}, "gone", None),
+        "only-a-part": ({"b.py": text("far_one stay_05 ours_one")}, "gone", None),
+        "nowhere": ({}, "gone", None),
+    },
 )
 def test_what_went_to_another_file_is_not_gone(
     elsewhere: Changes, event: str, now_in: str | None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
-
 from tests.engines.series import difference
 from tests.engines.tales import Tale, swap
 from tests.engines.test_absorb import BASE, FIRST, a, on_a, tale
@@ -29,33 +27,30 @@ def folder(path: str) -> str:
 
 @table(
     ("told", "verdicts"),
-    [
-        pytest.param(
+    {
+        "upstream-has-it-again-elsewhere": (
             tale(
                 a(swap(BASE, AT_25), swap(SHORT, AT_25), swap(FIRST, AT_25)),
                 *on_a(FIRST, swap(FIRST, BACK)),
             ),
             ["-", "landed c0 range", "landed c0 range"],
-            id="upstream-has-it-again-elsewhere",
         ),
-        pytest.param(
+        "another-patch-landed-later": (
             tale(
                 a(swap(BASE, AT_25), swap(SHORT, AT_25), swap(FIRST, AT_25)),
                 *on_a(FIRST, swap(FIRST, AT_25)),
             ),
             ["landed c1 exact", "landed c0 range", "landed c0 range"],
-            id="another-patch-landed-later",
         ),
-        pytest.param(
+        "a-patch-that-is-not-in-brings-it-to-other-files": (
             tale(
                 [dict.fromkeys("Ab", NEVER), {"a": SHORT}, {"a": FIRST}],
                 *on_a(FIRST, swap(FIRST, BACK)),
                 base=dict.fromkeys("Aab", BASE),
             ),
             ["-", "landed c0 range", "landed c0 range"],
-            id="a-patch-that-is-not-in-brings-it-to-other-files",
         ),
-        pytest.param(
+        "what-brings-it-landed-later": (
             Tale(
                 {folder("a"): BASE},
                 [
@@ -65,9 +60,8 @@ def folder(path: str) -> str:
                 [("Work", {folder("a"): state}) for state in (swap(BASE, AT_12), STATES[2])],
             ),
             ["landed c1 exact", "landed c0 exact", "-"],
-            id="what-brings-it-landed-later",
         ),
-    ],
+    },
 )
 def test_a_removal_is_needed_again_where_what_it_removes_landed_later(
     told: Tale, verdicts: list[str]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.absorption.verdict import Event
 from tests.engines.tales import Changes, Tale, swap
 from tests.engines.test_absorb import (
@@ -53,12 +51,12 @@ def by_releases(theirs: int, count: int = 20) -> Tale:
 
 @table(
     ("theirs", "verdict"),
-    [
-        pytest.param(0, "landed c4 exact", id="all"),
-        pytest.param(1, "-", id="all-but-one-line"),
-        pytest.param(2, "-", id="nine-in-ten"),
-        pytest.param(8, "-", id="most"),
-    ],
+    {
+        "all": (0, "landed c4 exact"),
+        "all-but-one-line": (1, "-"),
+        "nine-in-ten": (2, "-"),
+        "most": (8, "-"),
+    },
 )
 def test_what_came_in_pieces_is_there_if_hardly_a_line_is_another(
     theirs: int, verdict: str
@@ -92,66 +90,57 @@ def test_the_same_layout_is_not_the_same_member() -> None:
 
 @table(
     ("told", "verdicts"),
-    [
-        pytest.param(
+    {
+        "a-third-of-a-squash-reverted": (
             tale(a(FIRST, BOTH, THIRD), *on_a(THIRD), ("Revert one", {"a": BOTH})),
             ["landed c0 exact", "landed c0 exact", "reverted c0 by c1"],
-            id="a-third-of-a-squash-reverted",
         ),
-        pytest.param(
+        "lines-that-say-nothing-are-not-reverted-alone": (
             tale(
                 a(FIRST, MUTE, swap(MUTE, BESIDE)),
                 *on_a(swap(MUTE, BESIDE)),
                 ("Revert one", {"a": swap(FIRST, BESIDE)}),
             ),
             ["landed c0 exact", "gone c0 history", "landed c0 exact"],
-            id="lines-that-say-nothing-are-not-reverted-alone",
         ),
-        pytest.param(
+        "the-first-landing-with-enough-of-it": (
             tale(
                 a(inserted(*PIECES[:10])),
                 *on_a(inserted(*PIECES[:6], "o_1", "o_2", "o_3", "o_4"), inserted(*PIECES[:10])),
             ),
             ["landed c0 history"],
-            id="the-first-landing-with-enough-of-it",
         ),
-        pytest.param(
+        "two-of-three-lines-are-too-few": (
             tale(
                 a(inserted("ours_1", "ours_2", "ours_3")), *on_a(inserted("ours_1", "ours_2", "x"))
             ),
             ["-"],
-            id="two-of-three-lines-are-too-few",
         ),
-        pytest.param(
+        "other-words-in-the-second-patch": (
             tale(a(TEN, swap(MUCH, COPIED, BESIDE)), *on_a(swap(MUCH, OTHERWISE, BESIDE))),
             ["landed c0 exact", "landed c0 history"],
-            id="other-words-in-the-second-patch",
         ),
-        pytest.param(
+        "other-white-space-in-the-second-patch": (
             tale(a(FIRST, BOTH), *on_a(BOTH.replace(b"ours_late", b"\tours_late"))),
             ["landed c0 exact", "landed c0 whitespace"],
-            id="other-white-space-in-the-second-patch",
         ),
-        pytest.param(
+        "a-line-that-the-second-patch-brings-back": (
             tale(a(LATE, BACK), *on_a(BACK)),
             ["landed c0 range"] * 2,
-            id="a-line-that-the-second-patch-brings-back",
         ),
-        pytest.param(
+        "a-range-in-another-file": (
             tale(
                 [{"b": FIRST}, {"b": REPLACED}, {"a": LATE}],
                 ("All", {"a": LATE, "b": REPLACED}),
                 base={"a": BASE, "b": BASE},
             ),
             ["landed c0 range", "landed c0 range", "landed c0 exact"],
-            id="a-range-in-another-file",
         ),
-        pytest.param(
+        "a-commit-of-its-own-reverted": (
             tale(a(FOUR, swap(FOUR, MUTE_20)), *on_a(FOUR, swap(FOUR, MUTE_20), FOUR)),
             ["landed c0 exact", "-"],
-            id="a-commit-of-its-own-reverted",
         ),
-        pytest.param(
+        "three-of-five-lines-in-pieces": (
             tale(
                 a(swap(inserted(*PIECES[:5]), ("stay_20", " ".join(["stay_20", *PIECES[5:15]])))),
                 *on_a(
@@ -159,19 +148,16 @@ def test_the_same_layout_is_not_the_same_member() -> None:
                 ),
             ),
             ["-"],
-            id="three-of-five-lines-in-pieces",
         ),
-        pytest.param(
+        "a-line-changed-and-changed-back": (
             tale(a(BOTH), *on_a(BOTH, OTHER_TWO, BOTH)),
             ["landed c0 exact"],
-            id="a-line-changed-and-changed-back",
         ),
-        pytest.param(
+        "changed-after-it-landed-again": (
             tale(a(BOTH), *on_a(BOTH, BASE, BOTH, OTHER_TWO)),
             ["evolved c2 by c3 history"],
-            id="changed-after-it-landed-again",
         ),
-        pytest.param(
+        "changed-after-a-landing-that-took-lines-away": (
             tale(
                 a(inserted(*PIECES[:10])),
                 *on_a(
@@ -181,46 +167,40 @@ def test_the_same_layout_is_not_the_same_member() -> None:
                 ),
             ),
             ["evolved c1 by c2 history"],
-            id="changed-after-a-landing-that-took-lines-away",
         ),
-        pytest.param(
+        "changed-by-two-alike": (
             tale(a(BOTH), *on_a(BOTH, OTHER_TWO, OTHER_TWO.replace(b"ours_one", b"theirs_one"))),
             ["evolved c0 by c1 history"],
-            id="changed-by-two-alike",
         ),
-        pytest.param(
+        "a-deleted-file-that-the-landing-keeps-in-other-words": (
             tale(
                 [{"a": inserted(*PIECES), "b": None}],
                 ("All but the deletion", {"a": inserted(*PIECES), "b": b"kept for now\n"}),
                 base={"a": BASE, "b": b"old\n"},
             ),
             ["landed c0 history"],
-            id="a-deleted-file-that-the-landing-keeps-in-other-words",
         ),
-        pytest.param(
+        "a-deleted-file-that-the-landing-does-not-touch": (
             tale(
                 [{"a": inserted(*PIECES), "b": None}],
                 ("All but the deletion", {"a": inserted(*PIECES)}),
                 base={"a": BASE, "b": b"old\n"},
             ),
             ["landed c0 exact hunks 0"],
-            id="a-deleted-file-that-the-landing-does-not-touch",
         ),
-        pytest.param(
+        "a-binary-that-the-landing-has-otherwise": (
             tale(
                 [{"a": inserted(*PIECES), "b": b"\0mine"}],
                 ("All", {"a": inserted(*PIECES), "b": b"\0reviewed"}),
                 base={"a": BASE, "b": b"\0old"},
             ),
             ["landed c0 history"],
-            id="a-binary-that-the-landing-has-otherwise",
         ),
-        pytest.param(
+        "a-line-that-stands-elsewhere-and-went-again": (
             tale(a(COMMON), *on_a(COMMON, swap(COMMON, BESIDE), TEN)),
             ["-"],
-            id="a-line-that-stands-elsewhere-and-went-again",
         ),
-    ],
+    },
 )
 def test_a_series_is_judged_by_all_its_landings(told: Tale, verdicts: list[str]) -> None:
     assert told.verdicts() == verdicts

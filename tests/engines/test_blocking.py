@@ -113,28 +113,24 @@ LEFT = "an earlier patch left these lines of f in conflict"
 
 @table(
     ("later", "reason"),
-    [
-        pytest.param(edited("f", FIRST, numbered(l5="two")), LEFT, id="the-same-line"),
-        pytest.param(edited("f", FIRST, numbered()), LEFT, id="takes-it-back"),
-        pytest.param(edited("f", FIRST, numbered(l5="upstream")), LEFT, id="as-upstream-has-it"),
-        pytest.param(edited("f", FIRST, numbered(l5="patch", l6="x")), LEFT, id="the-next-line"),
-        pytest.param(edited("f", FIRST, numbered(l5="patch", l8="x")), LEFT, id="in-its-context"),
-        pytest.param(
-            edited("f", FIRST, numbered(l5="patch", l8="x"), context=0), LEFT, id="without-context"
-        ),
-        pytest.param(edited("f", FIRST, numbered(l5="patch", l9="x")), None, id="behind-context"),
-        pytest.param(edited("f", FIRST, numbered(l5="patch", l1="x")), None, id="before-context"),
-        pytest.param(edited("f", FIRST, numbered(l5="patch", l19="-")), None, id="far-away"),
-        pytest.param(
-            edited("f", FIRST, numbered(l5="two", l15="x")), LEFT, id="in-one-of-two-places"
-        ),
-        pytest.param(moved("f", "g", FIRST, FIRST), None, id="moves-it"),
-        pytest.param(moved("f", "g", FIRST, numbered(l5="patch", l15="x")), None, id="and-edits"),
-        pytest.param(moved("f", "g", FIRST, numbered()), LEFT, id="moves-and-meets-it"),
-        pytest.param(moved("f", "g", FIRST, FIRST, is_copy=True), None, id="copies-it"),
-        pytest.param(deleted("f", FIRST), LEFT, id="deletes-it"),
-        pytest.param(edited("f", FIRST, executable(FIRST)), None, id="its-mode"),
-    ],
+    {
+        "the-same-line": (edited("f", FIRST, numbered(l5="two")), LEFT),
+        "takes-it-back": (edited("f", FIRST, numbered()), LEFT),
+        "as-upstream-has-it": (edited("f", FIRST, numbered(l5="upstream")), LEFT),
+        "the-next-line": (edited("f", FIRST, numbered(l5="patch", l6="x")), LEFT),
+        "in-its-context": (edited("f", FIRST, numbered(l5="patch", l8="x")), LEFT),
+        "without-context": (edited("f", FIRST, numbered(l5="patch", l8="x"), context=0), LEFT),
+        "behind-context": (edited("f", FIRST, numbered(l5="patch", l9="x")), None),
+        "before-context": (edited("f", FIRST, numbered(l5="patch", l1="x")), None),
+        "far-away": (edited("f", FIRST, numbered(l5="patch", l19="-")), None),
+        "in-one-of-two-places": (edited("f", FIRST, numbered(l5="two", l15="x")), LEFT),
+        "moves-it": (moved("f", "g", FIRST, FIRST), None),
+        "and-edits": (moved("f", "g", FIRST, numbered(l5="patch", l15="x")), None),
+        "moves-and-meets-it": (moved("f", "g", FIRST, numbered()), LEFT),
+        "copies-it": (moved("f", "g", FIRST, FIRST, is_copy=True), None),
+        "deletes-it": (deleted("f", FIRST), LEFT),
+        "its-mode": (edited("f", FIRST, executable(FIRST)), None),
+    },
 )
 def test_a_later_patch_is_blocked_where_it_meets_the_lines(
     later: FilePatch, reason: str | None
@@ -229,11 +225,11 @@ def test_a_later_patch_is_blocked_where_it_meets_the_function(
 
 @table(
     ("after", "onto"),
-    [
-        pytest.param(EARLY, {}, id="a-deleted-file"),
-        pytest.param(executable(EARLY), {"f": OTHER}, id="with-a-mode"),
-        pytest.param(b"a\nB\nc", {"f": OTHER}, id="without-a-last-line-feed"),
-    ],
+    {
+        "a-deleted-file": (EARLY, {}),
+        "with-a-mode": (executable(EARLY), {"f": OTHER}),
+        "without-a-last-line-feed": (b"a\nB\nc", {"f": OTHER}),
+    },
 )
 def test_a_conflict_without_sure_places_blocks_the_file(after: File, onto: Files) -> None:
     patches = [
@@ -271,10 +267,10 @@ def test_what_is_held_back_blocks_what_is_on_it() -> None:
 
 @table(
     ("later", "verdict"),
-    [
-        pytest.param(numbered(l5="two"), "blocked", id="the-same-line"),
-        pytest.param(numbered(l5="patch", l15="x"), "modified", id="far-away"),
-    ],
+    {
+        "the-same-line": (numbered(l5="two"), "blocked"),
+        "far-away": (numbered(l5="patch", l15="x"), "modified"),
+    },
 )
 def test_a_conflict_in_a_file_that_upstream_moved_blocks_its_lines(
     later: bytes, verdict: str

@@ -188,37 +188,31 @@ def test_a_file_is_carried(
 
 @table(
     ("changes", "base", "files"),
-    [
-        pytest.param(SWAP, {"f": BASE, "g": ONE}, {"f": ONE, "g": BASE}, id="swap"),
-        pytest.param(
+    {
+        "swap": (SWAP, {"f": BASE, "g": ONE}, {"f": ONE, "g": BASE}),
+        "row-of-renames": (
             [moved("f", "g", BASE, EARLY), moved("g", "h", ONE, ONE)],
             {"f": BASE, "g": ONE},
             {"g": EARLY, "h": ONE},
-            id="row-of-renames",
         ),
-        pytest.param(
+        "new-file-in-place-of-a-moved-one": (
             [moved("f", "g", BASE, BASE), created("f", NEW)],
             {"f": BASE},
             {"f": NEW, "g": BASE},
-            id="new-file-in-place-of-a-moved-one",
         ),
-        pytest.param(
+        "rename-onto-a-deleted-file": (
             [deleted("g", ONE), moved("f", "g", BASE, EARLY)],
             {"f": BASE, "g": ONE},
             {"g": EARLY},
-            id="rename-onto-a-deleted-file",
         ),
-        pytest.param(
+        "file-in-place-of-a-folder": (
             [created("d", NEW), deleted("d/a", ONE), deleted("d/b", TWO)],
             {"d/a": ONE, "d/b": TWO},
             {"d": NEW},
-            id="file-in-place-of-a-folder",
         ),
-        pytest.param(
-            [moved("d/a", "d", ONE, ONE)], {"d/a": ONE}, {"d": ONE}, id="rename-to-its-own-folder"
-        ),
-        pytest.param([], {"f": BASE}, {"f": BASE}, id="nothing"),
-    ],
+        "rename-to-its-own-folder": ([moved("d/a", "d", ONE, ONE)], {"d/a": ONE}, {"d": ONE}),
+        "nothing": ([], {"f": BASE}, {"f": BASE}),
+    },
 )
 def test_the_files_of_a_patch_make_room_for_one_another(
     changes: list[FilePatch], base: Files, files: Files
@@ -231,17 +225,17 @@ def test_the_files_of_a_patch_make_room_for_one_another(
 
 @table(
     ("changes", "onto", "renames", "reuses"),
-    [
-        pytest.param([EDIT], {"f": BASE}, {}, True, id="edit"),
-        pytest.param([EDIT], {"f": LATE}, {}, False, id="edit-of-a-changed-file"),
-        pytest.param([EDIT], {"g": BASE}, MOVED_TO_G, False, id="edit-of-a-moved-file"),
-        pytest.param([EDIT, created("n", NEW)], {"f": LATE}, {}, False, id="one-of-two"),
-        pytest.param([RENAME], {"f": BASE}, {}, True, id="rename"),
-        pytest.param([created("n", NEW)], {"f": LATE}, {}, True, id="creation"),
-        pytest.param([created("n", NEW)], {"n": b""}, {}, False, id="creation-of-more"),
-        pytest.param([replace(RENAME, is_copy=True)], {"f": BASE}, {}, False, id="copy"),
-        pytest.param(TO_LINK, {"f": BASE}, {}, True, id="file-to-link"),
-    ],
+    {
+        "edit": ([EDIT], {"f": BASE}, {}, True),
+        "edit-of-a-changed-file": ([EDIT], {"f": LATE}, {}, False),
+        "edit-of-a-moved-file": ([EDIT], {"g": BASE}, MOVED_TO_G, False),
+        "one-of-two": ([EDIT, created("n", NEW)], {"f": LATE}, {}, False),
+        "rename": ([RENAME], {"f": BASE}, {}, True),
+        "creation": ([created("n", NEW)], {"f": LATE}, {}, True),
+        "creation-of-more": ([created("n", NEW)], {"n": b""}, {}, False),
+        "copy": ([replace(RENAME, is_copy=True)], {"f": BASE}, {}, False),
+        "file-to-link": (TO_LINK, {"f": BASE}, {}, True),
+    },
 )
 def test_a_patch_file_stays_where_its_own_side_is_what_upstream_has(
     changes: list[FilePatch], onto: Files, renames: Mapping[str, str], reuses: bool
@@ -252,79 +246,54 @@ def test_a_patch_file_stays_where_its_own_side_is_what_upstream_has(
 
 @table(
     ("changes", "onto", "renames", "reason", "place"),
-    [
-        pytest.param([EDIT], {"f": OTHER}, {}, "the same lines", "f", id="text"),
-        pytest.param([EDIT], {"g": OTHER}, MOVED_TO_G, "the same lines", "g", id="text-moved"),
-        pytest.param([EDIT], {}, {}, "upstream deleted the file", "f", id="deleted"),
-        pytest.param([EDIT], {"f": link(b"to")}, {}, "another kind", "f", id="type"),
-        pytest.param([EDIT], {"f/x": ONE}, {}, "upstream deleted the file", "f", id="folder"),
-        pytest.param([DELETE], {"f": LATE}, {}, "the patch deletes", "f", id="deletion"),
-        pytest.param(
-            [RENAME_EDIT], {"f": OTHER}, {}, "the same lines", "g", id="rename-text-at-its-target"
-        ),
-        pytest.param([RENAME], {}, {}, "upstream deleted the file", "g", id="rename-of-nothing"),
-        pytest.param(
-            [RENAME], {"h": BASE}, {"f": "h"}, "upstream moved the file to h", "h", id="both-rename"
-        ),
-        pytest.param(
-            [RENAME_EDIT],
-            {"g": OTHER},
-            MOVED_TO_G,
-            "the same lines",
-            "g",
-            id="both-rename-to-one-path",
-        ),
-        pytest.param(
-            [RENAME], {"f": BASE, "g": ONE}, {}, "another file at g", "f", id="rename-onto-a-file"
-        ),
-        pytest.param(
-            [RENAME], {"f": BASE, "g/x": ONE}, {}, "g is in the way", "f", id="rename-onto-a-folder"
-        ),
-        pytest.param(
+    {
+        "text": ([EDIT], {"f": OTHER}, {}, "the same lines", "f"),
+        "text-moved": ([EDIT], {"g": OTHER}, MOVED_TO_G, "the same lines", "g"),
+        "deleted": ([EDIT], {}, {}, "upstream deleted the file", "f"),
+        "type": ([EDIT], {"f": link(b"to")}, {}, "another kind", "f"),
+        "folder": ([EDIT], {"f/x": ONE}, {}, "upstream deleted the file", "f"),
+        "deletion": ([DELETE], {"f": LATE}, {}, "the patch deletes", "f"),
+        "rename-text-at-its-target": ([RENAME_EDIT], {"f": OTHER}, {}, "the same lines", "g"),
+        "rename-of-nothing": ([RENAME], {}, {}, "upstream deleted the file", "g"),
+        "both-rename": ([RENAME], {"h": BASE}, {"f": "h"}, "upstream moved the file to h", "h"),
+        "both-rename-to-one-path": ([RENAME_EDIT], {"g": OTHER}, MOVED_TO_G, "the same lines", "g"),
+        "rename-onto-a-file": ([RENAME], {"f": BASE, "g": ONE}, {}, "another file at g", "f"),
+        "rename-onto-a-folder": ([RENAME], {"f": BASE, "g/x": ONE}, {}, "g is in the way", "f"),
+        "rename-below-a-file": (
             [moved("f", "d/g", BASE, BASE)],
             {"f": BASE, "d": ONE},
             {},
             "d is in the way",
             "f",
-            id="rename-below-a-file",
         ),
-        pytest.param(
+        "rename-below-itself": (
             [moved("f", "f/g", BASE, EARLY)],
             {"f": OTHER},
             {},
             "the same lines",
             "f/g",
-            id="rename-below-itself",
         ),
-        pytest.param([created("n", NEW)], {"n": ONE}, {}, "added another file", "n", id="add-add"),
-        pytest.param(
-            [created("n", NEW)], {"n/x": ONE}, {}, "n is in the way", "n", id="add-on-a-folder"
-        ),
-        pytest.param(
-            [created("d/n", NEW)], {"d": ONE}, {}, "d is in the way", "d/n", id="add-below-a-file"
-        ),
-        pytest.param(
-            [created("d/n", NEW)], {"d": link(b"x")}, {}, "d is in the way", "d/n", id="below-link"
-        ),
-        pytest.param(
+        "add-add": ([created("n", NEW)], {"n": ONE}, {}, "added another file", "n"),
+        "add-on-a-folder": ([created("n", NEW)], {"n/x": ONE}, {}, "n is in the way", "n"),
+        "add-below-a-file": ([created("d/n", NEW)], {"d": ONE}, {}, "d is in the way", "d/n"),
+        "below-link": ([created("d/n", NEW)], {"d": link(b"x")}, {}, "d is in the way", "d/n"),
+        "copy-onto-a-file": (
             [replace(RENAME, is_copy=True)],
             {"f": BASE, "g": ONE},
             {},
             "added another file",
             "g",
-            id="copy-onto-a-file",
         ),
-        pytest.param(TO_LINK, {"f": LATE}, {}, "that the patch replaces", "f", id="file-to-link"),
-        pytest.param(TO_LINK, {}, {}, "that the patch replaces", "f", id="nothing-to-link"),
-        pytest.param(
+        "file-to-link": (TO_LINK, {"f": LATE}, {}, "that the patch replaces", "f"),
+        "nothing-to-link": (TO_LINK, {}, {}, "that the patch replaces", "f"),
+        "two-files-become-one": (
             [EDIT, created("g", NEW)],
             {"g": BASE},
             MOVED_TO_G,
             "upstream moved the file to g, which the patch changes as well",
             "g",
-            id="two-files-become-one",
         ),
-    ],
+    },
 )
 def test_a_file_collides(
     changes: list[FilePatch], onto: Files, renames: Mapping[str, str], reason: str, place: str
@@ -442,11 +411,11 @@ def test_a_person_solves_a_conflict(
 
 @table(
     ("changes", "onto"),
-    [
-        pytest.param([created("n", NEW)], {"n/x": ONE}, id="add-on-a-folder"),
-        pytest.param([created("n/x", NEW)], {"n": ONE}, id="add-below-a-file"),
-        pytest.param([edited("f", BASE, EARLY)], {"f/x": ONE}, id="edit-of-a-folder"),
-    ],
+    {
+        "add-on-a-folder": ([created("n", NEW)], {"n/x": ONE}),
+        "add-below-a-file": ([created("n/x", NEW)], {"n": ONE}),
+        "edit-of-a-folder": ([edited("f", BASE, EARLY)], {"f/x": ONE}),
+    },
 )
 def test_a_solution_without_a_place_leaves_the_conflict(
     changes: list[FilePatch], onto: Files

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,21 +33,21 @@ def found(states: Sequence[bool]) -> str | None:
 
 @table(
     ("states", "commit"),
-    [
-        pytest.param("-", None, id="only-the-base"),
-        pytest.param("x", None, id="always"),
-        pytest.param("xx", None, id="always-and-after"),
-        pytest.param("-x", "1", id="the-first"),
-        pytest.param("---x", "3", id="the-last"),
-        pytest.param("--xx", "2", id="in-between"),
-        pytest.param("-x--", None, id="taken-back"),
-        pytest.param("-x-x", "3", id="taken-back-and-done-again"),
-        pytest.param("x-x", "2", id="not-in-between"),
-        pytest.param("-" * 90 + "x", "90", id="the-last-of-many"),
-        pytest.param("-" + "x" * 90, "1", id="the-first-of-many"),
-        pytest.param("-" * 40 + "x" * 60, "40", id="in-between-of-many"),
-        pytest.param("x" * 90 + "-", None, id="not-at-the-end-of-many"),
-    ],
+    {
+        "only-the-base": ("-", None),
+        "always": ("x", None),
+        "always-and-after": ("xx", None),
+        "the-first": ("-x", "1"),
+        "the-last": ("---x", "3"),
+        "in-between": ("--xx", "2"),
+        "taken-back": ("-x--", None),
+        "taken-back-and-done-again": ("-x-x", "3"),
+        "not-in-between": ("x-x", "2"),
+        "the-last-of-many": ("-" * 90 + "x", "90"),
+        "the-first-of-many": ("-" + "x" * 90, "1"),
+        "in-between-of-many": ("-" * 40 + "x" * 60, "40"),
+        "not-at-the-end-of-many": ("x" * 90 + "-", None),
+    },
 )
 def test_the_step_since_which_a_claim_holds_is_found(states: str, commit: str | None) -> None:
     assert found([state == "x" for state in states]) == commit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,29 +29,25 @@ INSERTS = marked(b"", b"o\n", b"t\n")
 
 @table(
     ("text", "regions"),
-    [
-        pytest.param(b"", [], id="empty"),
-        pytest.param(b"a\nb\n", [], id="no-marker"),
-        pytest.param(ONE, [(b"b", b"o", b"t")], id="one"),
-        pytest.param(b"a\n" + ONE + b"z", [(b"b", b"o", b"t")], id="text-around"),
-        pytest.param(ONE + b"a\n" + INSERTS, [(b"b", b"o", b"t"), (b"", b"o", b"t")], id="two"),
-        pytest.param(
-            marked(b"b\r\n", b"o\r\n", b"t\r\n", b"\r\n"), [(b"b\r", b"o\r", b"t\r")], id="crlf"
-        ),
-        pytest.param(
+    {
+        "empty": (b"", []),
+        "no-marker": (b"a\nb\n", []),
+        "one": (ONE, [(b"b", b"o", b"t")]),
+        "text-around": (b"a\n" + ONE + b"z", [(b"b", b"o", b"t")]),
+        "two": (ONE + b"a\n" + INSERTS, [(b"b", b"o", b"t"), (b"", b"o", b"t")]),
+        "crlf": (marked(b"b\r\n", b"o\r\n", b"t\r\n", b"\r\n"), [(b"b\r", b"o\r", b"t\r")]),
+        "underlined-titles": (
             marked(b"", b"A title\n=======\n", b"Another\n=======\n"),
             [(b"", b"A title\n=======", b"Another\n=======")],
-            id="underlined-titles",
         ),
-        pytest.param(
+        "markers-in-the-text": (
             marked(b"b\n", b"<<<<<<< x\n>>>>>>> y\n", b"t\n"),
             [(b"b", b"<<<<<<< x\n>>>>>>> y", b"t")],
-            id="markers-in-the-text",
         ),
-        pytest.param(b"=======\n>>>>>>> x\n||||||| y\n", [], id="markers-out-of-place"),
-        pytest.param(b"<<<<<<< ours\na\n||||||| base\nb\n", [], id="cut-off"),
-        pytest.param(b"<<<<<<<< 8\n|||||||x\n", [], id="no-markers-of-git"),
-    ],
+        "markers-out-of-place": (b"=======\n>>>>>>> x\n||||||| y\n", []),
+        "cut-off": (b"<<<<<<< ours\na\n||||||| base\nb\n", []),
+        "no-markers-of-git": (b"<<<<<<<< 8\n|||||||x\n", []),
+    },
 )
 def test_regions_are_read_from_markers(
     text: bytes, regions: list[tuple[bytes, bytes, bytes]]
@@ -62,16 +57,16 @@ def test_regions_are_read_from_markers(
 
 @table(
     ("left", "right", "is_same"),
-    [
-        pytest.param(ONE, ONE, True, id="itself"),
-        pytest.param(ONE, SWAPPED, True, id="other-order"),
-        pytest.param(ONE, b"a\nb\n" + ONE + b"c\n", True, id="other-place"),
-        pytest.param(ONE, OTHER, False, id="other-side"),
-        pytest.param(ONE, INSERTS, False, id="other-base"),
-        pytest.param(ONE + INSERTS, b"x\n" + SWAPPED + b"y\n" + INSERTS, True, id="two-regions"),
-        pytest.param(ONE + INSERTS, INSERTS + ONE, False, id="regions-in-another-order"),
-        pytest.param(ONE, ONE + ONE, False, id="once-and-twice"),
-    ],
+    {
+        "itself": (ONE, ONE, True),
+        "other-order": (ONE, SWAPPED, True),
+        "other-place": (ONE, b"a\nb\n" + ONE + b"c\n", True),
+        "other-side": (ONE, OTHER, False),
+        "other-base": (ONE, INSERTS, False),
+        "two-regions": (ONE + INSERTS, b"x\n" + SWAPPED + b"y\n" + INSERTS, True),
+        "regions-in-another-order": (ONE + INSERTS, INSERTS + ONE, False),
+        "once-and-twice": (ONE, ONE + ONE, False),
+    },
 )
 def test_an_id_is_made_of_the_regions(left: bytes, right: bytes, is_same: bool) -> None:
     ids = [conflict_id(b"B", b"O", b"T", text) for text in (left, right)]
@@ -97,13 +92,13 @@ def test_an_id_is_the_same_on_every_machine() -> None:
 
 @table(
     ("text", "settled"),
-    [
-        pytest.param(b"a\nb", b"a\nb", id="no-region"),
-        pytest.param(b"a\n" + ONE + b"z\n", b"a\no\nz\n", id="one-region"),
-        pytest.param(INSERTS + ONE, b"o\no\n", id="two-regions"),
-        pytest.param(marked(b"b\n", b"", b"t\n") + b"z", b"z", id="empty-side"),
-        pytest.param(b"=======\n" + ONE, b"=======\no\n", id="marker-out-of-place"),
-    ],
+    {
+        "no-region": (b"a\nb", b"a\nb"),
+        "one-region": (b"a\n" + ONE + b"z\n", b"a\no\nz\n"),
+        "two-regions": (INSERTS + ONE, b"o\no\n"),
+        "empty-side": (marked(b"b\n", b"", b"t\n") + b"z", b"z"),
+        "marker-out-of-place": (b"=======\n" + ONE, b"=======\no\n"),
+    },
 )
 def test_regions_can_be_settled_as_ours(text: bytes, settled: bytes) -> None:
     assert resolved_to_ours(text) == settled

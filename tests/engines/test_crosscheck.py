@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import pytest
-
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.states import run_checks
 from patchmgr.engines.rebase.crosscheck import Question, check_merged
@@ -45,15 +43,14 @@ RENAMED = b"def assist():\n    return 1\n"
 
 @table(
     ("base", "ours", "upstream", "expected"),
-    [
-        pytest.param(
+    {
+        "upstream-asks-for-more-than-we-give": (
             {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
             {"a.py": module(top=HELPER, bottom="x = helper()\n"), "pkg/tools.py": TOOLS},
             {"a.py": module(top=HELPER), "pkg/tools.py": NEEDY},
             ["a.py: `helper` is called without `way`"],
-            id="upstream-asks-for-more-than-we-give",
         ),
-        pytest.param(
+        "we-ask-for-more-than-upstream-gives": (
             {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
             {
                 "a.py": module(top=HELPER, bottom="x = 1\n"),
@@ -61,51 +58,44 @@ RENAMED = b"def assist():\n    return 1\n"
             },
             {"a.py": module(top=HELPER + "y = helper()\n"), "pkg/tools.py": TOOLS},
             ["a.py: `helper` is called without `way`"],
-            id="we-ask-for-more-than-upstream-gives",
         ),
-        pytest.param(
+        "the-import-that-upstream-removed-comes-with-its-use": (
             {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
             {"a.py": module(top=HELPER, bottom="x = helper()\n"), "pkg/tools.py": TOOLS},
             {"a.py": module(), "pkg/tools.py": TOOLS},
             [],
-            id="the-import-that-upstream-removed-comes-with-its-use",
         ),
-        pytest.param(
+        "upstream-renamed-what-we-import": (
             {"a.py": module(), "pkg/tools.py": TOOLS},
             {"a.py": module(bottom=HELPER), "pkg/tools.py": TOOLS},
             {"a.py": module(), "pkg/tools.py": RENAMED},
             ["a.py: `from pkg.tools import helper`"],
-            id="upstream-renamed-what-we-import",
         ),
-        pytest.param(
+        "all-is-well": (
             {"a.py": module(), "pkg/tools.py": TOOLS},
             {"a.py": module(bottom=HELPER + "x = helper()\n"), "pkg/tools.py": TOOLS},
             {"a.py": module(top="import os\n\nos.sep\n"), "pkg/tools.py": TOOLS},
             [],
-            id="all-is-well",
         ),
-        pytest.param(
+        "no-python": (
             {"a.txt": module(top=HELPER)},
             {"a.txt": module(top=HELPER, bottom="x = helper()\n")},
             {"a.txt": module()},
             [],
-            id="no-python",
         ),
-        pytest.param(
+        "a-conflict-is-not-looked-at": (
             {"a.py": module(top=HELPER), "pkg/tools.py": TOOLS},
             {"a.py": module(top=HELPER, bottom="x = helper()\n"), "pkg/tools.py": TOOLS},
             {"a.py": module(top=HELPER, bottom="y = helper()\n"), "pkg/tools.py": RENAMED},
             [],
-            id="a-conflict-is-not-looked-at",
         ),
-        pytest.param(
+        "we-deleted-what-upstream-imports": (
             {"a.py": module(), "b.py": b"b = 1\n"},
             {"a.py": module(), "b.py": None},
             {"a.py": module(top="import b\n"), "b.py": b"b = 1\n"},
             ["a.py: `import b` finds nothing any more"],
-            id="we-deleted-what-upstream-imports",
         ),
-    ],
+    },
 )
 def test_suspicious_merges_are_told(
     base: Files, ours: Files, upstream: Files, expected: list[str]
@@ -131,14 +121,13 @@ LARGE = b"data = 'large'\n"
 
 @table(
     ("blobs", "said"),
-    [
-        pytest.param(Partial(), [], id="not-at-hand"),
-        pytest.param(
+    {
+        "not-at-hand": (Partial(), []),
+        "at-hand": (
             MemoryBlobs(),
             ["a.py: `from large import thing` finds nothing any more: `large` has no `thing`."],
-            id="at-hand",
         ),
-    ],
+    },
 )
 def test_a_file_that_is_not_at_hand_may_hold_anything(blobs: MemoryBlobs, said: list[str]) -> None:
     base: Files = {"a.py": module(), "large.py": b"thing = 1\n"}

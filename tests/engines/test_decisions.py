@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
@@ -57,21 +56,19 @@ def test_a_finding_is_about_the_place_where_nothing_is_alike() -> None:
 
 @table(
     ("patch", "onto", "passages"),
-    [
-        pytest.param(PATCH, {}, [whole_file("f.py", None)], id="deleted-upstream"),
-        pytest.param(
+    {
+        "deleted-upstream": (PATCH, {}, [whole_file("f.py", None)]),
+        "deleted-by-us": (
             patch_of("p", deleted("f.py", source())),
             {"f.py": source(l4=OTHER)},
             [whole_file("f.py", source(l4=OTHER))],
-            id="deleted-by-us",
         ),
-        pytest.param(
+        "created-by-both": (
             difference("p", {}, {"g.py": b"ours\n"}),
             {"f.py": source(), "g.py": b"theirs\n"},
             [whole_file("g.py", b"theirs\n")],
-            id="created-by-both",
         ),
-    ],
+    },
 )
 def test_a_finding_may_be_about_a_whole_file(
     patch: Patch, onto: dict[str, File], passages: list[Passage]
@@ -102,7 +99,10 @@ def test_an_absorbed_patch_is_dropped(place: str) -> None:
 
 @table(
     ("place", "verdict"),
-    [pytest.param("l4", "conflict", id="collides"), pytest.param("l8", "unchanged", id="merges")],
+    {
+        "collides": ("l4", "conflict"),
+        "merges": ("l8", "unchanged"),
+    },
 )
 def test_a_needed_patch_is_carried_without_an_alarm(place: str, verdict: str) -> None:
     onto = {"f.py": source(**{place: ALIKE})}
@@ -116,12 +116,12 @@ def test_a_needed_patch_is_carried_without_an_alarm(place: str, verdict: str) ->
 
 @table(
     ("onto", "verdict"),
-    [
-        pytest.param(source(l1=OTHER, l8=ALIKE), "absorbed", id="upstream-went-on"),
-        pytest.param(source(l8=ALIKE.replace("    ", "\t")), "absorbed", id="white-space"),
-        pytest.param(source(l8=ALIKE.replace("40", "50")), "conflict", id="text-changed"),
-        pytest.param(source(), "unchanged", id="text-gone"),
-    ],
+    {
+        "upstream-went-on": (source(l1=OTHER, l8=ALIKE), "absorbed"),
+        "white-space": (source(l8=ALIKE.replace("    ", "\t")), "absorbed"),
+        "text-changed": (source(l8=ALIKE.replace("40", "50")), "conflict"),
+        "text-gone": (source(), "unchanged"),
+    },
 )
 def test_a_decision_holds_as_long_as_the_text_is_there(onto: bytes, verdict: str) -> None:
     decision = decided(found({"f.py": source(l8=ALIKE)}))

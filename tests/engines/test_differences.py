@@ -20,23 +20,21 @@ def lines(words: str) -> list[bytes]:
 
 @table(
     ("old", "new", "blocks"),
-    [
-        pytest.param("a b c", "a b c", [], id="same"),
-        pytest.param("", "", [], id="empty"),
-        pytest.param("", "a", [(0, 0, 0, 1)], id="all-new"),
-        pytest.param("a", "", [(0, 1, 0, 0)], id="all-gone"),
-        pytest.param("a b c", "a x c", [(1, 2, 1, 2)], id="replaced"),
-        pytest.param("a c", "a b c", [(1, 1, 1, 2)], id="inserted"),
-        pytest.param("a b c", "a c", [(1, 2, 1, 1)], id="deleted"),
-        pytest.param("a b c d e", "a x c d y e", [(1, 2, 1, 2), (4, 4, 4, 5)], id="two"),
-        pytest.param("a p q b r", "x p q y r", [(0, 1, 0, 1), (3, 4, 3, 4)], id="singular-lead"),
-        pytest.param("a b", "x y", [(0, 2, 0, 2)], id="nothing-in-common"),
-        pytest.param("u v w x", "w x u v", [(0, 2, 0, 0), (4, 4, 2, 4)], id="moved"),
-        pytest.param("r r s r r", "r r r t r r", [(2, 3, 2, 4)], id="no-line-is-singular"),
-        pytest.param(
-            "x b b a b b", "y b c b a b z", [(0, 1, 0, 1), (2, 2, 2, 3), (5, 6, 6, 7)], id="runs"
-        ),
-    ],
+    {
+        "same": ("a b c", "a b c", []),
+        "empty": ("", "", []),
+        "all-new": ("", "a", [(0, 0, 0, 1)]),
+        "all-gone": ("a", "", [(0, 1, 0, 0)]),
+        "replaced": ("a b c", "a x c", [(1, 2, 1, 2)]),
+        "inserted": ("a c", "a b c", [(1, 1, 1, 2)]),
+        "deleted": ("a b c", "a c", [(1, 2, 1, 1)]),
+        "two": ("a b c d e", "a x c d y e", [(1, 2, 1, 2), (4, 4, 4, 5)]),
+        "singular-lead": ("a p q b r", "x p q y r", [(0, 1, 0, 1), (3, 4, 3, 4)]),
+        "nothing-in-common": ("a b", "x y", [(0, 2, 0, 2)]),
+        "moved": ("u v w x", "w x u v", [(0, 2, 0, 0), (4, 4, 2, 4)]),
+        "no-line-is-singular": ("r r s r r", "r r r t r r", [(2, 3, 2, 4)]),
+        "runs": ("x b b a b b", "y b c b a b z", [(0, 1, 0, 1), (2, 2, 2, 3), (5, 6, 6, 7)]),
+    },
 )
 def test_blocks_are_what_differs(
     old: str, new: str, blocks: list[tuple[int, int, int, int]]

@@ -93,30 +93,26 @@ TEXT = "unchanged text"
 
 @table(
     ("onto", "dropped", "expected", "after"),
-    [
-        pytest.param(BASE, [], [KEPT] * 3, ALL, id="nothing-dropped"),
-        pytest.param(swap(BASE, FIRST), [0], [GONE, KEPT, KEPT], ALL, id="first"),
-        pytest.param(swap(BASE, SECOND), [1], [KEPT, GONE, KEPT], ALL, id="second"),
-        pytest.param(swap(BASE, THIRD), [2], [KEPT, KEPT, GONE], ALL, id="third"),
-        pytest.param(
-            swap(BASE, FIRST, THIRD), [0, 2], [GONE, KEPT, GONE], ALL, id="first-and-third"
-        ),
-        pytest.param(ALL, [0, 1, 2], [GONE] * 3, ALL, id="all"),
-        pytest.param(
+    {
+        "nothing-dropped": (BASE, [], [KEPT] * 3, ALL),
+        "first": (swap(BASE, FIRST), [0], [GONE, KEPT, KEPT], ALL),
+        "second": (swap(BASE, SECOND), [1], [KEPT, GONE, KEPT], ALL),
+        "third": (swap(BASE, THIRD), [2], [KEPT, KEPT, GONE], ALL),
+        "first-and-third": (swap(BASE, FIRST, THIRD), [0, 2], [GONE, KEPT, GONE], ALL),
+        "all": (ALL, [0, 1, 2], [GONE] * 3, ALL),
+        "first-on-a-changed-file": (
             swap(BASE, FIRST, ("stay_29", "other_29")),
             [0],
             [GONE, "unchanged text", "unchanged text"],
             swap(ALL, ("stay_29", "other_29")),
-            id="first-on-a-changed-file",
         ),
-        pytest.param(
+        "the-rest-collides": (
             swap(BASE, FIRST, ("stay_14", "theirs_14")),
             [0],
             [GONE, "conflict -", "unchanged text"],
             swap(BASE, FIRST, ("stay_14", "theirs_14")),
-            id="the-rest-collides",
         ),
-    ],
+    },
 )
 def test_the_rest_of_a_file_is_carried(
     onto: bytes, dropped: Collection[int], expected: list[str], after: bytes
@@ -138,11 +134,11 @@ REST = {"f": swap(BASE, FIRST, SECOND), "g": BASE}
 
 @table(
     ("dropped", "expected", "after"),
-    [
-        pytest.param([0, 1, 2], [[GONE] * 3, [KEPT]], {"f": BASE}, id="first-file"),
-        pytest.param([3], [[KEPT] * 3, [GONE]], {"g": BASE}, id="second-file"),
-        pytest.param([2, 3], [[TEXT, TEXT, GONE], [GONE]], REST, id="across-files"),
-    ],
+    {
+        "first-file": ([0, 1, 2], [[GONE] * 3, [KEPT]], {"f": BASE}),
+        "second-file": ([3], [[KEPT] * 3, [GONE]], {"g": BASE}),
+        "across-files": ([2, 3], [[TEXT, TEXT, GONE], [GONE]], REST),
+    },
 )
 def test_hunks_are_numbered_through_the_files(
     dropped: Collection[int], expected: list[list[str]], after: Files

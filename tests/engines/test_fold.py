@@ -55,143 +55,105 @@ def _entries(files: dict[str, File | None]) -> dict[str, Entry | None]:
 
 @table(
     ("before", "changes", "after"),
-    [
-        pytest.param({"f": ONE}, [], {}, id="nothing"),
-        pytest.param({"f": ONE}, [edited("f", ONE, TWO)], {"f": TWO}, id="edit"),
-        pytest.param(
+    {
+        "nothing": ({"f": ONE}, [], {}),
+        "edit": ({"f": ONE}, [edited("f", ONE, TWO)], {"f": TWO}),
+        "edit-that-changes-nothing": (
             {"f": ONE},
             [FilePatch("f", "f", hunks=(at(2, b"-b\n", b"+b\n"),))],
             {},
-            id="edit-that-changes-nothing",
         ),
-        pytest.param({}, [created("d/f", ONE)], {"d/f": ONE}, id="creation"),
-        pytest.param({}, [created("f", b"")], {"f": b""}, id="creation-of-an-empty-file"),
-        pytest.param(
-            {}, [created("f", executable(ONE))], {"f": executable(ONE)}, id="creation-with-mode"
-        ),
-        pytest.param(
+        "creation": ({}, [created("d/f", ONE)], {"d/f": ONE}),
+        "creation-of-an-empty-file": ({}, [created("f", b"")], {"f": b""}),
+        "creation-with-mode": ({}, [created("f", executable(ONE))], {"f": executable(ONE)}),
+        "creation-without-mode": (
             {},
             [FilePatch(None, "f", hunks=(at(0, b"+a\n"),))],
             {"f": text("a")},
-            id="creation-without-mode",
         ),
-        pytest.param(
+        "creation-that-only-its-hunk-tells": (
             {},
             [FilePatch("f", "f", hunks=(at(0, b"+a\n"),))],
             {"f": text("a")},
-            id="creation-that-only-its-hunk-tells",
         ),
-        pytest.param(
+        "lines-for-an-empty-file": (
             {"f": b""},
             [FilePatch("f", "f", hunks=(at(0, b"+a\n"),))],
             {"f": text("a")},
-            id="lines-for-an-empty-file",
         ),
-        pytest.param({"f": ONE}, [deleted("f", ONE)], {"f": None}, id="deletion"),
-        pytest.param({"f": b""}, [deleted("f", b"")], {"f": None}, id="deletion-of-an-empty-file"),
-        pytest.param(
-            {"f": ONE}, [moved("f", "g", ONE, ONE)], {"f": None, "g": ONE}, id="pure-rename"
-        ),
-        pytest.param(
-            {"f": ONE}, [moved("f", "g", ONE, TWO)], {"f": None, "g": TWO}, id="rename-and-edit"
-        ),
-        pytest.param(
+        "deletion": ({"f": ONE}, [deleted("f", ONE)], {"f": None}),
+        "deletion-of-an-empty-file": ({"f": b""}, [deleted("f", b"")], {"f": None}),
+        "pure-rename": ({"f": ONE}, [moved("f", "g", ONE, ONE)], {"f": None, "g": ONE}),
+        "rename-and-edit": ({"f": ONE}, [moved("f", "g", ONE, TWO)], {"f": None, "g": TWO}),
+        "rename-and-mode": (
             {"f": ONE},
             [moved("f", "g", ONE, executable(ONE))],
             {"f": None, "g": executable(ONE)},
-            id="rename-and-mode",
         ),
-        pytest.param(
-            {"f": ONE}, [moved("f", "g", ONE, TWO, is_copy=True)], {"g": TWO}, id="copy-and-edit"
-        ),
-        pytest.param(
+        "copy-and-edit": ({"f": ONE}, [moved("f", "g", ONE, TWO, is_copy=True)], {"g": TWO}),
+        "copy-of-the-file-before-its-edit": (
             {"f": ONE},
             [edited("f", ONE, THREE), moved("f", "g", ONE, TWO, is_copy=True)],
             {"f": THREE, "g": TWO},
-            id="copy-of-the-file-before-its-edit",
         ),
-        pytest.param(
-            {"f": ONE}, [edited("f", ONE, executable(ONE))], {"f": executable(ONE)}, id="mode"
-        ),
-        pytest.param(
-            {"f": executable(ONE)}, [edited("f", executable(ONE), TWO)], {"f": TWO}, id="mode-back"
-        ),
-        pytest.param(
+        "mode": ({"f": ONE}, [edited("f", ONE, executable(ONE))], {"f": executable(ONE)}),
+        "mode-back": ({"f": executable(ONE)}, [edited("f", executable(ONE), TWO)], {"f": TWO}),
+        "mode-is-kept": (
             {"f": executable(ONE)},
             [FilePatch("f", "f", hunks=edited("f", ONE, TWO).hunks)],
             {"f": executable(TWO)},
-            id="mode-is-kept",
         ),
-        pytest.param({"f": b"\0"}, [binary("f", b"\0", b"\1")], {"f": b"\1"}, id="binary"),
-        pytest.param({}, [binary("f", None, b"\0")], {"f": b"\0"}, id="binary-creation"),
-        pytest.param({"f": b"\0"}, [binary("f", b"\0", None)], {"f": None}, id="binary-deletion"),
-        pytest.param(
+        "binary": ({"f": b"\0"}, [binary("f", b"\0", b"\1")], {"f": b"\1"}),
+        "binary-creation": ({}, [binary("f", None, b"\0")], {"f": b"\0"}),
+        "binary-deletion": ({"f": b"\0"}, [binary("f", b"\0", None)], {"f": None}),
+        "binary-delta": (
             {"f": b"abc"},
             [FilePatch("f", "f", binary=BinaryChange("delta", b"\x03\x02\x91\x01\x02"))],
             {"f": b"bc"},
-            id="binary-delta",
         ),
-        pytest.param({}, [created("l", link(b"f"))], {"l": link(b"f")}, id="link-creation"),
-        pytest.param(
-            {"l": link(b"f")}, [edited("l", link(b"f"), link(b"g"))], {"l": link(b"g")}, id="link"
-        ),
-        pytest.param({"l": link(b"f")}, [deleted("l", link(b"f"))], {"l": None}, id="link-deleted"),
-        pytest.param({}, [created("m", submodule("1"))], {"m": submodule("1")}, id="submodule-new"),
-        pytest.param(
+        "link-creation": ({}, [created("l", link(b"f"))], {"l": link(b"f")}),
+        "link": ({"l": link(b"f")}, [edited("l", link(b"f"), link(b"g"))], {"l": link(b"g")}),
+        "link-deleted": ({"l": link(b"f")}, [deleted("l", link(b"f"))], {"l": None}),
+        "submodule-new": ({}, [created("m", submodule("1"))], {"m": submodule("1")}),
+        "submodule": (
             {"m": submodule("1")},
             [edited("m", submodule("1"), submodule("2"))],
             {"m": submodule("2")},
-            id="submodule",
         ),
-        pytest.param(
+        "submodule-renamed": (
             {"m": submodule("1")},
             [moved("m", "n", submodule("1"), submodule("1"))],
             {"m": None, "n": submodule("1")},
-            id="submodule-renamed",
         ),
-        pytest.param(
-            {"m": submodule("1")}, [deleted("m", submodule("1"))], {"m": None}, id="submodule-gone"
-        ),
-        pytest.param(
+        "submodule-gone": ({"m": submodule("1")}, [deleted("m", submodule("1"))], {"m": None}),
+        "file-becomes-link": (
             {"f": ONE},
             [deleted("f", ONE), created("f", link(b"g"))],
             {"f": link(b"g")},
-            id="file-becomes-link",
         ),
-        pytest.param(
+        "renames-that-swap": (
             {"a": ONE, "b": THREE},
             [moved("b", "a", THREE, THREE), moved("a", "b", ONE, ONE)],
             {"a": THREE, "b": ONE},
-            id="renames-that-swap",
         ),
-        pytest.param(
+        "renames-in-a-row": (
             {"a": ONE, "b": THREE},
             [moved("a", "b", ONE, ONE), moved("b", "c", THREE, THREE)],
             {"a": None, "b": ONE, "c": THREE},
-            id="renames-in-a-row",
         ),
-        pytest.param(
+        "rename-onto-a-deleted-file": (
             {"a": ONE, "b": THREE},
             [deleted("b", THREE), moved("a", "b", ONE, TWO)],
             {"a": None, "b": TWO},
-            id="rename-onto-a-deleted-file",
         ),
-        pytest.param(
-            {"a": ONE}, [moved("a", "a/b", ONE, ONE)], {"a": None, "a/b": ONE}, id="file-to-folder"
-        ),
-        pytest.param(
-            {"a/b": ONE},
-            [moved("a/b", "a", ONE, ONE)],
-            {"a": ONE, "a/b": None},
-            id="folder-to-file",
-        ),
-        pytest.param(
+        "file-to-folder": ({"a": ONE}, [moved("a", "a/b", ONE, ONE)], {"a": None, "a/b": ONE}),
+        "folder-to-file": ({"a/b": ONE}, [moved("a/b", "a", ONE, ONE)], {"a": ONE, "a/b": None}),
+        "file-in-place-of-an-emptied-folder": (
             {"a/b": ONE, "a/c": TWO},
             [created("a", THREE), deleted("a/b", ONE), deleted("a/c", TWO)],
             {"a": THREE, "a/b": None, "a/c": None},
-            id="file-in-place-of-an-emptied-folder",
         ),
-    ],
+    },
 )
 def test_a_patch_changes_what_it_says(
     before: Files, changes: list[FilePatch], after: dict[str, File | None]
@@ -203,126 +165,100 @@ def test_a_patch_changes_what_it_says(
 
 @table(
     ("before", "changes", "reason"),
-    [
-        pytest.param({}, [edited("f", ONE, TWO)], "f: the file is not there", id="edit-of-nothing"),
-        pytest.param({"f": THREE}, [edited("f", ONE, TWO)], "hunk 1 at line 1", id="other-content"),
-        pytest.param(
+    {
+        "edit-of-nothing": ({}, [edited("f", ONE, TWO)], "f: the file is not there"),
+        "other-content": ({"f": THREE}, [edited("f", ONE, TWO)], "hunk 1 at line 1"),
+        "the-hunk-is-named": (
             {"f": text("a b c d e f g h i j q")},
             [edited("f", text("a b c d e f g h i j k"), text("a X b c d e f g h i j"), context=1)],
             "hunk 2 at line 10: its lines are not there",
-            id="the-hunk-is-named",
         ),
-        pytest.param(
-            {"f": ONE}, [created("f", TWO)], "that it creates is there already", id="creation"
-        ),
-        pytest.param(
+        "creation": ({"f": ONE}, [created("f", TWO)], "that it creates is there already"),
+        "rename-target": (
             {"f": ONE, "g": TWO},
             [moved("f", "g", ONE, ONE)],
             "g: the file that it creates is there already",
-            id="rename-target",
         ),
-        pytest.param(
+        "copy-target": (
             {"f": ONE, "g": TWO},
             [moved("f", "g", ONE, ONE, is_copy=True)],
             "g: the file that it creates is there already",
-            id="copy-target",
         ),
-        pytest.param(
+        "another-file-goes": (
             {"f": ONE, "g": ONE},
             [deleted("f", ONE), moved("f", "g", ONE, ONE, is_copy=True)],
             "g: the file that it creates is there already",
-            id="another-file-goes",
         ),
-        pytest.param({"f": ONE}, [created("f/g", ONE)], "f is in the way", id="below-a-file"),
-        pytest.param({"d/e/f": ONE}, [created("d/e", ONE)], "d/e is in the way", id="above-a-file"),
-        pytest.param(
-            {"f": link(b"d")}, [created("f/g", ONE)], "f is in the way", id="below-a-link"
-        ),
-        pytest.param(
-            {"f": executable(ONE)},
-            [edited("f", ONE, TWO)],
-            "its mode is 100755, not 100644",
-            id="mode",
-        ),
-        pytest.param(
+        "below-a-file": ({"f": ONE}, [created("f/g", ONE)], "f is in the way"),
+        "above-a-file": ({"d/e/f": ONE}, [created("d/e", ONE)], "d/e is in the way"),
+        "below-a-link": ({"f": link(b"d")}, [created("f/g", ONE)], "f is in the way"),
+        "mode": ({"f": executable(ONE)}, [edited("f", ONE, TWO)], "its mode is 100755, not 100644"),
+        "deletion-leaves-lines": (
             {"f": ONE},
             [FilePatch("f", None, REGULAR, hunks=(at(1, b"-a\n", b"-b\n"),))],
             "does not delete all lines",
-            id="deletion-leaves-lines",
         ),
-        pytest.param(
+        "deletion-without-lines": (
             {"f": ONE},
             [FilePatch("f", None, REGULAR)],
             "does not delete all lines",
-            id="deletion-without-lines",
         ),
-        pytest.param(
+        "binary-on-other-content": (
             {"f": b"\2"},
             [binary("f", b"\0", b"\1")],
             "its content is not the one that the patch names",
-            id="binary-on-other-content",
         ),
-        pytest.param(
+        "binary-deletion-of-other-content": (
             {"f": b"\2"},
             [binary("f", b"\0", None)],
             "its content is not the one that the patch names",
-            id="binary-deletion-of-other-content",
         ),
-        pytest.param(
+        "binary-result": (
             {"f": b"\0"},
             [replace(binary("f", b"\0", b"\1"), new_id=blob_id(b"\2"))],
             "the content that it makes is not the one it names",
-            id="binary-result",
         ),
-        pytest.param(
+        "binary-delta-of-other-content": (
             {"f": b"ab"},
             [FilePatch("f", "f", binary=BinaryChange("delta", b"\x03\x02\x91\x01\x02"))],
             "delta",
-            id="binary-delta-of-other-content",
         ),
-        pytest.param(
+        "submodule-elsewhere": (
             {"m": submodule("3")},
             [edited("m", submodule("1"), submodule("2"))],
             "the submodule is not at the commit",
-            id="submodule-elsewhere",
         ),
-        pytest.param(
+        "submodule-deleted-elsewhere": (
             {"m": submodule("3")},
             [deleted("m", submodule("1"))],
             "the submodule is not at the commit",
-            id="submodule-deleted-elsewhere",
         ),
-        pytest.param(
+        "submodule-deleted-in-silence": (
             {"m": submodule("1")},
             [FilePatch("m", None, GITLINK)],
             "does not delete all lines",
-            id="submodule-deleted-in-silence",
         ),
-        pytest.param(
+        "submodule-to-nothing": (
             {"m": submodule("1")},
             [replace(deleted("m", submodule("1")), new_path="m")],
             "names no single commit",
-            id="submodule-to-nothing",
         ),
-        pytest.param(
+        "submodule-without-commit": (
             {},
             [FilePatch(None, "m", None, GITLINK)],
             "names no single commit",
-            id="submodule-without-commit",
         ),
-        pytest.param(
+        "submodule-with-short-commit": (
             {},
             [FilePatch(None, "m", None, GITLINK, hunks=(at(0, b"+Subproject commit 1\n"),))],
             "names no single commit",
-            id="submodule-with-short-commit",
         ),
-        pytest.param(
+        "submodule-with-two-commits": (
             {},
             [FilePatch(None, "m", None, GITLINK, hunks=created("m", submodule("1")).hunks * 2)],
             "names no single commit",
-            id="submodule-with-two-commits",
         ),
-    ],
+    },
 )
 def test_a_patch_that_does_not_fit_is_refused(
     before: Files, changes: list[FilePatch], reason: str
@@ -360,34 +296,31 @@ def test_a_folder_that_earlier_patches_filled_or_emptied_is_seen() -> None:
 
 @table(
     ("change", "base", "theirs", "positions"),
-    [
-        pytest.param(
+    {
+        "shifted-hunks": (
             FilePatch("f", "f", hunks=(at(1, b"-b\n"), at(2, b"-c\n"))),
             (REGULAR, blob_id(ONE)),
             (REGULAR, blob_id(text("a"))),
             (1, 2),
-            id="shifted-hunks",
         ),
-        pytest.param(deleted("f", ONE), (REGULAR, blob_id(ONE)), None, (0,), id="deletion"),
-        pytest.param(
+        "deletion": (deleted("f", ONE), (REGULAR, blob_id(ONE)), None, (0,)),
+        "copy": (
             moved("f", "g", ONE, TWO, is_copy=True),
             (REGULAR, blob_id(ONE)),
             (REGULAR, blob_id(TWO)),
             (0,),
-            id="copy",
         ),
-        pytest.param(created("g", ONE), None, (REGULAR, blob_id(ONE)), (0,), id="creation"),
-        pytest.param(created("g", link(b"f")), None, (SYMLINK, blob_id(b"f")), (0,), id="link"),
-        pytest.param(created("g", submodule("1")), None, (GITLINK, "1" * 40), (0,), id="submodule"),
-        pytest.param(EMPTY, None, (REGULAR, EMPTY_BLOB), (), id="empty-file"),
-        pytest.param(
+        "creation": (created("g", ONE), None, (REGULAR, blob_id(ONE)), (0,)),
+        "link": (created("g", link(b"f")), None, (SYMLINK, blob_id(b"f")), (0,)),
+        "submodule": (created("g", submodule("1")), None, (GITLINK, "1" * 40), (0,)),
+        "empty-file": (EMPTY, None, (REGULAR, EMPTY_BLOB), ()),
+        "mode": (
             edited("f", ONE, executable(ONE)),
             (REGULAR, blob_id(ONE)),
             (EXECUTABLE, blob_id(ONE)),
             (),
-            id="mode",
         ),
-    ],
+    },
 )
 def test_a_step_says_what_became_of_the_file(
     change: FilePatch,
@@ -402,17 +335,17 @@ def test_a_step_says_what_became_of_the_file(
 
 @table(
     ("path", "leaving", "obstacle"),
-    [
-        pytest.param("new", (), None, id="free"),
-        pytest.param("dir/new", (), None, id="in-a-folder"),
-        pytest.param("file/new", (), "file", id="below-a-file"),
-        pytest.param("file/a/b", (), "file", id="far-below-a-file"),
-        pytest.param("file/new", ("file",), None, id="below-a-file-that-leaves"),
-        pytest.param("dir", (), "dir", id="folder"),
-        pytest.param("dir", ("dir/one",), "dir", id="folder-with-one-left"),
-        pytest.param("dir", ("dir/one", "dir/two"), None, id="folder-that-is-left"),
-        pytest.param("fil", (), None, id="a-prefix-is-no-parent"),
-    ],
+    {
+        "free": ("new", (), None),
+        "in-a-folder": ("dir/new", (), None),
+        "below-a-file": ("file/new", (), "file"),
+        "far-below-a-file": ("file/a/b", (), "file"),
+        "below-a-file-that-leaves": ("file/new", ("file",), None),
+        "folder": ("dir", (), "dir"),
+        "folder-with-one-left": ("dir", ("dir/one",), "dir"),
+        "folder-that-is-left": ("dir", ("dir/one", "dir/two"), None),
+        "a-prefix-is-no-parent": ("fil", (), None),
+    },
 )
 def test_obstacles_are_parents_and_folders(
     path: str, leaving: tuple[str, ...], obstacle: str | None

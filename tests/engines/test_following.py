@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
 from patchmgr.engines.moved.following import Followed, NewSide, follow_hunks
 from patchmgr.engines.rebase.ladder import Collided, Merged, Sides, merge_file
 from patchmgr.engines.series.placement import Applied, apply_hunks
@@ -148,13 +146,13 @@ def test_a_home_that_is_changed_as_well_is_left_alone() -> None:
 
 @table(
     ("new", "patched", "old"),
-    [
-        pytest.param(function("f", {3: "x"}) + G + H, F_OURS + G + H, BASE, id="in-place"),
-        pytest.param(H, executable(F_OURS + G + H), BASE, id="with-a-mode"),
-        pytest.param(link(b"to"), F_OURS + G + H, BASE, id="a-link-upstream"),
-        pytest.param(link(b"x"), link(b"y"), link(b"z"), id="links"),
-        pytest.param(b"1\0", b"2\0", b"3\0", id="binary"),
-    ],
+    {
+        "in-place": (function("f", {3: "x"}) + G + H, F_OURS + G + H, BASE),
+        "with-a-mode": (H, executable(F_OURS + G + H), BASE),
+        "a-link-upstream": (link(b"to"), F_OURS + G + H, BASE),
+        "links": (link(b"x"), link(b"y"), link(b"z")),
+        "binary": (b"1\0", b"2\0", b"3\0"),
+    },
 )
 def test_what_does_not_move_stays_in_conflict(new: File, patched: File, old: File) -> None:
     played = Played({"a.py": new, "b.py": K + F}, old={"a.py": old}, patched=patched)

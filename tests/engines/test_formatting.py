@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import pytest
-
 from patchmgr.engines.merge.candidate import Resolved
 from patchmgr.engines.rebase.formatting import STABLE, merge_formatted, stability
 from patchmgr.engines.rebase.rungs import Solved, Unsolved, solve_text
@@ -78,40 +76,33 @@ def merge(
 
 @table(
     ("sides", "lines", "expected"),
-    [
-        pytest.param((BASE, NEW, FORK), (tight,), MERGED, id="upstream-formatted"),
-        pytest.param((BASE, NEW, FORK), (None, tight), MERGED, id="the-first-tool-fails"),
-        pytest.param(
-            (BASE, NEW, FORK), (lambda line: line.upper(), tight), MERGED, id="first-is-not-its-own"
-        ),
-        pytest.param(
+    {
+        "upstream-formatted": ((BASE, NEW, FORK), (tight,), MERGED),
+        "the-first-tool-fails": ((BASE, NEW, FORK), (None, tight), MERGED),
+        "first-is-not-its-own": ((BASE, NEW, FORK), (lambda line: line.upper(), tight), MERGED),
+        "and-edited-beside-it": (
             (BASE, module(b"a = 1", b"b = 2", b"c = 30"), FORK),
             (tight,),
             None,
-            id="and-edited-beside-it",
         ),
-        pytest.param(
+        "and-edited-elsewhere": (
             (BASE, module(b"new = 5", b"a = 1", b"b = 2", b"c = 3"), FORK),
             (tight,),
             module(b"new = 5", b"a = 1", b"b = 20", b"c = 3"),
-            id="and-edited-elsewhere",
         ),
-        pytest.param(
+        "nearly-stable": (
             (BASE, module(b"a = 1", b"b = 2", b"c = 3").replace(b"w9 = ", b"w9= "), FORK),
             (tight,),
             MERGED.replace(b"w9 = ", b"w9= "),
-            id="nearly-stable",
         ),
-        pytest.param((BASE, BASE.replace(b"b=2", b"b=3"), FORK), (tight,), None, id="not-stable"),
-        pytest.param((BASE, NEW, FORK), (), None, id="no-formatter"),
-        pytest.param((BASE, NEW, FORK), (None,), None, id="a-tool-that-fails"),
-        pytest.param((NEW, NEW.replace(b"b = 2", b"b = 3"), MERGED), (tight,), None, id="no-use"),
-        pytest.param((BASE, MERGED, FORK), (tight,), None, id="upstream-has-it"),
-        pytest.param((BASE, NEW, FORK), (doubling,), None, id="changes-a-token"),
-        pytest.param(
-            (BASE.replace(b"b", b"b ("), NEW, FORK), (tight,), None, id="base-does-not-parse"
-        ),
-    ],
+        "not-stable": ((BASE, BASE.replace(b"b=2", b"b=3"), FORK), (tight,), None),
+        "no-formatter": ((BASE, NEW, FORK), (), None),
+        "a-tool-that-fails": ((BASE, NEW, FORK), (None,), None),
+        "no-use": ((NEW, NEW.replace(b"b = 2", b"b = 3"), MERGED), (tight,), None),
+        "upstream-has-it": ((BASE, MERGED, FORK), (tight,), None),
+        "changes-a-token": ((BASE, NEW, FORK), (doubling,), None),
+        "base-does-not-parse": ((BASE.replace(b"b", b"b ("), NEW, FORK), (tight,), None),
+    },
 )
 def test_the_patch_side_is_brought_to_upstreams_format(
     sides: tuple[bytes, bytes, bytes], lines: tuple[Line | None, ...], expected: bytes | None
@@ -140,12 +131,12 @@ CXX = b"#include <b>\n#include <a>\n// all of it\nint f() {\n%s}\n" + b"int x;\n
 
 @table(
     ("line", "is_solved"),
-    [
-        pytest.param(tight, True, id="white-space"),
-        pytest.param(lambda line: tight(line).replace(b"<b>", b"<a>"), False, id="includes"),
-        pytest.param(lambda line: tight(line).replace(b"3;", b"3; ;"), False, id="a-token"),
-        pytest.param(lambda line: tight(line).replace(b"all of", b"some of"), False, id="comment"),
-    ],
+    {
+        "white-space": (tight, True),
+        "includes": (lambda line: tight(line).replace(b"<b>", b"<a>"), False),
+        "a-token": (lambda line: tight(line).replace(b"3;", b"3; ;"), False),
+        "comment": (lambda line: tight(line).replace(b"all of", b"some of"), False),
+    },
 )
 def test_cxx_keeps_its_tokens(line: Line, is_solved: bool) -> None:
     base, fork = CXX % b"a=1;\nb=2;\nc=3;\n", CXX % b"a=1;\nb=20;\nc=3;\n"
@@ -228,13 +219,11 @@ class Saying(PlainMerge):
 
 @table(
     ("upstream", "content"),
-    [
-        pytest.param(NEW, MERGED + b"e = 5\n", id="a-line-of-nobody"),
-        pytest.param(NEW + b"e = 5\n", MERGED, id="a-line-lost"),
-        pytest.param(
-            NEW, MERGED.replace(b"a = 1\nb = 20\n", b"b = 20\na = 1\n"), id="another-order"
-        ),
-    ],
+    {
+        "a-line-of-nobody": (NEW, MERGED + b"e = 5\n"),
+        "a-line-lost": (NEW + b"e = 5\n", MERGED),
+        "another-order": (NEW, MERGED.replace(b"a = 1\nb = 20\n", b"b = 20\na = 1\n")),
+    },
 )
 def test_a_text_merge_is_not_believed(upstream: bytes, content: bytes) -> None:
     tools = {"formatter": Fake(tight), "text": Saying(content)}

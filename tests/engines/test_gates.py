@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-import pytest
-
 from patchmgr.engines.gates.python import PythonGates, stated_versions
 from patchmgr.engines.gates.text import (
     cited_commits,
@@ -41,30 +39,26 @@ def sentences(problems: object) -> list[str]:
 
 @table(
     ("patch", "said"),
-    [
-        pytest.param(at_end(b"new\n"), [], id="good"),
-        pytest.param(at_end(b"new \n"), ["white space at the end of the line 10"], id="end"),
-        pytest.param(at_end(b" \tnew\n"), ["a space before a tab 10"], id="indentation"),
-        pytest.param(at_end(b"new\r\n"), ["white space at the end of the line 10"], id="CR"),
-        pytest.param(at_end(b"new\r\n", old=OLD.replace(b"\n", b"\r\n")), [], id="CR LF file"),
-        pytest.param(patch_of("p", created("f", b"a\r\nb\r\n")), [], id="new CR LF file"),
-        pytest.param(
-            at_end(b"new\n\n\n"), ["a new blank line at the end of the file 11"], id="blank end"
-        ),
-        pytest.param(
+    {
+        "good": (at_end(b"new\n"), []),
+        "end": (at_end(b"new \n"), ["white space at the end of the line 10"]),
+        "indentation": (at_end(b" \tnew\n"), ["a space before a tab 10"]),
+        "CR": (at_end(b"new\r\n"), ["white space at the end of the line 10"]),
+        "CR LF file": (at_end(b"new\r\n", old=OLD.replace(b"\n", b"\r\n")), []),
+        "new CR LF file": (patch_of("p", created("f", b"a\r\nb\r\n")), []),
+        "blank end": (at_end(b"new\n\n\n"), ["a new blank line at the end of the file 11"]),
+        "nothing but a blank line": (
             patch_of("p", created("f", b"\n")),
             ["a new blank line at the end of the file 1"],
-            id="nothing but a blank line",
         ),
-        pytest.param(patch_of("p", edited("f", OLD, b"\n" + OLD)), [], id="blank line above"),
-        pytest.param(
+        "blank line above": (patch_of("p", edited("f", OLD, b"\n" + OLD)), []),
+        "blank line near the end": (
             patch_of("p", edited("f", OLD, b"".join([*LINES[:8], b"\n", LINES[8]]))),
             [],
-            id="blank line near the end",
         ),
-        pytest.param(patch_of("p", edited("f", OLD + b"\n", OLD)), [], id="blank end that goes"),
-        pytest.param(patch_of("p", created("f", b"")), [], id="empty file"),
-    ],
+        "blank end that goes": (patch_of("p", edited("f", OLD + b"\n", OLD)), []),
+        "empty file": (patch_of("p", created("f", b"")), []),
+    },
 )
 def test_white_space_is_judged_as_git_does(patch: Patch, said: list[str]) -> None:
     assert sentences(whitespace_problems(patch)) == said
@@ -88,18 +82,17 @@ SIGNED = b"Do it\n\nSigned-off-by: Ann <ann@example.org>\n"
 
 @table(
     ("message", "author", "said"),
-    [
-        pytest.param(b"Do it\n", None, ["no Signed-off-by in the header"], id="none"),
-        pytest.param(SIGNED, None, [], id="nobody known as author"),
-        pytest.param(SIGNED, Author("Other", "ANN@example.org", ""), [], id="address"),
-        pytest.param(SIGNED, Author("ann", "other@example.org", ""), [], id="name"),
-        pytest.param(
+    {
+        "none": (b"Do it\n", None, ["no Signed-off-by in the header"]),
+        "nobody known as author": (SIGNED, None, []),
+        "address": (SIGNED, Author("Other", "ANN@example.org", ""), []),
+        "name": (SIGNED, Author("ann", "other@example.org", ""), []),
+        "somebody else": (
             SIGNED,
             Author("Bob", "bob@example.org", ""),
             ["the author Bob <bob@example.org> did not sign off"],
-            id="somebody else",
         ),
-    ],
+    },
 )
 def test_the_author_signs_off(message: bytes, author: Author | None, said: list[str]) -> None:
     assert sentences(sign_off_problems(headed({}, message, author))) == said
@@ -107,28 +100,19 @@ def test_the_author_signs_off(message: bytes, author: Author | None, said: list[
 
 @table(
     ("fields", "said"),
-    [
-        pytest.param({"Bug": "https://example.org/1"}, [], id="good"),
-        pytest.param({"Bug": "#12"}, [], id="number"),
-        pytest.param({"Bug-Debian": "12"}, [], id="bug elsewhere"),
-        pytest.param(
-            {"Bug": "somebody said so"}, ["Bug names no bug: somebody said so"], id="no bug"
-        ),
-        pytest.param(
-            {"Origin": "https://example"},
-            ["Origin has https://example which is no link"],
-            id="no host",
-        ),
-        pytest.param(
+    {
+        "good": ({"Bug": "https://example.org/1"}, []),
+        "number": ({"Bug": "#12"}, []),
+        "bug elsewhere": ({"Bug-Debian": "12"}, []),
+        "no bug": ({"Bug": "somebody said so"}, ["Bug names no bug: somebody said so"]),
+        "no host": ({"Origin": "https://example"}, ["Origin has https://example which is no link"]),
+        "no port": (
             {"Origin": "https://example.org:x/"},
             ["Origin has https://example.org:x/ which is no link"],
-            id="no port",
         ),
-        pytest.param(
-            {"Origin": "https://[x/"}, ["Origin has https://[x/ which is no link"], id="bracket"
-        ),
-        pytest.param({"Other": "https://example"}, [], id="another field"),
-    ],
+        "bracket": ({"Origin": "https://[x/"}, ["Origin has https://[x/ which is no link"]),
+        "another field": ({"Other": "https://example"}, []),
+    },
 )
 def test_links_lead_somewhere_by_their_form(fields: dict[str, str], said: list[str]) -> None:
     assert sentences(link_problems(headed(fields))) == said
@@ -147,13 +131,11 @@ def test_commits_that_a_header_cites() -> None:
 
 @table(
     ("texts", "versions"),
-    [
-        pytest.param([b"x = 1\n", b'requires-python = ">=3.9"\n'], ((3, 9),), id="second file"),
-        pytest.param(
-            [b'requires-python = "<4"\n', b"python_requires='>=3.8,<4'"], ((3, 8),), id="bound"
-        ),
-        pytest.param([b"x = 1\n"], (), id="silent"),
-    ],
+    {
+        "second file": ([b"x = 1\n", b'requires-python = ">=3.9"\n'], ((3, 9),)),
+        "bound": ([b'requires-python = "<4"\n', b"python_requires='>=3.8,<4'"], ((3, 8),)),
+        "silent": ([b"x = 1\n"], ()),
+    },
 )
 def test_a_project_states_its_oldest_python(
     texts: list[bytes], versions: tuple[tuple[int, int], ...]
@@ -190,43 +172,38 @@ def _shown(problem: Problem) -> str:
 
 @table(
     ("patches", "said"),
-    [
-        pytest.param([{"use.py": b"from pkg.b import g, C\n"}], [], id="resolves"),
-        pytest.param(
+    {
+        "resolves": ([{"use.py": b"from pkg.b import g, C\n"}], []),
+        "no such name": (
             [{"use.py": b"from pkg.b import h\n"}],
             ["p0 use.py: imports h from pkg.b, which does not have it"],
-            id="no such name",
         ),
-        pytest.param([{"use.py": b"from pkg.a import h\n"}], [], id="a star may have it"),
-        pytest.param(
+        "a star may have it": ([{"use.py": b"from pkg.a import h\n"}], []),
+        "whole modules": (
             [{"use.py": b"from pkg.b import *\nimport pkg.b\nfrom away import x\n"}],
             [],
-            id="whole modules",
         ),
-        pytest.param(
+        "name gone": (
             [{"pkg/b.py": b"class C: pass\n"}],
             ["p0 use.py: `from pkg.b import g` finds nothing any more"],
-            id="name gone",
         ),
-        pytest.param(
+        "module gone": (
             [{"pkg/b.py": None}],
             [
                 "p0 use.py: `from pkg import b` finds nothing any more",
                 "p0 use.py: `import pkg.b` finds nothing any more",
                 "p0 use.py: `from pkg.b import g` finds nothing any more",
             ],
-            id="module gone",
         ),
-        pytest.param([{"pkg/b.py": b"class C: pass\n", "use.py": None}], [], id="importer gone"),
-        pytest.param([{"pkg/b.py": b"class C: pass\ng = 1\n"}], [], id="bound in another way"),
-        pytest.param([{"pkg/b.py": b"from pkg.a import *\n"}], [], id="may have all"),
-        pytest.param(
+        "importer gone": ([{"pkg/b.py": b"class C: pass\n", "use.py": None}], []),
+        "bound in another way": ([{"pkg/b.py": b"class C: pass\ng = 1\n"}], []),
+        "may have all": ([{"pkg/b.py": b"from pkg.a import *\n"}], []),
+        "back again": (
             [{"pkg/b.py": b"class C: pass\n"}, {"pkg/b.py": b"class C: pass\ng = 1\n"}],
             ["p0 use.py: `from pkg.b import g` finds nothing any more"],
-            id="back again",
         ),
-        pytest.param([{"broken.py": b"((\n"}], [], id="upstream's own does not compile"),
-    ],
+        "upstream's own does not compile": ([{"broken.py": b"((\n"}], []),
+    },
 )
 def test_imports_find_their_names_at_every_patch(patches: list[Changes], said: list[str]) -> None:
     assert problems(*patches) == said
@@ -246,21 +223,15 @@ def test_what_cannot_be_read_as_python_at_all_does_not_compile() -> None:
 
 @table(
     ("claim", "head", "said"),
-    [
-        pytest.param(Claim("f", None, None), b"a\n", [], id="upstream's"),
-        pytest.param(
-            Claim("f", None, None),
-            b"b\n",
-            ["f is claimed to be upstream's, and differs"],
-            id="differs",
-        ),
-        pytest.param(
+    {
+        "upstream's": (Claim("f", None, None), b"a\n", []),
+        "differs": (Claim("f", None, None), b"b\n", ["f is claimed to be upstream's, and differs"]),
+        "gone": (
             Claim("f", "g", None),
             None,
             ["f::g is claimed to be as it was, and is not there"],
-            id="gone",
         ),
-    ],
+    },
 )
 def test_claims_are_held(claim: Claim, head: bytes | None, said: list[str]) -> None:
     assert sentences(broken_claims([claim], lambda path: b"a\n", lambda path: head)) == said

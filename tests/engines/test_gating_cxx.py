@@ -30,26 +30,26 @@ def in_function(body: str) -> str:
 
 @table(
     ("test", "truth"),
-    [
-        pytest.param("is_sm120", False, id="a gate"),
-        pytest.param("(is_sm120)", False, id="in brackets"),
-        pytest.param("!(is_sm120)", True, id="negated in brackets"),
-        pytest.param("n", None, id="no gate"),
-        pytest.param('std::getenv("A")', False, id="a variable that is not set"),
-        pytest.param('getenv("A") != nullptr', False, id="a variable that is set"),
-        pytest.param("get_sm_version() == 120", False, id="one version"),
-        pytest.param("get_sm_version() == 0", None, id="no version"),
-        pytest.param("get_sm_version() == n", None, id="a version that is not written"),
-        pytest.param("f(n) == 120", None, id="an answer about something"),
-        pytest.param("get_sm_version() >= 120", None, id="a lower bound"),
-        pytest.param("is_sm120()", False, id="a call without arguments"),
-        pytest.param("is_sm120(n)", None, id="a call with arguments"),
-        pytest.param("defined(SM120)", False, id="a macro"),
-        pytest.param("n && is_sm120", False, id="a harmless question before"),
-        pytest.param("f(n) && is_sm120", None, id="a question with an effect before"),
-        pytest.param("n + 1 && is_sm120", None, id="a sum before"),
-        pytest.param("is_sm120 || is_sm121", False, id="two gates"),
-    ],
+    {
+        "a gate": ("is_sm120", False),
+        "in brackets": ("(is_sm120)", False),
+        "negated in brackets": ("!(is_sm120)", True),
+        "no gate": ("n", None),
+        "a variable that is not set": ('std::getenv("A")', False),
+        "a variable that is set": ('getenv("A") != nullptr', False),
+        "one version": ("get_sm_version() == 120", False),
+        "no version": ("get_sm_version() == 0", None),
+        "a version that is not written": ("get_sm_version() == n", None),
+        "an answer about something": ("f(n) == 120", None),
+        "a lower bound": ("get_sm_version() >= 120", None),
+        "a call without arguments": ("is_sm120()", False),
+        "a call with arguments": ("is_sm120(n)", None),
+        "a macro": ("defined(SM120)", False),
+        "a harmless question before": ("n && is_sm120", False),
+        "a question with an effect before": ("f(n) && is_sm120", None),
+        "a sum before": ("n + 1 && is_sm120", None),
+        "two gates": ("is_sm120 || is_sm121", False),
+    },
 )
 def test_a_condition_is_true_or_false_where_that_is_sure(test: str, truth: bool | None) -> None:
     assert CONDITIONS.truth(parsed(words_of(test))) is truth
@@ -57,13 +57,13 @@ def test_a_condition_is_true_or_false_where_that_is_sure(test: str, truth: bool 
 
 @table(
     ("test", "gates"),
-    [
-        pytest.param("(is_sm120 && n)", ["is_sm120"], id="in brackets"),
-        pytest.param("!(n || is_sm120)", ["not is_sm120"], id="negated in brackets"),
-        pytest.param('getenv("A") == n', ['getenv("A") == n'], id="a variable"),
-        pytest.param("f(is_sm120)", [], id="an argument"),
-        pytest.param("(n", [], id="an open bracket"),
-    ],
+    {
+        "in brackets": ("(is_sm120 && n)", ["is_sm120"]),
+        "negated in brackets": ("!(n || is_sm120)", ["not is_sm120"]),
+        "a variable": ('getenv("A") == n', ['getenv("A") == n']),
+        "an argument": ("f(is_sm120)", []),
+        "an open bracket": ("(n", []),
+    },
 )
 def test_a_condition_names_its_gates(test: str, gates: list[str]) -> None:
     assert [gate.text for gate in CONDITIONS.gates(parsed(words_of(test)))] == gates
@@ -71,26 +71,23 @@ def test_a_condition_names_its_gates(test: str, gates: list[str]) -> None:
 
 @table(
     ("source", "left"),
-    [
-        pytest.param("for (;;) if (is_sm120) n(); a();", "for ( ; ; ) ; a ( ) ;", id="a body"),
-        pytest.param("if (n) a(); else b();", "if ( n ) a ( ) ; else b ( ) ;", id="an else"),
-        pytest.param("if (n) a(); else if (is_sm120) b();", "if ( n ) a ( ) ;", id="a dead else"),
-        pytest.param(
+    {
+        "a body": ("for (;;) if (is_sm120) n(); a();", "for ( ; ; ) ; a ( ) ;"),
+        "an else": ("if (n) a(); else b();", "if ( n ) a ( ) ; else b ( ) ;"),
+        "a dead else": ("if (n) a(); else if (is_sm120) b();", "if ( n ) a ( ) ;"),
+        "loops": (
             "if (n) for (;;) while (m) a(); b();",
             "if ( n ) for ( ; ; ) while ( m ) a ( ) ; b ( ) ;",
-            id="loops",
         ),
-        pytest.param(
+        "the first part of an #if": (
             "#ifdef SM120\na\n#elif N\nb\n#else\nc\n#endif\n",
             "#if N b #else c #endif",
-            id="the first part of an #if",
         ),
-        pytest.param(
+        "parts behind a true one": (
             "#if N\na\n#elif !defined(SM120)\nb\n#else\nc\n#endif\n",
             "#if N a #elif !defined(SM120) b #endif",
-            id="parts behind a true one",
         ),
-    ],
+    },
 )
 def test_what_is_left_with_all_gates_off(source: str, left: str) -> None:
     found = read_source(source.encode())
@@ -125,44 +122,35 @@ def test_a_generated_text_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @table(
     ("before", "after", "answer"),
-    [
-        pytest.param(
+    {
+        "an unclear statement in dead code": (
             in_function("a();\n"),
             in_function("#ifdef SM120\nif (is_sm121) do b(); while (n);\n#endif\na();\n"),
             (Reach.INERT, ["SM120", "is_sm121"]),
-            id="an unclear statement in dead code",
         ),
-        pytest.param(
+        "an else of those with the gate": (
             in_function("a();\n"),
             in_function("if (!is_sm120)\n  a();\nelse\n  b();\n"),
             (Reach.INERT, ["not is_sm120", "is_sm120"]),
-            id="an else of those with the gate",
         ),
-        pytest.param(
+        "those without the gate": (
             in_function("a();\n"),
             in_function("if (!is_sm120)\n  b();\na();\n"),
             (Reach.SHARED, ["not is_sm120"]),
-            id="those without the gate",
         ),
-        pytest.param(
+        "a macro": (
             in_function("#define A f(1)\na();\n"),
             in_function("#define A \\\n  f(2)\na();\n"),
             (Reach.SHARED, []),
-            id="a macro",
         ),
-        pytest.param(
+        "a statement behind a gate that goes": (
             in_function("a();\nif (is_sm120) b();\n"),
             in_function("a();\n"),
             (Reach.INERT, ["is_sm120"]),
-            id="a statement behind a gate that goes",
         ),
-        pytest.param(
-            in_function("a();\n"), in_function("a();\n  // b\n"), None, id="a comment that comes"
-        ),
-        pytest.param(
-            in_function("a();\n  // b\n"), in_function("a();\n"), None, id="a comment that goes"
-        ),
-    ],
+        "a comment that comes": (in_function("a();\n"), in_function("a();\n  // b\n"), None),
+        "a comment that goes": (in_function("a();\n  // b\n"), in_function("a();\n"), None),
+    },
 )
 def test_a_change_reaches_whom_its_gates_let_in(
     before: str, after: str, answer: tuple[Reach, list[str]] | None

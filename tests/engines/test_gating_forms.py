@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 
-import pytest
-
 from patchmgr.commands.report import words_of
 from patchmgr.engines.gating.conditions import Conditions, is_boolean
 from patchmgr.engines.gating.defaults import Defaults, settings_defaults
@@ -29,18 +27,18 @@ def expression(text: str) -> ast.expr:
 
 @table(
     ("value", "default"),
-    [
-        pytest.param('os.getenv("A") or "b"', ["b"], id="or"),
-        pytest.param('os.getenv("A") or ""', [""], id="or nothing"),
-        pytest.param('"a" and os.getenv("A")', [None], id="and"),
-        pytest.param('not os.getenv("A")', [True], id="not"),
-        pytest.param('"a" if os.getenv("A") else "b"', ["b"], id="else"),
-        pytest.param('os.getenv("A", "X").lower()', ["x"], id="method"),
-        pytest.param("(1).lower()", [], id="method of no text"),
-        pytest.param("f(1)", [], id="unknown function"),
-        pytest.param('int("a")', [], id="no number"),
-        pytest.param("a", [], id="name"),
-    ],
+    {
+        "or": ('os.getenv("A") or "b"', ["b"]),
+        "or nothing": ('os.getenv("A") or ""', [""]),
+        "and": ('"a" and os.getenv("A")', [None]),
+        "not": ('not os.getenv("A")', [True]),
+        "else": ('"a" if os.getenv("A") else "b"', ["b"]),
+        "method": ('os.getenv("A", "X").lower()', ["x"]),
+        "method of no text": ("(1).lower()", []),
+        "unknown function": ("f(1)", []),
+        "no number": ('int("a")', []),
+        "name": ("a", []),
+    },
 )
 def test_defaults_are_what_an_expression_says_with_nothing_set(
     value: str, default: list[object]
@@ -51,16 +49,16 @@ def test_defaults_are_what_an_expression_says_with_nothing_set(
 
 @table(
     ("test", "truth"),
-    [
-        pytest.param("arch == 120", False, id="equal"),
-        pytest.param("arch != 120", True, id="not equal"),
-        pytest.param("0 < arch < 3", None, id="two"),
-        pytest.param("arch is True", None, id="true"),
-        pytest.param("arch is None", None, id="none of another kind"),
-        pytest.param("quant_config is None", True, id="none"),
-        pytest.param("arch == MODE", False, id="constant"),
-        pytest.param("arch == mode", None, id="variable"),
-    ],
+    {
+        "equal": ("arch == 120", False),
+        "not equal": ("arch != 120", True),
+        "two": ("0 < arch < 3", None),
+        "true": ("arch is True", None),
+        "none of another kind": ("arch is None", None),
+        "none": ("quant_config is None", True),
+        "constant": ("arch == MODE", False),
+        "variable": ("arch == mode", None),
+    },
 )
 def test_a_comparison_with_something_fixed(test: str, truth: bool | None) -> None:
     assert CONDITIONS.truth(expression(test)) is truth
@@ -82,14 +80,14 @@ def test_what_is_true_or_false_by_its_form(text: str, is_sure: bool) -> None:
 
 @table(
     ("test", "gates"),
-    [
-        pytest.param("quant_config['a']", ["quant_config['a']"], id="subscript"),
-        pytest.param("(q := is_sm120())", ["(q := is_sm120())"], id="walrus"),
-        pytest.param("bool(is_sm120() and n)", ["is_sm120()"], id="bool"),
-        pytest.param("not not is_sm120()", ["is_sm120()"], id="not not"),
-        pytest.param("n + 1", [], id="sum"),
-        pytest.param("[n]", [], id="list"),
-    ],
+    {
+        "subscript": ("quant_config['a']", ["quant_config['a']"]),
+        "walrus": ("(q := is_sm120())", ["(q := is_sm120())"]),
+        "bool": ("bool(is_sm120() and n)", ["is_sm120()"]),
+        "not not": ("not not is_sm120()", ["is_sm120()"]),
+        "sum": ("n + 1", []),
+        "list": ("[n]", []),
+    },
 )
 def test_gates_of_an_expression(test: str, gates: list[str]) -> None:
     assert [gate.text for gate in CONDITIONS.gates(expression(test))] == gates
@@ -97,29 +95,24 @@ def test_gates_of_an_expression(test: str, gates: list[str]) -> None:
 
 @table(
     ("before", "after", "names"),
-    [
-        pytest.param(
-            "def f(): pass\ndef f(): pass", "def f(): a\ndef f(): b", ["f", "f"], id="one name"
-        ),
-        pytest.param(
+    {
+        "one name": ("def f(): pass\ndef f(): pass", "def f(): a\ndef f(): b", ["f", "f"]),
+        "if": (
             "if a:\n    def f(): b\nelse:\n    def g(): b",
             "if a:\n    def f(): c\nelse:\n    def g(): c",
             ["f", "g"],
-            id="if",
         ),
-        pytest.param(
+        "try": (
             "try:\n    def f(): b\nexcept E:\n    def g(): b\nfinally:\n    def h(): b",
             "try:\n    def f(): c\nexcept E:\n    def g(): c\nfinally:\n    def h(): c",
             ["f", "g", "h"],
-            id="try",
         ),
-        pytest.param(
+        "with": (
             "with a:\n    class B:\n        def f(self): b",
             "with a:\n    class B:\n        def f(self): c",
             ["B.f"],
-            id="with",
         ),
-    ],
+    },
 )
 def test_a_site_names_its_function(before: str, after: str, names: list[str]) -> None:
     assert [site.symbol for site in sites(before, after)] == names
@@ -127,17 +120,17 @@ def test_a_site_names_its_function(before: str, after: str, names: list[str]) ->
 
 @table(
     ("before", "after", "is_new"),
-    [
-        pytest.param("", "import a", True, id="import"),
-        pytest.param("from a import b", "from a import b, c", True, id="one more name"),
-        pytest.param("from a import b", "from a import c", False, id="another name"),
-        pytest.param("", "a: int = 1", True, id="annotated"),
-        pytest.param("", "a.b = 1", False, id="attribute"),
-        pytest.param("", "a: int", False, id="declared"),
-        pytest.param("", "f()", False, id="call"),
-        pytest.param("f()", "a = 1", False, id="call that goes"),
-        pytest.param("a = {1: 2}", "a = {1: 2, **b}", True, id="table"),
-    ],
+    {
+        "import": ("", "import a", True),
+        "one more name": ("from a import b", "from a import b, c", True),
+        "another name": ("from a import b", "from a import c", False),
+        "annotated": ("", "a: int = 1", True),
+        "attribute": ("", "a.b = 1", False),
+        "declared": ("", "a: int", False),
+        "call": ("", "f()", False),
+        "call that goes": ("f()", "a = 1", False),
+        "table": ("a = {1: 2}", "a = {1: 2, **b}", True),
+    },
 )
 def test_what_only_adds_names(before: str, after: str, is_new: bool) -> None:
     (site,) = sites(before, after)
@@ -146,30 +139,24 @@ def test_what_only_adds_names(before: str, after: str, is_new: bool) -> None:
 
 @table(
     ("body", "left_over"),
-    [
-        pytest.param("ok = bool(is_sm120())\nif ok: n()", "", id="bool"),
-        pytest.param("a = -1\nif is_sm120(): n(a)", "", id="dead number"),
-        pytest.param("a = len(b)\nif is_sm120(): n(a)", "", id="dead length"),
-        pytest.param("a = f()\nif is_sm120(): n(a)", "a = f()", id="dead call"),
-        pytest.param("a = [f()]\nif is_sm120(): n(a)", "a = [f()]", id="dead list"),
-        pytest.param("global a\na = 1", "global a\na = 1", id="global"),
-        pytest.param("a = 1\nn(locals())", "a = 1\nn(locals())", id="locals"),
-        pytest.param("def h():\n    if is_sm120(): n()", "def h():", id="inner function"),
-        pytest.param(
-            "try:\n    m()\nexcept E:\n    if is_sm120(): n()",
-            "try:\n    m()\nexcept E:",
-            id="handler",
-        ),
-        pytest.param("n(a if b else c)", "n(a if b else c)", id="choice without a gate"),
-        pytest.param("n(a if is_sm120() else c)", "n(c)", id="choice of a gate"),
-        pytest.param("y = is_sm120()\nwhile y: n()", "while False:\n    n()", id="name of a gate"),
-        pytest.param("while is_sm120() or f(): n()", "while f():\n    n()", id="one gate of two"),
-        pytest.param(
-            "while is_sm120() or is_sm121(): n()", "while False:\n    n()", id="two gates"
-        ),
-        pytest.param("a = 1\nb = a\nc = b\nd = c", "", id="names of names"),
-        pytest.param("a = 1\nb = a\nc = b\nd = c\ne = d", "a = 1", id="more names of names"),
-    ],
+    {
+        "bool": ("ok = bool(is_sm120())\nif ok: n()", ""),
+        "dead number": ("a = -1\nif is_sm120(): n(a)", ""),
+        "dead length": ("a = len(b)\nif is_sm120(): n(a)", ""),
+        "dead call": ("a = f()\nif is_sm120(): n(a)", "a = f()"),
+        "dead list": ("a = [f()]\nif is_sm120(): n(a)", "a = [f()]"),
+        "global": ("global a\na = 1", "global a\na = 1"),
+        "locals": ("a = 1\nn(locals())", "a = 1\nn(locals())"),
+        "inner function": ("def h():\n    if is_sm120(): n()", "def h():"),
+        "handler": ("try:\n    m()\nexcept E:\n    if is_sm120(): n()", "try:\n    m()\nexcept E:"),
+        "choice without a gate": ("n(a if b else c)", "n(a if b else c)"),
+        "choice of a gate": ("n(a if is_sm120() else c)", "n(c)"),
+        "name of a gate": ("y = is_sm120()\nwhile y: n()", "while False:\n    n()"),
+        "one gate of two": ("while is_sm120() or f(): n()", "while f():\n    n()"),
+        "two gates": ("while is_sm120() or is_sm121(): n()", "while False:\n    n()"),
+        "names of names": ("a = 1\nb = a\nc = b\nd = c", ""),
+        "more names of names": ("a = 1\nb = a\nc = b\nd = c\ne = d", "a = 1"),
+    },
 )
 def test_a_function_with_all_gates_off(body: str, left_over: str) -> None:
     kept = left(ast.parse(body).body, CONDITIONS, frozenset())
@@ -191,20 +178,14 @@ def gates_of(text: str) -> list[str]:
 
 @table(
     ("answer", "gates"),
-    [
-        pytest.param("def new(): return is_sm120()", ["is_sm120()"], id="answer"),
-        pytest.param(
-            "def new():\n    if is_sm120(): return 1\n    return", ["is_sm120()"], id="if"
-        ),
-        pytest.param(
-            "def new():\n    a\n    b\n    c\n    d\n    return is_sm120()", [], id="long"
-        ),
-        pytest.param("def new(): return is_sm120() and new()", ["is_sm120()"], id="itself"),
-        pytest.param("class new: pass", [], id="class"),
-        pytest.param(
-            "class A:\n    def new(self): return is_sm120()", ["is_sm120()"], id="a method"
-        ),
-    ],
+    {
+        "answer": ("def new(): return is_sm120()", ["is_sm120()"]),
+        "if": ("def new():\n    if is_sm120(): return 1\n    return", ["is_sm120()"]),
+        "long": ("def new():\n    a\n    b\n    c\n    d\n    return is_sm120()", []),
+        "itself": ("def new(): return is_sm120() and new()", ["is_sm120()"]),
+        "class": ("class new: pass", []),
+        "a method": ("class A:\n    def new(self): return is_sm120()", ["is_sm120()"]),
+    },
 )
 def test_gates_behind_a_function_of_the_file(answer: str, gates: list[str]) -> None:
     assert gates_of(answer) == gates

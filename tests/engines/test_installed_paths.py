@@ -180,11 +180,11 @@ def test_a_new_file_goes_where_the_files_beside_it_are(
 
 @table(
     ("path", "place"),
-    [
-        pytest.param("src/pkg/a.py", "pkg/a.py", id="content"),
-        pytest.param("src/pkg/edited.py", "pkg/edited.py", id="beside"),
-        pytest.param("src/pkg/none.py", None, id="not-installed"),
-    ],
+    {
+        "content": ("src/pkg/a.py", "pkg/a.py"),
+        "beside": ("src/pkg/edited.py", "pkg/edited.py"),
+        "not-installed": ("src/pkg/none.py", None),
+    },
 )
 def test_patches_alone_tell_it_where_nothing_else_is_there(path: str, place: str | None) -> None:
     named = {**same("src/pkg/a.py"), "src/pkg/edited.py": "", "src/pkg/none.py": "x"}
@@ -198,11 +198,11 @@ def test_patches_alone_tell_it_where_nothing_else_is_there(path: str, place: str
 
 @table(
     ("path", "place"),
-    [
-        pytest.param("csrc/k.cu", "pkg/kernels/k.cu", id="mapped"),
-        pytest.param("csrc/none.cu", None, id="mapped-to-nothing"),
-        pytest.param("pkg/a.py", "pkg/a.py", id="not-mapped"),
-    ],
+    {
+        "mapped": ("csrc/k.cu", "pkg/kernels/k.cu"),
+        "mapped-to-nothing": ("csrc/none.cu", None),
+        "not-mapped": ("pkg/a.py", "pkg/a.py"),
+    },
 )
 def test_a_path_map_comes_first(path: str, place: str | None) -> None:
     package = same("pkg/a.py", "pkg/kernels/k.cu", "other/none.cu")

@@ -234,109 +234,85 @@ def test_a_rung_answers(given_sides: Sides, after: File | None, answers: list[An
 
 @table(
     ("given_sides", "reason", "answers", "has_text"),
-    [
-        pytest.param(
-            sides(None, OTHER, BASE), "upstream added another file", [CONFLICT], True, id="add-add"
-        ),
-        pytest.param(
+    {
+        "add-add": (sides(None, OTHER, BASE), "upstream added another file", [CONFLICT], True),
+        "add-add-mode": (
             sides(None, BASE, executable(BASE)),
             "upstream added another file",
             [CONFLICT],
             False,
-            id="add-add-mode",
         ),
-        pytest.param(
+        "add-add-link": (
             sides(None, link(b"a"), link(b"b")),
             "upstream added another file",
             [CONFLICT],
             False,
-            id="add-add-link",
         ),
-        pytest.param(
+        "add-add-link-and-file": (
             sides(None, link(b"a"), BASE),
             "upstream added another file",
             [CONFLICT],
             False,
-            id="add-add-link-and-file",
         ),
-        pytest.param(
-            sides(BASE, None, BOTH),
-            "upstream deleted",
-            [CONFLICT] * 2,
-            False,
-            id="upstream-deleted",
-        ),
-        pytest.param(
+        "upstream-deleted": (sides(BASE, None, BOTH), "upstream deleted", [CONFLICT] * 2, False),
+        "upstream-deleted-mode": (
             sides(BASE, None, executable(BASE)),
             "upstream deleted",
             [CONFLICT],
             False,
-            id="upstream-deleted-mode",
         ),
-        pytest.param(
-            sides(BASE, EARLY, None), "that the patch deletes", [CONFLICT], False, id="we-deleted"
-        ),
-        pytest.param(
+        "we-deleted": (sides(BASE, EARLY, None), "that the patch deletes", [CONFLICT], False),
+        "we-deleted-mode": (
             sides(BASE, executable(BASE), None),
             "that the patch deletes",
             [CONFLICT],
             False,
-            id="we-deleted-mode",
         ),
-        pytest.param(
+        "upstream-made-it-a-link": (
             sides(BASE, link(b"f"), EARLY),
             "another kind of file",
             [CONFLICT],
             False,
-            id="upstream-made-it-a-link",
         ),
-        pytest.param(
+        "upstream-made-the-link-a-file": (
             sides(link(b"f"), b"f", link(b"g")),
             "another kind of file",
             [CONFLICT],
             False,
-            id="upstream-made-the-link-a-file",
         ),
-        pytest.param(
+        "upstream-made-the-link-a-submodule": (
             sides(link(b"f"), submodule("1"), link(b"g")),
             "another kind of file",
             [CONFLICT],
             False,
-            id="upstream-made-the-link-a-submodule",
         ),
-        pytest.param(
-            sides(link(b"a"), link(b"b"), link(b"c")), "the same link", [CONFLICT], False, id="link"
-        ),
-        pytest.param(
+        "link": (sides(link(b"a"), link(b"b"), link(b"c")), "the same link", [CONFLICT], False),
+        "submodule": (
             sides(submodule("1"), submodule("2"), submodule("3")),
             "the same link",
             [CONFLICT],
             False,
-            id="submodule",
         ),
-        pytest.param(sides(BASE, OTHER, EARLY), "the same lines", [CONFLICT], True, id="text"),
-        pytest.param(
+        "text": (sides(BASE, OTHER, EARLY), "the same lines", [CONFLICT], True),
+        "text-in-one-hunk": (
             sides(BASE, OTHER, BOTH),
             "the same lines",
             [CONFLICT, CARRIED_TEXT],
             True,
-            id="text-in-one-hunk",
         ),
-        pytest.param(
+        "text-beside-an-absorbed-hunk": (
             sides(BASE, text("a X c d e f g h i j K l"), BOTH),
             "the same lines",
             [CONFLICT, ABSORBED_EXACT],
             True,
-            id="text-beside-an-absorbed-hunk",
         ),
-        pytest.param(
+        "text-beside-a-drifted-hunk": (
             sides(BASE, text("a X c d e f g h I j k l"), BOTH),
             "the same lines",
             [CONFLICT, DRIFTED_TEXT],
             True,
-            id="text-beside-a-drifted-hunk",
         ),
-    ],
+    },
 )
 def test_a_conflict_is_a_value(
     given_sides: Sides, reason: str, answers: list[Answer], has_text: bool
@@ -357,11 +333,11 @@ def test_a_binary_conflict_has_no_text(hunks: tuple[Hunk, ...]) -> None:
 
 @table(
     ("ours", "merged", "answer"),
-    [
-        pytest.param(LATE, BOTH, DRIFTED_TEXT, id="carried"),
-        pytest.param(BOTH, BOTH, ABSORBED_EXACT, id="absorbed"),
-        pytest.param(OTHER, None, CONFLICT, id="conflict"),
-    ],
+    {
+        "carried": (LATE, BOTH, DRIFTED_TEXT),
+        "absorbed": (BOTH, BOTH, ABSORBED_EXACT),
+        "conflict": (OTHER, None, CONFLICT),
+    },
 )
 def test_a_change_without_hunks_has_one_answer(
     ours: bytes, merged: bytes | None, answer: Answer
@@ -389,13 +365,13 @@ def test_hunks_that_add_nothing_alone_but_something_together_are_carried() -> No
 
 @table(
     ("ours", "answer"),
-    [
-        pytest.param(BASE, CARRIED_TEXT, id="nothing-changed"),
-        pytest.param(PUSHED, CARRIED_TEXT, id="shifted"),
-        pytest.param(EARLY, ABSORBED_EXACT, id="there"),
-        pytest.param(OTHER, CONFLICT, id="other-change"),
-        pytest.param(text("a b c d E f g h i j k l"), DRIFTED_TEXT, id="other-context"),
-    ],
+    {
+        "nothing-changed": (BASE, CARRIED_TEXT),
+        "shifted": (PUSHED, CARRIED_TEXT),
+        "there": (EARLY, ABSORBED_EXACT),
+        "other-change": (OTHER, CONFLICT),
+        "other-context": (text("a b c d E f g h i j k l"), DRIFTED_TEXT),
+    },
 )
 def test_a_hunk_is_judged_alone(ours: bytes, answer: Answer) -> None:
     (hunk,) = hunks_between(BASE, EARLY)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.text.leftover import leftover_marker, syntax_problem
 from tests.tables import table
 
@@ -12,16 +10,16 @@ HEADING = b"Title\n=======\n"
 
 @table(
     ("content", "sides", "found"),
-    [
-        pytest.param(b"a\n=======\n", [b"a\n"], (2, b"======="), id="a separator"),
-        pytest.param(b"a\n=======\n", [], (2, b"======="), id="no side is known"),
-        pytest.param(b"a\n\t<<<<<<< x", [b"a\n"], (2, b"<<<<<<< x"), id="indented, at the end"),
-        pytest.param(HEADING, [b"x", HEADING], None, id="a heading that a side has"),
-        pytest.param(b"========\n======\n", [], None, id="more or fewer than seven signs"),
-        pytest.param(b"x = '<<<<<<< '\n", [], None, id="within a line"),
-        pytest.param(b">>>>>>>x\n", [], None, id="a word"),
-        pytest.param(b"", [b""], None, id="nothing"),
-    ],
+    {
+        "a separator": (b"a\n=======\n", [b"a\n"], (2, b"=======")),
+        "no side is known": (b"a\n=======\n", [], (2, b"=======")),
+        "indented, at the end": (b"a\n\t<<<<<<< x", [b"a\n"], (2, b"<<<<<<< x")),
+        "a heading that a side has": (HEADING, [b"x", HEADING], None),
+        "more or fewer than seven signs": (b"========\n======\n", [], None),
+        "within a line": (b"x = '<<<<<<< '\n", [], None),
+        "a word": (b">>>>>>>x\n", [], None),
+        "nothing": (b"", [b""], None),
+    },
 )
 def test_a_marker_is_a_line_that_no_side_has(
     content: bytes, sides: list[bytes], found: tuple[int, bytes] | None
@@ -31,14 +29,14 @@ def test_a_marker_is_a_line_that_no_side_has(
 
 @table(
     ("path", "content", "sides", "line"),
-    [
-        pytest.param("a.py", b"x = 1\ny = (\n", [b"x = 1\n"], 2, id="a bracket is open"),
-        pytest.param("a.py", b"x\0\n", [b"x\n"], 1, id="a null byte"),
-        pytest.param("a.py", b"x = 2\n", [b"x = 1\n"], None, id="it compiles"),
-        pytest.param("a.py", b"print 1\n", [b"print 2\n"], None, id="no side did, another Python"),
-        pytest.param("a.txt", b"(\n", [b"x\n"], None, id="no Python"),
-        pytest.param("a.py", b"(\n", [], None, id="the sides are not known"),
-    ],
+    {
+        "a bracket is open": ("a.py", b"x = 1\ny = (\n", [b"x = 1\n"], 2),
+        "a null byte": ("a.py", b"x\0\n", [b"x\n"], 1),
+        "it compiles": ("a.py", b"x = 2\n", [b"x = 1\n"], None),
+        "no side did, another Python": ("a.py", b"print 1\n", [b"print 2\n"], None),
+        "no Python": ("a.txt", b"(\n", [b"x\n"], None),
+        "the sides are not known": ("a.py", b"(\n", [], None),
+    },
 )
 def test_a_file_compiles_no_more_where_a_side_did(
     path: str, content: bytes, sides: list[bytes], line: int | None

@@ -89,13 +89,13 @@ STEPS = [{"a": b"1", "b": b"1"}, {"b": b"2", "c": b"2"}, {"a": b"3"}, {"d": b"4"
 
 @table(
     ("tree", "commit", "taken"),
-    [
-        pytest.param({"x": b"0"}, None, set(), id="nothing-came"),
-        pytest.param({"x": b"0", "a": b"1", "b": b"2", "c": b"2"}, 1, {"a", "b", "c"}, id="two"),
-        pytest.param({"x": b"own", "a": b"3", "b": b"2", "c": b"2"}, 2, {"a", "b", "c"}, id="own"),
-        pytest.param({"x": b"0", "a": b"1", "b": b"own", "c": b"2"}, 1, {"a", "c"}, id="edited"),
-        pytest.param({"x": b"0", "d": b"4"}, None, set(), id="one-far-commit"),
-    ],
+    {
+        "nothing-came": ({"x": b"0"}, None, set()),
+        "two": ({"x": b"0", "a": b"1", "b": b"2", "c": b"2"}, 1, {"a", "b", "c"}),
+        "own": ({"x": b"own", "a": b"3", "b": b"2", "c": b"2"}, 2, {"a", "b", "c"}),
+        "edited": ({"x": b"0", "a": b"1", "b": b"own", "c": b"2"}, 1, {"a", "c"}),
+        "one-far-commit": ({"x": b"0", "d": b"4"}, None, set()),
+    },
 )
 def test_the_closest_state(tree: Files, commit: int | None, taken: set[str]) -> None:
     blobs = MemoryBlobs()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,27 +15,22 @@ SIDES = Region(b"b\n", b"o\n", b"t\n")
 
 @table(
     ("text", "texts", "regions"),
-    [
-        pytest.param(b"", [b""], [], id="empty"),
-        pytest.param(b"a\nb", [b"a\nb"], [], id="no-region"),
-        pytest.param(ONE, [b"", b""], [SIDES], id="a-region-alone"),
-        pytest.param(b"a\n" + ONE + b"z", [b"a\n", b"z"], [SIDES], id="text-around"),
-        pytest.param(
-            ONE + INSERTS, [b"", b"", b""], [SIDES, Region(b"", b"o\n", b"t\n")], id="two-in-a-row"
-        ),
-        pytest.param(
-            marked(b"\n", b"", b"t\n"), [b"", b""], [Region(b"\n", b"", b"t\n")], id="blank-line"
-        ),
-        pytest.param(
+    {
+        "empty": (b"", [b""], []),
+        "no-region": (b"a\nb", [b"a\nb"], []),
+        "a-region-alone": (ONE, [b"", b""], [SIDES]),
+        "text-around": (b"a\n" + ONE + b"z", [b"a\n", b"z"], [SIDES]),
+        "two-in-a-row": (ONE + INSERTS, [b"", b"", b""], [SIDES, Region(b"", b"o\n", b"t\n")]),
+        "blank-line": (marked(b"\n", b"", b"t\n"), [b"", b""], [Region(b"\n", b"", b"t\n")]),
+        "crlf": (
             marked(b"b\r\n", b"o\r\n", b"t\r\n", b"\r\n"),
             [b"", b""],
             [Region(b"b\r\n", b"o\r\n", b"t\r\n")],
-            id="crlf",
         ),
-        pytest.param(b"x\n" + ONE[:-10], [b"x\n" + ONE[:-10]], [], id="cut-off"),
-        pytest.param(b"=======\n" + ONE, [b"=======\n", b""], [SIDES], id="out-of-place"),
-        pytest.param(b"a\rb\x0c\n" + ONE, [b"a\rb\x0c\n", b""], [SIDES], id="other-line-breaks"),
-    ],
+        "cut-off": (b"x\n" + ONE[:-10], [b"x\n" + ONE[:-10]], []),
+        "out-of-place": (b"=======\n" + ONE, [b"=======\n", b""], [SIDES]),
+        "other-line-breaks": (b"a\rb\x0c\n" + ONE, [b"a\rb\x0c\n", b""], [SIDES]),
+    },
 )
 def test_a_text_is_taken_apart(text: bytes, texts: list[bytes], regions: list[Region]) -> None:
     found = split_marked(text)
@@ -47,15 +41,15 @@ def test_a_text_is_taken_apart(text: bytes, texts: list[bytes], regions: list[Re
 
 @table(
     ("text", "is_sure"),
-    [
-        pytest.param(b"x\n" + ONE, True, id="plain"),
-        pytest.param(b"=======\n" + ONE, False, id="marker-in-clean-text"),
-        pytest.param(marked(b"b\n", b"A\n=======\n", b"t\n"), False, id="underline-in-ours"),
-        pytest.param(marked(b"A\n=======\n", b"o\n", b"t\n"), False, id="underline-in-base"),
-        pytest.param(b"<<<<<<< doc\n" + ONE, False, id="a-start-before-the-start"),
-        pytest.param(ONE + b">>>>>>> end\n", False, id="an-end-behind-the-end"),
-        pytest.param(marked(b"b\n", b"========\n", b"t\n"), True, id="eight-signs"),
-    ],
+    {
+        "plain": (b"x\n" + ONE, True),
+        "marker-in-clean-text": (b"=======\n" + ONE, False),
+        "underline-in-ours": (marked(b"b\n", b"A\n=======\n", b"t\n"), False),
+        "underline-in-base": (marked(b"A\n=======\n", b"o\n", b"t\n"), False),
+        "a-start-before-the-start": (b"<<<<<<< doc\n" + ONE, False),
+        "an-end-behind-the-end": (ONE + b">>>>>>> end\n", False),
+        "eight-signs": (marked(b"b\n", b"========\n", b"t\n"), True),
+    },
 )
 def test_what_could_be_read_in_two_ways_is_not_sure(text: bytes, is_sure: bool) -> None:
     found = split_marked(text)

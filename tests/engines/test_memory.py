@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -57,107 +56,77 @@ def lessons(text: bytes, resolved: bytes) -> list[bytes | None]:
 
 @table(
     ("text", "resolved", "expected"),
-    [
-        pytest.param(HEAD + TAIL, HEAD + TAIL, [], id="no-region"),
-        pytest.param(ONE, b"x\n", [b"x\n"], id="a-region-alone"),
-        pytest.param(ONE, b"", [b""], id="a-region-that-goes"),
-        pytest.param(HEAD + ONE + TAIL, HEAD + b"x\ny\n" + TAIL, [b"x\ny\n"], id="between-texts"),
-        pytest.param(HEAD + ONE, HEAD + b"x", [b"x\n"], id="no-last-line-feed"),
-        pytest.param(
-            HEAD + ONE + b"end", HEAD + b"x\nend", [b"x\n"], id="no-last-line-feed-behind"
-        ),
-        pytest.param(TWO, HEAD + b"x\n" + BETWEEN + b"y\n" + TAIL, [b"x\n", b"y\n"], id="two"),
-        pytest.param(TWO, HEAD + BETWEEN + b"y\n" + TAIL, [b"", b"y\n"], id="one-goes"),
-        pytest.param(
+    {
+        "no-region": (HEAD + TAIL, HEAD + TAIL, []),
+        "a-region-alone": (ONE, b"x\n", [b"x\n"]),
+        "a-region-that-goes": (ONE, b"", [b""]),
+        "between-texts": (HEAD + ONE + TAIL, HEAD + b"x\ny\n" + TAIL, [b"x\ny\n"]),
+        "no-last-line-feed": (HEAD + ONE, HEAD + b"x", [b"x\n"]),
+        "no-last-line-feed-behind": (HEAD + ONE + b"end", HEAD + b"x\nend", [b"x\n"]),
+        "two": (TWO, HEAD + b"x\n" + BETWEEN + b"y\n" + TAIL, [b"x\n", b"y\n"]),
+        "one-goes": (TWO, HEAD + BETWEEN + b"y\n" + TAIL, [b"", b"y\n"]),
+        "what-is-between-could-be-at-two-places": (
             HEAD + ONE + b"}\n" + OTHER + TAIL,
             HEAD + b"x\n}\ny\n}\n" + TAIL,
             [None, None],
-            id="what-is-between-could-be-at-two-places",
         ),
-        pytest.param(
+        "what-is-between-is-at-one-place": (
             HEAD + ONE + b"}\n" + OTHER + TAIL,
             HEAD + b"x\n}\ny\n" + TAIL,
             [b"x\n", b"y\n"],
-            id="what-is-between-is-at-one-place",
         ),
-        pytest.param(TWO, HEAD + b"x\ny\n" + TAIL, [None, None], id="text-between-is-gone"),
-        pytest.param(
+        "text-between-is-gone": (TWO, HEAD + b"x\ny\n" + TAIL, [None, None]),
+        "half-a-line-is-no-text": (
             HEAD + ONE + b"p()\n" + OTHER + TAIL,
             HEAD + b"xp()\n" + b"p()\n" + b"yp()\n" + TAIL,
             [b"xp()\n", b"yp()\n"],
-            id="half-a-line-is-no-text",
         ),
-        pytest.param(
+        "half-a-line-is-no-text-alone": (
             HEAD + ONE + b"p()\n" + OTHER + TAIL,
             HEAD + b"xp()\n" + b"yp()\n" + TAIL,
             [None, None],
-            id="half-a-line-is-no-text-alone",
         ),
-        pytest.param(
+        "text-beside-one-region-changed": (
             TWO,
             HEAD + b"x\n" + BETWEEN + b"y\n" + b"done()\n",
             [b"x\n", None],
-            id="text-beside-one-region-changed",
         ),
-        pytest.param(
+        "text-elsewhere-changed": (
             HEAD + ONE + TAIL,
             b"import c\n" + HEAD + b"x\n" + TAIL + b"more()\n",
             [b"x\n"],
-            id="text-elsewhere-changed",
         ),
-        pytest.param(
+        "text-elsewhere-changed-and-an-end-at-two-places": (
             HEAD + ONE + TAIL,
             b"import c\n" + HEAD + b"x\n" + TAIL + TAIL,
             [None],
-            id="text-elsewhere-changed-and-an-end-at-two-places",
         ),
-        pytest.param(
-            ONE + HEAD + TAIL,
-            b"x\n" + HEAD + b"done()\n",
-            [b"x\n"],
-            id="first-and-changed-elsewhere",
-        ),
-        pytest.param(
-            HEAD + ONE, b"import c\n" + HEAD + b"x\n", [b"x\n"], id="last-and-changed-elsewhere"
-        ),
-        pytest.param(
+        "first-and-changed-elsewhere": (ONE + HEAD + TAIL, b"x\n" + HEAD + b"done()\n", [b"x\n"]),
+        "last-and-changed-elsewhere": (HEAD + ONE, b"import c\n" + HEAD + b"x\n", [b"x\n"]),
+        "text-that-says-nothing-is-no-anchor": (
             b"{\n" + ONE + b"}\nz\n",
             b"a\n{\nx\n}\nz\ny\n",
             [None],
-            id="text-that-says-nothing-is-no-anchor",
         ),
-        pytest.param(HEAD + ONE + TAIL, TAIL + HEAD, [None], id="text-in-another-order"),
-        pytest.param(HEAD + ONE + TAIL, b"", [None], id="all-gone"),
-        pytest.param(ONE + ONE, b"x\nx\n", [None], id="regions-side-by-side"),
-        pytest.param(
-            ONE + HEAD + ONE, b"x\n" + HEAD + b"x\n", [b"x\n"], id="twice-and-solved-alike"
-        ),
-        pytest.param(
-            ONE + HEAD + SWAPPED, b"x\n" + HEAD + b"y\n", [None], id="twice-and-solved-in-two-ways"
-        ),
-        pytest.param(ONE + TAIL, ONE + TAIL, [None], id="not-solved"),
-        pytest.param(ONE + TAIL, b"x\0\n" + TAIL, [None], id="binary"),
-        pytest.param(
-            HEAD + ONE + TAIL, b">>>>>>> x\n" + HEAD + b"x\n" + TAIL, [None], id="markers-elsewhere"
-        ),
-        pytest.param(ONE + TAIL, b"=======\n" + TAIL, [None], id="half-solved"),
-        pytest.param(b"=======\n" + ONE, b"=======\nx\n", [None], id="marker-in-the-text"),
-        pytest.param(
-            marked(b"b\n", b"T\n=======\n", b"t\n") + TAIL, b"x\n" + TAIL, [None], id="underline"
-        ),
-        pytest.param(
-            b"xend()\n" + ONE + TAIL, b"xend()\nend()\n" + TAIL, [b"end()\n"], id="whole-lines-only"
-        ),
-        pytest.param(
-            HEAD + marked(b"", b"}\n", b"\n") + TAIL, HEAD + b"}\n" + TAIL, [None], id="no-words"
-        ),
-        pytest.param(
+        "text-in-another-order": (HEAD + ONE + TAIL, TAIL + HEAD, [None]),
+        "all-gone": (HEAD + ONE + TAIL, b"", [None]),
+        "regions-side-by-side": (ONE + ONE, b"x\nx\n", [None]),
+        "twice-and-solved-alike": (ONE + HEAD + ONE, b"x\n" + HEAD + b"x\n", [b"x\n"]),
+        "twice-and-solved-in-two-ways": (ONE + HEAD + SWAPPED, b"x\n" + HEAD + b"y\n", [None]),
+        "not-solved": (ONE + TAIL, ONE + TAIL, [None]),
+        "binary": (ONE + TAIL, b"x\0\n" + TAIL, [None]),
+        "markers-elsewhere": (HEAD + ONE + TAIL, b">>>>>>> x\n" + HEAD + b"x\n" + TAIL, [None]),
+        "half-solved": (ONE + TAIL, b"=======\n" + TAIL, [None]),
+        "marker-in-the-text": (b"=======\n" + ONE, b"=======\nx\n", [None]),
+        "underline": (marked(b"b\n", b"T\n=======\n", b"t\n") + TAIL, b"x\n" + TAIL, [None]),
+        "whole-lines-only": (b"xend()\n" + ONE + TAIL, b"xend()\nend()\n" + TAIL, [b"end()\n"]),
+        "no-words": (HEAD + marked(b"", b"}\n", b"\n") + TAIL, HEAD + b"}\n" + TAIL, [None]),
+        "crlf": (
             marked(b"b\r\n", b"o\r\n", b"t\r\n", b"\r\n") + b"e\r\n",
             b"x\r\ne\r\n",
             [b"x\r\n"],
-            id="crlf",
         ),
-    ],
+    },
 )
 def test_a_region_is_cut_out_by_the_text_around_it(
     text: bytes, resolved: bytes, expected: list[bytes | None]
@@ -190,15 +159,15 @@ def test_blank_lines_are_told_from_none() -> None:
 
 @table(
     ("text", "expected", "is_clean"),
-    [
-        pytest.param(HEAD + ONE + TAIL, HEAD + b"both\n" + TAIL, True, id="known"),
-        pytest.param(HEAD + SWAPPED + TAIL, HEAD + b"both\n" + TAIL, True, id="the-other-order"),
-        pytest.param(TWO, HEAD + b"both\n" + BETWEEN + OTHER + TAIL, False, id="one-of-two"),
-        pytest.param(INSERTS, INSERTS, False, id="unknown"),
-        pytest.param(ONE + ONE, b"both\nboth\n", True, id="twice"),
-        pytest.param(b"=======\n" + ONE, b"=======\n" + ONE, False, id="not-sure"),
-        pytest.param(HEAD, HEAD, True, id="no-region"),
-    ],
+    {
+        "known": (HEAD + ONE + TAIL, HEAD + b"both\n" + TAIL, True),
+        "the-other-order": (HEAD + SWAPPED + TAIL, HEAD + b"both\n" + TAIL, True),
+        "one-of-two": (TWO, HEAD + b"both\n" + BETWEEN + OTHER + TAIL, False),
+        "unknown": (INSERTS, INSERTS, False),
+        "twice": (ONE + ONE, b"both\nboth\n", True),
+        "not-sure": (b"=======\n" + ONE, b"=======\n" + ONE, False),
+        "no-region": (HEAD, HEAD, True),
+    },
 )
 def test_what_is_known_is_put_into_place(text: bytes, expected: bytes, is_clean: bool) -> None:
     found = replay(text, KNOWN.find)
@@ -216,12 +185,12 @@ def test_what_is_left_is_alike_on_all_sides_around_it() -> None:
 
 @table(
     ("text", "ends", "expected"),
-    [
-        pytest.param(HEAD + ONE, True, HEAD + b"both\n", id="with"),
-        pytest.param(HEAD + ONE, False, HEAD + b"both", id="without"),
-        pytest.param(ONE + b"end", False, b"both\nend", id="text-behind"),
-        pytest.param(ONE + OTHER, False, b"both\n" + OTHER, id="markers-behind"),
-    ],
+    {
+        "with": (HEAD + ONE, True, HEAD + b"both\n"),
+        "without": (HEAD + ONE, False, HEAD + b"both"),
+        "text-behind": (ONE + b"end", False, b"both\nend"),
+        "markers-behind": (ONE + OTHER, False, b"both\n" + OTHER),
+    },
 )
 def test_the_last_line_feed_is_that_of_the_sides(text: bytes, ends: bool, expected: bytes) -> None:
     assert replay(text, KNOWN.find, ends_with_newline=ends).marked == expected
@@ -237,24 +206,24 @@ def solved(recorded: Recorded, content: bytes | None) -> Recorded:
 
 @table(
     ("recorded", "is_sound"),
-    [
-        pytest.param(REGION, True, id="open"),
-        pytest.param(solved(REGION, b"x\n"), True, id="solved"),
-        pytest.param(solved(REGION, b""), True, id="solved-by-nothing"),
-        pytest.param(replace(REGION, theirs=b"T\n"), False, id="another-id"),
-        pytest.param(replace(REGION, theirs=b"t"), False, id="half-a-line"),
-        pytest.param(replace(REGION, theirs=b"<<<<<<< x\n"), False, id="a-side-with-markers"),
-        pytest.param(replace(REGION, theirs=b"\0\n"), False, id="a-binary-side"),
-        pytest.param(solved(REGION, b"x"), False, id="half-a-line-of-resolution"),
-        pytest.param(solved(REGION, b"x\n>>>>>>> y\n"), False, id="markers-in-the-resolution"),
-        pytest.param(solved(REGION, b"\0\n"), False, id="a-binary-resolution"),
-        pytest.param(solved(REGION, b"\xff\n"), False, id="no-utf-8"),
-        pytest.param(FILE, True, id="file"),
-        pytest.param(solved(FILE, None), True, id="deleted"),
-        pytest.param(solved(FILE, b"\0\xff"), True, id="a-binary-file"),
-        pytest.param(replace(FILE, ours=b"o"), False, id="another-id-of-a-file"),
-        pytest.param(Recorded("0" * 12, Kind.GROUP, parts=("1" * 12,)), True, id="group"),
-    ],
+    {
+        "open": (REGION, True),
+        "solved": (solved(REGION, b"x\n"), True),
+        "solved-by-nothing": (solved(REGION, b""), True),
+        "another-id": (replace(REGION, theirs=b"T\n"), False),
+        "half-a-line": (replace(REGION, theirs=b"t"), False),
+        "a-side-with-markers": (replace(REGION, theirs=b"<<<<<<< x\n"), False),
+        "a-binary-side": (replace(REGION, theirs=b"\0\n"), False),
+        "half-a-line-of-resolution": (solved(REGION, b"x"), False),
+        "markers-in-the-resolution": (solved(REGION, b"x\n>>>>>>> y\n"), False),
+        "a-binary-resolution": (solved(REGION, b"\0\n"), False),
+        "no-utf-8": (solved(REGION, b"\xff\n"), False),
+        "file": (FILE, True),
+        "deleted": (solved(FILE, None), True),
+        "a-binary-file": (solved(FILE, b"\0\xff"), True),
+        "another-id-of-a-file": (replace(FILE, ours=b"o"), False),
+        "group": (Recorded("0" * 12, Kind.GROUP, parts=("1" * 12,)), True),
+    },
 )
 def test_what_is_on_record_is_not_believed(recorded: Recorded, is_sound: bool) -> None:
     assert (recorded_fault(recorded) is None) is is_sound
@@ -268,17 +237,17 @@ def test_latin_1_may_be_solved_in_latin_1() -> None:
 
 @table(
     ("text", "whole", "is_fitting"),
-    [
-        pytest.param(b"x\n", None, True, id="a-line"),
-        pytest.param(b"", None, True, id="nothing"),
-        pytest.param(b"o\nt\n", HEAD + ONE + TAIL, True, id="both-sides"),
-        pytest.param(HEAD + b"x\n", HEAD + ONE + TAIL, False, id="text-before"),
-        pytest.param(b"x\n" + TAIL, HEAD + ONE + TAIL, False, id="text-behind"),
-        pytest.param(b"x\n" + TAIL, None, True, id="text-that-nobody-knows"),
-        pytest.param(b"x\n" + TAIL, OTHER + TAIL, True, id="another-text"),
-        pytest.param(b"x\n" * 100, None, False, id="too-much"),
-        pytest.param(ONE, None, False, id="markers"),
-    ],
+    {
+        "a-line": (b"x\n", None, True),
+        "nothing": (b"", None, True),
+        "both-sides": (b"o\nt\n", HEAD + ONE + TAIL, True),
+        "text-before": (HEAD + b"x\n", HEAD + ONE + TAIL, False),
+        "text-behind": (b"x\n" + TAIL, HEAD + ONE + TAIL, False),
+        "text-that-nobody-knows": (b"x\n" + TAIL, None, True),
+        "another-text": (b"x\n" + TAIL, OTHER + TAIL, True),
+        "too-much": (b"x\n" * 100, None, False),
+        "markers": (ONE, None, False),
+    },
 )
 def test_a_whole_file_is_not_taken_for_a_region(
     text: bytes, whole: bytes | None, is_fitting: bool

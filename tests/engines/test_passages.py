@@ -36,11 +36,11 @@ def patch(before: bytes, after: bytes) -> Patch:
 
 @table(
     "other",
-    [
-        pytest.param(patch(b"n\n" + BASE, text("n a b c d X f g h i j k l")), id="shifted"),
-        pytest.param(patch(text("a b c Y e f g"), text("a b c Y X f g")), id="context"),
-        pytest.param(replace(patch(BASE, BASE.replace(b"e", b"X")), subject="Other"), id="header"),
-    ],
+    {
+        "shifted": patch(b"n\n" + BASE, text("n a b c d X f g h i j k l")),
+        "context": patch(text("a b c Y e f g"), text("a b c Y X f g")),
+        "header": replace(patch(BASE, BASE.replace(b"e", b"X")), subject="Other"),
+    },
 )
 def test_the_same_change_has_one_digest(other: Patch) -> None:
     assert change_digest(patch(BASE, BASE.replace(b"e", b"X"))) == change_digest(other)
@@ -106,24 +106,21 @@ WORDS = "alpha_one beta_two gamma_six delta_ten epsilon_1 zeta_four eta_seven th
 
 @table(
     ("ours", "lines"),
-    [
-        pytest.param(WORDS.replace("delta_ten", "another"), "another", id="what-replaced-it"),
-        pytest.param(
+    {
+        "what-replaced-it": (WORDS.replace("delta_ten", "another"), "another"),
+        "what-is-around-it": (
             WORDS.replace("delta_ten ", ""),
             "alpha_one beta_two gamma_six epsilon_1 zeta_four eta_seven",
-            id="what-is-around-it",
         ),
-        pytest.param(
+        "what-is-around-a-brace": (
             WORDS.replace("delta_ten", "}"),
             "alpha_one beta_two gamma_six } epsilon_1 zeta_four eta_seven",
-            id="what-is-around-a-brace",
         ),
-        pytest.param(
+        "nothing-touches-it": (
             WORDS.replace("theta_8x", "other"),
             "alpha_one beta_two gamma_six delta_ten epsilon_1 zeta_four",
-            id="nothing-touches-it",
         ),
-    ],
+    },
 )
 def test_the_passage_of_a_place(ours: str, lines: str) -> None:
     base, theirs = text(WORDS), text(WORDS.replace("delta_ten", "mine_here"))

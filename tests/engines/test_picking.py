@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.series.picking import matching, matching_ids
 from tests.tables import table
 
@@ -12,28 +10,28 @@ NAMES = ("fix-a.patch", "fix-b.patch", "net/fix.diff", "0007-old.patch", "s/odd.
 
 @table(
     ("given", "wanted"),
-    [
-        pytest.param("fix-a.patch", ["fix-a.patch"], id="name"),
-        pytest.param("fix-a", ["fix-a.patch"], id="no-suffix"),
-        pytest.param("net/fix", ["net/fix.diff"], id="other-suffix"),
-        pytest.param("net", ["net/fix.diff"], id="start"),
-        pytest.param("fix", ["fix-a.patch", "fix-b.patch"], id="start-of-several"),
-        pytest.param("2", ["fix-b.patch"], id="number"),
-        pytest.param("3", ["net/fix.diff"], id="number-before-start"),
-        pytest.param("3d", ["3d.patch"], id="start-with-a-digit"),
-        pytest.param("7", [], id="number-too-high"),
-        pytest.param("0007", ["0007-old.patch"], id="number-of-format-patch"),
-        pytest.param("0", ["0007-old.patch"], id="zero"),
-        pytest.param("s/fix-a", ["fix-a.patch"], id="as-printed"),
-        pytest.param("series/s/fix-a.patch", ["fix-a.patch"], id="path"),
-        pytest.param("series/s/net", ["net/fix.diff"], id="start-of-path"),
-        pytest.param("s/odd", ["s/odd.patch"], id="folder-named-as-the-series"),
-        pytest.param("t/fix-a", [], id="other-series"),
-        pytest.param("s/", [], id="no-name-either"),
-        pytest.param("series/s/", [], id="no-name"),
-        pytest.param("", [], id="empty"),
-        pytest.param("x", [], id="unknown"),
-    ],
+    {
+        "name": ("fix-a.patch", ["fix-a.patch"]),
+        "no-suffix": ("fix-a", ["fix-a.patch"]),
+        "other-suffix": ("net/fix", ["net/fix.diff"]),
+        "start": ("net", ["net/fix.diff"]),
+        "start-of-several": ("fix", ["fix-a.patch", "fix-b.patch"]),
+        "number": ("2", ["fix-b.patch"]),
+        "number-before-start": ("3", ["net/fix.diff"]),
+        "start-with-a-digit": ("3d", ["3d.patch"]),
+        "number-too-high": ("7", []),
+        "number-of-format-patch": ("0007", ["0007-old.patch"]),
+        "zero": ("0", ["0007-old.patch"]),
+        "as-printed": ("s/fix-a", ["fix-a.patch"]),
+        "path": ("series/s/fix-a.patch", ["fix-a.patch"]),
+        "start-of-path": ("series/s/net", ["net/fix.diff"]),
+        "folder-named-as-the-series": ("s/odd", ["s/odd.patch"]),
+        "other-series": ("t/fix-a", []),
+        "no-name-either": ("s/", []),
+        "no-name": ("series/s/", []),
+        "empty": ("", []),
+        "unknown": ("x", []),
+    },
 )
 def test_a_word_for_a_patch(given: str, wanted: list[str]) -> None:
     assert list(matching(given, NAMES, series="s")) == wanted

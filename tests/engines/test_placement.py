@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,14 +26,14 @@ CONTENTS = st.builds(lambda lines, tail: b"".join(lines) + tail, LINES, TAILS)
 
 @table(
     ("content", "lines"),
-    [
-        pytest.param(b"", [], id="empty"),
-        pytest.param(b"a\n", [b"a\n"], id="one"),
-        pytest.param(b"a", [b"a"], id="no-last-newline"),
-        pytest.param(b"\n\n", [b"\n", b"\n"], id="blank-lines"),
-        pytest.param(b"a\rb\x0cc\x85\xe2\x80\xa8d\n", None, id="only-line-feeds-count"),
-        pytest.param(b"a\r\nb\r\n", [b"a\r\n", b"b\r\n"], id="crlf"),
-    ],
+    {
+        "empty": (b"", []),
+        "one": (b"a\n", [b"a\n"]),
+        "no-last-newline": (b"a", [b"a"]),
+        "blank-lines": (b"\n\n", [b"\n", b"\n"]),
+        "only-line-feeds-count": (b"a\rb\x0cc\x85\xe2\x80\xa8d\n", None),
+        "crlf": (b"a\r\nb\r\n", [b"a\r\n", b"b\r\n"]),
+    },
 )
 def test_lines_end_at_line_feeds_only(content: bytes, lines: list[bytes] | None) -> None:
     assert split_lines(content) == ([content] if lines is None else lines)
@@ -42,65 +41,44 @@ def test_lines_end_at_line_feeds_only(content: bytes, lines: list[bytes] | None)
 
 @table(
     ("content", "hunks", "after", "positions"),
-    [
-        pytest.param(text("a b c"), [], text("a b c"), (), id="no-hunks"),
-        pytest.param(
-            text("a b c"), [at(2, b"-b\n", b"+B\n")], text("a B c"), (1,), id="exact-place"
-        ),
-        pytest.param(
-            text("a x a x"),
-            [at(3, b" a\n", b"-x\n")],
-            text("a x a"),
-            (2,),
-            id="exact-place-of-two",
-        ),
-        pytest.param(text("a b c"), [at(9, b"-b\n", b"+B\n")], text("a B c"), (1,), id="moved-up"),
-        pytest.param(
-            text("n n a b c d"), [at(2, b"-c\n")], text("n n a b d"), (4,), id="moved-down"
-        ),
-        pytest.param(
+    {
+        "no-hunks": (text("a b c"), [], text("a b c"), ()),
+        "exact-place": (text("a b c"), [at(2, b"-b\n", b"+B\n")], text("a B c"), (1,)),
+        "exact-place-of-two": (text("a x a x"), [at(3, b" a\n", b"-x\n")], text("a x a"), (2,)),
+        "moved-up": (text("a b c"), [at(9, b"-b\n", b"+B\n")], text("a B c"), (1,)),
+        "moved-down": (text("n n a b c d"), [at(2, b"-c\n")], text("n n a b d"), (4,)),
+        "second-follows-the-drift": (
             text("n a b c x d"),
             [at(1, b"-a\n", b"+A\n"), at(4, b"-x\n", b"+X\n")],
             text("n A b c X d"),
             (1, 4),
-            id="second-follows-the-drift",
         ),
-        pytest.param(
+        "drift-tells-two-places-apart": (
             text("x n a x x"),
             [at(2, b"-a\n"), at(4, b"-x\n")],
             text("x n x"),
             (2, 4),
-            id="drift-tells-two-places-apart",
         ),
-        pytest.param(
+        "places-above-earlier-hunks-do-not-count": (
             text("x a x"),
             [at(2, b"-a\n"), at(9, b"-x\n")],
             text("x"),
             (1, 2),
-            id="places-above-earlier-hunks-do-not-count",
         ),
-        pytest.param(text("a b"), [at(1, b"+n\n")], text("a n b"), (1,), id="u0-insert"),
-        pytest.param(text("a b"), [at(0, b"+n\n")], text("n a b"), (0,), id="u0-insert-first"),
-        pytest.param(text("a b"), [at(2, b"+n\n")], text("a b n"), (2,), id="u0-insert-last"),
-        pytest.param(b"", [at(0, b"+n\n")], b"n\n", (0,), id="into-empty"),
-        pytest.param(b"", [at(0, b"+n")], b"n", (0,), id="into-empty-without-newline"),
-        pytest.param(text("a"), [at(1, b"-a\n")], b"", (0,), id="to-empty"),
-        pytest.param(b"a\nb", [at(2, b"-b", b"+b\n")], b"a\nb\n", (1,), id="newline-added"),
-        pytest.param(b"a\nb\n", [at(2, b"-b\n", b"+b")], b"a\nb", (1,), id="newline-removed"),
-        pytest.param(
-            b"a\nb", [at(1, b"-a\n", b"+A\n", b" b")], b"A\nb", (0,), id="no-newline-kept"
-        ),
-        pytest.param(
-            b"a\r\nb\r\n", [at(1, b" a\r\n", b"+n\r\n")], b"a\r\nn\r\nb\r\n", (0,), id="crlf"
-        ),
-        pytest.param(b"a\r\nb\n", [at(1, b"-a\r\n", b"+a\n")], b"a\nb\n", (0,), id="crlf-to-lf"),
-        pytest.param(
-            text("n a b"), [at(1, b"+m\n", b" n\n", b" a\n")], text("m n a b"), (0,), id="at-start"
-        ),
-        pytest.param(
-            text("x a b"), [at(1, b" a\n", b" b\n", b"+m\n")], text("x a b m"), (1,), id="at-end"
-        ),
-    ],
+        "u0-insert": (text("a b"), [at(1, b"+n\n")], text("a n b"), (1,)),
+        "u0-insert-first": (text("a b"), [at(0, b"+n\n")], text("n a b"), (0,)),
+        "u0-insert-last": (text("a b"), [at(2, b"+n\n")], text("a b n"), (2,)),
+        "into-empty": (b"", [at(0, b"+n\n")], b"n\n", (0,)),
+        "into-empty-without-newline": (b"", [at(0, b"+n")], b"n", (0,)),
+        "to-empty": (text("a"), [at(1, b"-a\n")], b"", (0,)),
+        "newline-added": (b"a\nb", [at(2, b"-b", b"+b\n")], b"a\nb\n", (1,)),
+        "newline-removed": (b"a\nb\n", [at(2, b"-b\n", b"+b")], b"a\nb", (1,)),
+        "no-newline-kept": (b"a\nb", [at(1, b"-a\n", b"+A\n", b" b")], b"A\nb", (0,)),
+        "crlf": (b"a\r\nb\r\n", [at(1, b" a\r\n", b"+n\r\n")], b"a\r\nn\r\nb\r\n", (0,)),
+        "crlf-to-lf": (b"a\r\nb\n", [at(1, b"-a\r\n", b"+a\n")], b"a\nb\n", (0,)),
+        "at-start": (text("n a b"), [at(1, b"+m\n", b" n\n", b" a\n")], text("m n a b"), (0,)),
+        "at-end": (text("x a b"), [at(1, b" a\n", b" b\n", b"+m\n")], text("x a b m"), (1,)),
+    },
 )
 def test_hunks_apply(
     content: bytes, hunks: list[Hunk], after: bytes, positions: tuple[int, ...]
@@ -111,47 +89,35 @@ def test_hunks_apply(
 
 @table(
     ("content", "hunks", "index", "reason"),
-    [
-        pytest.param(text("a c"), [at(1, b" a\n", b"-b\n")], 0, "not there", id="missing-context"),
-        pytest.param(text("a x b x"), [at(1, b"-x\n")], 0, "there 2 times", id="two-places"),
-        pytest.param(
-            text("x a"), [at(2, b"-a\n"), at(1, b"-x\n")], 1, "not there", id="place-is-behind"
-        ),
-        pytest.param(
+    {
+        "missing-context": (text("a c"), [at(1, b" a\n", b"-b\n")], 0, "not there"),
+        "two-places": (text("a x b x"), [at(1, b"-x\n")], 0, "there 2 times"),
+        "place-is-behind": (text("x a"), [at(2, b"-a\n"), at(1, b"-x\n")], 1, "not there"),
+        "overlapping-hunks": (
             text("a b"),
             [at(1, b"-a\n"), at(2, b" a\n", b"-b\n")],
             1,
             "not there",
-            id="overlapping-hunks",
         ),
-        pytest.param(text("a"), [at(5, b"+n\n")], 0, "no context", id="u0-insert-past-the-end"),
-        pytest.param(
-            text("a b"), [at(2, b"-b\n"), at(0, b"+n\n")], 1, "no context", id="u0-insert-behind"
-        ),
-        pytest.param(b"", [at(1, b"-a\n")], 0, "not there", id="removal-from-empty"),
-        pytest.param(b"a\r\n", [at(1, b"-a\n")], 0, "not there", id="lf-is-not-crlf"),
-        pytest.param(b"a\n", [at(1, b"-a\r\n")], 0, "not there", id="crlf-is-not-lf"),
-        pytest.param(b"a", [at(1, b"-a\n")], 0, "not there", id="newline-is-missing"),
-        pytest.param(b"a\n", [at(1, b"-a")], 0, "not there", id="newline-is-too-much"),
-        pytest.param(b"a", [at(1, b"+n\n")], 0, "line feed", id="insert-behind-no-newline"),
-        pytest.param(
-            text("a b"), [at(1, b"-a\n", b"+a")], 0, "line feed", id="no-newline-in-the-middle"
-        ),
-        pytest.param(text(" a b "), [at(0, b" a\n", b"-b\n")], 0, None, id="line-0-is-no-place"),
-        pytest.param(
-            text("n a b"), [at(1, b"+m\n", b" a\n", b" b\n")], 0, "not there", id="not-at-start"
-        ),
-        pytest.param(
-            text("a b c"), [at(9, b" a\n", b" b\n", b"+m\n")], 0, "not there", id="not-at-end"
-        ),
-        pytest.param(
+        "u0-insert-past-the-end": (text("a"), [at(5, b"+n\n")], 0, "no context"),
+        "u0-insert-behind": (text("a b"), [at(2, b"-b\n"), at(0, b"+n\n")], 1, "no context"),
+        "removal-from-empty": (b"", [at(1, b"-a\n")], 0, "not there"),
+        "lf-is-not-crlf": (b"a\r\n", [at(1, b"-a\n")], 0, "not there"),
+        "crlf-is-not-lf": (b"a\n", [at(1, b"-a\r\n")], 0, "not there"),
+        "newline-is-missing": (b"a", [at(1, b"-a\n")], 0, "not there"),
+        "newline-is-too-much": (b"a\n", [at(1, b"-a")], 0, "not there"),
+        "insert-behind-no-newline": (b"a", [at(1, b"+n\n")], 0, "line feed"),
+        "no-newline-in-the-middle": (text("a b"), [at(1, b"-a\n", b"+a")], 0, "line feed"),
+        "line-0-is-no-place": (text(" a b "), [at(0, b" a\n", b"-b\n")], 0, None),
+        "not-at-start": (text("n a b"), [at(1, b"+m\n", b" a\n", b" b\n")], 0, "not there"),
+        "not-at-end": (text("a b c"), [at(9, b" a\n", b" b\n", b"+m\n")], 0, "not there"),
+        "counting-ends": (
             text(" ".join(["x", "y"] * 150)),
             [at(2, b"-x\n")],
             0,
             f"there {MOST_PLACES} times",
-            id="counting-ends",
         ),
-    ],
+    },
 )
 def test_hunks_are_refused(
     content: bytes, hunks: list[Hunk], index: int, reason: str | None
@@ -171,11 +137,11 @@ def test_a_line_0_with_old_lines_is_looked_for() -> None:
 
 @table(
     ("hunk", "expected"),
-    [
-        pytest.param(at(9, b" a\n", b"-x\n"), True, id="there"),
-        pytest.param(at(1, b" x\n", b"-x\n"), False, id="not-there"),
-        pytest.param(at(9, b"+n\n"), True, id="no-old-lines"),
-    ],
+    {
+        "there": (at(9, b" a\n", b"-x\n"), True),
+        "not-there": (at(1, b" x\n", b"-x\n"), False),
+        "no-old-lines": (at(9, b"+n\n"), True),
+    },
 )
 def test_a_hunk_has_a_place_where_its_old_lines_are(hunk: Hunk, expected: bool) -> None:
     assert has_place(text("b a x a x"), hunk) is expected
@@ -189,43 +155,31 @@ def test_one_hunk_is_applied_where_told() -> None:
 
 @table(
     ("content", "hunks", "result", "expected"),
-    [
-        pytest.param(text("a b"), [], text("a b"), True, id="nothing"),
-        pytest.param(text("a b"), [], text("a c"), False, id="nothing-but-a-change"),
-        pytest.param(
-            text("a x a x"), [at(9, b" a\n", b"-x\n")], text("a x a"), True, id="second-of-two"
-        ),
-        pytest.param(
-            text("a x a x"), [at(9, b" a\n", b"-x\n")], text("a a x"), True, id="first-of-two"
-        ),
-        pytest.param(text("a x b"), [at(2, b"-x\n")], text("a x"), False, id="other-line-gone"),
-        pytest.param(
-            text("x a x"), [at(1, b"-x\n"), at(3, b"-x\n")], text("a"), True, id="both-of-two"
-        ),
-        pytest.param(
-            text("x a x"), [at(1, b"-x\n"), at(3, b"-x\n")], text("a x"), False, id="one-of-two"
-        ),
-        pytest.param(text("a b"), [at(1, b"-b\n"), at(2, b"-a\n")], b"", False, id="out-of-order"),
-        pytest.param(
-            text("q a q"), [at(1, b"-a\n", b"+b\n")], text("r b q"), False, id="more-than-the-hunk"
-        ),
-        pytest.param(text("a b"), [at(0, b"+n\n")], text("a n b"), True, id="insert-anywhere"),
-        pytest.param(
+    {
+        "nothing": (text("a b"), [], text("a b"), True),
+        "nothing-but-a-change": (text("a b"), [], text("a c"), False),
+        "second-of-two": (text("a x a x"), [at(9, b" a\n", b"-x\n")], text("a x a"), True),
+        "first-of-two": (text("a x a x"), [at(9, b" a\n", b"-x\n")], text("a a x"), True),
+        "other-line-gone": (text("a x b"), [at(2, b"-x\n")], text("a x"), False),
+        "both-of-two": (text("x a x"), [at(1, b"-x\n"), at(3, b"-x\n")], text("a"), True),
+        "one-of-two": (text("x a x"), [at(1, b"-x\n"), at(3, b"-x\n")], text("a x"), False),
+        "out-of-order": (text("a b"), [at(1, b"-b\n"), at(2, b"-a\n")], b"", False),
+        "more-than-the-hunk": (text("q a q"), [at(1, b"-a\n", b"+b\n")], text("r b q"), False),
+        "insert-anywhere": (text("a b"), [at(0, b"+n\n")], text("a n b"), True),
+        "only-the-second-of-two-goes-on": (
             text("x a b x c"),
             [at(1, b"-x\n"), at(9, b"+n\n")],
             text("x a b n c"),
             True,
-            id="only-the-second-of-two-goes-on",
         ),
-        pytest.param(text("a b"), [at(0, b"+n\n")], text("a n c"), False, id="insert-and-more"),
-        pytest.param(
+        "insert-and-more": (text("a b"), [at(0, b"+n\n")], text("a n c"), False),
+        "either-of-two-and-another": (
             text("a a b"),
             [at(1, b"-a\n"), at(3, b"-b\n", b"+c\n")],
             text("a c"),
             True,
-            id="either-of-two-and-another",
         ),
-    ],
+    },
 )
 def test_a_result_is_that_of_the_hunks_as_they_stand(
     content: bytes, hunks: list[Hunk], result: bytes, expected: bool

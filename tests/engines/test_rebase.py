@@ -85,41 +85,32 @@ def test_a_patch_that_another_takes_back_leaves_nothing() -> None:
 
 @table(
     ("patches", "base", "onto", "renames", "verdicts", "files"),
-    [
-        pytest.param(
+    {
+        "rename-map-is-followed-by-all": (
             series({"f": BASE}, {"f": EARLY}, {"f": BOTH}),
             {"f": BASE},
             {"g": BASE},
             {"f": "g"},
             ["modified", "modified"],
             {"g": BOTH},
-            id="rename-map-is-followed-by-all",
         ),
-        pytest.param(
-            [
-                patch_of("p1", moved("f", "m", BASE, BASE)),
-                patch_of("p2", edited("m", BASE, EARLY)),
-            ],
+        "the-series-renames": (
+            [patch_of("p1", moved("f", "m", BASE, BASE)), patch_of("p2", edited("m", BASE, EARLY))],
             {"f": BASE},
             {"f": LATE},
             {},
             ["unchanged", "unchanged"],
             {"m": BOTH},
-            id="the-series-renames",
         ),
-        pytest.param(
-            [
-                patch_of("p1", moved("f", "m", BASE, BASE)),
-                patch_of("p2", edited("m", BASE, EARLY)),
-            ],
+        "both-rename-alike": (
+            [patch_of("p1", moved("f", "m", BASE, BASE)), patch_of("p2", edited("m", BASE, EARLY))],
             {"f": BASE},
             {"m": LATE},
             {"f": "m"},
             ["absorbed", "unchanged"],
             {"m": BOTH},
-            id="both-rename-alike",
         ),
-        pytest.param(
+        "a-new-file-at-the-old-path-is-another": (
             [
                 patch_of("p1", moved("f", "m", BASE, BASE)),
                 patch_of("p2", created("f", NEW)),
@@ -130,9 +121,8 @@ def test_a_patch_that_another_takes_back_leaves_nothing() -> None:
             {"f": "m"},
             ["absorbed", "unchanged", "unchanged"],
             {"m": BASE, "f": ONE},
-            id="a-new-file-at-the-old-path-is-another",
         ),
-        pytest.param(
+        "deleted-at-its-new-home-and-made-anew": (
             [
                 patch_of("p1", deleted("f", BASE)),
                 patch_of("p2", created("f", NEW)),
@@ -143,9 +133,8 @@ def test_a_patch_that_another_takes_back_leaves_nothing() -> None:
             {"f": "m"},
             ["modified", "unchanged", "unchanged"],
             {"f": ONE},
-            id="deleted-at-its-new-home-and-made-anew",
         ),
-        pytest.param(
+        "a-copy-leaves-its-source-at-its-new-home": (
             [
                 patch_of("p1", moved("f", "c", BASE, BASE, is_copy=True)),
                 patch_of("p2", edited("f", BASE, EARLY)),
@@ -155,9 +144,8 @@ def test_a_patch_that_another_takes_back_leaves_nothing() -> None:
             {"f": "m"},
             ["unchanged", "modified"],
             {"c": BASE, "m": EARLY},
-            id="a-copy-leaves-its-source-at-its-new-home",
         ),
-    ],
+    },
 )
 def test_moves_are_followed(
     patches: list[Patch],
@@ -178,11 +166,11 @@ BROUGHT = [patch_of("p1", moved("f", "d/n", BASE, BASE)), *ADDED[1:]]
 
 @table(
     ("patches", "onto", "verdicts", "files"),
-    [
-        pytest.param(ADDED, {}, ["modified", "modified"], {"e/n": EARLY}, id="new"),
-        pytest.param(ADDED, {"e/n": BASE}, ["absorbed", "modified"], {"e/n": EARLY}, id="there"),
-        pytest.param(BROUGHT, {"f": LATE}, ["modified", "modified"], {"e/n": BOTH}, id="renamed"),
-    ],
+    {
+        "new": (ADDED, {}, ["modified", "modified"], {"e/n": EARLY}),
+        "there": (ADDED, {"e/n": BASE}, ["absorbed", "modified"], {"e/n": EARLY}),
+        "renamed": (BROUGHT, {"f": LATE}, ["modified", "modified"], {"e/n": BOTH}),
+    },
 )
 def test_a_new_file_goes_with_its_folder(
     patches: list[Patch], onto: Files, verdicts: list[str], files: Files
@@ -301,29 +289,22 @@ def test_an_outcome_keeps_who_and_why() -> None:
 
 @table(
     ("change", "path", "lines", "asked"),
-    [
-        pytest.param(edited("f", BASE, BOTH), "f", [1, 8], [2, 11], id="edit"),
-        pytest.param(edited("f", BASE, LATE, context=0), "f", [11], [11], id="no-context"),
-        pytest.param(
-            FilePatch("f", "f", hunks=(at(1, b" j\n", b"+J\n", b" k\n"),)),
-            "f",
-            [1],
-            [11],
-            id="shifted",
-        ),
-        pytest.param(
+    {
+        "edit": (edited("f", BASE, BOTH), "f", [1, 8], [2, 11]),
+        "no-context": (edited("f", BASE, LATE, context=0), "f", [11], [11]),
+        "shifted": (FilePatch("f", "f", hunks=(at(1, b" j\n", b"+J\n", b" k\n"),)), "f", [1], [11]),
+        "behind-a-removal": (
             FilePatch("f", "f", hunks=(at(1, b"-a\n"), at(11, b"-k\n", b"+K\n", new=10))),
             "f",
             [1, 10],
             [1, 10],
-            id="behind-a-removal",
         ),
-        pytest.param(deleted("f", BASE), "f", [0], [1], id="deletion"),
-        pytest.param(created("n", BASE), "n", [1], [1], id="creation"),
-        pytest.param(moved("f", "g", BASE, EARLY), "g", [1], [2], id="rename"),
-        pytest.param(created("n", b""), "n", [0], [], id="empty-file"),
-        pytest.param(edited("f", BASE, executable(BASE)), "f", [0], [], id="mode"),
-    ],
+        "deletion": (deleted("f", BASE), "f", [0], [1]),
+        "creation": (created("n", BASE), "n", [1], [1]),
+        "rename": (moved("f", "g", BASE, EARLY), "g", [1], [2]),
+        "empty-file": (created("n", b""), "n", [0], []),
+        "mode": (edited("f", BASE, executable(BASE)), "f", [0], []),
+    },
 )
 def test_symbols_are_looked_up_at_the_first_changed_line(
     change: FilePatch, path: str, lines: list[int], asked: list[int]
@@ -339,10 +320,10 @@ def test_symbols_are_looked_up_at_the_first_changed_line(
 
 @table(
     ("onto", "symbol"),
-    [
-        pytest.param(b"new\n" + BASE, "line 3", id="moved-down"),
-        pytest.param(b"B\n" + BASE, "line 2", id="there-twice"),
-    ],
+    {
+        "moved-down": (b"new\n" + BASE, "line 3"),
+        "there-twice": (b"B\n" + BASE, "line 2"),
+    },
 )
 def test_the_symbol_in_a_file_that_moved_is_that_of_its_new_home(onto: bytes, symbol: str) -> None:
     run = Run({"f": BASE}, {"g": onto})
@@ -395,40 +376,36 @@ LATER = Step("2" * 40, "Change it", "A. Author", {})
 
 @table(
     ("known", "verdict", "answers", "files", "history"),
-    [
-        pytest.param(
+    {
+        "whole": (
             Absorption(frozenset({0, 1}), LANDING, Event.EVOLVED, is_whole=True, since=LATER),
             "absorbed",
             ["absorbed history"] * 2,
             {"f": OTHER, "x": ONE},
             (("1" * 40, "landed"), ("2" * 40, "evolved")),
-            id="whole",
         ),
-        pytest.param(
+        "one-hunk": (
             Absorption(frozenset({0}), LANDING, Event.LANDED, is_whole=False),
             "partial",
             ["absorbed history", "unchanged identical"],
             {"f": OTHER, "x": TWO},
             (("1" * 40, "landed"),),
-            id="one-hunk",
         ),
-        pytest.param(
+        "taken-back": (
             Absorption(frozenset(), LANDING, Event.REVERTED, is_whole=False, since=LATER),
             "conflict",
             ["conflict -", "unchanged identical"],
             {"f": OTHER, "x": TWO},
             (("1" * 40, "landed"), ("2" * 40, "reverted")),
-            id="taken-back",
         ),
-        pytest.param(
+        "nothing-known": (
             None,
             "conflict",
             ["conflict -", "unchanged identical"],
             {"f": OTHER, "x": TWO},
             (),
-            id="nothing-known",
         ),
-    ],
+    },
 )
 def test_what_history_knows_of_a_patch_is_left_out(
     known: Absorption | None,
@@ -456,18 +433,18 @@ def _hunk(verdict: Verdict) -> HunkOutcome:
 
 @table(
     ("words", "has_conflict", "verdict"),
-    [
-        pytest.param("", False, "unchanged", id="none"),
-        pytest.param("unchanged unchanged", False, "unchanged", id="unchanged"),
-        pytest.param("unchanged modified", False, "modified", id="modified"),
-        pytest.param("unchanged absorbed", False, "partial", id="some-absorbed"),
-        pytest.param("modified absorbed", False, "partial", id="partial-before-modified"),
-        pytest.param("absorbed absorbed", False, "absorbed", id="all-absorbed"),
-        pytest.param("absorbed conflict", False, "conflict", id="conflict-before-partial"),
-        pytest.param("modified conflict", False, "conflict", id="conflict-before-modified"),
-        pytest.param("absorbed", True, "conflict", id="conflict-of-a-file"),
-        pytest.param("", True, "conflict", id="conflict-without-hunks"),
-    ],
+    {
+        "none": ("", False, "unchanged"),
+        "unchanged": ("unchanged unchanged", False, "unchanged"),
+        "modified": ("unchanged modified", False, "modified"),
+        "some-absorbed": ("unchanged absorbed", False, "partial"),
+        "partial-before-modified": ("modified absorbed", False, "partial"),
+        "all-absorbed": ("absorbed absorbed", False, "absorbed"),
+        "conflict-before-partial": ("absorbed conflict", False, "conflict"),
+        "conflict-before-modified": ("modified conflict", False, "conflict"),
+        "conflict-of-a-file": ("absorbed", True, "conflict"),
+        "conflict-without-hunks": ("", True, "conflict"),
+    },
 )
 def test_a_patch_has_the_first_verdict_that_holds(
     words: str, has_conflict: bool, verdict: str
@@ -478,11 +455,11 @@ def test_a_patch_has_the_first_verdict_that_holds(
 
 @table(
     ("refused", "stops", "onto", "verdicts"),
-    [
-        pytest.param({"p2": "no"}, False, OTHER, ["conflict", "skipped"], id="skipped-first"),
-        pytest.param({}, False, OTHER, ["conflict", "blocked"], id="blocked-before-conflict"),
-        pytest.param({}, False, EARLY, ["absorbed", "unchanged"], id="neither"),
-    ],
+    {
+        "skipped-first": ({"p2": "no"}, False, OTHER, ["conflict", "skipped"]),
+        "blocked-before-conflict": ({}, False, OTHER, ["conflict", "blocked"]),
+        "neither": ({}, False, EARLY, ["absorbed", "unchanged"]),
+    },
 )
 def test_skipped_and_blocked_come_before_what_hunks_say(
     refused: Mapping[str, str], stops: bool, onto: bytes, verdicts: list[str]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
@@ -41,25 +40,20 @@ COPY = moved("f", "m", BASE, BASE, is_copy=True)
 
 @table(
     ("dropped", "onto", "renames", "verdict", "after"),
-    [
-        pytest.param(RENAME, {"f": BASE}, {}, "modified", {"f": EARLY}, id="not-moved"),
-        pytest.param(
-            RENAME, {"h": BASE}, {"f": "h"}, "modified", {"h": EARLY}, id="moved-elsewhere"
-        ),
-        pytest.param(RENAME, {"m": BASE}, {"f": "m"}, "unchanged", {"m": EARLY}, id="moved-alike"),
-        pytest.param(
+    {
+        "not-moved": (RENAME, {"f": BASE}, {}, "modified", {"f": EARLY}),
+        "moved-elsewhere": (RENAME, {"h": BASE}, {"f": "h"}, "modified", {"h": EARLY}),
+        "moved-alike": (RENAME, {"m": BASE}, {"f": "m"}, "unchanged", {"m": EARLY}),
+        "both-are-there": (
             RENAME,
             {"f": BASE, "m": BASE},
             {},
             "unchanged",
             {"f": BASE, "m": EARLY},
-            id="both-are-there",
         ),
-        pytest.param(COPY, {"f": BASE}, {}, "conflict", {"f": BASE}, id="copy-not-there"),
-        pytest.param(
-            COPY, {"f": BASE, "m": BASE}, {}, "unchanged", {"f": BASE, "m": EARLY}, id="copied"
-        ),
-    ],
+        "copy-not-there": (COPY, {"f": BASE}, {}, "conflict", {"f": BASE}),
+        "copied": (COPY, {"f": BASE, "m": BASE}, {}, "unchanged", {"f": BASE, "m": EARLY}),
+    },
 )
 def test_a_file_whose_dropped_move_upstream_lacks_is_where_it_was(
     dropped: FilePatch, onto: Files, renames: Mapping[str, str], verdict: str, after: Files
@@ -73,12 +67,12 @@ def test_a_file_whose_dropped_move_upstream_lacks_is_where_it_was(
 @table("before", [(), ("p0",)], ids=["first", "behind-an-absorbed-one"])
 @table(
     ("names", "onto", "verdicts"),
-    [
-        pytest.param("p1", {"x": ONE}, ["unchanged", "unchanged"], id="of-a-carried-patch"),
-        pytest.param("p1", {"x": NEW}, ["conflict", "absorbed"], id="of-one-in-conflict"),
-        pytest.param("p1", {"x": TWO}, ["absorbed", "absorbed"], id="of-one-that-upstream-has"),
-        pytest.param("other", {"x": ONE}, ["unchanged", "absorbed"], id="of-another-patch"),
-    ],
+    {
+        "of-a-carried-patch": ("p1", {"x": ONE}, ["unchanged", "unchanged"]),
+        "of-one-in-conflict": ("p1", {"x": NEW}, ["conflict", "absorbed"]),
+        "of-one-that-upstream-has": ("p1", {"x": TWO}, ["absorbed", "absorbed"]),
+        "of-another-patch": ("other", {"x": ONE}, ["unchanged", "absorbed"]),
+    },
 )
 def test_what_takes_away_lines_of_a_carried_patch_is_carried_too(
     names: str, onto: Files, verdicts: list[str], before: Sequence[str]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.report.risks import find_risks
 from patchmgr.model.footprint import Area, Build, FileChange, FileFootprint, Kind
 from patchmgr.model.review import RiskKind
@@ -60,22 +58,19 @@ optional-dependencies = {more = ["third", 4]}
 
 @table(
     ("path", "before", "after", "risks"),
-    [
-        pytest.param("a/conftest.py", b"", b"", ["runs by being there: new"], id="runs"),
-        pytest.param("a.pth", b"", b"", ["runs by being there: new"], id="paths"),
-        pytest.param(
-            ".github/workflows/a.yml", b"", b"", ["runs by being there: new"], id="workflow"
-        ),
-        pytest.param("a/b.py", b"", b"", [], id="nothing"),
-        pytest.param("setup.py", b"", None, ["runs by being there: new"], id="deleted"),
-        pytest.param(
+    {
+        "runs": ("a/conftest.py", b"", b"", ["runs by being there: new"]),
+        "paths": ("a.pth", b"", b"", ["runs by being there: new"]),
+        "workflow": (".github/workflows/a.yml", b"", b"", ["runs by being there: new"]),
+        "nothing": ("a/b.py", b"", b"", []),
+        "deleted": ("setup.py", b"", None, ["runs by being there: new"]),
+        "requirements": (
             "requirements-dev.txt",
             b"old-name\n",
             b"Old.Name>2\n# new\n-r x\nnew  # why\n",
             ["new dependency: new"],
-            id="requirements",
         ),
-        pytest.param(
+        "project": (
             "pyproject.toml",
             b"x = (",
             PROJECT,
@@ -85,12 +80,11 @@ optional-dependencies = {more = ["third", 4]}
                 "new dependency: new[extra]>=2",
                 "new dependency: third",
             ],
-            id="project",
         ),
-        pytest.param("pyproject.toml", PROJECT, b"x = (", [], id="broken project"),
-        pytest.param("pyproject.toml", b"", b"project = 1\nbuild-system = 2\n", [], id="no tables"),
-        pytest.param("pyproject.toml", b"", b"[project]\ndependencies = 3\n", [], id="no list"),
-    ],
+        "broken project": ("pyproject.toml", PROJECT, b"x = (", []),
+        "no tables": ("pyproject.toml", b"", b"project = 1\nbuild-system = 2\n", []),
+        "no list": ("pyproject.toml", b"", b"[project]\ndependencies = 3\n", []),
+    },
 )
 def test_what_runs_and_what_is_needed_is_named(
     path: str, before: bytes, after: bytes | None, risks: list[str]

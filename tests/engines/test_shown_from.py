@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.model.outcome import PatchOutcome
 from tests.engines.series import Run, edited, patch_of
 from tests.tables import table
@@ -36,14 +34,14 @@ def _explained(story: list[bytes | None]) -> PatchOutcome:
 
 @table(
     ("story", "cause", "shown"),
-    [
-        pytest.param([_with(n4=ONE)], 1, 1, id="one"),
-        pytest.param([_with(n4=ONE), _with(n4=TWO)], 1, 2, id="written-again"),
-        pytest.param([_with(n4=ONE), _with(n4=ONE, n28=FAR)], 1, 1, id="far-change-since"),
-        pytest.param([_with(n28=FAR), _with(n4=ONE, n28=FAR)], 2, 2, id="far-change-before"),
-        pytest.param([_with(n4=ONE), _with(n4=b"")], 1, 2, id="deleted"),
-        pytest.param([_with(n4=ONE), None], 1, 2, id="file-deleted"),
-    ],
+    {
+        "one": ([_with(n4=ONE)], 1, 1),
+        "written-again": ([_with(n4=ONE), _with(n4=TWO)], 1, 2),
+        "far-change-since": ([_with(n4=ONE), _with(n4=ONE, n28=FAR)], 1, 1),
+        "far-change-before": ([_with(n28=FAR), _with(n4=ONE, n28=FAR)], 2, 2),
+        "deleted": ([_with(n4=ONE), _with(n4=b"")], 1, 2),
+        "file-deleted": ([_with(n4=ONE), None], 1, 2),
+    },
 )
 def test_a_conflict_names_the_step_whose_text_it_shows(
     story: list[bytes | None], cause: int, shown: int
@@ -62,10 +60,10 @@ MOVED = b"def fill(plant):\n    plant.check_everything()\n    plant.pour()\n    
 
 @table(
     ("story", "likely"),
-    [
-        pytest.param([BODY % SAME, MOVED], [1], id="landed-in-other-words-then-rewritten"),
-        pytest.param([BODY % b"    plant.wait()\n", MOVED], [], id="something-else"),
-    ],
+    {
+        "landed-in-other-words-then-rewritten": ([BODY % SAME, MOVED], [1]),
+        "something-else": ([BODY % b"    plant.wait()\n", MOVED], []),
+    },
 )
 def test_a_nearer_likeness_is_not_lost(story: list[bytes], likely: list[int]) -> None:
     before, after = BODY % b"", BODY % GUARD

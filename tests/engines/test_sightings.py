@@ -52,17 +52,17 @@ RENAME = moved("f", "g", BASE, BASE)
 
 @table(
     ("subject", "number"),
-    [
-        pytest.param("Fix it (#12)", 12, id="at-the-end"),
-        pytest.param("Fix it (#12) \n", 12, id="white-space-behind"),
-        pytest.param("Fix (#1) it (#23)", 23, id="the-last"),
-        pytest.param("Fix it", None, id="none"),
-        pytest.param("Fix (#12) it", None, id="in-the-middle"),
-        pytest.param("Fix it #12", None, id="bare"),
-        pytest.param("Fix it (#)", None, id="no-number"),
-        pytest.param("Fix it (#१२)", None, id="other-digits"),
-        pytest.param("Fix it (#" + "9" * 9000 + ")", None, id="too-long"),
-    ],
+    {
+        "at-the-end": ("Fix it (#12)", 12),
+        "white-space-behind": ("Fix it (#12) \n", 12),
+        "the-last": ("Fix (#1) it (#23)", 23),
+        "none": ("Fix it", None),
+        "in-the-middle": ("Fix (#12) it", None),
+        "bare": ("Fix it #12", None),
+        "no-number": ("Fix it (#)", None),
+        "other-digits": ("Fix it (#१२)", None),
+        "too-long": ("Fix it (#" + "9" * 9000 + ")", None),
+    },
 )
 def test_a_pull_request_ends_the_subject(subject: str, number: int | None) -> None:
     assert pull_number(subject) == number
@@ -232,71 +232,64 @@ def test_cause_is_the_first_commit_since_which_it_does_not_apply(
 
 @table(
     ("below", "change", "story", "verdict", "evidence", "cause"),
-    [
-        pytest.param(
+    {
+        "drift-beside-a-patch-below": (
             edited("f", BASE, EARLY),
             edited("f", EARLY, text("a B c D e f g h i j k l")),
             [("1", {"f": LATE}), ("2", {"f": text("a b c d e F g h i j K l")})],
             "modified",
             [],
             ["2"],
-            id="drift-beside-a-patch-below",
         ),
-        pytest.param(
+        "conflict-beside-a-patch-below": (
             edited("f", BASE, EARLY),
             edited("f", EARLY, text("a B c d e F g h i j k l")),
             [("1", {"f": LATE}), ("2", {"f": text("a b c d e X g h i j K l")})],
             "conflict",
             [],
             ["2"],
-            id="conflict-beside-a-patch-below",
         ),
-        pytest.param(
+        "absorbed-after-the-patch-below": (
             edited("f", BASE, EARLY),
             edited("f", EARLY, BOTH),
             [("1", {"f": EARLY}), ("2", {"f": BOTH})],
             "absorbed",
             ["2"],
             [],
-            id="absorbed-after-the-patch-below",
         ),
-        pytest.param(
+        "absorbed-without-the-patch-below": (
             edited("f", BASE, EARLY),
             edited("f", EARLY, BOTH),
             [("1", {"f": LATE})],
             "absorbed",
             ["1"],
             [],
-            id="absorbed-without-the-patch-below",
         ),
-        pytest.param(
+        "absorbed-where-the-patch-below-collided": (
             edited("f", BASE, EARLY),
             edited("f", EARLY, BOTH),
             [("1", {"f": text("a X c d e f g h i j K l")}), ("2", {"f": BOTH})],
             "absorbed",
             ["1"],
             [],
-            id="absorbed-where-the-patch-below-collided",
         ),
-        pytest.param(
+        "on-top-of-a-new-file": (
             created("n", BASE),
             edited("n", BASE, EARLY),
             [("1", {"n": BASE}), ("2", {"n": EARLY})],
             "blocked",
             [],
             [],
-            id="on-top-of-a-new-file",
         ),
-        pytest.param(
+        "unchanged-on-top-of-a-new-file": (
             created("n", BASE),
             edited("n", BASE, EARLY),
             [("1", {"n": ONE}), ("2", {"n": BASE})],
             "unchanged",
             [],
             [],
-            id="unchanged-on-top-of-a-new-file",
         ),
-    ],
+    },
 )
 def test_patches_below_are_thought_away(
     below: FilePatch,

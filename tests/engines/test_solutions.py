@@ -63,13 +63,13 @@ def test_a_solution_is_a_file_or_a_link(
 
 @table(
     ("content", "side", "reason"),
-    [
-        pytest.param(b"", link(b"a"), "no target of a link", id="link-to-nothing"),
-        pytest.param(b"a\nb\n", link(b"a"), "no target of a link", id="link-of-two-lines"),
-        pytest.param(b"a\0b", link(b"a"), "no target of a link", id="link-with-nul"),
-        pytest.param(NEW, submodule("1"), "names no commit", id="submodule-as-text"),
-        pytest.param(COMMIT_3 * 2, submodule("1"), "names no commit", id="two-commits"),
-    ],
+    {
+        "link-to-nothing": (b"", link(b"a"), "no target of a link"),
+        "link-of-two-lines": (b"a\nb\n", link(b"a"), "no target of a link"),
+        "link-with-nul": (b"a\0b", link(b"a"), "no target of a link"),
+        "submodule-as-text": (NEW, submodule("1"), "names no commit"),
+        "two-commits": (COMMIT_3 * 2, submodule("1"), "names no commit"),
+    },
 )
 def test_what_can_be_no_link_is_refused(content: bytes, side: File, reason: str) -> None:
     with pytest.raises(PatchmgrError, match=reason) as caught:
@@ -80,12 +80,12 @@ def test_what_can_be_no_link_is_refused(content: bytes, side: File, reason: str)
 
 @table(
     ("side", "content"),
-    [
-        pytest.param(None, None, id="nothing"),
-        pytest.param(ONE, ONE, id="file"),
-        pytest.param(link(b"to"), b"to", id="link"),
-        pytest.param(submodule("3"), COMMIT_3, id="submodule"),
-    ],
+    {
+        "nothing": (None, None),
+        "file": (ONE, ONE),
+        "link": (link(b"to"), b"to"),
+        "submodule": (submodule("3"), COMMIT_3),
+    },
 )
 def test_a_side_is_shown_as_diffs_have_it(side: File | None, content: bytes | None) -> None:
     blobs = MemoryBlobs()

@@ -84,16 +84,15 @@ KNOWN, UNKNOWN = ({"rule": "history", "right": 9, "of": 10}, {"rule": "range", "
 
 @table(
     ("found", "kinds"),
-    [
-        pytest.param([], (), id="no commit is known"),
-        pytest.param([{}], (), id="kept by an older version"),
-        pytest.param([{"reliability": None}], (), id="a person decided"),
-        pytest.param(
+    {
+        "no commit is known": ([], ()),
+        "kept by an older version": ([{}], ()),
+        "a person decided": ([{"reliability": None}], ()),
+        "each kind once": (
             [{"reliability": KNOWN}, {"reliability": UNKNOWN}, {"reliability": KNOWN}],
             (Reliability("history", 9, 10), Reliability("range")),
-            id="each kind once",
         ),
-    ],
+    },
 )
 def test_what_is_dropped_says_how_often_such_verdicts_were_right(
     found: list[Row], kinds: tuple[Reliability, ...]

@@ -26,18 +26,17 @@ def test_nothing_accepted_is_no_file() -> None:
 
 @table(
     ("raw", "problem"),
-    [
-        pytest.param(b"\xff", "is not TOML", id="no UTF-8"),
-        pytest.param(b"format = ", "is not TOML", id="no TOML"),
-        pytest.param(b"format = 2\n", "format: invalid enum value 2", id="another format"),
-        pytest.param(b"format = 1\nmore = 1\n", "more is unknown", id="an unknown key"),
-        pytest.param(
+    {
+        "no UTF-8": (b"\xff", "is not TOML"),
+        "no TOML": (b"format = ", "is not TOML"),
+        "another format": (b"format = 2\n", "format: invalid enum value 2"),
+        "an unknown key": (b"format = 1\nmore = 1\n", "more is unknown"),
+        "an id that is a path": (
             (write_accepted([ONE]) or b"").replace(b"0123456789ab", b"../../../etc"),
             "accepted[0].id: expected `str` matching",
-            id="an id that is a path",
         ),
-        pytest.param(b"#" * (MAX_FILE + 1), "is larger than", id="too large"),
-    ],
+        "too large": (b"#" * (MAX_FILE + 1), "is larger than"),
+    },
 )
 def test_what_is_wrong_is_said(raw: bytes, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=r"accepted\.toml") as caught:

@@ -94,47 +94,32 @@ def changed(old: str, new: str) -> bytes:
 
 @table(
     ("raw", "words"),
-    [
-        pytest.param(b"\xff", "not TOML", id="no-utf-8"),
-        pytest.param(b"format =", "not TOML", id="no-toml"),
-        pytest.param(b"a = " + b"[" * 9000, "not TOML", id="nested"),
-        pytest.param(b"", "format is missing", id="no-format"),
-        pytest.param(b"format = 2\n", "format: invalid enum value 2", id="newer"),
-        pytest.param(b"format = true\n", "format: expected `int`", id="format-is-no-number"),
-        pytest.param(b"format = 1\nmore = 1\n", "more is unknown", id="another-key"),
-        pytest.param(b"format = 1\ndecision = 1\n", "decision: expected `array`", id="no-list"),
-        pytest.param(
-            b"format = 1\ndecision = [1]\n", "decision 1: expected `table`", id="no-table"
-        ),
-        pytest.param(changed("by =", "bye ="), "decision 2.bye is unknown", id="unknown"),
-        pytest.param(
-            changed('"needed"', '"maybe"'), "verdict: invalid enum value 'maybe'", id="verdict"
-        ),
-        pytest.param(changed('"needed"', "1"), "verdict: expected `str`", id="no-text"),
-        pytest.param(changed('"needed"', '""'), "verdict: invalid enum value ''", id="empty"),
-        pytest.param(changed("#12", "\\u202e"), "by must be a printable text", id="unprintable"),
-        pytest.param(changed(f'"{A}"', '"a"'), "change: expected `str` matching", id="digest"),
-        pytest.param(
-            changed(f'"{"c" * 40}"', '"c"'), "commit: expected `str.*` matching", id="commit"
-        ),
-        pytest.param(
-            changed("pull = 12", "pull = -1"), "pull: expected `int.*` >= 0", id="negative"
-        ),
-        pytest.param(
-            changed("pull = 12", "pull = true"), "pull: expected `int.*`, got `bool`", id="boolean"
-        ),
-        pytest.param(
-            changed("lines = 3, ", ""), r"decision 2.text\[0\].lines is missing", id="lines"
-        ),
-        pytest.param(
-            changed('digest = ""', 'digest = "x"'), "digest: expected `str` matching", id="file"
-        ),
-        pytest.param(
+    {
+        "no-utf-8": (b"\xff", "not TOML"),
+        "no-toml": (b"format =", "not TOML"),
+        "nested": (b"a = " + b"[" * 9000, "not TOML"),
+        "no-format": (b"", "format is missing"),
+        "newer": (b"format = 2\n", "format: invalid enum value 2"),
+        "format-is-no-number": (b"format = true\n", "format: expected `int`"),
+        "another-key": (b"format = 1\nmore = 1\n", "more is unknown"),
+        "no-list": (b"format = 1\ndecision = 1\n", "decision: expected `array`"),
+        "no-table": (b"format = 1\ndecision = [1]\n", "decision 1: expected `table`"),
+        "unknown": (changed("by =", "bye ="), "decision 2.bye is unknown"),
+        "verdict": (changed('"needed"', '"maybe"'), "verdict: invalid enum value 'maybe'"),
+        "no-text": (changed('"needed"', "1"), "verdict: expected `str`"),
+        "empty": (changed('"needed"', '""'), "verdict: invalid enum value ''"),
+        "unprintable": (changed("#12", "\\u202e"), "by must be a printable text"),
+        "digest": (changed(f'"{A}"', '"a"'), "change: expected `str` matching"),
+        "commit": (changed(f'"{"c" * 40}"', '"c"'), "commit: expected `str.*` matching"),
+        "negative": (changed("pull = 12", "pull = -1"), "pull: expected `int.*` >= 0"),
+        "boolean": (changed("pull = 12", "pull = true"), "pull: expected `int.*`, got `bool`"),
+        "lines": (changed("lines = 3, ", ""), r"decision 2.text\[0\].lines is missing"),
+        "file": (changed('digest = ""', 'digest = "x"'), "digest: expected `str` matching"),
+        "no-text-at-all": (
             changed('    { digest = "", lines = 0, path = "f", times = 1 },\n', ""),
             "decision 1.text is missing|text: expected",
-            id="no-text-at-all",
         ),
-    ],
+    },
 )
 def test_what_is_wrong_is_said(raw: bytes, words: str) -> None:
     with pytest.raises(PatchmgrError, match=words) as caught:

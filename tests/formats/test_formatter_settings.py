@@ -21,20 +21,18 @@ from tests.tables import table
 
 @table(
     ("table", "taken"),
-    [
-        pytest.param({"line-length": 99}, {"line-length": 99, "format": {}}, id="a-number"),
-        pytest.param(
+    {
+        "a-number": ({"line-length": 99}, {"line-length": 99, "format": {}}),
+        "format-alone": (
             {"format": {"quote-style": "single", "exclude": ["x"]}, "lint": {"select": ["I"]}},
             {"format": {"quote-style": "single"}},
-            id="format-alone",
         ),
-        pytest.param(
+        "nothing-that-leads-elsewhere": (
             {"extend": "/etc/passwd", "cache-dir": "/", "required-version": "1", "fix": True},
             {"format": {}},
-            id="nothing-that-leads-elsewhere",
         ),
-        pytest.param({"line-length": {"a": 1}, "preview": 1.5}, {"format": {}}, id="absurd-values"),
-    ],
+        "absurd-values": ({"line-length": {"a": 1}, "preview": 1.5}, {"format": {}}),
+    },
 )
 def test_ruff(table: dict[str, Any], taken: dict[str, Any]) -> None:
     project = {"project": {"requires-python": ">=3.9", "dependencies": ["x"]}}

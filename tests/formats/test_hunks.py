@@ -32,34 +32,28 @@ def test_a_hunk_keeps_numbers_heading_kinds_and_line_ends() -> None:
 
 @table(
     ("raw", "lines"),
-    [
-        pytest.param(b"@@ -1 +1 @@\n-a\n+b\n", [b"-a\n", b"+b\n"], id="counts left out"),
-        pytest.param(b"@@ -0,0 +1,2 @@\n+a\n+b\n", [b"+a\n", b"+b\n"], id="new file"),
-        pytest.param(b"@@ -1 +0,0 @@\n-a\n", [b"-a\n"], id="deleted file"),
-        pytest.param(
-            b"@@ -1,2 +1,2 @@\n\n-a\n+b\n", [b" \n", b"-a\n", b"+b\n"], id="empty context line"
-        ),
-        pytest.param(
+    {
+        "counts left out": (b"@@ -1 +1 @@\n-a\n+b\n", [b"-a\n", b"+b\n"]),
+        "new file": (b"@@ -0,0 +1,2 @@\n+a\n+b\n", [b"+a\n", b"+b\n"]),
+        "deleted file": (b"@@ -1 +0,0 @@\n-a\n", [b"-a\n"]),
+        "empty context line": (b"@@ -1,2 +1,2 @@\n\n-a\n+b\n", [b" \n", b"-a\n", b"+b\n"]),
+        "lines that look like headers": (
             b"@@ -1,2 +1 @@\n--- a\n-++ b\n+-- \n",
             [b"--- a\n", b"-++ b\n", b"+-- \n"],
-            id="lines that look like headers",
         ),
-        pytest.param(
+        "no newline on both sides": (
             b"@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n",
             [b"-a", b"+b"],
-            id="no newline on both sides",
         ),
-        pytest.param(
+        "marker in another language": (
             b"@@ -1,2 +1 @@\n-b\n a\n\\ Kein Zeilenumbruch.\n",
             [b"-b\n", b" a"],
-            id="marker in another language",
         ),
-        pytest.param(
+        "CR without newline": (
             b"@@ -1 +1 @@\n-a\r\n+a\r\n\\ No newline at end of file",
             [b"-a\r\n", b"+a\r"],
-            id="CR without newline",
         ),
-    ],
+    },
 )
 def test_hunks_are_read(raw: bytes, lines: list[bytes]) -> None:
     assert list(read(raw)[0].lines) == lines

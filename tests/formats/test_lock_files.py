@@ -218,12 +218,12 @@ def test_a_large_lock_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @table(
     ("result", "problem"),
-    [
-        pytest.param({"x": None}, "a value of the type NoneType", id="nothing"),
-        pytest.param({1: "x"}, "a value of the type dict", id="a key that is no text"),
-        pytest.param({"x": "\ud800"}, "no UTF-8", id="a lone surrogate"),
-        pytest.param({"x": b""}, "a value of the type bytes", id="bytes"),
-    ],
+    {
+        "nothing": ({"x": None}, "a value of the type NoneType"),
+        "a key that is no text": ({1: "x"}, "a value of the type dict"),
+        "a lone surrogate": ({"x": "\ud800"}, "no UTF-8"),
+        "bytes": ({"x": b""}, "a value of the type bytes"),
+    },
 )
 def test_what_a_lock_cannot_hold_is_not_written(result: Any, problem: str) -> None:
     record = replace(LOCK.series["vllm"], result=result)

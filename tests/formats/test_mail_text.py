@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,12 +97,12 @@ def test_in_body_headers_are_decoded_and_the_text_has_its_charset() -> None:
 
 @table(
     ("lines", "message"),
-    [
-        pytest.param([], b"", id="nothing"),
-        pytest.param(["", " ", "\t"], b"", id="blanks"),
-        pytest.param(["", "a  ", "", " ", "", " b\r", ""], b"a\n\n b\n", id="blanks around"),
-        pytest.param(["\udcff"], b"\xff\n", id="stray bytes"),
-    ],
+    {
+        "nothing": ([], b""),
+        "blanks": (["", " ", "\t"], b""),
+        "blanks around": (["", "a  ", "", " ", "", " b\r", ""], b"a\n\n b\n"),
+        "stray bytes": (["\udcff"], b"\xff\n"),
+    },
 )
 def test_white_space_is_stripped_as_git_does(lines: list[str], message: bytes) -> None:
     assert stripped_space(lines) == message

@@ -14,17 +14,17 @@ from tests.tables import table
 
 @table(
     ("raw", "charset", "text"),
-    [
-        pytest.param(b"a", None, "a", id="ASCII"),
-        pytest.param(b"\xc3\xbc", None, "ü", id="UTF-8"),
-        pytest.param(b"\xc3\xbc", "UTF-8", "ü", id="UTF-8 that says so"),
-        pytest.param(b"\xfc", None, "\udcfc", id="stray byte"),
-        pytest.param(b"\xfc", "utf8", "\udcfc", id="stray byte that claims to be UTF-8"),
-        pytest.param(b"\xfc", "ISO-8859-1", "ü", id="Latin-1"),
-        pytest.param(b"\xa4", "iso8859-15", "€", id="Latin-9"),
-        pytest.param(b"\xdc", "windows-1252", "Ü", id="Windows"),
-        pytest.param(b"\x82\xa0", "Shift_JIS", "あ", id="Japanese"),
-    ],
+    {
+        "ASCII": (b"a", None, "a"),
+        "UTF-8": (b"\xc3\xbc", None, "ü"),
+        "UTF-8 that says so": (b"\xc3\xbc", "UTF-8", "ü"),
+        "stray byte": (b"\xfc", None, "\udcfc"),
+        "stray byte that claims to be UTF-8": (b"\xfc", "utf8", "\udcfc"),
+        "Latin-1": (b"\xfc", "ISO-8859-1", "ü"),
+        "Latin-9": (b"\xa4", "iso8859-15", "€"),
+        "Windows": (b"\xdc", "windows-1252", "Ü"),
+        "Japanese": (b"\x82\xa0", "Shift_JIS", "あ"),
+    },
 )
 def test_a_line_is_decoded(raw: bytes, charset: str | None, text: str) -> None:
     assert decoded(raw, charset) == text
@@ -51,19 +51,19 @@ def test_bytes_that_a_charset_does_not_have_are_refused(raw: bytes, charset: str
 
 @table(
     ("raw", "text"),
-    [
-        pytest.param(b"plain =? text ?=", "plain =? text ?=", id="none"),
-        pytest.param(b"=?UTF-8?q?=C3=BCber=20it?=", "über it", id="quoted"),
-        pytest.param(b"=?utf-8?Q?a_b?= c", "a b c", id="underscore"),
-        pytest.param(b"=?iso-8859-1?B?/A==?=", "ü", id="base 64"),
-        pytest.param(b"x =?utf-8?q?a?=  =?utf-8?q?b?= y", "x ab y", id="space between two"),
-        pytest.param(b"=?utf-8?q?a?= - =?utf-8?q?b?=", "a - b", id="text between two"),
-        pytest.param(b"=?utf-8?q?=C3?= =?utf-8?q?=BC?=", "ü", id="a character in two words"),
-        pytest.param(b"=?utf-8?b?a?=", "=?utf-8?b?a?=", id="bad base 64"),
-        pytest.param(b"=?utf-8?x?a?=", "=?utf-8?x?a?=", id="unknown method"),
-        pytest.param(b" =?utf-8?q?a?=", " a", id="space in front"),
-        pytest.param(b"=?utf-8?q?=ZZ?=", "=ZZ", id="bad hexadecimal"),
-    ],
+    {
+        "none": (b"plain =? text ?=", "plain =? text ?="),
+        "quoted": (b"=?UTF-8?q?=C3=BCber=20it?=", "über it"),
+        "underscore": (b"=?utf-8?Q?a_b?= c", "a b c"),
+        "base 64": (b"=?iso-8859-1?B?/A==?=", "ü"),
+        "space between two": (b"x =?utf-8?q?a?=  =?utf-8?q?b?= y", "x ab y"),
+        "text between two": (b"=?utf-8?q?a?= - =?utf-8?q?b?=", "a - b"),
+        "a character in two words": (b"=?utf-8?q?=C3?= =?utf-8?q?=BC?=", "ü"),
+        "bad base 64": (b"=?utf-8?b?a?=", "=?utf-8?b?a?="),
+        "unknown method": (b"=?utf-8?x?a?=", "=?utf-8?x?a?="),
+        "space in front": (b" =?utf-8?q?a?=", " a"),
+        "bad hexadecimal": (b"=?utf-8?q?=ZZ?=", "=ZZ"),
+    },
 )
 def test_encoded_words_are_decoded(raw: bytes, text: str) -> None:
     assert decoded_words(raw) == text

@@ -36,17 +36,17 @@ def test_an_entry_is_read_as_it_was_written() -> None:
 
 @table(
     ("old", "new"),
-    [
-        pytest.param('"format":1', '"format":2', id="format"),
-        pytest.param('"100644"', '"160000"', id="mode"),
-        pytest.param(f'"100644","{SHA}"', '"100644",null', id="no content"),
-        pytest.param(f'"{SHA}"', '"a"', id="no digest"),
-        pytest.param('"f"', '"../f"', id="path"),
-        pytest.param("refs/heads/patchmgr/s", "refs/heads/main", id="branch"),
-        pytest.param(COMMIT, "main", id="no commit"),
-        pytest.param('"number":3', '"other":3', id="no number"),
-        pytest.param("{", "[" * 9, id="no JSON"),
-    ],
+    {
+        "format": ('"format":1', '"format":2'),
+        "mode": ('"100644"', '"160000"'),
+        "no content": (f'"100644","{SHA}"', '"100644",null'),
+        "no digest": (f'"{SHA}"', '"a"'),
+        "path": ('"f"', '"../f"'),
+        "branch": ("refs/heads/patchmgr/s", "refs/heads/main"),
+        "no commit": (COMMIT, "main"),
+        "no number": ('"number":3', '"other":3'),
+        "no JSON": ("{", "[" * 9),
+    },
 )
 def test_a_broken_entry_is_refused(old: str, new: str) -> None:
     text = json.dumps(json.loads(RAW), separators=(",", ":"))

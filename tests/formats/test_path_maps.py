@@ -29,13 +29,13 @@ def test_the_longest_pair_counts(path: str, place: str | None) -> None:
 
 @table(
     ("pairs", "path", "place"),
-    [
-        pytest.param(b'"src/" = ""', "src/pkg/a.py", "pkg/a.py", id="out-of-a-folder"),
-        pytest.param(b'"src/" = ""', "pkg/a.py", None, id="elsewhere"),
-        pytest.param(b'"" = "pkg/"', "a/b.py", "pkg/a/b.py", id="the-whole-repository"),
-        pytest.param(b'"" = ""', "a/b.py", "a/b.py", id="as-it-is"),
-        pytest.param(b'"" = "pkg/"\n"src/" = ""', "src/a.py", "a.py", id="the-longer-one"),
-    ],
+    {
+        "out-of-a-folder": (b'"src/" = ""', "src/pkg/a.py", "pkg/a.py"),
+        "elsewhere": (b'"src/" = ""', "pkg/a.py", None),
+        "the-whole-repository": (b'"" = "pkg/"', "a/b.py", "pkg/a/b.py"),
+        "as-it-is": (b'"" = ""', "a/b.py", "a/b.py"),
+        "the-longer-one": (b'"" = "pkg/"\n"src/" = ""', "src/a.py", "a.py"),
+    },
 )
 def test_an_empty_path_is_the_root(pairs: bytes, path: str, place: str | None) -> None:
     assert parse_path_map(b"[paths]\n" + pairs).find(path) == place

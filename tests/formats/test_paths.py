@@ -119,14 +119,14 @@ def test_a_path_that_could_leave_its_place_is_refused(path: str, reason: str) ->
 
 @table(
     ("path", "mode"),
-    [
-        pytest.param(".gitmodules", "120000", id="at the top"),
-        pytest.param("sub/.GitModules", "120000", id="below, other case"),
-        pytest.param(".gitmodules .", "120000", id="windows end"),
-        pytest.param("GITMOD~1", "120000", id="short name"),
-        pytest.param("gi7eba~1", "120000", id="hashed short name"),
-        pytest.param(".git\u200dmodules", "120000", id="ignored on HFS"),
-    ],
+    {
+        "at the top": (".gitmodules", "120000"),
+        "below, other case": ("sub/.GitModules", "120000"),
+        "windows end": (".gitmodules .", "120000"),
+        "short name": ("GITMOD~1", "120000"),
+        "hashed short name": ("gi7eba~1", "120000"),
+        "ignored on HFS": (".git\u200dmodules", "120000"),
+    },
 )
 def test_a_link_for_gitmodules_is_refused(path: str, mode: str) -> None:
     with pytest.raises(PatchmgrError, match="is a symbolic link"):
@@ -135,12 +135,12 @@ def test_a_link_for_gitmodules_is_refused(path: str, mode: str) -> None:
 
 @table(
     ("path", "mode"),
-    [
-        pytest.param(".gitmodules", "100644", id="a file"),
-        pytest.param(".gitmodules", None, id="no mode known"),
-        pytest.param(".gitignore", "120000", id="another name"),
-        pytest.param("gitmodules", "120000", id="no dot"),
-    ],
+    {
+        "a file": (".gitmodules", "100644"),
+        "no mode known": (".gitmodules", None),
+        "another name": (".gitignore", "120000"),
+        "no dot": ("gitmodules", "120000"),
+    },
 )
 def test_other_links_and_files_stay(path: str, mode: str | None) -> None:
     check_link(path, mode, what="the path")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,20 +11,20 @@ from tests.tables import table
 
 @table(
     ("raw", "expected"),
-    [
-        pytest.param(b'"a"', (b"a", b""), id="plain"),
-        pytest.param(b'"a b" rest', (b"a b", b" rest"), id="with a rest"),
-        pytest.param(b'""', (b"", b""), id="empty"),
-        pytest.param(b'"\\303\\274"', (b"\xc3\xbc", b""), id="octal"),
-        pytest.param(b'"\\a\\b\\t\\n\\v\\f\\r\\"\\\\"', (b'\a\b\t\n\v\f\r"\\', b""), id="escapes"),
-        pytest.param(b"a", None, id="not quoted"),
-        pytest.param(b"", None, id="nothing"),
-        pytest.param(b'"a', None, id="not closed"),
-        pytest.param(b'"\\x41"', None, id="unknown escape"),
-        pytest.param(b'"\\777"', None, id="more than a byte"),
-        pytest.param(b'"\\30', None, id="cut off"),
-        pytest.param(b'"a\nb"', None, id="newline"),
-    ],
+    {
+        "plain": (b'"a"', (b"a", b"")),
+        "with a rest": (b'"a b" rest', (b"a b", b" rest")),
+        "empty": (b'""', (b"", b"")),
+        "octal": (b'"\\303\\274"', (b"\xc3\xbc", b"")),
+        "escapes": (b'"\\a\\b\\t\\n\\v\\f\\r\\"\\\\"', (b'\a\b\t\n\v\f\r"\\', b"")),
+        "not quoted": (b"a", None),
+        "nothing": (b"", None),
+        "not closed": (b'"a', None),
+        "unknown escape": (b'"\\x41"', None),
+        "more than a byte": (b'"\\777"', None),
+        "cut off": (b'"\\30', None),
+        "newline": (b'"a\nb"', None),
+    },
 )
 def test_quoted_names_are_read_as_git_writes_them(
     raw: bytes, expected: tuple[bytes, bytes] | None

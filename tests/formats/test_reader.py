@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,14 +16,14 @@ def test_lines_joined_are_the_file(raw: bytes) -> None:
 
 @table(
     ("raw", "expected"),
-    [
-        pytest.param(b"a\nb\x0bc\x85\rd\n", [b"a\n", b"b\x0bc\x85\rd\n"], id="only newlines"),
-        pytest.param(b"a\r\nb\r\nc", [b"a\n", b"b\n", b"c"], id="CR LF everywhere"),
-        pytest.param(b"a\r\nb\n", [b"a\r\n", b"b\n"], id="CR LF in content"),
-        pytest.param(b"a\r\r\n", [b"a\r\n"], id="one CR only"),
-        pytest.param(b"a\r", [b"a\r"], id="no newline"),
-        pytest.param(b"", [], id="nothing"),
-    ],
+    {
+        "only newlines": (b"a\nb\x0bc\x85\rd\n", [b"a\n", b"b\x0bc\x85\rd\n"]),
+        "CR LF everywhere": (b"a\r\nb\r\nc", [b"a\n", b"b\n", b"c"]),
+        "CR LF in content": (b"a\r\nb\n", [b"a\r\n", b"b\n"]),
+        "one CR only": (b"a\r\r\n", [b"a\r\n"]),
+        "no newline": (b"a\r", [b"a\r"]),
+        "nothing": (b"", []),
+    },
 )
 def test_the_cr_of_a_mangled_file_is_not_read(raw: bytes, expected: list[bytes]) -> None:
     assert unmangled_lines(raw) == expected

@@ -26,18 +26,13 @@ REGION = Recorded(ID, Kind.REGION, b"b\n", b"o\n", b"t\n", path="src/a.py", seen
 
 @table(
     ("recorded", "meta"),
-    [
-        pytest.param(
-            REGION,
-            b'format = 1\nkind = "region"\npath = "src/a.py"\nseen = "s/p.patch"\n',
-            id="open",
-        ),
-        pytest.param(
+    {
+        "open": (REGION, b'format = 1\nkind = "region"\npath = "src/a.py"\nseen = "s/p.patch"\n'),
+        "solved-by-nothing": (
             Recorded(ID, Kind.REGION, b"", b"", b"", resolution=Resolution(b"", Origin.REBASE)),
             b'format = 1\nkind = "region"\norigin = "rebase"\n',
-            id="solved-by-nothing",
         ),
-        pytest.param(
+        "deleted": (
             Recorded(
                 ID,
                 Kind.FILE,
@@ -49,14 +44,12 @@ REGION = Recorded(ID, Kind.REGION, b"b\n", b"o\n", b"t\n", path="src/a.py", seen
             ),
             b'deleted = true\nformat = 1\nkind = "file"\norigin = "accept"\n'
             b'path = "b%FF%25"\nsource = "theirs"\n',
-            id="deleted",
         ),
-        pytest.param(
+        "group": (
             Recorded(ID, Kind.GROUP, parts=("a" * 12, "b" * 12)),
             b'format = 1\nkind = "group"\nparts = [\n    "aaaaaaaaaaaa",\n    "bbbbbbbbbbbb",\n]\n',
-            id="group",
         ),
-    ],
+    },
 )
 def test_a_conflict_survives_a_round_trip(recorded: Recorded, meta: bytes) -> None:
     files = write_recorded(recorded)
@@ -84,81 +77,49 @@ def test_any_content_survives_a_round_trip(
 
 @table(
     ("files", "problem"),
-    [
-        pytest.param({}, "format is missing", id="nothing"),
-        pytest.param({"meta.toml": b"\xff"}, "not TOML", id="no-utf-8"),
-        pytest.param({"meta.toml": b"[" * 5000}, "not TOML", id="nesting"),
-        pytest.param({"meta.toml": b"<<<<<<< a\n"}, "not TOML", id="merge-conflict"),
-        pytest.param(
-            {"meta.toml": META.replace(b"1", b"2")}, "format: invalid enum value 2", id="format"
-        ),
-        pytest.param(
-            {"meta.toml": META.replace(b"1", b"true")}, "format: expected `int`", id="format-true"
-        ),
-        pytest.param({"meta.toml": META + b"more = 1\n"}, "more is unknown", id="unknown-key"),
-        pytest.param({"meta.toml": b"#" * (MAX_META + 1)}, "larger than", id="large"),
-        pytest.param(
-            {"meta.toml": META.replace(b"region", b"x")}, "kind: invalid enum value", id="kind"
-        ),
-        pytest.param(
-            {"meta.toml": b"format = 1\nkind = 3\n"}, "kind: expected `str`", id="kind-number"
-        ),
-        pytest.param({"meta.toml": META.replace(b"a.py", b"../a")}, "..", id="path-up"),
-        pytest.param({"meta.toml": META.replace(b"a.py", b"/a")}, "absolute", id="path-absolute"),
-        pytest.param(
-            {"meta.toml": META.replace(b"a.py", b"%2e%2e/a")}, "..", id="path-up-in-disguise"
-        ),
-        pytest.param({"meta.toml": META.replace(b"a.py", b".git/x")}, ".git", id="path-git"),
-        pytest.param(
-            {"meta.toml": META.replace(b"a.py", rb"\u001b[31m")}, "printable", id="escape"
-        ),
-        pytest.param(
-            {"meta.toml": META + b"seen = 3\n", **SIDES}, "seen: expected `str`", id="seen"
-        ),
-        pytest.param({"meta.toml": META}, "lacks a side", id="no-sides"),
-        pytest.param({"meta.toml": META, "base": b""}, "lacks a side", id="one-side"),
-        pytest.param(
-            {"meta.toml": b'format = 1\nkind = "file"\n'}, "has no side", id="file-without-sides"
-        ),
-        pytest.param(
-            {"meta.toml": META, **SIDES, "resolution": b""}, "origin is missing", id="no-origin"
-        ),
-        pytest.param(
+    {
+        "nothing": ({}, "format is missing"),
+        "no-utf-8": ({"meta.toml": b"\xff"}, "not TOML"),
+        "nesting": ({"meta.toml": b"[" * 5000}, "not TOML"),
+        "merge-conflict": ({"meta.toml": b"<<<<<<< a\n"}, "not TOML"),
+        "format": ({"meta.toml": META.replace(b"1", b"2")}, "format: invalid enum value 2"),
+        "format-true": ({"meta.toml": META.replace(b"1", b"true")}, "format: expected `int`"),
+        "unknown-key": ({"meta.toml": META + b"more = 1\n"}, "more is unknown"),
+        "large": ({"meta.toml": b"#" * (MAX_META + 1)}, "larger than"),
+        "kind": ({"meta.toml": META.replace(b"region", b"x")}, "kind: invalid enum value"),
+        "kind-number": ({"meta.toml": b"format = 1\nkind = 3\n"}, "kind: expected `str`"),
+        "path-up": ({"meta.toml": META.replace(b"a.py", b"../a")}, ".."),
+        "path-absolute": ({"meta.toml": META.replace(b"a.py", b"/a")}, "absolute"),
+        "path-up-in-disguise": ({"meta.toml": META.replace(b"a.py", b"%2e%2e/a")}, ".."),
+        "path-git": ({"meta.toml": META.replace(b"a.py", b".git/x")}, ".git"),
+        "escape": ({"meta.toml": META.replace(b"a.py", rb"\u001b[31m")}, "printable"),
+        "seen": ({"meta.toml": META + b"seen = 3\n", **SIDES}, "seen: expected `str`"),
+        "no-sides": ({"meta.toml": META}, "lacks a side"),
+        "one-side": ({"meta.toml": META, "base": b""}, "lacks a side"),
+        "file-without-sides": ({"meta.toml": b'format = 1\nkind = "file"\n'}, "has no side"),
+        "no-origin": ({"meta.toml": META, **SIDES, "resolution": b""}, "origin is missing"),
+        "both": (
             {"meta.toml": SOLVED + b"deleted = true\n", **SIDES, "resolution": b""},
             "both resolved and deleted",
-            id="both",
         ),
-        pytest.param(
-            {"meta.toml": SOLVED + b"deleted = true\n", **SIDES}, "and deleted", id="region-deleted"
-        ),
-        pytest.param(
-            {"meta.toml": SOLVED + b"deleted = 1\n"}, "deleted: expected `bool`", id="deleted-1"
-        ),
-        pytest.param(
-            {"meta.toml": META + b'parts = ["aaaaaaaaaaaa"]\n', **SIDES}, "has parts", id="parts"
-        ),
-        pytest.param(
+        "region-deleted": ({"meta.toml": SOLVED + b"deleted = true\n", **SIDES}, "and deleted"),
+        "deleted-1": ({"meta.toml": SOLVED + b"deleted = 1\n"}, "deleted: expected `bool`"),
+        "parts": ({"meta.toml": META + b'parts = ["aaaaaaaaaaaa"]\n', **SIDES}, "has parts"),
+        "parts-path": (
             {"meta.toml": META + b'parts = ["../x"]\n'},
             "parts[0]: expected `str` matching",
-            id="parts-path",
         ),
-        pytest.param(
-            {"meta.toml": META + b"parts = 3\n"}, "parts: expected `array`", id="parts-number"
-        ),
-        pytest.param(
+        "parts-number": ({"meta.toml": META + b"parts = 3\n"}, "parts: expected `array`"),
+        "many-parts": (
             {"meta.toml": META + b"parts = [%s]" % (b'"aaaaaaaaaaaa",' * (MAX_PARTS + 1))},
             "parts: expected `array` of length",
-            id="many-parts",
         ),
-        pytest.param(
-            {"meta.toml": b'format = 1\nkind = "group"\n'}, "sides, and parts", id="no-parts"
-        ),
-        pytest.param(
+        "no-parts": ({"meta.toml": b'format = 1\nkind = "group"\n'}, "sides, and parts"),
+        "group-with-sides": (
             {"meta.toml": b'format = 1\nkind = "group"\nparts = ["aaaaaaaaaaaa"]\n', **SIDES},
             "sides, and parts",
-            id="group-with-sides",
         ),
-    ],
+    },
 )
 def test_a_broken_folder_is_refused_by_name(files: dict[str, bytes], problem: str) -> None:
     with pytest.raises(PatchmgrError) as caught:

@@ -34,15 +34,15 @@ FILES = {"f": OLD, "h": b"h\n", "m": b"m\n", "o": b"o"}
 
 @table(
     "raw",
-    [
-        pytest.param(EDIT, id="edit"),
-        pytest.param(MADE, id="new-file"),
-        pytest.param(GONE, id="deleted-file"),
-        pytest.param(MOVED, id="rename"),
-        pytest.param(MODE, id="mode"),
-        pytest.param(OPEN, id="no-last-newline"),
-        pytest.param(EDIT + MADE + GONE, id="several-files"),
-    ],
+    {
+        "edit": EDIT,
+        "new-file": MADE,
+        "deleted-file": GONE,
+        "rename": MOVED,
+        "mode": MODE,
+        "no-last-newline": OPEN,
+        "several-files": EDIT + MADE + GONE,
+    },
 )
 def test_forth_and_back_leaves_the_files_as_they_were(raw: bytes) -> None:
     patch, blobs = parse_patch(raw, name="p"), MemoryBlobs()

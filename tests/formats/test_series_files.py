@@ -129,15 +129,15 @@ def test_a_patch_is_renamed_and_what_follows_its_name_stays() -> None:
 
 @table(
     ("raw", "after", "expected"),
-    [
-        pytest.param(b"", None, b"n\n", id="empty"),
-        pytest.param(b"a\n", None, b"a\nn\n", id="at the end"),
-        pytest.param(b"a", None, b"a\nn\n", id="no last newline"),
-        pytest.param(b"a\r\nb", None, b"a\r\nb\r\nn\r\n", id="CR LF"),
-        pytest.param(b"a\n# c\nb\n", "a", b"a\nn\n# c\nb\n", id="behind another"),
-        pytest.param(b"a\nb", "b", b"a\nb\nn\n", id="behind the last"),
-        pytest.param(b"a\n# end\n", None, b"a\n# end\nn\n", id="behind a comment"),
-    ],
+    {
+        "empty": (b"", None, b"n\n"),
+        "at the end": (b"a\n", None, b"a\nn\n"),
+        "no last newline": (b"a", None, b"a\nn\n"),
+        "CR LF": (b"a\r\nb", None, b"a\r\nb\r\nn\r\n"),
+        "behind another": (b"a\n# c\nb\n", "a", b"a\nn\n# c\nb\n"),
+        "behind the last": (b"a\nb", "b", b"a\nb\nn\n"),
+        "behind a comment": (b"a\n# end\n", None, b"a\n# end\nn\n"),
+    },
 )
 def test_a_patch_is_added(raw: bytes, after: str | None, expected: bytes) -> None:
     series = with_appended(parse_series(raw), "n", after=after)
@@ -211,12 +211,12 @@ def test_patches_are_set_aside_as_comments() -> None:
 
 @table(
     ("raw", "strip", "is_reversed", "usual"),
-    [
-        pytest.param(b"x # -R\n", 1, False, b"x # -R\n", id="in-a-comment"),
-        pytest.param(b"x -R # why\n", 1, True, b"x # why\n", id="reversed"),
-        pytest.param(b"x -p0 -R #+a\r\n", 0, True, b"x #+a\r\n", id="behind-a-strip"),
-        pytest.param(b"x -R -p2\n", 2, True, b"x\n", id="before-a-strip"),
-    ],
+    {
+        "in-a-comment": (b"x # -R\n", 1, False, b"x # -R\n"),
+        "reversed": (b"x -R # why\n", 1, True, b"x # why\n"),
+        "behind-a-strip": (b"x -p0 -R #+a\r\n", 0, True, b"x #+a\r\n"),
+        "before-a-strip": (b"x -R -p2\n", 2, True, b"x\n"),
+    },
 )
 def test_a_line_may_say_that_a_patch_is_reversed(
     raw: bytes, strip: int, is_reversed: bool, usual: bytes

@@ -48,44 +48,31 @@ def test_every_setting_is_read() -> None:
 
 @table(
     ("text", "problem"),
-    [
-        pytest.param("#" * MAX_SETTINGS + "\n", "is larger than", id="large"),
-        pytest.param("x =", "is not TOML", id="no TOML"),
-        pytest.param("groups = 1", "groups: expected `table`", id="no table"),
-        pytest.param("off = 1", "off: expected `array`", id="no list"),
-        pytest.param("confidence = 40", "confidence: expected `int` >= 50", id="too little"),
-        pytest.param(
-            "confidence = 0.9", "confidence: expected `int | null`, got `float`", id="a share"
-        ),
-        pytest.param(
-            "confidence = true", "confidence: expected `int | null`, got `bool`", id="a flag"
-        ),
-        pytest.param('off = [""]', "off[0]: expected `str` matching", id="an empty text"),
-        pytest.param('off = ["a\\u0000"]', "off[0]: expected `str` matching", id="a zero byte"),
-        pytest.param("check.sign-off = 1", "sign-off: expected `bool`", id="no flag"),
-        pytest.param(
-            'check.python = ["4"]', "check.python[0]: expected `str` matching", id="no version"
-        ),
-        pytest.param(
-            'check.without = ["x"]', "check.without[0]: invalid enum value 'x'", id="no gate"
-        ),
-        pytest.param('gates.x = ["a"]', "invalid enum value 'x'", id="no kind"),
-        pytest.param('gates.model = ["("]', "gates.model is no expression", id="no expression"),
-        pytest.param('gates.model = ["(?=a)"]', "gates.model is no expression", id="not RE2's"),
-        pytest.param('check.commands."../x".run = ["a"]', "is no good name", id="no name"),
-        pytest.param("check.commands.x = {}", "x.run is missing", id="no command"),
-        pytest.param(
-            'check.commands.x = {run = ["a"], timeout = 0}',
-            "timeout: expected `int` >",
-            id="no time",
-        ),
-        pytest.param(
+    {
+        "large": ("#" * MAX_SETTINGS + "\n", "is larger than"),
+        "no TOML": ("x =", "is not TOML"),
+        "no table": ("groups = 1", "groups: expected `table`"),
+        "no list": ("off = 1", "off: expected `array`"),
+        "too little": ("confidence = 40", "confidence: expected `int` >= 50"),
+        "a share": ("confidence = 0.9", "confidence: expected `int | null`, got `float`"),
+        "a flag": ("confidence = true", "confidence: expected `int | null`, got `bool`"),
+        "an empty text": ('off = [""]', "off[0]: expected `str` matching"),
+        "a zero byte": ('off = ["a\\u0000"]', "off[0]: expected `str` matching"),
+        "no flag": ("check.sign-off = 1", "sign-off: expected `bool`"),
+        "no version": ('check.python = ["4"]', "check.python[0]: expected `str` matching"),
+        "no gate": ('check.without = ["x"]', "check.without[0]: invalid enum value 'x'"),
+        "no kind": ('gates.x = ["a"]', "invalid enum value 'x'"),
+        "no expression": ('gates.model = ["("]', "gates.model is no expression"),
+        "not RE2's": ('gates.model = ["(?=a)"]', "gates.model is no expression"),
+        "no name": ('check.commands."../x".run = ["a"]', "is no good name"),
+        "no command": ("check.commands.x = {}", "x.run is missing"),
+        "no time": ('check.commands.x = {run = ["a"], timeout = 0}', "timeout: expected `int` >"),
+        "no number": (
             'check.commands.x = {run = ["a"], timeout = true}',
             "timeout: expected `int`, got `bool`",
-            id="no number",
         ),
-        pytest.param('claims.a = "b"', 'claims.a must be "upstream"', id="no claim"),
-    ],
+        "no claim": ('claims.a = "b"', 'claims.a must be "upstream"'),
+    },
 )
 def test_what_is_wrong_is_named(text: str, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=re.escape(problem)) as caught:
@@ -95,20 +82,17 @@ def test_what_is_wrong_is_named(text: str, problem: str) -> None:
 
 @table(
     ("raw", "renamed"),
-    [
-        pytest.param(
+    {
+        "member": (
             b"[groups]\ng = ['a.patch', \"b.patch\"]  # a\n",
             b"[groups]\ng = ['new.patch', \"b.patch\"]  # a\n",
-            id="member",
         ),
-        pytest.param(b"[groups]\ng = ['a']\n", b"[groups]\ng = ['new']\n", id="without its end"),
-        pytest.param(b"[groups]\ng = ['b.patch']\n", None, id="no member"),
-        pytest.param(
-            b"[groups]\ng = ['a\\u002epatch', \"\\u0061\"]\n", None, id="written otherwise"
-        ),
-        pytest.param(b"[subsystems]\ng = ['a.patch']\n", None, id="another table"),
-        pytest.param(b"[groups]\n'a' = ['a']\n'new' = ['b']\n", None, id="a group of that name"),
-    ],
+        "without its end": (b"[groups]\ng = ['a']\n", b"[groups]\ng = ['new']\n"),
+        "no member": (b"[groups]\ng = ['b.patch']\n", None),
+        "written otherwise": (b"[groups]\ng = ['a\\u002epatch', \"\\u0061\"]\n", None),
+        "another table": (b"[subsystems]\ng = ['a.patch']\n", None),
+        "a group of that name": (b"[groups]\n'a' = ['a']\n'new' = ['b']\n", None),
+    },
 )
 def test_a_new_name_of_a_patch_changes_its_groups_alone(raw: bytes, renamed: bytes | None) -> None:
     found = with_renamed(raw, "a.patch", "new.patch", series="s")

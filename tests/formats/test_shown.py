@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,17 +11,17 @@ from tests.tables import table
 
 @table(
     ("text", "expected"),
-    [
-        pytest.param("vllm/a b.py", "vllm/a b.py", id="plain"),
-        pytest.param("é漢", "é漢", id="printable unicode"),
-        pytest.param(b"\xc3\xa9", "é", id="bytes"),
-        pytest.param(b"\xe9", "\\xe9", id="stray byte"),
-        pytest.param("a\x1b[31mb", "a\\x1b[31mb", id="terminal escape"),
-        pytest.param("a\nb\r", "a\\nb\\r", id="line ends"),
-        pytest.param("a\u202eb", "a\\u202eb", id="bidirectional control"),
-        pytest.param("x" * LIMIT, "x" * LIMIT, id="just fits"),
-        pytest.param("x" * (LIMIT + 1), "x" * LIMIT + "...", id="too long"),
-    ],
+    {
+        "plain": ("vllm/a b.py", "vllm/a b.py"),
+        "printable unicode": ("é漢", "é漢"),
+        "bytes": (b"\xc3\xa9", "é"),
+        "stray byte": (b"\xe9", "\\xe9"),
+        "terminal escape": ("a\x1b[31mb", "a\\x1b[31mb"),
+        "line ends": ("a\nb\r", "a\\nb\\r"),
+        "bidirectional control": ("a\u202eb", "a\\u202eb"),
+        "just fits": ("x" * LIMIT, "x" * LIMIT),
+        "too long": ("x" * (LIMIT + 1), "x" * LIMIT + "..."),
+    },
 )
 def test_untrusted_text_becomes_one_printable_line(text: str | bytes, expected: str) -> None:
     assert shown(text) == expected

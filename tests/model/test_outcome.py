@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
@@ -31,12 +29,12 @@ def test_carried_patches_have_a_commit(verdict: Verdict) -> None:
 
 @table(
     ("words", "has_conflicts"),
-    [
-        pytest.param("", False, id="empty"),
-        pytest.param("unchanged modified partial absorbed skipped", False, id="all-done"),
-        pytest.param("unchanged conflict", True, id="conflict"),
-        pytest.param("blocked unchanged", True, id="blocked"),
-    ],
+    {
+        "empty": ("", False),
+        "all-done": ("unchanged modified partial absorbed skipped", False),
+        "conflict": ("unchanged conflict", True),
+        "blocked": ("blocked unchanged", True),
+    },
 )
 def test_conflicts_and_what_they_block_are_left(words: str, has_conflicts: bool) -> None:
     assert series(words).has_conflicts is has_conflicts

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.model.series import Guard, SeriesFile, SeriesLine
 from tests.tables import table
 
@@ -13,7 +11,10 @@ NOT_A, NOT_B = Guard("a", is_positive=False), Guard("b", is_positive=False)
 
 @table(
     ("guard", "text"),
-    [pytest.param(NEEDS_A, "#+a", id="positive"), pytest.param(NOT_B, "#-b", id="negative")],
+    {
+        "positive": (NEEDS_A, "#+a"),
+        "negative": (NOT_B, "#-b"),
+    },
 )
 def test_a_guard_is_written_as_mq_does(guard: Guard, text: str) -> None:
     assert str(guard) == text
@@ -21,25 +22,21 @@ def test_a_guard_is_written_as_mq_does(guard: Guard, text: str) -> None:
 
 @table(
     ("guards", "selected", "refusal"),
-    [
-        pytest.param((), "", None, id="no-guard-nothing-selected"),
-        pytest.param((), "a", None, id="no-guard"),
-        pytest.param((NEEDS_A,), "a", None, id="needed-and-selected"),
-        pytest.param((NEEDS_A,), "", "guard #+a and a is not selected", id="needed-not-selected"),
-        pytest.param((NEEDS_A,), "b", "guard #+a and a is not selected", id="another-selected"),
-        pytest.param((NEEDS_A, NEEDS_B), "b", None, id="one-of-two-is-enough"),
-        pytest.param((NEEDS_A, NEEDS_B), "c", "guard #+a and a is not selected", id="none-of-two"),
-        pytest.param((NOT_A,), "", None, id="forbidden-not-selected"),
-        pytest.param((NOT_A,), "b", None, id="forbidden-another-selected"),
-        pytest.param((NOT_A,), "a", "guard #-a and a is selected", id="forbidden-and-selected"),
-        pytest.param((NEEDS_A, NOT_B), "a", None, id="needed-wins-without-the-forbidden"),
-        pytest.param(
-            (NEEDS_A, NOT_B), "ab", "guard #-b and b is selected", id="forbidden-beats-needed"
-        ),
-        pytest.param(
-            (NEEDS_A, NOT_B), "", "guard #+a and a is not selected", id="neither-selected"
-        ),
-    ],
+    {
+        "no-guard-nothing-selected": ((), "", None),
+        "no-guard": ((), "a", None),
+        "needed-and-selected": ((NEEDS_A,), "a", None),
+        "needed-not-selected": ((NEEDS_A,), "", "guard #+a and a is not selected"),
+        "another-selected": ((NEEDS_A,), "b", "guard #+a and a is not selected"),
+        "one-of-two-is-enough": ((NEEDS_A, NEEDS_B), "b", None),
+        "none-of-two": ((NEEDS_A, NEEDS_B), "c", "guard #+a and a is not selected"),
+        "forbidden-not-selected": ((NOT_A,), "", None),
+        "forbidden-another-selected": ((NOT_A,), "b", None),
+        "forbidden-and-selected": ((NOT_A,), "a", "guard #-a and a is selected"),
+        "needed-wins-without-the-forbidden": ((NEEDS_A, NOT_B), "a", None),
+        "forbidden-beats-needed": ((NEEDS_A, NOT_B), "ab", "guard #-b and b is selected"),
+        "neither-selected": ((NEEDS_A, NOT_B), "", "guard #+a and a is not selected"),
+    },
 )
 def test_guards_follow_the_rule_of_mq(
     guards: tuple[Guard, ...], selected: str, refusal: str | None
@@ -49,19 +46,18 @@ def test_guards_follow_the_rule_of_mq(
 
 @table(
     ("lines", "names"),
-    [
-        pytest.param((), (), id="empty"),
-        pytest.param((SeriesLine(b"# note\n"), SeriesLine(b"\n")), (), id="comments"),
-        pytest.param(
+    {
+        "empty": ((), ()),
+        "comments": ((SeriesLine(b"# note\n"), SeriesLine(b"\n")), ()),
+        "order-is-kept": (
             (
                 SeriesLine(b"b.patch\n", "b.patch"),
                 SeriesLine(b"# note\n"),
                 SeriesLine(b"a.patch -p0\n", "a.patch", strip=0),
             ),
             ("b.patch", "a.patch"),
-            id="order-is-kept",
         ),
-    ],
+    },
 )
 def test_names_are_those_of_patches(lines: tuple[SeriesLine, ...], names: tuple[str, ...]) -> None:
     assert SeriesFile(lines).names() == names

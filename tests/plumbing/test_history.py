@@ -81,11 +81,11 @@ def test_what_a_header_names_is_found_only_on_the_way(tmp_path: Path) -> None:
 
 @table(
     ("newer", "release", "found", "distance"),
-    [
-        pytest.param(0, "2.0", ("c2", "plant 2.0"), (2, 0), id="on-the-way"),
-        pytest.param(0, "4.0", None, (2, 0), id="later"),
-        pytest.param(3, "2.0", None, (0, 3), id="on-the-way-back"),
-    ],
+    {
+        "on-the-way": (0, "2.0", ("c2", "plant 2.0"), (2, 0)),
+        "later": (0, "4.0", None, (2, 0)),
+        "on-the-way-back": (3, "2.0", None, (0, 3)),
+    },
 )
 def test_a_release_that_a_header_names_is_found_on_the_way(
     newer: int, release: str, found: tuple[str, str] | None, distance: tuple[int, int]

@@ -56,14 +56,14 @@ def test_a_marker_names_the_commit_whose_text_is_shown(
 
 @table(
     ("sighting", "text"),
-    [
-        pytest.param(cause("1", "Move it (#7)", 7), "#7 111111111111 Move it", id="pull"),
-        pytest.param(cause("1", "Move it (#7) ", 7), "#7 111111111111 Move it", id="space"),
-        pytest.param(cause("1", "vllm 2.0", None), "111111111111 vllm 2.0", id="release"),
-        pytest.param(cause("1", "vllm 2.0", 7), "#7 111111111111 vllm 2.0", id="decided"),
-        pytest.param(cause("1", "(#7) first", None), "111111111111 (#7) first", id="elsewhere"),
-        pytest.param(cause("1", "\x1b", None), r"111111111111 \u001b", id="control"),
-    ],
+    {
+        "pull": (cause("1", "Move it (#7)", 7), "#7 111111111111 Move it"),
+        "space": (cause("1", "Move it (#7) ", 7), "#7 111111111111 Move it"),
+        "release": (cause("1", "vllm 2.0", None), "111111111111 vllm 2.0"),
+        "decided": (cause("1", "vllm 2.0", 7), "#7 111111111111 vllm 2.0"),
+        "elsewhere": (cause("1", "(#7) first", None), "111111111111 (#7) first"),
+        "control": (cause("1", "\x1b", None), r"111111111111 \u001b"),
+    },
 )
 def test_a_commit_is_named_by_its_pull_request_first(sighting: Sighting, text: str) -> None:
     assert sighting_text(sighting) == text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, Solved, SyncNote
@@ -48,18 +47,13 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
 
 @table(
     ("note", "said"),
-    [
-        pytest.param(
+    {
+        "dry run": (
             replace(NOTE, is_dry_run=True, head=None, old_head=None),
             "## What a sync would do to `s`",
-            id="dry run",
         ),
-        pytest.param(
-            replace(NOTE, is_complete=False),
-            "hunk by hunk, are not in this workspace",
-            id="incomplete",
-        ),
-        pytest.param(
+        "incomplete": (replace(NOTE, is_complete=False), "hunk by hunk, are not in this workspace"),
+        "solved": (
             replace(
                 NOTE,
                 solved=(
@@ -68,19 +62,16 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
             ),
             "- `a.py` → `b.py` in `f` `g` (`a.patch`): **both are in**; "
             "collided with #12 Fix it (`dddddddddddd`)",
-            id="solved",
         ),
-        pytest.param(
+        "solved without more": (
             replace(NOTE, solved=(Solved("a.patch", "a.py", "a.py", (), "by hand", False),)),
             "- `a.py` (`a.patch`): **by hand**\n",
-            id="solved without more",
         ),
-        pytest.param(
+        "in part": (
             replace(NOTE, dropped=(Dropped("a.patch", "Do a", False, ("exact",), (CAME,)),)),
             "- `a.patch` (in part) Do a (exact): #12 Fix it (`dddddddddddd`)",
-            id="in part",
         ),
-        pytest.param(
+        "how sure": (
             replace(
                 NOTE,
                 dropped=(
@@ -95,9 +86,8 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
                 ),
             ),
             "- `a.patch` Do a (exact; history, right in 99.5 % of 1,204; range, not measured): ",
-            id="how sure",
         ),
-        pytest.param(
+        "a proposal": (
             replace(
                 NOTE,
                 solved=(
@@ -114,37 +104,26 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
                 ),
             ),
             "- `a.py` (`a.patch`): **open: proposed: absorbed** (right in 75.0 % of 4)",
-            id="a proposal",
         ),
-        pytest.param(
-            replace(NOTE, dropped=(Dropped("a.patch", "", True, (), ()),)),
-            "- `a.patch`\n",
-            id="whole",
-        ),
-        pytest.param(
+        "whole": (replace(NOTE, dropped=(Dropped("a.patch", "", True, (), ()),)), "- `a.patch`\n"),
+        "brought": (
             replace(NOTE, brought=(Brought("core", (replace(CAME, pull=None),)),)),
             "- **core**: 1 commit\n  - Fix it (#&#8203;12) (`dddddddddddd`)",
-            id="brought",
         ),
-        pytest.param(
+        "kernels first": (
             replace(NOTE, identical=(("a.py", "Python"), ("b.cu", "CUDA"), ("c.py", "Python"))),
             "- CUDA, 1 file: `b.cu`\n- Python, 2 files: `a.py` `c.py`",
-            id="kernels first",
         ),
-        pytest.param(
-            replace(NOTE, warnings=("look at it",)), "### To look at\n\n- look at it", id="warning"
-        ),
-        pytest.param(
+        "warning": (replace(NOTE, warnings=("look at it",)), "### To look at\n\n- look at it"),
+        "gates": (
             replace(NOTE, gates=(GateLine("python", "failed", 2, "why"),)),
             "| python | failed | 2 | why |",
-            id="gates",
         ),
-        pytest.param(
+        "tags": (
             replace(NOTE, preview="one", fallback="old"),
             f"- Preview tag `one` at `{HEAD}`\n- Fallback tag `old` at the old head",
-            id="tags",
         ),
-    ],
+    },
 )
 def test_each_fact_has_its_words(note: SyncNote, said: str) -> None:
     assert said in note_markdown(note)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from patchmgr.commands.status import CommitOrigin
 from patchmgr.commands.why import LineOrigin
 from patchmgr.model.comparison import ComparedPatch, ComparedSeries, Sameness
@@ -77,23 +75,20 @@ def test_a_comparison_is_a_document() -> None:
 
 @table(
     ("origin", "text"),
-    [
-        pytest.param(
+    {
+        "upstream's": (
             LineOrigin("a.py", 3, "x = 1", None, None, "", ""),
             "a.py:3\n    x = 1\nupstream's own line\n",
-            id="upstream's",
         ),
-        pytest.param(
+        "a patch's": (
             LineOrigin("a.py", 3, "x = 1", "A.f", "p.patch", "fix it", "Why."),
             "a.py:3 in A.f\n    x = 1\np.patch  fix it\n  Why.\n",
-            id="a patch's",
         ),
-        pytest.param(
+        "without a reason": (
             LineOrigin("a.py", 3, "x = 1", None, "p.patch", "fix it", ""),
             "a.py:3\n    x = 1\np.patch  fix it\n",
-            id="without a reason",
         ),
-    ],
+    },
 )
 def test_the_patch_of_a_line_is_named(origin: LineOrigin, text: str) -> None:
     assert origin_text(origin) == text
@@ -102,31 +97,27 @@ def test_the_patch_of_a_line_is_named(origin: LineOrigin, text: str) -> None:
 
 @table(
     ("found", "text"),
-    [
-        pytest.param(
+    {
+        "of nobody": (
             CommitOrigin(OLD, None, NEW, None, False, None, (), (), None, None),
             f"commit {OLD}\nno commit of a series\n",
-            id="of nobody",
         ),
-        pytest.param(
+        "now": (
             CommitOrigin(OLD, "s", NEW, "v1", True, 1, ("fix it",), ("one",), "1.0", None),
             f"commit {OLD}\nseries s on v1 ({NEW})\nthe branch of the series as it is now\n"
             "built by patchmgr 1.0, digest \ntag one\n1 patch\n  fix it\n",
-            id="now",
         ),
-        pytest.param(
+        "a part of it": (
             CommitOrigin(OLD, "s", NEW, None, False, 1, ("fix it",), (), None, None),
             f"commit {OLD}\nseries s on {NEW}\nthe branch of the series as it is now, "
             "up to patch 1\n1 patch\n  fix it\n",
-            id="a part of it",
         ),
-        pytest.param(
+        "another state": (
             CommitOrigin(OLD, None, NEW, None, False, None, ("a", "b"), (), None, None),
             f"commit {OLD}\nseries unknown here on {NEW}\nanother state of the series than "
             "the present one\n2 patches\n  a\n  b\n",
-            id="another state",
         ),
-    ],
+    },
 )
 def test_a_commit_is_recognised(found: CommitOrigin, text: str) -> None:
     assert commit_text(found) == text

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.commands.conflicts import Listed
 from patchmgr.model.recorded import Kind, Origin, Recalled, Recorded, Resolution
 from patchmgr.render.recorded import (
@@ -43,17 +41,16 @@ def test_a_conflict_is_shown_in_markers_with_what_became_of_it() -> None:
 
 @table(
     ("recorded", "expected"),
-    [
-        pytest.param(solved(b"o\n"), ["resolution: as in ours"], id="ours"),
-        pytest.param(solved(b"t\n"), ["resolution: as in theirs"], id="theirs"),
-        pytest.param(solved(None), ["resolution: the file is deleted"], id="deleted"),
-        pytest.param(solved(b"\0x"), ["resolution: 2 bytes, binary"], id="binary"),
-        pytest.param(
+    {
+        "ours": (solved(b"o\n"), ["resolution: as in ours"]),
+        "theirs": (solved(b"t\n"), ["resolution: as in theirs"]),
+        "deleted": (solved(None), ["resolution: the file is deleted"]),
+        "binary": (solved(b"\0x"), ["resolution: 2 bytes, binary"]),
+        "escapes": (
             solved(b"\x1b[2J\xff\n"),
             ["--- ours", "+++ resolution", "@@ -1 +1 @@", "-o", "+\\u001b[2J\\xff"],
-            id="escapes",
         ),
-    ],
+    },
 )
 def test_a_resolution_is_shown_as_a_diff(recorded: Recorded, expected: list[str]) -> None:
     assert list(resolution_lines(recorded)) == expected

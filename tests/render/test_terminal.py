@@ -47,48 +47,36 @@ def partial(left: int) -> PatchOutcome:
 
 @table(
     ("patch", "lines"),
-    [
-        pytest.param(replace(PATCH, history=((LANDED, "landed"),)), [], id="landed"),
-        pytest.param(
+    {
+        "landed": (replace(PATCH, history=((LANDED, "landed"),)), []),
+        "evolved": (
             replace(PATCH, history=((LANDED, "landed"), (LATER, "evolved"))),
             ["changed again since 222222222222"],
-            id="evolved",
         ),
-        pytest.param(
+        "gone": (
             replace(PATCH, history=((LANDED, "landed"), (LATER, "gone"))),
             ["its lines are no longer in the file since 222222222222"],
-            id="gone",
         ),
-        pytest.param(
+        "moved": (
             replace(PATCH, history=((LANDED, "landed"), (LATER, "evolved")), now_in="new/f.py"),
             ["moved to new/f.py since 222222222222"],
-            id="moved",
         ),
-        pytest.param(
+        "reverted": (
             replace(
-                PATCH,
-                verdict=Verdict.UNCHANGED,
-                history=((LANDED, "landed"), (LATER, "reverted")),
+                PATCH, verdict=Verdict.UNCHANGED, history=((LANDED, "landed"), (LATER, "reverted"))
             ),
             ["landed in 111111111111, taken back in 222222222222"],
-            id="reverted",
         ),
-        pytest.param(
+        "superseded": (
             replace(PATCH, superseded=(WORDING,)),
             ["superseded: landed in other words (both texts with --show-conflicts)"],
-            id="superseded",
         ),
-        pytest.param(
-            partial(2),
-            ["left of it: 2 of 3 hunks", "  f.py line 20", "  f.py line 30"],
-            id="partial",
-        ),
-        pytest.param(
+        "partial": (partial(2), ["left of it: 2 of 3 hunks", "  f.py line 20", "  f.py line 30"]),
+        "warning": (
             replace(PATCH, verdict=Verdict.MODIFIED, warnings=("f.py: `x` \x1b is used",)),
             ["warning: f.py: `x` \\u001b is used"],
-            id="warning",
         ),
-    ],
+    },
 )
 def test_a_line_says_what_happened(patch: PatchOutcome, lines: list[str]) -> None:
     _, *rest = patch_lines(patch, View())
