@@ -56,15 +56,11 @@ def _entries(files: dict[str, File | None]) -> dict[str, Entry | None]:
 @table(
     ("before", "changes", "after"),
     {
-        "nothing": ({"f": ONE}, [], {}),
-        "edit": ({"f": ONE}, [edited("f", ONE, TWO)], {"f": TWO}),
         "edit-that-changes-nothing": (
             {"f": ONE},
             [FilePatch("f", "f", hunks=(at(2, b"-b\n", b"+b\n"),))],
             {},
         ),
-        "creation": ({}, [created("d/f", ONE)], {"d/f": ONE}),
-        "creation-of-an-empty-file": ({}, [created("f", b"")], {"f": b""}),
         "creation-with-mode": ({}, [created("f", executable(ONE))], {"f": executable(ONE)}),
         "creation-without-mode": (
             {},
@@ -81,30 +77,18 @@ def _entries(files: dict[str, File | None]) -> dict[str, Entry | None]:
             [FilePatch("f", "f", hunks=(at(0, b"+a\n"),))],
             {"f": text("a")},
         ),
-        "deletion": ({"f": ONE}, [deleted("f", ONE)], {"f": None}),
         "deletion-of-an-empty-file": ({"f": b""}, [deleted("f", b"")], {"f": None}),
-        "pure-rename": ({"f": ONE}, [moved("f", "g", ONE, ONE)], {"f": None, "g": ONE}),
-        "rename-and-edit": ({"f": ONE}, [moved("f", "g", ONE, TWO)], {"f": None, "g": TWO}),
         "rename-and-mode": (
             {"f": ONE},
             [moved("f", "g", ONE, executable(ONE))],
             {"f": None, "g": executable(ONE)},
         ),
-        "copy-and-edit": ({"f": ONE}, [moved("f", "g", ONE, TWO, is_copy=True)], {"g": TWO}),
-        "copy-of-the-file-before-its-edit": (
-            {"f": ONE},
-            [edited("f", ONE, THREE), moved("f", "g", ONE, TWO, is_copy=True)],
-            {"f": THREE, "g": TWO},
-        ),
-        "mode": ({"f": ONE}, [edited("f", ONE, executable(ONE))], {"f": executable(ONE)}),
         "mode-back": ({"f": executable(ONE)}, [edited("f", executable(ONE), TWO)], {"f": TWO}),
         "mode-is-kept": (
             {"f": executable(ONE)},
             [FilePatch("f", "f", hunks=edited("f", ONE, TWO).hunks)],
             {"f": executable(TWO)},
         ),
-        "binary": ({"f": b"\0"}, [binary("f", b"\0", b"\1")], {"f": b"\1"}),
-        "binary-creation": ({}, [binary("f", None, b"\0")], {"f": b"\0"}),
         "binary-deletion": ({"f": b"\0"}, [binary("f", b"\0", None)], {"f": None}),
         "binary-delta": (
             {"f": b"abc"},
@@ -126,33 +110,6 @@ def _entries(files: dict[str, File | None]) -> dict[str, Entry | None]:
             {"m": None, "n": submodule("1")},
         ),
         "submodule-gone": ({"m": submodule("1")}, [deleted("m", submodule("1"))], {"m": None}),
-        "file-becomes-link": (
-            {"f": ONE},
-            [deleted("f", ONE), created("f", link(b"g"))],
-            {"f": link(b"g")},
-        ),
-        "renames-that-swap": (
-            {"a": ONE, "b": THREE},
-            [moved("b", "a", THREE, THREE), moved("a", "b", ONE, ONE)],
-            {"a": THREE, "b": ONE},
-        ),
-        "renames-in-a-row": (
-            {"a": ONE, "b": THREE},
-            [moved("a", "b", ONE, ONE), moved("b", "c", THREE, THREE)],
-            {"a": None, "b": ONE, "c": THREE},
-        ),
-        "rename-onto-a-deleted-file": (
-            {"a": ONE, "b": THREE},
-            [deleted("b", THREE), moved("a", "b", ONE, TWO)],
-            {"a": None, "b": TWO},
-        ),
-        "file-to-folder": ({"a": ONE}, [moved("a", "a/b", ONE, ONE)], {"a": None, "a/b": ONE}),
-        "folder-to-file": ({"a/b": ONE}, [moved("a/b", "a", ONE, ONE)], {"a": ONE, "a/b": None}),
-        "file-in-place-of-an-emptied-folder": (
-            {"a/b": ONE, "a/c": TWO},
-            [created("a", THREE), deleted("a/b", ONE), deleted("a/c", TWO)],
-            {"a": THREE, "a/b": None, "a/c": None},
-        ),
     },
 )
 def test_a_patch_changes_what_it_says(
@@ -277,13 +234,6 @@ def test_patches_build_on_one_another() -> None:
     assert step.theirs == entry_of(side.blobs, THREE)
     side.step(created("gone", TWO))
     assert side.changes() == _entries({"f": THREE, "gone": TWO})
-
-
-def test_a_file_that_ends_as_it_began_is_no_change() -> None:
-    side = Side({"f": ONE})
-    side.step(edited("f", ONE, TWO))
-    side.step(edited("f", TWO, ONE))
-    assert side.changes() == {}
 
 
 def test_a_folder_that_earlier_patches_filled_or_emptied_is_seen() -> None:

@@ -87,69 +87,14 @@ class Fixed(PlainMerge):
     ("given_sides", "after", "answers"),
     [
         pytest.param(
-            sides(BASE, BASE, BOTH), BOTH, [CARRIED_IDENTICAL] * 2, id="upstream-unchanged"
-        ),
-        pytest.param(
-            sides(BASE, BASE, None), None, [CARRIED_IDENTICAL], id="upstream-unchanged-deletion"
-        ),
-        pytest.param(
-            sides(None, None, BASE), BASE, [CARRIED_IDENTICAL], id="upstream-unchanged-creation"
-        ),
-        pytest.param(
-            sides(None, None, b""), b"", [CARRIED_IDENTICAL], id="upstream-unchanged-empty-file"
-        ),
-        pytest.param(
-            sides(BASE, BASE, executable(BASE)),
-            executable(BASE),
-            [CARRIED_IDENTICAL],
-            id="upstream-unchanged-mode",
-        ),
-        pytest.param(
-            replace(sides(BASE, BASE, EARLY), is_moved=True), EARLY, [CARRIED_MOVED], id="moved"
-        ),
-        pytest.param(sides(BASE, BOTH, BOTH), BOTH, [ABSORBED_EXACT] * 2, id="same-edit"),
-        pytest.param(sides(BASE, None, None), None, [ABSORBED_EXACT], id="same-deletion"),
-        pytest.param(sides(None, BASE, BASE), BASE, [ABSORBED_EXACT], id="same-creation"),
-        pytest.param(
-            sides(BASE, executable(BASE), executable(BASE)),
-            executable(BASE),
-            [ABSORBED_EXACT],
-            id="same-mode",
-        ),
-        pytest.param(
             sides(link(b"a"), link(b"b"), link(b"b")), link(b"b"), [ABSORBED_EXACT], id="same-link"
         ),
-        pytest.param(
-            replace(sides(BASE, EARLY, EARLY), is_moved=True),
-            EARLY,
-            [ABSORBED_EXACT],
-            id="moved-with-the-same-edit",
-        ),
         pytest.param(sides(None, BASE, b""), BASE, [ABSORBED_EXACT], id="creation-of-less"),
-        pytest.param(sides(None, b"", BASE), BASE, [DRIFTED_TEXT], id="creation-of-more"),
         pytest.param(
             sides(BASE, executable(BASE), EARLY),
             executable(EARLY),
             [CARRIED_IDENTICAL],
             id="upstream-changed-only-the-mode",
-        ),
-        pytest.param(
-            sides(BASE, LATE, executable(BASE)),
-            executable(LATE),
-            [CARRIED_TEXT],
-            id="mode-on-changed-content",
-        ),
-        pytest.param(
-            sides(BASE, executable(LATE), executable(BASE)),
-            executable(LATE),
-            [ABSORBED_EXACT],
-            id="mode-absorbed-on-changed-content",
-        ),
-        pytest.param(
-            sides(BASE, EARLY, executable(EARLY)),
-            executable(EARLY),
-            [ABSORBED_EXACT],
-            id="edit-absorbed-mode-carried",
         ),
         pytest.param(
             replace(sides(BASE, executable(BASE), EARLY), is_moved=True),
@@ -158,22 +103,10 @@ class Fixed(PlainMerge):
             id="moved-and-mode",
         ),
         pytest.param(
-            sides(BASE, EARLY, LATE), BOTH, [CARRIED_TEXT], id="edits-apart"
-        ),
-        pytest.param(
             sides(BASE, PUSHED, EARLY),
             text("n n a B c d e f g h i j k l"),
             [CARRIED_TEXT],
             id="positions-only",
-        ),
-        pytest.param(
-            sides(BASE, text("a b c d E f g h i j k l"), EARLY),
-            text("a B c d E f g h i j k l"),
-            [DRIFTED_TEXT],
-            id="drifted-context",
-        ),
-        pytest.param(
-            sides(BASE, EARLY, BOTH), BOTH, [ABSORBED_EXACT, CARRIED_TEXT], id="partial"
         ),
         pytest.param(
             sides(BASE, text("a B c d e f g h X j k l"), BOTH),
@@ -183,18 +116,6 @@ class Fixed(PlainMerge):
         ),
         pytest.param(
             sides(BASE, BOTH, EARLY), BOTH, [ABSORBED_EXACT], id="upstream-did-more"
-        ),
-        pytest.param(
-            sides(BASE, BOTH, executable(EARLY)),
-            executable(BOTH),
-            [ABSORBED_EXACT],
-            id="upstream-did-more-but-for-the-mode",
-        ),
-        pytest.param(
-            replace(sides(BASE, EARLY, BOTH), is_moved=True),
-            BOTH,
-            [ABSORBED_EXACT, CARRIED_MOVED],
-            id="moved-and-partial",
         ),
         pytest.param(
             sides(text("x x x a x x x a x x x"), text("x x x a x x x a x x x Q"),
@@ -235,7 +156,6 @@ def test_a_rung_answers(given_sides: Sides, after: File | None, answers: list[An
 @table(
     ("given_sides", "reason", "answers", "has_text"),
     {
-        "add-add": (sides(None, OTHER, BASE), "upstream added another file", [CONFLICT], True),
         "add-add-mode": (
             sides(None, BASE, executable(BASE)),
             "upstream added another file",
@@ -254,23 +174,15 @@ def test_a_rung_answers(given_sides: Sides, after: File | None, answers: list[An
             [CONFLICT],
             False,
         ),
-        "upstream-deleted": (sides(BASE, None, BOTH), "upstream deleted", [CONFLICT] * 2, False),
         "upstream-deleted-mode": (
             sides(BASE, None, executable(BASE)),
             "upstream deleted",
             [CONFLICT],
             False,
         ),
-        "we-deleted": (sides(BASE, EARLY, None), "that the patch deletes", [CONFLICT], False),
         "we-deleted-mode": (
             sides(BASE, executable(BASE), None),
             "that the patch deletes",
-            [CONFLICT],
-            False,
-        ),
-        "upstream-made-it-a-link": (
-            sides(BASE, link(b"f"), EARLY),
-            "another kind of file",
             [CONFLICT],
             False,
         ),
@@ -293,7 +205,6 @@ def test_a_rung_answers(given_sides: Sides, after: File | None, answers: list[An
             [CONFLICT],
             False,
         ),
-        "text": (sides(BASE, OTHER, EARLY), "the same lines", [CONFLICT], True),
         "text-in-one-hunk": (
             sides(BASE, OTHER, BOTH),
             "the same lines",
