@@ -236,7 +236,6 @@ REVERSALS = [
     pytest.param(
         tale(a(BOTH), *on_a(BOTH, BASE, OTHER)), "reverted c0 by c1", id="reverted-later-target"
     ),
-    pytest.param(tale(a(BOTH), *on_a(BOTH, BASE, BOTH)), "landed c2 exact", id="relanded"),
     pytest.param(
         tale(a(FOUR), *on_a(FOUR, BASE, FOUR.replace(b"ours_two\n", b""))),
         "reverted c0 by c1",
@@ -266,11 +265,6 @@ REVERSALS = [
         ),
         "reverted c0 by c1",
         id="relanded-in-too-small-a-piece",
-    ),
-    pytest.param(
-        tale(a(BOTH), *on_a(BOTH, BASE, BOTH, BASE)),
-        "reverted c2 by c3",
-        id="reverted-twice",
     ),
 ]  # fmt: skip
 

@@ -105,17 +105,6 @@ def test_regions_can_be_settled_as_ours(text: bytes, settled: bytes) -> None:
 
 
 @settings(deadline=None)
-@given(SIDES, SIDES, SIDES)
-def test_the_order_of_the_sides_is_never_in_an_id(
-    base: bytes | None, ours: bytes | None, theirs: bytes | None
-) -> None:
-    found = conflict_id(base, ours, theirs, None)
-    assert found == conflict_id(base, theirs, ours, None)
-    assert len(found) == 12
-    assert set(found) <= set("0123456789abcdef")
-
-
-@settings(deadline=None)
 @given(st.tuples(SIDES, SIDES, SIDES), st.tuples(SIDES, SIDES, SIDES))
 def test_other_sides_have_another_id(
     left: tuple[bytes | None, bytes | None, bytes | None],

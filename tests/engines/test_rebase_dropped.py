@@ -119,15 +119,6 @@ def test_a_path_that_one_file_leaves_is_free_for_another(way: int) -> None:
     assert result.files == {"f": NEW, "m": BASE}
 
 
-def test_every_file_in_conflict_is_blocked() -> None:
-    patches = [
-        patch_of("p1", edited("f", BASE, EARLY), edited("g", BASE, EARLY)),
-        patch_of("p2", edited("g", EARLY, BASE)),
-    ]
-    result = Run({"f": BASE, "g": BASE}, {"f": OTHER, "g": OTHER}).rebase(*patches)
-    assert result.verdicts == ["conflict", "blocked"]
-
-
 def test_a_rebase_goes_on_behind_a_conflict_unless_asked_to_stop() -> None:
     blobs = MemoryBlobs()
     base, onto = (MemoryTree(blobs, {"f": f, "x": ONE}) for f in (BASE, OTHER))
