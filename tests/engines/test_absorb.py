@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,179 +68,120 @@ COPIED = ("stay_25", "stay_25 stay_20")
 OTHERWISE = ("stay_25", "stay_25 newer_way")
 SWAPPED = swap(BASE, ("stay_05", "ours_a"), ("stay_20", "ours_b"))
 
-SINGLE = [
-    pytest.param(tale(a(BOTH), *on_a(BOTH)), "landed c0 exact", id="picked"),
-    pytest.param(tale(a(BOTH), *on_a(OTHER)), "-", id="not-picked"),
-    pytest.param(
-        tale(a(BOTH), *on_a(text("on_top on_top_of_it") + BOTH)), "landed c0 exact", id="shifted"
-    ),
-    pytest.param(tale(a(BOTH), *on_a(text("on_top on_top_of_it") + BASE)), "-", id="only-shifted"),
-    pytest.param(
+SINGLE = {
+    "picked": (tale(a(BOTH), *on_a(BOTH)), "landed c0 exact"),
+    "not-picked": (tale(a(BOTH), *on_a(OTHER)), "-"),
+    "shifted": (tale(a(BOTH), *on_a(text("on_top on_top_of_it") + BOTH)), "landed c0 exact"),
+    "only-shifted": (tale(a(BOTH), *on_a(text("on_top on_top_of_it") + BASE)), "-"),
+    "other-white-space": (
         tale(a(BOTH), *on_a(BOTH.replace(b"ours_one", b"\tours_one"))),
         "landed c0 whitespace",
-        id="other-white-space",
     ),
-    pytest.param(
-        tale(a(BOTH), *on_a(BASE.replace(b"stay_05", b"\tstay_ 05"))),
-        "-",
-        id="only-other-white-space",
-    ),
-    pytest.param(tale(a(BOTH), *on_a(OTHER, BASE, BOTH)), "landed c2 exact", id="later-step"),
-    pytest.param(
+    "only-other-white-space": (tale(a(BOTH), *on_a(BASE.replace(b"stay_05", b"\tstay_ 05"))), "-"),
+    "later-step": (tale(a(BOTH), *on_a(OTHER, BASE, BOTH)), "landed c2 exact"),
+    "later-target": (
         tale(a(BOTH), *on_a(BOTH, with_lines(BOTH, "more_one"), with_lines(BOTH, "more_two"))),
         "landed c0 exact",
-        id="later-target",
     ),
-    pytest.param(tale(a(BOTH), *on_a(OTHER, BASE)), "-", id="later-target-without-it"),
-    pytest.param(
+    "later-target-without-it": (tale(a(BOTH), *on_a(OTHER, BASE)), "-"),
+    "target-beyond-the-last-step": (
         tale(a(BOTH), *on_a(BOTH), jump={"a": with_lines(BOTH, "more_one")}),
         "landed c0 exact",
-        id="target-beyond-the-last-step",
     ),
-    pytest.param(
+    "taken-back-in-two-commits": (
         tale(a(SWAPPED), *on_a(SWAPPED, swap(BASE, ("stay_20", "ours_b")), BASE)),
         "-",
-        id="taken-back-in-two-commits",
     ),
-    pytest.param(
+    "taken-back-in-part-and-replaced-in-part": (
         tale(
             a(SWAPPED),
             *on_a(SWAPPED, swap(BASE, ("stay_20", "ours_b")), swap(BASE, ("stay_20", "theirs_b"))),
         ),
         "gone c0 by c1 history hunks 1",
-        id="taken-back-in-part-and-replaced-in-part",
     ),
-    pytest.param(
-        tale(a(BOTH), *on_a(*[BOTH, BASE] * 12)), "reverted c22 by c23", id="reverted-many-times"
-    ),
-    pytest.param(
-        tale(a(BOTH), *on_a(*[BOTH, BASE] * 12, BOTH)), "landed c24 exact", id="landed-many-times"
-    ),
-    pytest.param(
+    "reverted-many-times": (tale(a(BOTH), *on_a(*[BOTH, BASE] * 12)), "reverted c22 by c23"),
+    "landed-many-times": (tale(a(BOTH), *on_a(*[BOTH, BASE] * 12, BOTH)), "landed c24 exact"),
+    "says-nothing-and-came-with-no-step": (
         tale(a(swap(BASE, ("stay_10", "if"))), jump={"a": swap(OTHER, ("stay_10", "if"))}),
         "-",
-        id="says-nothing-and-came-with-no-step",
     ),
-    pytest.param(
+    "landed-with-a-line-gone-that-the-patch-replaces-by-a-common-one": (
         tale(a(swap(FIRST, ("stay_20", "stay_10"))), *on_a(swap(FIRST, ("stay_20", "")))),
         "landed c0 exact hunks 0",
-        id="landed-with-a-line-gone-that-the-patch-replaces-by-a-common-one",
     ),
-    pytest.param(
+    "landed-in-part-and-deleted-the-place-of-the-rest": (
         tale(a(BOTH), *on_a(swap(FIRST, ("stay_20", "")))),
         "landed c0 exact hunks 0",
-        id="landed-in-part-and-deleted-the-place-of-the-rest",
     ),
-    pytest.param(
+    "evolved": (
         tale(a(BOTH), *on_a(BOTH, BOTH.replace(b"ours_two", b"theirs_two"))),
         "evolved c0 by c1 history",
-        id="evolved",
     ),
-    pytest.param(
+    "gone": (
         tale(a(FIRST), *on_a(FIRST, FIRST.replace(b"ours_one\nours_two\n", b"a_new_way\n"))),
         "gone c0 by c1 history",
-        id="gone",
     ),
-    pytest.param(
+    "evolved-nobody-knows-when": (
         tale(a(FIRST), *on_a(FIRST), jump={"a": FIRST.replace(b"ours_two", b"theirs_two")}),
         "evolved c0 history",
-        id="evolved-nobody-knows-when",
     ),
-    pytest.param(
+    "file-deleted-after-landing": (
         tale(a(BOTH), *on_a(BOTH), ("Delete", {"a": None})),
         "gone c0 by c1 history",
-        id="file-deleted-after-landing",
     ),
-    pytest.param(tale(a(BOTH), ("Delete", {"a": None})), "-", id="file-deleted-without-landing"),
-    pytest.param(
+    "file-deleted-without-landing": (tale(a(BOTH), ("Delete", {"a": None})), "-"),
+    "file-moved-after-landing": (
         tale(a(BOTH), *on_a(BOTH), ("Move", {"a": None, "b": BOTH}), homes={"a": "b"}),
         "landed c0 exact",
-        id="file-moved-after-landing",
     ),
-    pytest.param(
+    "file-moved-without-landing": (
         tale(a(BOTH), ("Move", {"a": None, "b": OTHER}), homes={"a": "b"}),
         "-",
-        id="file-moved-without-landing",
     ),
-    pytest.param(
+    "landed-at-the-new-home": (
         tale(a(BOTH), ("Move", {"a": None, "b": BASE}), ("Land", {"b": BOTH}), homes={"a": "b"}),
         "landed c1 exact",
-        id="landed-at-the-new-home",
     ),
-    pytest.param(
-        tale([{"a": None}], ("Delete", {"a": None})), "landed c0 exact", id="deletion-landed"
-    ),
-    pytest.param(
-        tale([{"a": None}], ("Shorten", {"a": BASE[:-80]})), "-", id="deletion-not-landed"
-    ),
-    pytest.param(
-        tale([{"a": None}], ("Empty", {"a": text("stay_01")})),
-        "-",
-        id="deletion-not-landed-but-a-stub",
-    ),
-    pytest.param(
-        tale([{"n": FIRST}], ("Create", {"n": FIRST}), base={}), "landed c0 exact", id="creation"
-    ),
-    pytest.param(
-        tale([{"n": FIRST}], ("Create", {"n": text(RELEASE)}), base={}), "-", id="other-creation"
-    ),
-    pytest.param(tale(a(BOTH), ("Elsewhere", {"z": BOTH})), "-", id="nothing-touched"),
-    pytest.param(tale(a(BOTH)), "-", id="no-steps"),
-]
+    "deletion-landed": (tale([{"a": None}], ("Delete", {"a": None})), "landed c0 exact"),
+    "deletion-not-landed": (tale([{"a": None}], ("Shorten", {"a": BASE[:-80]})), "-"),
+    "deletion-not-landed-but-a-stub": (tale([{"a": None}], ("Empty", {"a": text("stay_01")})), "-"),
+    "creation": (tale([{"n": FIRST}], ("Create", {"n": FIRST}), base={}), "landed c0 exact"),
+    "other-creation": (tale([{"n": FIRST}], ("Create", {"n": text(RELEASE)}), base={}), "-"),
+    "nothing-touched": (tale(a(BOTH), ("Elsewhere", {"z": BOTH})), "-"),
+    "no-steps": (tale(a(BOTH)), "-"),
+}
 
-REVERSALS = [
-    pytest.param(
-        tale(a(BOTH), *on_a(BOTH), ("Revert work", {"a": BASE})),
-        "reverted c0 by c1",
-        id="reverted",
-    ),
-    pytest.param(tale(a(BOTH), *on_a(BOTH, BASE)), "reverted c0 by c1", id="in-other-words"),
-    pytest.param(
+REVERSALS = {
+    "reverted": (tale(a(BOTH), *on_a(BOTH), ("Revert work", {"a": BASE})), "reverted c0 by c1"),
+    "in-other-words": (tale(a(BOTH), *on_a(BOTH, BASE)), "reverted c0 by c1"),
+    "taken-away-by-a-rework-of-many-files": (
         tale(a(FIRST), *on_a(FIRST), ("Another way", {"a": BASE, "b": b"b\n", "c": b"c\n"})),
         "gone c0 by c1 history",
-        id="taken-away-by-a-rework-of-many-files",
     ),
-    pytest.param(
-        tale(
-            a(BOTH),
-            *on_a(BOTH),
-            ("Revert work", {"a": with_lines(BASE, "more_one more_two")}),
-        ),
+    "reverted-among-other-edits": (
+        tale(a(BOTH), *on_a(BOTH), ("Revert work", {"a": with_lines(BASE, "more_one more_two")})),
         "reverted c0 by c1",
-        id="reverted-among-other-edits",
     ),
-    pytest.param(
+    "cleaned-up-among-other-edits": (
         tale(a(FIRST), *on_a(FIRST, with_lines(BASE, "more_one more_two"))),
         "gone c0 by c1 history",
-        id="cleaned-up-among-other-edits",
     ),
-    pytest.param(
+    "something-else-reverted": (
         tale(
-            a(BOTH),
-            *on_a(BOTH),
-            ("Revert something else", {"a": with_lines(BOTH, "back_again")}),
+            a(BOTH), *on_a(BOTH), ("Revert something else", {"a": with_lines(BOTH, "back_again")})
         ),
         "landed c0 exact",
-        id="something-else-reverted",
     ),
-    pytest.param(
-        tale(
-            a(BOTH),
-            *on_a(BOTH),
-            ("Revert the name", {"a": BOTH.replace(b"ours_", b"theirs_")}),
-        ),
+    "reverted-to-other-words": (
+        tale(a(BOTH), *on_a(BOTH), ("Revert the name", {"a": BOTH.replace(b"ours_", b"theirs_")})),
         "gone c0 by c1 history",
-        id="reverted-to-other-words",
     ),
-    pytest.param(
-        tale(a(BOTH), *on_a(BOTH, BASE, OTHER)), "reverted c0 by c1", id="reverted-later-target"
-    ),
-    pytest.param(
+    "reverted-later-target": (tale(a(BOTH), *on_a(BOTH, BASE, OTHER)), "reverted c0 by c1"),
+    "relanded-but-for-a-line": (
         tale(a(FOUR), *on_a(FOUR, BASE, FOUR.replace(b"ours_two\n", b""))),
         "reverted c0 by c1",
-        id="relanded-but-for-a-line",
     ),
-    pytest.param(
+    "relanded-in-pieces": (
         tale(
             a(FOUR),
             *on_a(
@@ -252,9 +192,8 @@ REVERSALS = [
             ),
         ),
         "reverted c0 by c1",
-        id="relanded-in-pieces",
     ),
-    pytest.param(
+    "relanded-in-too-small-a-piece": (
         tale(
             a(with_lines(FOUR, "ours_five ours_six ours_seven")),
             *on_a(
@@ -264,144 +203,119 @@ REVERSALS = [
             ),
         ),
         "reverted c0 by c1",
-        id="relanded-in-too-small-a-piece",
     ),
-]  # fmt: skip
+}
 
-PARTS = [
-    pytest.param(tale(a(BOTH), *on_a(FIRST)), "landed c0 exact hunks 0", id="first-hunk"),
-    pytest.param(tale(a(BOTH), *on_a(LATE)), "landed c0 exact hunks 1", id="second-hunk"),
-    pytest.param(tale(a(BOTH), *on_a(FIRST, BOTH)), "landed c1 exact", id="hunk-after-hunk"),
-    pytest.param(
+PARTS = {
+    "first-hunk": (tale(a(BOTH), *on_a(FIRST)), "landed c0 exact hunks 0"),
+    "second-hunk": (tale(a(BOTH), *on_a(LATE)), "landed c0 exact hunks 1"),
+    "hunk-after-hunk": (tale(a(BOTH), *on_a(FIRST, BOTH)), "landed c1 exact"),
+    "test-hunk-only": (
         tale(
             [{"a": FIRST, "test": FIRST}],
             ("Test only", {"test": FIRST}),
             base={"a": BASE, "test": BASE},
         ),
         "landed c0 exact hunks 1",
-        id="test-hunk-only",
     ),
-    pytest.param(
-        tale(a(FOUR), *on_a(swap(BASE, ("stay_05", "stay_05 ours_one")))), "-", id="part-of-a-hunk"
-    ),
-    pytest.param(
-        tale(a(FOUR), *on_a(FIRST)),
-        "-",
-        id="half-of-a-hunk",
-    ),
-]
+    "part-of-a-hunk": (tale(a(FOUR), *on_a(swap(BASE, ("stay_05", "stay_05 ours_one")))), "-"),
+    "half-of-a-hunk": (tale(a(FOUR), *on_a(FIRST)), "-"),
+}
 
-WORDINGS = [
-    pytest.param(
-        tale(a(FOUR), *on_a(REWORDED)), "-", id="two-of-four-lines-are-too-few"
-    ),
-    pytest.param(
-        tale(a(FOUR), *on_a(with_lines(REWORDED, RELEASE))), "-", id="later-wording-in-a-release"
-    ),
-    pytest.param(
-        tale(a(FOUR), *on_a(with_lines(FOUR, RELEASE))), "landed c0 exact", id="in-a-release"
-    ),
-    pytest.param(
-        tale(
-            a(swap(FOUR, AT_20)),
-            *on_a(swap(REWORDED, ("stay_20", "theirs_late theirs_last"))),
-        ),
+WORDINGS = {
+    "two-of-four-lines-are-too-few": (tale(a(FOUR), *on_a(REWORDED)), "-"),
+    "later-wording-in-a-release": (tale(a(FOUR), *on_a(with_lines(REWORDED, RELEASE))), "-"),
+    "in-a-release": (tale(a(FOUR), *on_a(with_lines(FOUR, RELEASE))), "landed c0 exact"),
+    "mostly-other-words": (
+        tale(a(swap(FOUR, AT_20)), *on_a(swap(REWORDED, ("stay_20", "theirs_late theirs_last")))),
         "-",
-        id="mostly-other-words",
     ),
-    pytest.param(
+    "other-version": (
         tale(a(swap(BASE, ("stay_05", "version_2"))), *on_a(swap(BASE, ("stay_05", "version_3")))),
         "-",
-        id="other-version",
     ),
-    pytest.param(
+    "our-version": (
         tale(a(swap(BASE, ("stay_05", "version_2"))), *on_a(swap(BASE, ("stay_05", "version_2")))),
         "landed c0 exact",
-        id="our-version",
     ),
-    pytest.param(
+    "our-version-and-the-next": (
         tale(
             a(swap(BASE, ("stay_05", "version_2"))),
             *on_a(swap(BASE, ("stay_05", "version_2")), swap(BASE, ("stay_05", "version_3"))),
         ),
         "gone c0 by c1 history",
-        id="our-version-and-the-next",
     ),
-    pytest.param(
+    "mute-and-landed": (
         tale(a(swap(BASE, ("stay_05", "}"))), *on_a(swap(BASE, ("stay_05", "}")))),
         "landed c0 exact",
-        id="mute-and-landed",
     ),
-    pytest.param(
+    "mute-and-not-landed": (
         tale(a(swap(BASE, ("stay_05", "stay_05 }"))), *on_a(swap(BASE, ("stay_05", "stay_05 )")))),
         "-",
-        id="mute-and-not-landed",
     ),
-    pytest.param(
-        tale(a(swap(BASE, ("stay_05", "stay_05 {"), ("stay_20", "stay_20 }"))),
-             *on_a(swap(BASE, ("stay_05", "stay_05 {")))),
+    "mute-and-half-landed": (
+        tale(
+            a(swap(BASE, ("stay_05", "stay_05 {"), ("stay_20", "stay_20 }"))),
+            *on_a(swap(BASE, ("stay_05", "stay_05 {"))),
+        ),
         "-",
-        id="mute-and-half-landed",
     ),
-    pytest.param(
+    "a-line-that-stands-elsewhere": (
         tale(
             a(swap(BASE, ("stay_05", "stay_05 stay_20"))),
             *on_a(swap(BASE, ("stay_25", "stay_25 stay_20"))),
         ),
         "-",
-        id="a-line-that-stands-elsewhere",
     ),
-    pytest.param(
+    "our-lines-at-another-place-only": (
         tale(a(FIRST), *on_a(with_lines(BASE, "ours_one ours_two"))),
         "-",
-        id="our-lines-at-another-place-only",
     ),
-    pytest.param(
-        tale(a(swap(BASE, ("stay_05", "stay_05 stay_20"), ("stay_25", "stay_25 ours_one"))),
-             *on_a(swap(BASE, ("stay_25", "stay_25 ours_one")))),
+    "beside-a-line-that-stands-elsewhere": (
+        tale(
+            a(swap(BASE, ("stay_05", "stay_05 stay_20"), ("stay_25", "stay_25 ours_one"))),
+            *on_a(swap(BASE, ("stay_25", "stay_25 ours_one"))),
+        ),
         "landed c0 exact hunks 1",
-        id="beside-a-line-that-stands-elsewhere",
     ),
-    pytest.param(
-        tale(a(swap(with_lines(BASE, RELEASE, after="stay_05"), ("stay_25", "stay_25 guard_it"))),
-             *on_a(with_lines(BASE, RELEASE, after="stay_05"))),
+    "all-but-a-small-hunk": (
+        tale(
+            a(swap(with_lines(BASE, RELEASE, after="stay_05"), ("stay_25", "stay_25 guard_it"))),
+            *on_a(with_lines(BASE, RELEASE, after="stay_05")),
+        ),
         "landed c0 history",
-        id="all-but-a-small-hunk",
     ),
-    pytest.param(
+    "a-later-wording-without-a-small-hunk": (
         tale(a(swap(BASE, MANY_05, ("stay_25", "stay_25 guard_it"))), *on_a(swap(BASE, OTHER_05))),
         "landed c0 history",
-        id="a-later-wording-without-a-small-hunk",
     ),
-    pytest.param(
+    "a-line-that-stands-elsewhere-in-later-words": (
         tale(a(swap(MUCH, COPIED)), *on_a(swap(MUCH, OTHERWISE))),
         "landed c0 history",
-        id="a-line-that-stands-elsewhere-in-later-words",
     ),
-    pytest.param(
+    "a-line-that-stands-elsewhere-in-words-of-somebody-else": (
         tale(a(swap(MUCH, COPIED)), *on_a(swap(BASE, OTHERWISE), swap(MUCH, OTHERWISE))),
         "landed c1 history",
-        id="a-line-that-stands-elsewhere-in-words-of-somebody-else",
     ),
-    pytest.param(
+    "a-later-wording-that-leaves-a-file-alone": (
         tale(
             [{"a": swap(BASE, MANY_05), "b": swap(BASE, ("stay_25", "stay_25 guard_it"))}],
             *on_a(swap(BASE, OTHER_05)),
             base={"a": BASE, "b": BASE},
         ),
         "landed c0 history hunks 0",
-        id="a-later-wording-that-leaves-a-file-alone",
     ),
-    pytest.param(
-        tale(a(swap(BASE, ("stay_05", "stay_05 ours_one ours_two"), ("stay_20", "ours_late"))),
-             *on_a(BOTH_ONE, swap(BASE, ("stay_05", "stay_05 ours_one ours_two")))),
+    "one-of-two-hunks-taken-back": (
+        tale(
+            a(swap(BASE, ("stay_05", "stay_05 ours_one ours_two"), ("stay_20", "ours_late"))),
+            *on_a(BOTH_ONE, swap(BASE, ("stay_05", "stay_05 ours_one ours_two"))),
+        ),
         "evolved c0 by c1 history hunks 0",
-        id="one-of-two-hunks-taken-back",
     ),
-]  # fmt: skip
+}
 
 
-@table(("told", "verdict"), [*SINGLE, *REVERSALS, *PARTS, *WORDINGS])
+@table(("told", "verdict"), {**SINGLE, **REVERSALS, **PARTS, **WORDINGS})
 def test_one_patch_is_judged(told: Tale, verdict: str) -> None:
     assert told.verdicts() == [verdict]
 
@@ -411,61 +325,39 @@ NONE = b"\0"
 
 @table(
     ("told", "verdict"),
-    [
-        pytest.param(
+    {
+        "binary": (
             tale([patch_of("p", binary("b", NONE, b"\0ours"))], ("Bin", {"b": b"\0ours"}),
                  base={"b": NONE}),
-            "landed c0 exact",
-            id="binary",
-        ),
-        pytest.param(
-            tale([{"a": executable(BASE)}], ("Mode", {"a": executable(BASE)})),
-            "landed c0 exact",
-            id="mode"
-        ),
-        pytest.param(
+            "landed c0 exact"),
+        "mode": (tale([{"a": executable(BASE)}], ("Mode", {"a": executable(BASE)})),
+            "landed c0 exact"),
+        "link": (
             tale([{"l": link(b"ours_there")}], ("Link", {"l": link(b"ours_there")}),
                  base={"l": link(b"here")}),
-            "landed c0 exact",
-            id="link",
-        ),
-        pytest.param(
+            "landed c0 exact"),
+        "submodule": (
             tale([{"m": submodule("2")}], ("Module", {"m": submodule("2")}),
                  base={"m": submodule("1")}),
-            "landed c0 exact",
-            id="submodule",
-        ),
-        pytest.param(
+            "landed c0 exact"),
+        "submodule-that-goes": (
             tale([{"m": None}], ("Module", {"m": None}), base={"m": submodule("1")}),
-            "landed c0 exact",
-            id="submodule-that-goes",
-        ),
-        pytest.param(
+            "landed c0 exact"),
+        "submodule-that-stays": (
             tale([{"m": None}], ("Module", {"m": submodule("2")}), base={"m": submodule("1")}),
-            "-",
-            id="submodule-that-stays",
-        ),
-        pytest.param(
+            "-"),
+        "rename": (
             tale([patch_of("p", moved("a", "b", BASE, BASE))], ("Move", {"a": None, "b": BASE}),
                  homes={"a": "b"}),
-            "landed c0 exact",
-            id="rename",
-        ),
-        pytest.param(
+            "landed c0 exact"),
+        "rename-with-an-edit": (
             tale([patch_of("p", moved("a", "b", BASE, FIRST))], ("Move", {"a": None, "b": FIRST}),
                  homes={"a": "b"}),
-            "landed c0 exact",
-            id="rename-with-an-edit",
-        ),
-        pytest.param(
-            tale([{"a": FIRST}], ("Link", {"a": link(b"elsewhere")})), "-", id="became-a-link"
-        ),
-        pytest.param(
-            tale([{"a": executable(FIRST)}], ("All", {"a": executable(FIRST)})),
-            "landed c0 exact",
-            id="edit-and-mode",
-        ),
-    ],
+            "landed c0 exact"),
+        "became-a-link": (tale([{"a": FIRST}], ("Link", {"a": link(b"elsewhere")})), "-"),
+        "edit-and-mode": (tale([{"a": executable(FIRST)}], ("All", {"a": executable(FIRST)})),
+            "landed c0 exact"),
+    },
 )  # fmt: skip
 def test_what_has_no_lines_of_text_is_judged(told: Tale, verdict: str) -> None:
     assert told.verdicts() == [verdict]
@@ -473,25 +365,19 @@ def test_what_has_no_lines_of_text_is_judged(told: Tale, verdict: str) -> None:
 
 @table(
     ("base", "patch"),
-    [
-        pytest.param({"a": BASE, "b": NONE},
-                     patch_of("p", edited("a", BASE, FIRST), binary("b", NONE, b"\0ours")),
-                     id="binary"),
-        pytest.param({"a": BASE}, {"a": executable(FIRST)}, id="mode-of-the-file"),
-        pytest.param({"a": BASE, "s": b"x\n"}, {"a": FIRST, "s": executable(b"x\n")},
-                     id="mode-of-another-file"),
-        pytest.param({"a": BASE, "l": link(b"here")}, {"a": FIRST, "l": link(b"there")},
-                     id="link"),
-        pytest.param({"a": BASE, "m": submodule("1")}, {"a": FIRST, "m": submodule("2")},
-                     id="submodule"),
-        pytest.param({"a": BASE}, {"a": FIRST, "n": b""}, id="empty-file"),
-        pytest.param({"a": BASE, "s": b"x\n"},
-                     patch_of("p", edited("a", BASE, FIRST), moved("s", "t", b"x\n", b"x\n")),
-                     id="rename"),
-        pytest.param({"a": BASE, "d": text("gone_one gone_two")}, {"a": FIRST, "d": None},
-                     id="deletion"),
-        pytest.param({"a": BASE}, {"a": FIRST, "n": text("ours_new ours_newer")}, id="creation"),
-    ],
+    {
+        "binary": ({"a": BASE, "b": NONE},
+            patch_of("p", edited("a", BASE, FIRST), binary("b", NONE, b"\0ours"))),
+        "mode-of-the-file": ({"a": BASE}, {"a": executable(FIRST)}),
+        "mode-of-another-file": ({"a": BASE, "s": b"x\n"}, {"a": FIRST, "s": executable(b"x\n")}),
+        "link": ({"a": BASE, "l": link(b"here")}, {"a": FIRST, "l": link(b"there")}),
+        "submodule": ({"a": BASE, "m": submodule("1")}, {"a": FIRST, "m": submodule("2")}),
+        "empty-file": ({"a": BASE}, {"a": FIRST, "n": b""}),
+        "rename": ({"a": BASE, "s": b"x\n"},
+            patch_of("p", edited("a", BASE, FIRST), moved("s", "t", b"x\n", b"x\n"))),
+        "deletion": ({"a": BASE, "d": text("gone_one gone_two")}, {"a": FIRST, "d": None}),
+        "creation": ({"a": BASE}, {"a": FIRST, "n": text("ours_new ours_newer")}),
+    },
 )  # fmt: skip
 def test_what_upstream_did_not_do_is_no_part_of_the_absorbed(
     base: Mapping[str, File], patch: Changes | Patch
@@ -507,162 +393,123 @@ TWICE = swap(BASE, ("stay_20", "stay_20 stay_28 stay_20b"))
 FEWER = swap(BASE, ("stay_20", "stay_20 stay_20b"))
 OTHER_TWICE = swap(TWICE, ("stay_10", "other_10"))
 DOUBLED = swap(BASE, ("stay_05", "stay_05 stay_28"))
-SERIES = [
-    pytest.param(
+SERIES = {
+    "a-file-without-lines-that-came-with-another-patch": (
         tale([{"n": b""}, {"n": b"}\n"}], ("Work", {"n": b"}\n"}), base={}),
         ["-", "landed c0 exact"],
-        id="a-file-without-lines-that-came-with-another-patch",
     ),
-    pytest.param(
+    "a-line-that-says-nothing-beside-one-that-landed": (
         tale(
             [{"n": b""}, {"n": b"}\n"}, {"n": b"}\n}\n"}],
             *[("Work", {"n": b"}\n" * count}) for count in (1, 2)],
             base={},
         ),
         ["-", "landed c0 exact", "landed c1 exact"],
-        id="a-line-that-says-nothing-beside-one-that-landed",
     ),
-    pytest.param(
-        tale([{"v": LATE}, {"a": FIRST}, {"c": FIRST}, {"v": BASE}], ("Work", {"a": FIRST}),
-             base={"a": BASE, "c": BASE, "v": BASE}),
+    "what-a-patch-undoes-that-did-not-land": (
+        tale(
+            [{"v": LATE}, {"a": FIRST}, {"c": FIRST}, {"v": BASE}],
+            ("Work", {"a": FIRST}),
+            base={"a": BASE, "c": BASE, "v": BASE},
+        ),
         ["-", "landed c0 exact", "-", "-"],
-        id="what-a-patch-undoes-that-did-not-land",
     ),
-    pytest.param(
+    "a-file-that-is-made-and-deleted": (
         tale([{"a": None}, {"a": b"if\n"}, {"a": None}], ("Work", {"a": None})),
         ["landed c0 exact", "landed c0 range", "landed c0 range"],
-        id="a-file-that-is-made-and-deleted",
     ),
-    pytest.param(
-        tale([{"n": b""}, {"n": None}, {"n": b"}\n"}], *[("Work", {"n": n}) for n in (b"", b"}\n")],
-             base={}),
-        ["-", "-", "landed c1 exact"],
-        id="a-file-that-is-made-twice",
-    ),
-    pytest.param(
-        tale(a(FIRST, BOTH), *on_a(BOTH)), ["landed c0 exact"] * 2, id="squash-of-two"
-    ),
-    pytest.param(
-        tale(a(FIRST, BOTH), *on_a(FIRST)), ["landed c0 exact", "-"], id="first-of-two"
-    ),
-    pytest.param(
-        tale(a(FIRST, BOTH), *on_a(LATE)), ["-", "landed c0 exact"], id="second-of-two"
-    ),
-    pytest.param(tale(a(FIRST, BOTH), *on_a(OTHER)), ["-", "-"], id="none-of-two"),
-    pytest.param(
-        tale(a(FIRST, BOTH), *on_a(FIRST, BOTH)),
-        ["landed c0 exact", "landed c1 exact"],
-        id="one-after-the-other",
-    ),
-    pytest.param(
-        tale(a(FIRST, BOTH), *on_a(BOTH, BASE)),
-        ["reverted c0 by c1"] * 2,
-        id="squash-reverted",
-    ),
-    pytest.param(
-        tale(a(FIRST, BOTH), *on_a(FIRST, BOTH, FIRST)),
-        ["landed c0 exact", "reverted c1 by c2"],
-        id="one-of-two-reverted",
-    ),
-    pytest.param(
-        tale(a(FIRST, BOTH), *on_a(BOTH), ("Revert a half", {"a": FIRST})),
-        ["landed c0 exact", "reverted c0 by c1"],
-        id="half-of-a-squash-reverted",
-    ),
-    pytest.param(
-        tale(a(FIRST, REPLACED), *on_a(REPLACED)),
-        ["landed c0 range"] * 2,
-        id="superseded-both-landed",
-    ),
-    pytest.param(
-        tale(a(FIRST, REPLACED), *on_a(FIRST)),
-        ["landed c0 exact", "-"],
-        id="superseded-first-landed",
-    ),
-    pytest.param(
-        tale(a(FIRST, REPLACED), *on_a(OTHER)), ["-", "-"], id="superseded-neither-landed"
-    ),
-    pytest.param(
-        tale(a(FIRST, REPLACED), *on_a(FIRST, REPLACED)),
-        ["landed c0 exact", "landed c1 range"],
-        id="superseded-landed-in-turn",
-    ),
-    pytest.param(
+    "a-file-that-is-made-twice": (
         tale(
-            [{"c": text("ours_one")}, {"c": b""}],
-            ("Create", {"c": b""}),
+            [{"n": b""}, {"n": None}, {"n": b"}\n"}],
+            *[("Work", {"n": n}) for n in (b"", b"}\n")],
             base={},
         ),
+        ["-", "-", "landed c1 exact"],
+    ),
+    "squash-of-two": (tale(a(FIRST, BOTH), *on_a(BOTH)), ["landed c0 exact"] * 2),
+    "first-of-two": (tale(a(FIRST, BOTH), *on_a(FIRST)), ["landed c0 exact", "-"]),
+    "second-of-two": (tale(a(FIRST, BOTH), *on_a(LATE)), ["-", "landed c0 exact"]),
+    "none-of-two": (tale(a(FIRST, BOTH), *on_a(OTHER)), ["-", "-"]),
+    "one-after-the-other": (
+        tale(a(FIRST, BOTH), *on_a(FIRST, BOTH)),
+        ["landed c0 exact", "landed c1 exact"],
+    ),
+    "squash-reverted": (tale(a(FIRST, BOTH), *on_a(BOTH, BASE)), ["reverted c0 by c1"] * 2),
+    "one-of-two-reverted": (
+        tale(a(FIRST, BOTH), *on_a(FIRST, BOTH, FIRST)),
+        ["landed c0 exact", "reverted c1 by c2"],
+    ),
+    "half-of-a-squash-reverted": (
+        tale(a(FIRST, BOTH), *on_a(BOTH), ("Revert a half", {"a": FIRST})),
+        ["landed c0 exact", "reverted c0 by c1"],
+    ),
+    "superseded-both-landed": (tale(a(FIRST, REPLACED), *on_a(REPLACED)), ["landed c0 range"] * 2),
+    "superseded-first-landed": (tale(a(FIRST, REPLACED), *on_a(FIRST)), ["landed c0 exact", "-"]),
+    "superseded-neither-landed": (tale(a(FIRST, REPLACED), *on_a(OTHER)), ["-", "-"]),
+    "superseded-landed-in-turn": (
+        tale(a(FIRST, REPLACED), *on_a(FIRST, REPLACED)),
+        ["landed c0 exact", "landed c1 range"],
+    ),
+    "emptied-by-one-that-landed": (
+        tale([{"c": text("ours_one")}, {"c": b""}], ("Create", {"c": b""}), base={}),
         ["-", "-"],
-        id="emptied-by-one-that-landed",
     ),
-    pytest.param(tale(a(FIRST, BASE), *on_a(OTHER)), ["-", "-"], id="undone-neither-landed"),
-    pytest.param(
-        tale(a(FIRST, BASE), *on_a(FIRST)), ["landed c0 exact", "-"], id="undone-first-landed"
-    ),
-    pytest.param(
-        tale(a(FIRST, BASE), *on_a(FIRST, BASE)), ["landed c0 exact", "-"], id="undone-both-landed"
-    ),
-    pytest.param(
+    "undone-neither-landed": (tale(a(FIRST, BASE), *on_a(OTHER)), ["-", "-"]),
+    "undone-first-landed": (tale(a(FIRST, BASE), *on_a(FIRST)), ["landed c0 exact", "-"]),
+    "undone-both-landed": (tale(a(FIRST, BASE), *on_a(FIRST, BASE)), ["landed c0 exact", "-"]),
+    "undone-behind-one-that-landed": (
         tale(a(LATE, BOTH, LATE), *on_a(LATE)),
         ["landed c0 exact", "landed c0 range", "landed c0 range"],
-        id="undone-behind-one-that-landed",
     ),
-    pytest.param(
+    "undone-around-one-that-landed": (
         tale(a(FIRST, BOTH, LATE), *on_a(LATE)),
         ["landed c0 range", "landed c0 exact", "landed c0 range"],
-        id="undone-around-one-that-landed",
     ),
-    pytest.param(
+    "undone-behind-one-first-landed": (
         tale(a(LATE, BOTH, LATE), *on_a(BOTH)),
         ["landed c0 exact", "landed c0 exact", "-"],
-        id="undone-behind-one-first-landed",
     ),
-    pytest.param(
-        tale(a(FIRST, BRACED, CLOSED), *on_a(CLOSED)),
-        ["landed c0 exact"] * 3,
-        id="mute-between-two",
-    ),
-    pytest.param(
+    "mute-between-two": (tale(a(FIRST, BRACED, CLOSED), *on_a(CLOSED)), ["landed c0 exact"] * 3),
+    "mute-between-two-not-landed": (
         tale(a(FIRST, BRACED, CLOSED), *on_a(swap(FIRST, ("stay_20", "ours_late")))),
         ["landed c0 exact", "-", "landed c0 exact"],
-        id="mute-between-two-not-landed",
     ),
-    pytest.param(
+    "a-line-that-stands-elsewhere-between-two": (
         tale(
-            a(FIRST, swap(FIRST, ("stay_12", "stay_12 stay_28")),
-              swap(BOTH, ("stay_12", "stay_12 stay_28"))),
+            a(
+                FIRST,
+                swap(FIRST, ("stay_12", "stay_12 stay_28")),
+                swap(BOTH, ("stay_12", "stay_12 stay_28")),
+            ),
             *on_a(BOTH),
         ),
         ["landed c0 exact", "-", "landed c0 exact"],
-        id="a-line-that-stands-elsewhere-between-two",
     ),
-    pytest.param(
-        tale(a(swap(TWICE, ("stay_05", "ours_05")), swap(FEWER, ("stay_05", "ours_05"))),
-             *on_a(OTHER_TWICE, FEWER), base={"a": TWICE}),
+    "one-of-two-equal-lines-removed": (
+        tale(
+            a(swap(TWICE, ("stay_05", "ours_05")), swap(FEWER, ("stay_05", "ours_05"))),
+            *on_a(OTHER_TWICE, FEWER),
+            base={"a": TWICE},
+        ),
         ["-", "landed c1 exact"],
-        id="one-of-two-equal-lines-removed",
     ),
-    pytest.param(
+    "replaced-with-the-file-whole": (
         tale(a(DOUBLED, FIRST), *on_a(FIRST)),
         ["landed c0 range"] * 2,
-        id="replaced-with-the-file-whole",
     ),
-    pytest.param(
+    "replaced-with-the-file-in-part": (
         tale(a(DOUBLED, FIRST), *on_a(swap(FIRST, ("ours_two", "theirs_two")))),
         ["-", "-"],
-        id="replaced-with-the-file-in-part",
     ),
-    pytest.param(
+    "two-topics-one-landed": (
         tale(
             [{"a": FIRST}, {"b": FIRST}, {"a": BOTH}, {"b": BOTH}],
             ("Topic a", {"a": BOTH}),
             base={"a": BASE, "b": BASE},
         ),
         ["landed c0 exact", "-", "landed c0 exact", "-"],
-        id="two-topics-one-landed",
     ),
-    pytest.param(
+    "two-topics-both-landed": (
         tale(
             [{"a": FIRST}, {"b": FIRST}, {"a": BOTH}, {"b": BOTH}],
             ("Topic a", {"a": BOTH}),
@@ -670,18 +517,19 @@ SERIES = [
             base={"a": BASE, "b": BASE},
         ),
         ["landed c0 exact", "landed c1 exact"] * 2,
-        id="two-topics-both-landed",
     ),
-    pytest.param(
+    "two-topics-in-one-file": (
         tale(
-            [{"a": FIRST}, {"a": swap(FIRST, ("stay_12", "topic_b"))},
-             {"a": swap(BOTH, ("stay_12", "topic_b"))}],
+            [
+                {"a": FIRST},
+                {"a": swap(FIRST, ("stay_12", "topic_b"))},
+                {"a": swap(BOTH, ("stay_12", "topic_b"))},
+            ],
             ("Topic a", {"a": BOTH}),
         ),
         ["landed c0 exact", "-", "landed c0 exact"],
-        id="two-topics-in-one-file",
     ),
-]  # fmt: skip
+}
 
 
 @table(("told", "verdicts"), SERIES)

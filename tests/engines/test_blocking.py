@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.cause.commits import explain, explained_paths
 from patchmgr.engines.rebase.blocking import pass_on_causes
 from patchmgr.model.patch import FilePatch, Patch
@@ -187,28 +185,17 @@ HELPER = (SIZE[0], b"    size = 2\n    big_size = 3\n")
 
 @table(
     ("first", "then", "reason"),
-    [
-        pytest.param(
-            ONE_LINE, (b"def one():\n    a = 1\n", b"def one():\n    a = 9\n"),
-            "an earlier patch left one of m.py in conflict", id="the-same-function",
-        ),
-        pytest.param(ONE_LINE, (b"        return 1\n", b"        return 2\n"), None, id="another"),
-        pytest.param(
-            SIZE, (b"        return a\n", b"        return b\n"), None, id="another-of-the-class"
-        ),
-        pytest.param(SIZE, (b"LIMIT = 1\n", b"LIMIT = 2\n"), None, id="outside-of-functions"),
-        pytest.param(
-            HELPER, (b"        return a\n", b"        return big_size\n"),
-            "an earlier patch left m.py in conflict, where it brings big_size",
-            id="a-name-it-brings",
-        ),
-        pytest.param(
-            HELPER, (b"        return a\n", b"        return a  # big_size\n"), None, id="a-remark"
-        ),
-        pytest.param(
-            HELPER, (b"        return a\n", b"        return LIMIT\n"), None, id="a-name-of-old"
-        ),
-    ],
+    {
+        "the-same-function": (ONE_LINE, (b"def one():\n    a = 1\n", b"def one():\n    a = 9\n"),
+            "an earlier patch left one of m.py in conflict"),
+        "another": (ONE_LINE, (b"        return 1\n", b"        return 2\n"), None),
+        "another-of-the-class": (SIZE, (b"        return a\n", b"        return b\n"), None),
+        "outside-of-functions": (SIZE, (b"LIMIT = 1\n", b"LIMIT = 2\n"), None),
+        "a-name-it-brings": (HELPER, (b"        return a\n", b"        return big_size\n"),
+            "an earlier patch left m.py in conflict, where it brings big_size"),
+        "a-remark": (HELPER, (b"        return a\n", b"        return a  # big_size\n"), None),
+        "a-name-of-old": (HELPER, (b"        return a\n", b"        return LIMIT\n"), None),
+    },
 )  # fmt: skip
 def test_a_later_patch_is_blocked_where_it_meets_the_function(
     first: tuple[bytes, bytes], then: tuple[bytes, bytes], reason: str | None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-import pytest
-
 from patchmgr.engines.rebase.carry import carry_rest, without_hunks
 from patchmgr.engines.rebase.work import FileResult, NewSide, Tools
 from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
@@ -152,24 +150,16 @@ def test_hunks_are_numbered_through_the_files(
 
 @table(
     ("base", "change", "expected", "after"),
-    [
-        pytest.param(
-            {"f": BASE}, moved("f", "g", BASE, ALL), [KEPT] * 3, {"g": ALL}, id="rename"
-        ),
-        pytest.param(
-            {"f": BASE}, moved("f", "g", BASE, ALL, is_copy=True), [KEPT] * 3,
-            {"f": BASE, "g": ALL}, id="copy",
-        ),
-        pytest.param(
-            {"f": BASE}, edited("f", BASE, executable(ALL)), [KEPT] * 3,
-            {"f": executable(ALL)}, id="mode",
-        ),
-        pytest.param({}, created("f", ALL), [KEPT], {"f": ALL}, id="creation"),
-        pytest.param({"f": BASE}, deleted("f", BASE), [KEPT], {}, id="deletion"),
-        pytest.param(
-            {"b": b"\0"}, binary("b", b"\0", b"\0x"), [KEPT], {"b": b"\0x"}, id="binary"
-        ),
-    ],
+    {
+        "rename": ({"f": BASE}, moved("f", "g", BASE, ALL), [KEPT] * 3, {"g": ALL}),
+        "copy": ({"f": BASE}, moved("f", "g", BASE, ALL, is_copy=True), [KEPT] * 3,
+            {"f": BASE, "g": ALL}),
+        "mode": ({"f": BASE}, edited("f", BASE, executable(ALL)), [KEPT] * 3,
+            {"f": executable(ALL)}),
+        "creation": ({}, created("f", ALL), [KEPT], {"f": ALL}),
+        "deletion": ({"f": BASE}, deleted("f", BASE), [KEPT], {}),
+        "binary": ({"b": b"\0"}, binary("b", b"\0", b"\0x"), [KEPT], {"b": b"\0x"}),
+    },
 )  # fmt: skip
 def test_a_file_that_comes_goes_moves_or_changes_its_mode_is_carried_whole(
     base: Files, change: FilePatch, expected: list[str], after: Files

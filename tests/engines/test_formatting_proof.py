@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.rebase.formatting import is_same_cxx, is_same_python, notation_of
 from tests.tables import table
 
 
 @table(
     ("one", "other", "is_same"),
-    [
-        pytest.param("x = {'a':1}\n", 'x = {\n    "a": 1,\n}\n', True, id="quotes-and-commas"),
-        pytest.param("x=1 #why\n", "x = 1  # why\n", True, id="a-comment-with-other-spaces"),
-        pytest.param("x=1 # why\n", "x = 1\n", False, id="a-comment-lost"),
-        pytest.param("x=1 # why\n", "x = 1  # who\n", False, id="a-comment-reworded"),
-        pytest.param("x = u'a'\n", 'x = "a"\n', True, id="a-prefix-without-meaning"),
-        pytest.param("x = b'a'\n", 'x = "a"\n', False, id="a-prefix-with-meaning"),
-        pytest.param("del (a, b)\n", "del a, b\n", True, id="brackets-of-del"),
-        pytest.param("x = ('a' 'b')\n", 'x = "ab"\n', True, id="joined-strings"),
-        pytest.param("def f():\n  '''A.\n  B.'''\n", 'def f():\n    """A.\n    B."""\n', True,
-                     id="a-docstring-laid-out"),
-        pytest.param("def f():\n  '''A.'''\n", 'def f():\n    """B."""\n', False, id="reworded"),
-        pytest.param("x = ' a'\n", "x = 'a'\n", False, id="white-space-in-a-string"),
-        pytest.param("import b\nimport a\n", "import a\nimport b\n", False, id="imports-sorted"),
-        pytest.param("if a:\n  b\nc\n", "if a:\n    b\n    c\n", False, id="indented"),
-        pytest.param("x = (\n", "x = (\n\n", False, id="no-python"),
-        pytest.param("x = 1\n", "x = (\n", False, id="no-python-any-more"),
-        pytest.param("def f(): ...\n", "def f():\n    ...\n", True, id="a-body-that-is-no-text"),
-        pytest.param("x = a" + "+a" * 1500, "x = a" + " + a" * 1500, False, id="too-long"),
-        pytest.param("x = (" * 300, "x = ( " * 300, False, id="too-deep"),
-    ],
+    {
+        "quotes-and-commas": ("x = {'a':1}\n", 'x = {\n    "a": 1,\n}\n', True),
+        "a-comment-with-other-spaces": ("x=1 #why\n", "x = 1  # why\n", True),
+        "a-comment-lost": ("x=1 # why\n", "x = 1\n", False),
+        "a-comment-reworded": ("x=1 # why\n", "x = 1  # who\n", False),
+        "a-prefix-without-meaning": ("x = u'a'\n", 'x = "a"\n', True),
+        "a-prefix-with-meaning": ("x = b'a'\n", 'x = "a"\n', False),
+        "brackets-of-del": ("del (a, b)\n", "del a, b\n", True),
+        "joined-strings": ("x = ('a' 'b')\n", 'x = "ab"\n', True),
+        "a-docstring-laid-out": ("def f():\n  '''A.\n  B.'''\n", 'def f():\n    """A.\n    B."""\n',
+            True),
+        "reworded": ("def f():\n  '''A.'''\n", 'def f():\n    """B."""\n', False),
+        "white-space-in-a-string": ("x = ' a'\n", "x = 'a'\n", False),
+        "imports-sorted": ("import b\nimport a\n", "import a\nimport b\n", False),
+        "indented": ("if a:\n  b\nc\n", "if a:\n    b\n    c\n", False),
+        "no-python": ("x = (\n", "x = (\n\n", False),
+        "no-python-any-more": ("x = 1\n", "x = (\n", False),
+        "a-body-that-is-no-text": ("def f(): ...\n", "def f():\n    ...\n", True),
+        "too-long": ("x = a" + "+a" * 1500, "x = a" + " + a" * 1500, False),
+        "too-deep": ("x = (" * 300, "x = ( " * 300, False),
+    },
 )  # fmt: skip
 def test_python(one: str, other: str, is_same: bool) -> None:
     assert is_same_python(one.encode(), other.encode()) is is_same
@@ -39,20 +37,19 @@ def test_python(one: str, other: str, is_same: bool) -> None:
 
 @table(
     ("one", "other", "is_same"),
-    [
-        pytest.param("int  x=1 ;", "int x = 1;\n", True, id="spaces"),
-        pytest.param("f(a,b);", "f(a,\n  b);", True, id="lines"),
-        pytest.param("#define A(x)   \\\n  x\n", "#define A(x) \\\n x\n", True, id="a-macro"),
-        pytest.param("# include <a>\n", "#include <a>\n", True, id="a-directive"),
-        pytest.param("#include <b>\n#include <a>\n", "#include <a>\n#include <b>\n", False,
-                     id="includes-sorted"),
-        pytest.param("// one two\n// three\n", "// one\n// two three\n", True, id="comment-flow"),
-        pytest.param("// one two\n", "// one\n", False, id="a-comment-lost"),
-        pytest.param("namespace a {\n}\n", "namespace a {\n}  // namespace a\n", True,
-                     id="the-end-of-a-namespace"),
-        pytest.param('f("a b");', 'f("a" " b");', False, id="a-string-broken"),
-        pytest.param("if (a) b;", "if (a) { b; }", False, id="braces"),
-    ],
+    {
+        "spaces": ("int  x=1 ;", "int x = 1;\n", True),
+        "lines": ("f(a,b);", "f(a,\n  b);", True),
+        "a-macro": ("#define A(x)   \\\n  x\n", "#define A(x) \\\n x\n", True),
+        "a-directive": ("# include <a>\n", "#include <a>\n", True),
+        "includes-sorted": ("#include <b>\n#include <a>\n", "#include <a>\n#include <b>\n", False),
+        "comment-flow": ("// one two\n// three\n", "// one\n// two three\n", True),
+        "a-comment-lost": ("// one two\n", "// one\n", False),
+        "the-end-of-a-namespace": ("namespace a {\n}\n", "namespace a {\n}  // namespace a\n",
+            True),
+        "a-string-broken": ('f("a b");', 'f("a" " b");', False),
+        "braces": ("if (a) b;", "if (a) { b; }", False),
+    },
 )  # fmt: skip
 def test_cxx(one: str, other: str, is_same: bool) -> None:
     assert is_same_cxx(one.encode(), other.encode()) is is_same

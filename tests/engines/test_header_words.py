@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.conflicts.header_words import named_in, with_named
@@ -21,39 +20,35 @@ PULL = "https://forge.example/works/plant/pull/7"
 
 @table(
     ("fields", "expected"),
-    [
-        pytest.param({"Drop-When": "#7 is in"}, [Named("Drop-When", pull=7)], id="number"),
-        pytest.param({"forwarded": PULL}, [Named("forwarded", pull=7)], id="address"),
-        pytest.param({"Drop-When": f"it is there (0.6.14:\n {PULL})"},
-                     [Named("Drop-When", release="0.6.14"), Named("Drop-When", pull=7)],
-                     id="release-and-address"),
-        pytest.param({"Applied-Upstream": f"commit:{ID}, #8"},
-                     [Named("Applied-Upstream", pull=8), Named("Applied-Upstream", commit=ID)],
-                     id="commit"),
-        pytest.param({"Drop-When": "#9", "Origin": "backport, #8"},
-                     [Named("Origin", pull=8), Named("Drop-When", pull=9)], id="surest-first"),
-        pytest.param({"Forwarded": "https://forge.example/other/thing/pull/7"}, [],
-                     id="another-repository"),
-        pytest.param({"Bug": "https://forge.example/works/plant/issues/7"}, [], id="an-issue"),
-        pytest.param({"Drop-When": "the file is there from 0.24.0"}, [], id="a-release-alone"),
-        pytest.param({"Drop-When": "colour #fff, a#7, x/y#7"}, [], id="no-number"),
-        pytest.param({"Drop-When": "the set names it upstream (0.24.0: #7, which adds more)"},
-                     [Named("Drop-When", release="0.24.0"), Named("Drop-When", pull=7)],
-                     id="a-remark-of-what-has-it"),
-        pytest.param({"Drop-When": "both names are set. #7 (0.25.0) only moves the two sites"}, [],
-                     id="another-sentence"),
-        pytest.param({"Drop-When": "#7 only moves the two sites"}, [], id="another-clause"),
-        pytest.param({"Drop-When": "it is in (0.17.0: moot by the rewrite of #7)"}, [],
-                     id="other-words-before-it"),
-        pytest.param({"Drop-When": "it is there (#7; from 0.26.0 it is gone)"}, [],
-                     id="another-clause-in-brackets"),
-        pytest.param({"Bug": PULL}, [], id="a-bug"),
-        pytest.param({"Origin": "vendor, for #7"}, [], id="no-upstream-origin"),
-        pytest.param({"Upstream-Status": f"Backport [{PULL}]"}, [Named("Upstream-Status", pull=7)],
-                     id="backport"),
-        pytest.param({"Upstream-Status": "Inappropriate, see #7"}, [], id="inappropriate"),
-        pytest.param({"Description": "see #7", "Reviewed-by": "#7"}, [], id="other-fields"),
-    ],
+    {
+        "number": ({"Drop-When": "#7 is in"}, [Named("Drop-When", pull=7)]),
+        "address": ({"forwarded": PULL}, [Named("forwarded", pull=7)]),
+        "release-and-address": ({"Drop-When": f"it is there (0.6.14:\n {PULL})"},
+            [Named("Drop-When", release="0.6.14"), Named("Drop-When", pull=7)]),
+        "commit": ({"Applied-Upstream": f"commit:{ID}, #8"},
+            [Named("Applied-Upstream", pull=8), Named("Applied-Upstream", commit=ID)]),
+        "surest-first": ({"Drop-When": "#9", "Origin": "backport, #8"},
+            [Named("Origin", pull=8), Named("Drop-When", pull=9)]),
+        "another-repository": ({"Forwarded": "https://forge.example/other/thing/pull/7"}, []),
+        "an-issue": ({"Bug": "https://forge.example/works/plant/issues/7"}, []),
+        "a-release-alone": ({"Drop-When": "the file is there from 0.24.0"}, []),
+        "no-number": ({"Drop-When": "colour #fff, a#7, x/y#7"}, []),
+        "a-remark-of-what-has-it": (
+            {"Drop-When": "the set names it upstream (0.24.0: #7, which adds more)"},
+            [Named("Drop-When", release="0.24.0"), Named("Drop-When", pull=7)]),
+        "another-sentence": (
+            {"Drop-When": "both names are set. #7 (0.25.0) only moves the two sites"}, []),
+        "another-clause": ({"Drop-When": "#7 only moves the two sites"}, []),
+        "other-words-before-it": ({"Drop-When": "it is in (0.17.0: moot by the rewrite of #7)"},
+            []),
+        "another-clause-in-brackets": ({"Drop-When": "it is there (#7; from 0.26.0 it is gone)"},
+            []),
+        "a-bug": ({"Bug": PULL}, []),
+        "no-upstream-origin": ({"Origin": "vendor, for #7"}, []),
+        "backport": ({"Upstream-Status": f"Backport [{PULL}]"}, [Named("Upstream-Status", pull=7)]),
+        "inappropriate": ({"Upstream-Status": "Inappropriate, see #7"}, []),
+        "other-fields": ({"Description": "see #7", "Reviewed-by": "#7"}, []),
+    },
 )  # fmt: skip
 def test_what_a_header_names(fields: Mapping[str, str], expected: list[Named]) -> None:
     patch = replace(patch_of("p"), fields=fields)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
 from tests.engines.series import Run, difference
 from tests.tables import table
 
@@ -31,18 +29,16 @@ def _rebased(
 
 @table(
     ("base", "patched", "ours", "expected"),
-    [
-        pytest.param(BASE, PATCHED, SHORT + PLANT + REST, HEAD + PLANT + CHECK + REST,
-                     id="in-the-list"),
-        pytest.param(BASE, PATCHED, LEAN + PLANT + REST,
-                     b"from works.model import Field, validator\n\n\n" + PLANT + CHECK + REST,
-                     id="in-the-line"),
-        pytest.param(TYPES % b"Field, Mode" + PLANT + REST,
-                     TYPES % b"Field, Mode" + PLANT + b"    mode: Mode\n" + REST,
-                     TYPES % b"Field" + PLANT + REST,
-                     TYPES % b"Field\n    from works.model import Mode"
-                     + PLANT + b"    mode: Mode\n" + REST, id="for-types"),
-    ],
+    {
+        "in-the-list": (BASE, PATCHED, SHORT + PLANT + REST, HEAD + PLANT + CHECK + REST),
+        "in-the-line": (BASE, PATCHED, LEAN + PLANT + REST,
+            b"from works.model import Field, validator\n\n\n" + PLANT + CHECK + REST),
+        "for-types": (TYPES % b"Field, Mode" + PLANT + REST,
+            TYPES % b"Field, Mode" + PLANT + b"    mode: Mode\n" + REST,
+            TYPES % b"Field" + PLANT + REST,
+            TYPES % b"Field\n    from works.model import Mode" + PLANT + b"    mode: Mode\n" + REST,
+        ),
+    },
 )  # fmt: skip
 @table(("path", "answer"), [("m.py", "modified structural"), ("new/m.py", "modified moved")])
 def test_an_import_comes_along(
@@ -54,24 +50,21 @@ def test_an_import_comes_along(
 
 @table(
     ("base", "patched", "ours", "expected"),
-    [
-        pytest.param(BASE, PATCHED, HEAD + REST.lstrip() + b"\n\n" + PLANT,
-                     None, id="it-is-there"),
-        pytest.param(BASE, HEAD + PLANT + CHECK.replace(b"@validator", b"@other") + REST,
-                     LEAN + PLANT + REST,
-                     LEAN + PLANT + CHECK.replace(b"@validator", b"@other") + REST,
-                     id="the-patch-needs-another"),
-        pytest.param(BASE, PATCHED, LEAN + b"validator = print\n" + PLANT + REST,
-                     LEAN + b"validator = print\n" + PLANT + CHECK + REST, id="bound-otherwise"),
-        pytest.param(BASE, PATCHED, LEAN + b"from works.checks import *\n" + PLANT + REST,
-                     LEAN + b"from works.checks import *\n" + PLANT + CHECK + REST, id="star"),
-        pytest.param(b"validator = print\n" + LEAN + PLANT + REST,
-                     b"validator = print\n" + LEAN + PLANT + CHECK + REST,
-                     LEAN + PLANT + REST,
-                     LEAN + PLANT + CHECK + REST, id="no-import-there"),
-        pytest.param(BASE, HEAD + PLANT + b"    check = 'validator'\n" + REST, LEAN + PLANT + REST,
-                     LEAN + PLANT + b"    check = 'validator'\n" + REST, id="in-a-string"),
-    ],
+    {
+        "it-is-there": (BASE, PATCHED, HEAD + REST.lstrip() + b"\n\n" + PLANT, None),
+        "the-patch-needs-another": (BASE,
+            HEAD + PLANT + CHECK.replace(b"@validator", b"@other") + REST, LEAN + PLANT + REST,
+            LEAN + PLANT + CHECK.replace(b"@validator", b"@other") + REST),
+        "bound-otherwise": (BASE, PATCHED, LEAN + b"validator = print\n" + PLANT + REST,
+            LEAN + b"validator = print\n" + PLANT + CHECK + REST),
+        "star": (BASE, PATCHED, LEAN + b"from works.checks import *\n" + PLANT + REST,
+            LEAN + b"from works.checks import *\n" + PLANT + CHECK + REST),
+        "no-import-there": (b"validator = print\n" + LEAN + PLANT + REST,
+            b"validator = print\n" + LEAN + PLANT + CHECK + REST, LEAN + PLANT + REST,
+            LEAN + PLANT + CHECK + REST),
+        "in-a-string": (BASE, HEAD + PLANT + b"    check = 'validator'\n" + REST,
+            LEAN + PLANT + REST, LEAN + PLANT + b"    check = 'validator'\n" + REST),
+    },
 )  # fmt: skip
 def test_a_name_that_is_bound_or_not_imported_brings_nothing(
     base: bytes, patched: bytes, ours: bytes, expected: bytes | None

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import pytest
-
 from patchmgr.engines.series.installed_paths import InstalledPaths
 from patchmgr.formats.series_settings import PathMap
 from tests.tables import table
@@ -98,43 +96,39 @@ VENDORED = (same("six.py", "tests/vendor/six.py"), same("six.py"))
 
 @table(
     ("files", "path", "place"),
-    [
-        pytest.param(SRC, "src/pkg/a.py", "pkg/a.py", id="src"),
-        pytest.param(SRC, "src/pkg/__init__.py", "pkg/__init__.py", id="src-empty-file"),
-        pytest.param(SRC, "src/pkg/sub/__init__.py", "pkg/sub/__init__.py", id="src-deep"),
-        pytest.param(SRC, "tests/__init__.py", None, id="another-empty-file"),
-        pytest.param(SRC, "tests/test_a.py", None, id="tests"),
-        pytest.param(SRC, "setup.py", None, id="setup"),
-        pytest.param(SRC, "src/pkg/_version.py", "pkg/_version.py", id="generated"),
-        pytest.param(TWO_LIBS, "lib3/yaml/a.py", "yaml/a.py", id="lib3"),
-        pytest.param(TWO_LIBS, "lib/yaml/a.py", None, id="lib-that-is-not-built"),
-        pytest.param(TWO_LIBS, "yaml/_yaml.pyx", None, id="source-of-a-compiled-module"),
-        pytest.param(RENAMED, "python/triton/jit.py", "triton/jit.py", id="python"),
-        pytest.param(
-            RENAMED, "third_party/nvidia/backend/driver.py", "triton/backends/nvidia/driver.py",
-            id="renamed-folder",
-        ),
-        pytest.param(
-            RENAMED, "third_party/nvidia/backend/__init__.py", "triton/backends/nvidia/__init__.py",
-            id="renamed-folder-empty-file",
-        ),
-        pytest.param(RENAMED, "third_party/amd/backend/__init__.py", None, id="not-built"),
-        pytest.param(MODULE, "six.py", "six.py", id="module"),
-        pytest.param(MODULE, "setup.py", None, id="beside-a-module"),
-        pytest.param(LONE, "src/typed.py", "typed.py", id="module-by-name"),
-        pytest.param(LONE, "src/test_typed.py", None, id="beside-a-module-by-name"),
-        pytest.param(COPIES, "pkg/a.py", "pkg/a.py", id="itself"),
-        pytest.param(COPIES, "include/x.h", "pkg/data/include/x.h", id="copy"),
-        pytest.param(COPIES, "include/z.h", None, id="outside"),
-        pytest.param(COPIES, "csrc/k.cu", None, id="not-installed"),
-        pytest.param(PACKAGE_DIR, "source/a.py", "pkg/a.py", id="package-dir"),
-        pytest.param(NAMESPACE, "src/google/auth/a.py", "google/auth/a.py", id="namespace"),
-        pytest.param(BUILT, "src/pkg/a.py", "pkg/a.py", id="all-differ"),
-        pytest.param(TWIN_TESTS, "src/pkg/__init__.py", "pkg/__init__.py", id="twin"),
-        pytest.param(TWIN_TESTS, "tests/pkg/__init__.py", None, id="twin-in-tests"),
-        pytest.param(IN_WHEEL, "src/pkg/a.py", "pkg-1.data/purelib/pkg/a.py", id="in-a-wheel"),
-        pytest.param(VENDORED, "tests/vendor/six.py", None, id="vendored"),
-    ],
+    {
+        "src": (SRC, "src/pkg/a.py", "pkg/a.py"),
+        "src-empty-file": (SRC, "src/pkg/__init__.py", "pkg/__init__.py"),
+        "src-deep": (SRC, "src/pkg/sub/__init__.py", "pkg/sub/__init__.py"),
+        "another-empty-file": (SRC, "tests/__init__.py", None),
+        "tests": (SRC, "tests/test_a.py", None),
+        "setup": (SRC, "setup.py", None),
+        "generated": (SRC, "src/pkg/_version.py", "pkg/_version.py"),
+        "lib3": (TWO_LIBS, "lib3/yaml/a.py", "yaml/a.py"),
+        "lib-that-is-not-built": (TWO_LIBS, "lib/yaml/a.py", None),
+        "source-of-a-compiled-module": (TWO_LIBS, "yaml/_yaml.pyx", None),
+        "python": (RENAMED, "python/triton/jit.py", "triton/jit.py"),
+        "renamed-folder": (RENAMED, "third_party/nvidia/backend/driver.py",
+            "triton/backends/nvidia/driver.py"),
+        "renamed-folder-empty-file": (RENAMED, "third_party/nvidia/backend/__init__.py",
+            "triton/backends/nvidia/__init__.py"),
+        "not-built": (RENAMED, "third_party/amd/backend/__init__.py", None),
+        "module": (MODULE, "six.py", "six.py"),
+        "beside-a-module": (MODULE, "setup.py", None),
+        "module-by-name": (LONE, "src/typed.py", "typed.py"),
+        "beside-a-module-by-name": (LONE, "src/test_typed.py", None),
+        "itself": (COPIES, "pkg/a.py", "pkg/a.py"),
+        "copy": (COPIES, "include/x.h", "pkg/data/include/x.h"),
+        "outside": (COPIES, "include/z.h", None),
+        "not-installed": (COPIES, "csrc/k.cu", None),
+        "package-dir": (PACKAGE_DIR, "source/a.py", "pkg/a.py"),
+        "namespace": (NAMESPACE, "src/google/auth/a.py", "google/auth/a.py"),
+        "all-differ": (BUILT, "src/pkg/a.py", "pkg/a.py"),
+        "twin": (TWIN_TESTS, "src/pkg/__init__.py", "pkg/__init__.py"),
+        "twin-in-tests": (TWIN_TESTS, "tests/pkg/__init__.py", None),
+        "in-a-wheel": (IN_WHEEL, "src/pkg/a.py", "pkg-1.data/purelib/pkg/a.py"),
+        "vendored": (VENDORED, "tests/vendor/six.py", None),
+    },
 )  # fmt: skip
 def test_a_file_is_found_by_content(
     files: tuple[Files, Files], path: str, place: str | None
@@ -144,33 +138,29 @@ def test_a_file_is_found_by_content(
 
 @table(
     ("files", "path", "place"),
-    [
-        pytest.param(SRC, "src/pkg/new.py", "pkg/new.py", id="beside"),
-        pytest.param(SRC, "src/pkg/new/deep.py", "pkg/new/deep.py", id="new-folder"),
-        pytest.param(SRC, "src/other/new.py", None, id="another-package"),
-        pytest.param(SRC, "src/new.py", None, id="another-module"),
-        pytest.param(SRC, "tests/new.py", None, id="tests"),
-        pytest.param(SRC, "new.py", None, id="top"),
-        pytest.param(TWO_LIBS, "yaml/new.pyx", None, id="source-of-a-compiled-module"),
-        pytest.param(TWO_LIBS, "lib3/yaml/new.py", "yaml/new.py", id="lib3"),
-        pytest.param(RENAMED, "python/triton/new.py", "triton/new.py", id="python"),
-        pytest.param(
-            RENAMED, "third_party/nvidia/backend/new.py", "triton/backends/nvidia/new.py",
-            id="renamed-folder",
-        ),
-        pytest.param(RENAMED, "python/src/new.cc", None, id="no-sibling-is-installed"),
-        pytest.param(MODULE, "seven.py", "seven.py", id="beside-a-module"),
-        pytest.param(MODULE, "NOTES.md", None, id="no-module-beside-a-module"),
-        pytest.param(COPIES, "include/new.h", "pkg/data/include/new.h", id="copy"),
-        pytest.param(COPIES, "csrc/new.cu", None, id="not-installed"),
-        pytest.param(COPIES, "include/new/deep.h", "pkg/data/include/new/deep.h", id="copies"),
-        pytest.param(COPIES, "other/new.h", None, id="new-top"),
-        pytest.param(COPIES, "../x", None, id="outside"),
-        pytest.param(
-            IN_WHEEL, "src/pkg/new.py", "pkg-1.data/purelib/pkg/new.py", id="in-a-wheel"
-        ),
-        pytest.param(SRC, "pkg-1.dist-info/x", None, id="metadata"),
-    ],
+    {
+        "beside": (SRC, "src/pkg/new.py", "pkg/new.py"),
+        "new-folder": (SRC, "src/pkg/new/deep.py", "pkg/new/deep.py"),
+        "another-package": (SRC, "src/other/new.py", None),
+        "another-module": (SRC, "src/new.py", None),
+        "tests": (SRC, "tests/new.py", None),
+        "top": (SRC, "new.py", None),
+        "source-of-a-compiled-module": (TWO_LIBS, "yaml/new.pyx", None),
+        "lib3": (TWO_LIBS, "lib3/yaml/new.py", "yaml/new.py"),
+        "python": (RENAMED, "python/triton/new.py", "triton/new.py"),
+        "renamed-folder": (RENAMED, "third_party/nvidia/backend/new.py",
+            "triton/backends/nvidia/new.py"),
+        "no-sibling-is-installed": (RENAMED, "python/src/new.cc", None),
+        "beside-a-module": (MODULE, "seven.py", "seven.py"),
+        "no-module-beside-a-module": (MODULE, "NOTES.md", None),
+        "copy": (COPIES, "include/new.h", "pkg/data/include/new.h"),
+        "not-installed": (COPIES, "csrc/new.cu", None),
+        "copies": (COPIES, "include/new/deep.h", "pkg/data/include/new/deep.h"),
+        "new-top": (COPIES, "other/new.h", None),
+        "outside": (COPIES, "../x", None),
+        "in-a-wheel": (IN_WHEEL, "src/pkg/new.py", "pkg-1.data/purelib/pkg/new.py"),
+        "metadata": (SRC, "pkg-1.dist-info/x", None),
+    },
 )  # fmt: skip
 def test_a_new_file_goes_where_the_files_beside_it_are(
     files: tuple[Files, Files], path: str, place: str | None
@@ -213,14 +203,14 @@ def test_a_path_map_comes_first(path: str, place: str | None) -> None:
 
 @table(
     ("files", "place", "path"),
-    [
-        pytest.param(SRC, "pkg/a.py", "src/pkg/a.py", id="itself"),
-        pytest.param(SRC, "pkg/_version.py", "src/pkg/_version.py", id="generated"),
-        pytest.param(RENAMED, "triton/backends/nvidia/new.py", "third_party/nvidia/backend/new.py",
-                     id="renamed-folder"),
-        pytest.param(SRC, "pkg-1.dist-info/RECORD", None, id="metadata"),
-        pytest.param(COPIES, "../../../share/include/z.h", None, id="outside"),
-    ],
+    {
+        "itself": (SRC, "pkg/a.py", "src/pkg/a.py"),
+        "generated": (SRC, "pkg/_version.py", "src/pkg/_version.py"),
+        "renamed-folder": (RENAMED, "triton/backends/nvidia/new.py",
+            "third_party/nvidia/backend/new.py"),
+        "metadata": (SRC, "pkg-1.dist-info/RECORD", None),
+        "outside": (COPIES, "../../../share/include/z.h", None),
+    },
 )  # fmt: skip
 def test_an_installed_file_has_a_path_of_the_repository(
     files: tuple[Files, Files], place: str, path: str | None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -85,66 +84,33 @@ class Fixed(PlainMerge):
 
 @table(
     ("given_sides", "after", "answers"),
-    [
-        pytest.param(
-            sides(link(b"a"), link(b"b"), link(b"b")), link(b"b"), [ABSORBED_EXACT], id="same-link"
-        ),
-        pytest.param(sides(None, BASE, b""), BASE, [ABSORBED_EXACT], id="creation-of-less"),
-        pytest.param(
-            sides(BASE, executable(BASE), EARLY),
-            executable(EARLY),
-            [CARRIED_IDENTICAL],
-            id="upstream-changed-only-the-mode",
-        ),
-        pytest.param(
-            replace(sides(BASE, executable(BASE), EARLY), is_moved=True),
-            executable(EARLY),
-            [CARRIED_MOVED],
-            id="moved-and-mode",
-        ),
-        pytest.param(
-            sides(BASE, PUSHED, EARLY),
-            text("n n a B c d e f g h i j k l"),
-            [CARRIED_TEXT],
-            id="positions-only",
-        ),
-        pytest.param(
-            sides(BASE, text("a B c d e f g h X j k l"), BOTH),
-            text("a B c d e f g h X j K l"),
-            [ABSORBED_EXACT, DRIFTED_TEXT],
-            id="partial-and-drifted",
-        ),
-        pytest.param(
-            sides(BASE, BOTH, EARLY), BOTH, [ABSORBED_EXACT], id="upstream-did-more"
-        ),
-        pytest.param(
+    {
+        "same-link": (sides(link(b"a"), link(b"b"), link(b"b")), link(b"b"), [ABSORBED_EXACT]),
+        "creation-of-less": (sides(None, BASE, b""), BASE, [ABSORBED_EXACT]),
+        "upstream-changed-only-the-mode": (sides(BASE, executable(BASE), EARLY), executable(EARLY),
+            [CARRIED_IDENTICAL]),
+        "moved-and-mode": (replace(sides(BASE, executable(BASE), EARLY), is_moved=True),
+            executable(EARLY), [CARRIED_MOVED]),
+        "positions-only": (sides(BASE, PUSHED, EARLY), text("n n a B c d e f g h i j k l"),
+            [CARRIED_TEXT]),
+        "partial-and-drifted": (sides(BASE, text("a B c d e f g h X j k l"), BOTH),
+            text("a B c d e f g h X j K l"), [ABSORBED_EXACT, DRIFTED_TEXT]),
+        "upstream-did-more": (sides(BASE, BOTH, EARLY), BOTH, [ABSORBED_EXACT]),
+        "lines-behind-the-context": (
             sides(text("x x x a x x x a x x x"), text("x x x a x x x a x x x Q"),
                   text("x x x a x x x A x x x")),
-            text("x x x a x x x A x x x Q"),
-            [CARRIED_TEXT],
-            id="lines-behind-the-context",
-        ),
-        pytest.param(
+            text("x x x a x x x A x x x Q"), [CARRIED_TEXT]),
+        "one-of-two-equal-places-shifted": (
             sides(text("x x x a x x x x a x x x"), text("q q x x x a x x x x a x x x"),
                   text("x x x a x x x x A x x x")),
-            text("q q x x x a x x x x A x x x"),
-            [CARRIED_TEXT],
-            id="one-of-two-equal-places-shifted",
-        ),
-        pytest.param(
-            sides(b"a\nb\nc\nd", b"A\nb\nc\nd", b"a\nb\nc\nd\n"),
-            b"A\nb\nc\nd\n",
-            [DRIFTED_TEXT],
-            id="last-newline-added",
-        ),
-        pytest.param(
+            text("q q x x x a x x x x A x x x"), [CARRIED_TEXT]),
+        "last-newline-added": (sides(b"a\nb\nc\nd", b"A\nb\nc\nd", b"a\nb\nc\nd\n"),
+            b"A\nb\nc\nd\n", [DRIFTED_TEXT]),
+        "crlf": (
             sides(BASE.replace(b"\n", b"\r\n"), PUSHED.replace(b"\n", b"\r\n"),
                   EARLY.replace(b"\n", b"\r\n")),
-            text("n n a B c d e f g h i j k l").replace(b"\n", b"\r\n"),
-            [CARRIED_TEXT],
-            id="crlf",
-        ),
-    ],
+            text("n n a B c d e f g h i j k l").replace(b"\n", b"\r\n"), [CARRIED_TEXT]),
+    },
 )  # fmt: skip
 def test_a_rung_answers(given_sides: Sides, after: File | None, answers: list[Answer]) -> None:
     merged = merge_file(given_sides, blobs=BLOBS, text=PlainMerge())
@@ -336,25 +302,17 @@ LAST = "a b c d e f g h i j K l"
 
 @table(
     ("base", "ours", "theirs", "after", "answers"),
-    [
-        pytest.param(
-            listed(), listed("two", "three"), listed("two"), listed("two", "three"),
-            [ABSORBED_SUPERSET], id="all-of-it",
-        ),
-        pytest.param(
-            listed(), listed("two", "three"), listed("two", edits=LAST),
-            listed("two", "three", edits=LAST), [ABSORBED_SUPERSET, CARRIED_TEXT], id="and-more",
-        ),
-        pytest.param(
-            listed(), listed("two", "three", edits=LAST), listed("two", edits=LAST),
-            listed("two", "three", edits=LAST), [ABSORBED_SUPERSET, ABSORBED_EXACT], id="all-in",
-        ),
-        pytest.param(
-            listed(), listed("two", "three", edits="a b c d e f g h I j k l"),
+    {
+        "all-of-it": (listed(), listed("two", "three"), listed("two"), listed("two", "three"),
+            [ABSORBED_SUPERSET]),
+        "and-more": (listed(), listed("two", "three"), listed("two", edits=LAST),
+            listed("two", "three", edits=LAST), [ABSORBED_SUPERSET, CARRIED_TEXT]),
+        "all-in": (listed(), listed("two", "three", edits=LAST), listed("two", edits=LAST),
+            listed("two", "three", edits=LAST), [ABSORBED_SUPERSET, ABSORBED_EXACT]),
+        "and-drifted": (listed(), listed("two", "three", edits="a b c d e f g h I j k l"),
             listed("two", edits=LAST), listed("two", "three", edits="a b c d e f g h I j K l"),
-            [ABSORBED_SUPERSET, DRIFTED_TEXT], id="and-drifted",
-        ),
-    ],
+            [ABSORBED_SUPERSET, DRIFTED_TEXT]),
+    },
 )  # fmt: skip
 def test_what_upstream_has_more_of_is_left_out(
     base: bytes, ours: bytes, theirs: bytes, after: bytes, answers: list[Answer]

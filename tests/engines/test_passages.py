@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.likeness import Comparison
@@ -68,15 +67,15 @@ CONTENT = b"def f():\n    one()\n\n    two()\n    three()\n"
 
 @table(
     ("content", "found"),
-    [
-        pytest.param(CONTENT, True, id="same"),
-        pytest.param(b"# more\n" + CONTENT + b"# and more\n", True, id="elsewhere-in-the-file"),
-        pytest.param(b"  one()\n\n\n  two()\n", True, id="other-white-space"),
-        pytest.param(CONTENT.replace(b"two", b"new"), False, id="edited"),
-        pytest.param(CONTENT.replace(b"    two", b"    more()\n    two"), False, id="between"),
-        pytest.param(b"", False, id="empty"),
-        pytest.param(None, False, id="no-file"),
-    ],
+    {
+        "same": (CONTENT, True),
+        "elsewhere-in-the-file": (b"# more\n" + CONTENT + b"# and more\n", True),
+        "other-white-space": (b"  one()\n\n\n  two()\n", True),
+        "edited": (CONTENT.replace(b"two", b"new"), False),
+        "between": (CONTENT.replace(b"    two", b"    more()\n    two"), False),
+        "empty": (b"", False),
+        "no-file": (None, False),
+    },
 )  # fmt: skip
 def test_a_passage_is_there_or_not(content: bytes | None, found: bool) -> None:
     wanted = passage("f", CONTENT, [b"    one()\n", b"\n", b"    two()\n"])

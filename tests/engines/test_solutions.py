@@ -23,36 +23,28 @@ def _solve(content: bytes, *sides: File | None) -> tuple[MemoryBlobs, object]:
 
 @table(
     ("content", "base", "ours", "theirs", "solved"),
-    [
-        pytest.param(NEW, b"", ONE, TWO, NEW, id="file"),
-        pytest.param(b"", b"", ONE, TWO, b"", id="emptied-file"),
-        pytest.param(NEW, b"", executable(ONE), TWO, executable(NEW), id="mode-of-upstream"),
-        pytest.param(NEW, b"", ONE, executable(TWO), executable(NEW), id="mode-of-the-patch"),
-        pytest.param(NEW, executable(b""), ONE, executable(TWO), NEW, id="mode-taken-back"),
-        pytest.param(
-            NEW, executable(b""), executable(ONE), executable(TWO), executable(NEW), id="mode-kept"
-        ),
-        pytest.param(NEW, None, ONE, TWO, NEW, id="both-added"),
-        pytest.param(NEW, None, executable(ONE), TWO, executable(NEW), id="both-added-one-runs"),
-        pytest.param(NEW, executable(b""), None, executable(TWO), executable(NEW), id="deleted"),
-        pytest.param(NEW, ONE, executable(TWO), None, executable(NEW), id="deleted-by-the-patch"),
-        pytest.param(NEW, ONE, link(b"to"), TWO, NEW, id="file-against-a-link"),
-        pytest.param(b"to", ONE, link(b"to"), TWO, link(b"to"), id="the-link-against-a-file"),
-        pytest.param(b"to\n", ONE, link(b"to"), TWO, link(b"to"), id="the-link-with-a-line-feed"),
-        pytest.param(b"to\n", ONE, TWO, link(b"to"), link(b"to"), id="the-link-of-the-patch"),
-        pytest.param(NEW, link(b"a"), link(b"b"), link(b"c"), link(b"new"), id="link"),
-        pytest.param(b"c", link(b"a"), link(b"b"), link(b"c"), link(b"c"), id="link-as-the-patch"),
-        pytest.param(NEW, None, link(b"b"), submodule("1"), link(b"new"), id="link-not-submodule"),
-        pytest.param(
-            COMMIT_3, submodule("1"), submodule("2"), submodule("4"), submodule("3"), id="submodule"
-        ),
-        pytest.param(
-            COMMIT_3.strip(), None, submodule("2"), link(b"b"), submodule("3"), id="or-link"
-        ),
-        pytest.param(
-            COMMIT_3, submodule("1"), submodule("3"), submodule("4"), submodule("3"), id="ours"
-        ),
-    ],
+    {
+        "file": (NEW, b"", ONE, TWO, NEW),
+        "emptied-file": (b"", b"", ONE, TWO, b""),
+        "mode-of-upstream": (NEW, b"", executable(ONE), TWO, executable(NEW)),
+        "mode-of-the-patch": (NEW, b"", ONE, executable(TWO), executable(NEW)),
+        "mode-taken-back": (NEW, executable(b""), ONE, executable(TWO), NEW),
+        "mode-kept": (NEW, executable(b""), executable(ONE), executable(TWO), executable(NEW)),
+        "both-added": (NEW, None, ONE, TWO, NEW),
+        "both-added-one-runs": (NEW, None, executable(ONE), TWO, executable(NEW)),
+        "deleted": (NEW, executable(b""), None, executable(TWO), executable(NEW)),
+        "deleted-by-the-patch": (NEW, ONE, executable(TWO), None, executable(NEW)),
+        "file-against-a-link": (NEW, ONE, link(b"to"), TWO, NEW),
+        "the-link-against-a-file": (b"to", ONE, link(b"to"), TWO, link(b"to")),
+        "the-link-with-a-line-feed": (b"to\n", ONE, link(b"to"), TWO, link(b"to")),
+        "the-link-of-the-patch": (b"to\n", ONE, TWO, link(b"to"), link(b"to")),
+        "link": (NEW, link(b"a"), link(b"b"), link(b"c"), link(b"new")),
+        "link-as-the-patch": (b"c", link(b"a"), link(b"b"), link(b"c"), link(b"c")),
+        "link-not-submodule": (NEW, None, link(b"b"), submodule("1"), link(b"new")),
+        "submodule": (COMMIT_3, submodule("1"), submodule("2"), submodule("4"), submodule("3")),
+        "or-link": (COMMIT_3.strip(), None, submodule("2"), link(b"b"), submodule("3")),
+        "ours": (COMMIT_3, submodule("1"), submodule("3"), submodule("4"), submodule("3")),
+    },
 )  # fmt: skip
 def test_a_solution_is_a_file_or_a_link(
     content: bytes, base: File | None, ours: File | None, theirs: File | None, solved: File

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from patchmgr.commands.report import words_of
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.report.review import Judge, hotspots
@@ -39,25 +37,19 @@ def row(*patches: Row, solutions: Row | None = None) -> Row:
 
 @table(
     ("rows", "verdict", "how"),
-    [
-        pytest.param([row(patch("unchanged", hunk()))], "unchanged", (), id="one"),
-        pytest.param(
+    {
+        "one": ([row(patch("unchanged", hunk()))], "unchanged", ()),
+        "first changed": (
             [row(patch("modified", hunk("text"))), row(patch("unchanged", hunk("identical")))],
-            "modified", ("identical", "text"), id="first changed",
-        ),
-        pytest.param(
-            [row(patch("partial", hunk("text"))), row(patch("unchanged"))],
-            "partial", ("text",), id="first in part",
-        ),
-        pytest.param(
-            [row(patch("unchanged")), row(patch("modified", hunk("text")))],
-            "modified", ("text",), id="then changed",
-        ),
-        pytest.param(
+            "modified", ("identical", "text")),
+        "first in part": ([row(patch("partial", hunk("text"))), row(patch("unchanged"))], "partial",
+            ("text",)),
+        "then changed": ([row(patch("unchanged")), row(patch("modified", hunk("text")))],
+            "modified", ("text",)),
+        "the first loss stays": (
             [row(patch("conflict", hunk("text"))), row(patch("unchanged", hunk("moved")))],
-            "conflict", ("text",), id="the first loss stays",
-        ),
-    ],
+            "conflict", ("text",)),
+    },
 )  # fmt: skip
 def test_several_syncs_are_one_fact(rows: list[Row], verdict: str, how: tuple[str, ...]) -> None:
     (carried,) = carried_of(rows)
@@ -117,15 +109,14 @@ def told(solution: str, *, path: str = "f", seen: str = "other/p") -> Row:
 
 @table(
     ("hows", "solutions", "words"),
-    [
-        pytest.param(["structural"], {}, "merged by structure, both changes are in", id="rule"),
-        pytest.param(["other"], {}, "other", id="another way"),
-        pytest.param(["recorded"], {}, "solved as a person did before", id="by hand"),
-        pytest.param(["recorded", "moved"], {"a": told("took both"), "b": told("no", path="g")},
-                     "took both; re-homed to where upstream moved the code", id="as told"),
-        pytest.param(["recorded"], {"a": told("took both", path="g", seen="s/p")}, "took both",
-                     id="as seen"),
-    ],
+    {
+        "rule": (["structural"], {}, "merged by structure, both changes are in"),
+        "another way": (["other"], {}, "other"),
+        "by hand": (["recorded"], {}, "solved as a person did before"),
+        "as told": (["recorded", "moved"], {"a": told("took both"), "b": told("no", path="g")},
+            "took both; re-homed to where upstream moved the code"),
+        "as seen": (["recorded"], {"a": told("took both", path="g", seen="s/p")}, "took both"),
+    },
 )  # fmt: skip
 def test_a_solution_is_told_in_words(hows: list[str], solutions: Row, words: str) -> None:
     rows = [row(patch("modified", *map(hunk, hows)), solutions=solutions)]

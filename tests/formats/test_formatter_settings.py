@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from patchmgr.formats.formatter_settings import (
     black_settings,
     clang_settings,
@@ -79,27 +77,27 @@ def test_sections_of_ini_files(content: bytes, table: dict[str, str] | None) -> 
 
 @table(
     ("content", "kept"),
-    [
-        pytest.param("BasedOnStyle: Google\nColumnLimit: 80\n", "BasedOnStyle: Google\n"
-                     "ColumnLimit: 80\n", id="plain"),
-        pytest.param("# why\n\nBasedOnStyle: 'LLVM' # why\n", "BasedOnStyle: 'LLVM' # why\n",
-                     id="comments"),
-        pytest.param("---\nLanguage: Cpp\n...\n", "---\nLanguage: Cpp\n...\n", id="documents"),
-        pytest.param("BraceWrapping:\n  AfterClass: true\n", "BraceWrapping:\n  AfterClass: true\n",
-                     id="nested"),
-        pytest.param("IncludeCategories:\n  - Regex: '^<'\n    Priority: 4\nUseTab: Never\n",
-                     "UseTab: Never\n", id="order-of-includes"),
-        pytest.param("SortIncludes: true\n", "", id="sorting"),
-        pytest.param("BasedOnStyle: InheritParentConfig\n", None, id="inherits"),
-        pytest.param("BasedOnStyle: InheritParentConfig=/etc\n", None, id="inherits-from"),
-        pytest.param("BasedOnStyle: file:/etc/passwd\n", None, id="a-file"),
-        pytest.param('"Based\\u004fnStyle": file\n', None, id="an-escape"),
-        pytest.param("{BasedOnStyle: InheritParentConfig}\n", None, id="a-flow"),
-        pytest.param("<<: *x\n", None, id="an-alias"),
-        pytest.param("RawStringFormats:\n  - BasedOnStyle: file\n", None, id="another-style"),
-        pytest.param("\0\1\2", None, id="binary"),
-        pytest.param("root:x:0:0\n", None, id="another-file"),
-    ],
+    {
+        "plain": ("BasedOnStyle: Google\nColumnLimit: 80\n",
+            "BasedOnStyle: Google\n"
+                     "ColumnLimit: 80\n"),
+        "comments": ("# why\n\nBasedOnStyle: 'LLVM' # why\n", "BasedOnStyle: 'LLVM' # why\n"),
+        "documents": ("---\nLanguage: Cpp\n...\n", "---\nLanguage: Cpp\n...\n"),
+        "nested": ("BraceWrapping:\n  AfterClass: true\n", "BraceWrapping:\n  AfterClass: true\n"),
+        "order-of-includes": (
+            "IncludeCategories:\n  - Regex: '^<'\n    Priority: 4\nUseTab: Never\n",
+            "UseTab: Never\n"),
+        "sorting": ("SortIncludes: true\n", ""),
+        "inherits": ("BasedOnStyle: InheritParentConfig\n", None),
+        "inherits-from": ("BasedOnStyle: InheritParentConfig=/etc\n", None),
+        "a-file": ("BasedOnStyle: file:/etc/passwd\n", None),
+        "an-escape": ('"Based\\u004fnStyle": file\n', None),
+        "a-flow": ("{BasedOnStyle: InheritParentConfig}\n", None),
+        "an-alias": ("<<: *x\n", None),
+        "another-style": ("RawStringFormats:\n  - BasedOnStyle: file\n", None),
+        "binary": ("\0\1\2", None),
+        "another-file": ("root:x:0:0\n", None),
+    },
 )  # fmt: skip
 def test_clang_format(content: str, kept: str | None) -> None:
     made = clang_settings(content.encode())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Sighting, Verdict
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
@@ -31,15 +29,13 @@ def outcome(causes: Sequence[Sighting], conflict: FileConflict) -> PatchOutcome:
 
 @table(
     ("shown", "label"),
-    [
-        pytest.param((), "v2 (cccccccccccc)", id="unknown"),
-        pytest.param((None,), "v2 (cccccccccccc)", id="not-known"),
-        pytest.param((cause("1", "Move (#7)", 7, "f"),), "v2 (111111111111 Move, #7)", id="pull"),
-        pytest.param((cause("1", "vllm 2.0", None, "f"),), "v2 (111111111111 vllm 2.0)",
-                     id="release"),
-        pytest.param((cause("1", "\x1b(#1) y", None, "f"),), r"v2 (111111111111 \u001b(#1) y)",
-                     id="strange"),
-    ],
+    {
+        "unknown": ((), "v2 (cccccccccccc)"),
+        "not-known": ((None,), "v2 (cccccccccccc)"),
+        "pull": ((cause("1", "Move (#7)", 7, "f"),), "v2 (111111111111 Move, #7)"),
+        "release": ((cause("1", "vllm 2.0", None, "f"),), "v2 (111111111111 vllm 2.0)"),
+        "strange": ((cause("1", "\x1b(#1) y", None, "f"),), r"v2 (111111111111 \u001b(#1) y)"),
+    },
 )  # fmt: skip
 def test_a_marker_names_the_commit_whose_text_is_shown(
     shown: tuple[Sighting | None, ...], label: str

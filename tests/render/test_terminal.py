@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
@@ -140,26 +139,17 @@ KEPT, MERGED = Verdict.UNCHANGED, Verdict.MODIFIED
 
 @table(
     ("outcome", "detail", "shown"),
-    [
-        pytest.param(
-            verdicts(KEPT, MERGED, KEPT), Detail.CHANGES,
-            [f"  modified   p2.patch  {LONG}", "  3 patches: 2 unchanged, 1 modified"],
-            id="what-is-unchanged-is-counted",
-        ),
-        pytest.param(
-            verdicts(KEPT, MERGED), Detail.ALL,
+    {
+        "what-is-unchanged-is-counted": (verdicts(KEPT, MERGED, KEPT), Detail.CHANGES,
+            [f"  modified   p2.patch  {LONG}", "  3 patches: 2 unchanged, 1 modified"]),
+        "all-are-listed": (verdicts(KEPT, MERGED), Detail.ALL,
             [f"  unchanged  p1.patch  {LONG}", f"  modified   p2.patch  {LONG}",
-             "  2 patches: 1 unchanged, 1 modified"],
-            id="all-are-listed",
-        ),
-        pytest.param(verdicts(KEPT, MERGED), Detail.LINE, [], id="one-line"),
-        pytest.param(
-            verdicts(KEPT, warnings=("f.py: `x` is used",)), Detail.CHANGES,
+             "  2 patches: 1 unchanged, 1 modified"]),
+        "one-line": (verdicts(KEPT, MERGED), Detail.LINE, []),
+        "a-warning-is-told": (verdicts(KEPT, warnings=("f.py: `x` is used",)), Detail.CHANGES,
             [f"  unchanged  p1.patch  {LONG}", "             warning: f.py: `x` is used",
-             "  1 patch: 1 unchanged"],
-            id="a-warning-is-told",
-        ),
-    ],
+             "  1 patch: 1 unchanged"]),
+    },
 )  # fmt: skip
 def test_what_changed_is_listed(outcome: SeriesOutcome, detail: Detail, shown: list[str]) -> None:
     first, *rest = rebase_text(outcome, View(detail)).splitlines()
