@@ -42,7 +42,7 @@ APART = {
 }
 
 
-@table(("ours", "theirs"), APART.values(), ids=APART)
+@table(("ours", "theirs"), APART)
 def test_changes_far_apart_are_both_in_the_merge(ours: Lines, theirs: Lines) -> None:
     found = merged(text_of(BASE), text_of(ours), text_of(theirs))
     assert found is not None
@@ -67,7 +67,7 @@ LEFT = {
 }
 
 
-@table(("base", "ours", "theirs"), LEFT.values(), ids=LEFT)
+@table(("base", "ours", "theirs"), LEFT)
 def test_what_git_might_pair_in_another_way_is_left_to_git(
     base: Lines, ours: Lines, theirs: Lines
 ) -> None:

@@ -44,7 +44,7 @@ STEPS: Mapping[str, Callable[[str, str, bytes], object]] = {
 }  # fmt: skip
 
 
-@table("step", STEPS.values(), ids=STEPS)
+@table("step", STEPS)
 def test_a_step_takes_time_in_proportion_to_the_hunks(
     step: Callable[[str, str, bytes], object],
 ) -> None:

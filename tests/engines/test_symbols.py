@@ -165,7 +165,7 @@ def f(): ¦ f
 }
 
 
-@table("source", PYTHON.values(), ids=list(PYTHON))
+@table("source", PYTHON)
 def test_python_symbols(source: str) -> None:
     check("a.py", source)
 
@@ -531,7 +531,7 @@ struct S {
 }
 
 
-@table("source", CXX.values(), ids=list(CXX))
+@table("source", CXX)
 def test_cxx_symbols(source: str) -> None:
     check("a.cu", source)
 

@@ -88,7 +88,7 @@ BAD = {
 }
 
 
-@table(("raw", "problem"), BAD.values(), ids=BAD)
+@table(("raw", "problem"), BAD)
 def test_a_damaged_binary_patch_is_refused(raw: bytes, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         read(raw)
@@ -110,7 +110,7 @@ DELTAS = {
 }
 
 
-@table(("delta", "old", "new"), DELTAS.values(), ids=DELTAS)
+@table(("delta", "old", "new"), DELTAS)
 def test_a_delta_is_applied(delta: bytes, old: bytes, new: bytes) -> None:
     assert apply_delta(delta, old) == new
 
@@ -130,7 +130,7 @@ BAD_DELTAS = {
 }
 
 
-@table(("delta", "problem"), BAD_DELTAS.values(), ids=BAD_DELTAS)
+@table(("delta", "problem"), BAD_DELTAS)
 def test_a_delta_that_does_not_fit_is_refused(delta: bytes, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         apply_delta(delta, b"abc")

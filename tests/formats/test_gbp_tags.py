@@ -23,7 +23,7 @@ TAGGED = {
 }
 
 
-@table(("text", "kept", "wish", "is_ignored"), TAGGED.values(), ids=TAGGED)
+@table(("text", "kept", "wish", "is_ignored"), TAGGED)
 def test_tags_leave_the_message(
     text: bytes, kept: bytes, wish: str | None, is_ignored: bool
 ) -> None:

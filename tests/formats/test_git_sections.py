@@ -160,7 +160,7 @@ GOOD = {
 }  # fmt: skip
 
 
-@table(("raw", "expected"), GOOD.values(), ids=GOOD)
+@table(("raw", "expected"), GOOD)
 def test_a_section_of_git_is_read(raw: bytes, expected: FilePatch) -> None:
     assert read(raw) == expected
 
@@ -182,7 +182,7 @@ STRIPS = {
 }  # fmt: skip
 
 
-@table(("raw", "strip", "path"), STRIPS.values(), ids=STRIPS)
+@table(("raw", "strip", "path"), STRIPS)
 def test_another_number_of_directories_is_stripped(raw: bytes, strip: int, path: str) -> None:
     assert read(raw, strip).path == path
 
@@ -326,7 +326,7 @@ BAD = {
 }  # fmt: skip
 
 
-@table(("raw", "problem"), BAD.values(), ids=BAD)
+@table(("raw", "problem"), BAD)
 def test_a_section_that_disagrees_with_itself_is_refused(raw: bytes, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         read(raw)
@@ -350,7 +350,7 @@ HOSTILE = {
 }
 
 
-@table("path", HOSTILE.values(), ids=HOSTILE)
+@table("path", HOSTILE)
 @table("kind", ["edit", "new", "rename from", "copy to", "mode"])
 def test_a_hostile_path_is_refused_in_every_header(path: bytes, kind: str) -> None:
     twice = b"diff --git a/" + path + b" b/" + path + b"\n"

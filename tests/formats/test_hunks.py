@@ -95,7 +95,7 @@ BAD = {
 }
 
 
-@table(("raw", "problem"), BAD.values(), ids=BAD)
+@table(("raw", "problem"), BAD)
 def test_a_hunk_that_does_not_hold_together_is_refused(raw: bytes, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         read(raw)

@@ -177,7 +177,7 @@ BAD = {
 }  # fmt: skip
 
 
-@table(("raw", "problem"), BAD.values(), ids=BAD)
+@table(("raw", "problem"), BAD)
 def test_a_bad_lock_is_refused_with_the_key(raw: str, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         parse_lock(raw.encode("utf-8", "surrogateescape"))

@@ -82,7 +82,7 @@ BODIES = {
 }  # fmt: skip
 
 
-@table(("text", "names", "lines"), BODIES.values(), ids=BODIES)
+@table(("text", "names", "lines"), BODIES)
 def test_a_body_is_read_as_git_reads_it(text: str, names: set[str], lines: list[str]) -> None:
     body = read_body(text.encode().split(b"\n"), None)
     assert body.headers.keys() == set(names)
@@ -124,7 +124,7 @@ FIELDS = {
 }
 
 
-@table(("lines", "fields"), FIELDS.values(), ids=FIELDS)
+@table(("lines", "fields"), FIELDS)
 def test_fields_are_read(lines: list[str], fields: dict[str, str]) -> None:
     assert read_fields(lines) == fields
 
@@ -155,7 +155,7 @@ BODIES_WITH_STATS = {
 }
 
 
-@table(("body", "kept"), BODIES_WITH_STATS.values(), ids=BODIES_WITH_STATS)
+@table(("body", "kept"), BODIES_WITH_STATS)
 def test_only_the_diffstat_is_taken_out(body: str, kept: str) -> None:
     lines = without_stat(body.encode().split(b"\n"))
     assert b"\n".join(lines).decode() == kept

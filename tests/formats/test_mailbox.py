@@ -60,7 +60,7 @@ MAILS = {
 }  # fmt: skip
 
 
-@table(("header", "subject", "message"), MAILS.values(), ids=MAILS)
+@table(("header", "subject", "message"), MAILS)
 def test_a_mail_is_read_as_git_am_reads_it(header: str, subject: str, message: str) -> None:
     text = read_header(header.encode(), name="sub/name.patch")
     assert (text.subject, text.message) == (subject, message.encode())
@@ -155,7 +155,7 @@ TEXTS: dict[str, tuple[str, str, str, Author | None, dict[str, str]]] = {
 }  # fmt: skip
 
 
-@table(("header", "subject", "message", "author", "fields"), TEXTS.values(), ids=TEXTS)
+@table(("header", "subject", "message", "author", "fields"), TEXTS)
 def test_a_header_that_is_no_mail_is_read(
     header: str, subject: str, message: str, author: Author | None, fields: dict[str, str]
 ) -> None:
@@ -209,7 +209,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@table(("header", "problem"), REFUSED.values(), ids=REFUSED)
+@table(("header", "problem"), REFUSED)
 def test_what_git_am_would_have_to_decode_is_refused(header: str, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         read_header(header.encode(), name="x.patch")
@@ -255,7 +255,7 @@ CANONICAL = {
 }  # fmt: skip
 
 
-@table(("header", "canonical"), CANONICAL.values(), ids=CANONICAL)
+@table(("header", "canonical"), CANONICAL)
 def test_a_mail_keeps_its_header(header: str, canonical: str) -> None:
     raw = header.encode() + (DIFF.replace(b"\n", b"\r\n") if "\r" in header else DIFF)
     patch = parse_patch(raw, name="x.patch")
@@ -292,7 +292,7 @@ MADE = {
 }  # fmt: skip
 
 
-@table(("header", "canonical"), MADE.values(), ids=MADE)
+@table(("header", "canonical"), MADE)
 def test_another_header_becomes_a_mail(header: str, canonical: str) -> None:
     patch = parse(header.encode("utf-8", "surrogateescape"))
     made = canonical_header(patch, author=ANN)

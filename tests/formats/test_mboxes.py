@@ -35,7 +35,7 @@ MBOXES = {
 }
 
 
-@table(("raw", "mails"), MBOXES.values(), ids=MBOXES)
+@table(("raw", "mails"), MBOXES)
 def test_a_mailbox_is_split_at_separators(raw: bytes, mails: list[bytes] | None) -> None:
     assert split_mbox(raw) == ([raw] if mails is None else mails)
 
@@ -74,7 +74,7 @@ JOINS = {
 }
 
 
-@table(("mails", "wanted"), JOINS.values(), ids=JOINS)
+@table(("mails", "wanted"), JOINS)
 def test_mails_that_are_found_again_in_a_mailbox(
     mails: list[bytes | None], wanted: tuple[bool, ...]
 ) -> None:

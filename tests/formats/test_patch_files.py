@@ -81,7 +81,7 @@ FILES = {
 }  # fmt: skip
 
 
-@table(("header", "diff", "paths"), FILES.values(), ids=FILES)
+@table(("header", "diff", "paths"), FILES)
 @table("end", [b"", SIGNATURE], ids=["no signature", "signature"])
 def test_header_diff_and_signature_are_told_apart(
     header: bytes, diff: bytes, paths: list[str], end: bytes
@@ -152,7 +152,7 @@ BAD = {
 }  # fmt: skip
 
 
-@table(("raw", "line", "problem"), BAD.values(), ids=BAD)
+@table(("raw", "line", "problem"), BAD)
 def test_nothing_is_ignored(raw: bytes, line: int, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         parse(raw)

@@ -37,7 +37,7 @@ SAME = {
 }
 
 
-@table(("old", "new"), SAME.values(), ids=SAME)
+@table(("old", "new"), SAME)
 def test_two_names_of_one_file_give_its_path(old: bytes, new: bytes) -> None:
     file = read(old, new)
     assert (file.old_path, file.new_path) == ("x", "x")
@@ -65,7 +65,7 @@ ENDS = {
 }  # fmt: skip
 
 
-@table(("old", "new", "hunk", "paths"), ENDS.values(), ids=ENDS)
+@table(("old", "new", "hunk", "paths"), ENDS)
 def test_new_and_deleted_files_are_told_from_edited_ones(
     old: bytes, new: bytes, hunk: bytes, paths: tuple[str | None, str | None]
 ) -> None:
@@ -104,7 +104,7 @@ BAD = {
 }  # fmt: skip
 
 
-@table(("old", "new", "hunk", "problem"), BAD.values(), ids=BAD)
+@table(("old", "new", "hunk", "problem"), BAD)
 def test_a_plain_section_that_says_no_one_thing_is_refused(
     old: bytes, new: bytes, hunk: bytes, problem: str
 ) -> None:

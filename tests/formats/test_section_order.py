@@ -29,7 +29,7 @@ GOOD = {
 }
 
 
-@table("pairs", GOOD.values(), ids=GOOD)
+@table("pairs", GOOD)
 def test_these_files_go_together(pairs: list[str]) -> None:
     assert clash(files(*pairs)) is None
 
@@ -49,6 +49,6 @@ BAD = {
 }
 
 
-@table(("pairs", "expected"), BAD.values(), ids=BAD)
+@table(("pairs", "expected"), BAD)
 def test_these_files_clash(pairs: list[str], expected: tuple[int, str]) -> None:
     assert clash(files(*pairs)) == expected

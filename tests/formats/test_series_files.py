@@ -49,7 +49,7 @@ LINES = {
 }
 
 
-@table(("raw", "name", "strip", "guards"), LINES.values(), ids=LINES)
+@table(("raw", "name", "strip", "guards"), LINES)
 def test_a_line_is_read(
     raw: bytes, name: str | None, strip: int, guards: tuple[Guard, ...]
 ) -> None:
@@ -73,7 +73,7 @@ BAD = {
 }
 
 
-@table(("raw", "kind", "problem"), BAD.values(), ids=BAD)
+@table(("raw", "kind", "problem"), BAD)
 def test_a_bad_line_is_refused_and_named(raw: bytes, kind: str, problem: str) -> None:
     with pytest.raises(PatchmgrError, match=problem) as caught:
         parse_series(raw)
