@@ -63,6 +63,22 @@ class Interrupt(Fault):
         return KeyboardInterrupt()
 
 
+class Killed(BaseException):
+    """The process is gone."""
+
+
+class Death(Fault):
+    """The process dies: from then on, nothing that it does to files works."""
+
+    def hits(self) -> bool:
+        if super().hits() or self.count <= self.at:
+            return self.count == self.at
+        raise Killed
+
+    def error(self) -> BaseException:
+        return Killed()
+
+
 class GitKilled(Fault):
     """A git process is killed before it has done anything; nothing else fails."""
 
@@ -88,12 +104,20 @@ KINDS: Mapping[str, Callable[[int], Fault]] = {
 
 
 @contextmanager
+def killing(at: int) -> Iterator[Death]:
+    """Let this process die, as far as files are concerned, at its n-th operation."""
+    death = Death(at)
+    with failing(death):
+        yield death
+
+
+@contextmanager
 def failing(fault: Fault) -> Iterator[None]:
     """Let an operation of this process fail."""
     with pytest.MonkeyPatch.context() as patched:
         # Python 3.10 took the functions of os when it imported pathlib.
         early = getattr(pathlib, "_NormalAccessor", None)
-        for name in _MOVING:
+        for name in _MOVING[: -1 if isinstance(fault, Death) else None]:
             wrapped = _wrapped(fault, getattr(os, name))
             patched.setattr(os, name, wrapped)
             if hasattr(early, name):
@@ -131,6 +155,8 @@ def _opening(fault: Fault, real: Callable[..., Any]) -> Callable[..., Any]:
 def _creating(fault: Fault, real: Callable[..., Any]) -> Callable[..., Any]:
     def call(path: Any, flags: int, *arguments: Any, **options: Any) -> Any:
         if flags & os.O_CREAT and fault.hits():
+            if isinstance(fault, Death):
+                os.close(real(path, flags, *arguments, **options))
             raise fault.error()
         return real(path, flags, *arguments, **options)
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-
 import pytest
 
 from tests.commands.conftest import invoke
 from tests.commands.desks import Hands, hands
+from tests.commands.every import restorer
 from tests.commands.scenes import Stage, text
-from tests.commands.test_kills import Killed, killing, restorer
+from tests.commands.test_kills import old_or_new
 from tests.long import LONG
-
-Look = tuple[object, ...]
-# How many operations before the first that shows are looked at, and every which of them: all
-# where there is time.
-READING, STEP = (40, 1) if LONG else (6, 11)
 
 
 @pytest.fixture
@@ -28,7 +21,7 @@ def desk(stage: Stage) -> Hands:
     return desk
 
 
-def look(desk: Hands) -> Look:
+def look(desk: Hands) -> object:
     """Return all that a person can see, and what is pushed; this finishes what was begun."""
     applied = desk.applied()
     return (*desk.look(), desk.checkout.git("status", "--porcelain"), applied)
@@ -50,22 +43,10 @@ def test_a_killed_command_leaves_workspace_and_checkout_old_or_new(
         desk.write({"pkg/a.py": text(l10="one\n", l40="two\nmore\n"), "stray": "mine\n"})
     monkeypatch.chdir(desk.stage.folder)
     to = () if line[0] == "undo" else ("--to", desk.root)
-    resets = [restorer(desk.root), restorer(desk.stage.root)]
-    old = look(desk)
-    run: Callable[[], object] = lambda: invoke("-C", desk.stage.root, *line, *to)  # noqa: E731
-    with killing(10**6) as counter:
-        run()
-    new = look(desk)
-    assert new != old
-    seen: list[bool] = []
-    for at in range(counter.count, 0, -STEP):
-        for reset in resets:
-            reset()
-        with killing(at) as killer, suppress(Killed):
-            run()
-        if killer.count >= at:
-            seen.append(look(desk) == old)
-            assert seen[-1] or look(desk) == new, f"killed at {at}"
-        if seen[-READING:] == [True] * READING:  # what is before these only reads
-            break
-    assert False in seen
+    seen = old_or_new(
+        lambda: invoke("-C", desk.stage.root, *line, *to),
+        look=lambda: look(desk),
+        reset=restorer(desk.root, desk.stage.root),
+        step=1 if LONG else 11,
+    )
+    assert seen == {"old", "new"}

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
-import os
-import pathlib
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,133 +14,61 @@ import pytest
 from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.work_tree import WorkTree
 from tests.commands.conftest import invoke
+from tests.commands.every import restorer
+from tests.commands.faults import Killed, killing
 from tests.commands.scenes import Picture, Stage, picture, plant, text
 from tests.conftest import Repository
 from tests.long import LONG
-
-_MOVING = ("replace", "rename", "unlink", "remove", "rmdir", "mkdir", "symlink", "link", "fchmod")
 
 # Every which operation a command is killed at: each where there is time.
 STEP = 1 if LONG else 7
 
 
-class Killed(BaseException):
-    """The process is gone."""
-
-
-class Killer:
-    """Kills at the n-th file operation or git command: from then on, none works any more."""
-
-    def __init__(self, at: int) -> None:
-        self.at = at
-        self.count = 0
-
-    def step(self) -> bool:
-        """Count an operation; say whether the process dies in it."""
-        self.count += 1
-        if self.count > self.at:
-            raise Killed
-        return self.count == self.at
-
-    def wrapped(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the operation, done or not done at all."""
-
-        def call(*arguments: Any, **options: Any) -> Any:
-            if self.step():
-                raise Killed
-            return real(*arguments, **options)
-
-        return call
-
-    def opening(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        """Return `open`; a file that is being written when the process dies is torn."""
-
-        def call(path: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
-            if mode[0] in "wxa" and self.step():
-                with real(path, "wb") as file:
-                    file.write(b"to")
-                raise Killed
-            return real(path, mode, *arguments, **options)
-
-        return call
-
-    def creating(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        """Return `os.open`; a file that is being made when the process dies is there, empty."""
-
-        def call(path: Any, flags: int, *arguments: Any, **options: Any) -> Any:
-            if flags & os.O_CREAT and self.step():
-                os.close(real(path, flags, *arguments, **options))
-                raise Killed
-            return real(path, flags, *arguments, **options)
-
-        return call
-
-
-NEVER = 10**9
-
-
-@contextmanager
-def killing(at: int) -> Iterator[Killer]:
-    """Let this process die, as far as files are concerned, at its n-th operation."""
-    killer = Killer(at)
-    with pytest.MonkeyPatch.context() as patched:
-        # Python 3.10 took the functions of os when it imported pathlib.
-        early = getattr(pathlib, "_NormalAccessor", None)
-        for name in _MOVING:
-            wrapped = killer.wrapped(getattr(os, name))
-            patched.setattr(os, name, wrapped)
-            if hasattr(early, name):
-                patched.setattr(early, name, staticmethod(wrapped))
-        patched.setattr(os, "fsync", lambda descriptor: None)
-        patched.setattr(os, "open", killer.creating(os.open))
-        patched.setattr(builtins, "open", killer.opening(open))
-        patched.setattr(subprocess, "run", killer.wrapped(subprocess.run))
-        yield killer
-
-
-def killed_everywhere(
+def old_or_new(
     run: Callable[[], object],
     *,
+    look: Callable[[], object],
     reset: Callable[[], None],
-    check: Callable[[int], bool],
     step: int = STEP,
-) -> None:
-    """Kill a command at each of its operations; `check` says whether all is old afterwards.
+) -> set[str]:
+    """Kill a command at each of its operations, or at some and the last where time is short.
 
-    Every seventh operation and the last will do where there is little time.
+    What is seen afterwards is as before it or as after it, and where it is as before, the command
+    can be run again; this is tried at every fourth. Returns which of both was seen.
     """
-    at = 1 - step
-    is_old = False
-    while True:
-        at += step
-        if not is_old:
-            reset()
-        with killing(at) as killer, suppress(Killed):
+    old = look()
+    run()
+    new = look()
+    assert new != old
+    seen = set[str]()
+
+    def kill(at: int) -> bool:
+        with killing(at) as death, suppress(Killed):
             run()
-        if killer.count < at:
-            assert at > 10, "the operations are counted"
-            break
-        is_old = check(at)
+        if death.count < at:
+            return False
+        found = look()
+        assert found in (old, new), f"killed at {at}"
+        seen.add("old" if found == old else "new")
+        if found != old or at % 4 == 0 or step == 1:
+            if found == old:
+                run()
+                assert look() == new, f"killed at {at}"
+            reset()
+        return True
+
+    reset()
+    at = 1
+    while kill(at):
+        at += step
+    assert at > 10, "the operations are counted"
     if step > 1:
         reset()
-        with killing(NEVER) as whole:
+        with killing(10**9) as whole:
             run()
         reset()
-        with killing(whole.count), suppress(Killed):
-            run()
-        check(whole.count)
-
-
-def restorer(place: Path) -> Callable[[], None]:
-    """Return a function that makes a folder again what it is now."""
-    kept = place.with_name(f"{place.name}-kept")
-    shutil.copytree(place, kept, symlinks=True)
-
-    def restore() -> None:
-        shutil.rmtree(place)
-        shutil.copytree(kept, place, symlinks=True)
-
-    return restore
+        kill(whole.count)
+    return seen
 
 
 @pytest.fixture
@@ -197,27 +121,11 @@ def test_a_killed_command_leaves_a_checkout_old_or_new(
     if command[0] == "change":
         _change_series(stage, small)
         command = command[1:]
-    reset = restorer(small.root)
-    old, codes = look(small), [invoke("-C", stage.root, "verify", *to).code]
-    stage.run(command[0], *to, *command[1:])
-    new = look(small)
-    codes.append(invoke("-C", stage.root, "verify", *to).code)
-    seen = set()
-
-    def check(at: int) -> bool:
-        code = invoke("-C", stage.root, "verify", *to).code
-        found = look(small)
-        assert found in (old, new), f"killed at {at}"
-        assert code == (codes[0] if found == old else codes[1]), f"killed at {at}"
-        seen.add("old" if found == old else "new")
-        if found == old and at % 4 == 0:
-            stage.run(command[0], *to, *command[1:])
-            assert look(small) == new, f"killed at {at}"
-            return False
-        return found == old
-
-    killed_everywhere(
-        lambda: invoke("-C", stage.root, command[0], *to, *command[1:]), reset=reset, check=check
+    code = lambda: invoke("-C", stage.root, "verify", *to).code  # noqa: E731
+    seen = old_or_new(
+        lambda: invoke("-C", stage.root, command[0], *to, *command[1:]),
+        look=lambda: (code(), look(small)),
+        reset=restorer(small.root),
     )
     assert seen == {"old", "new"}
 
@@ -249,31 +157,14 @@ def test_a_killed_command_leaves_a_workspace_old_or_new(stage: Stage, command: s
     else:
         series_new = ("series", "new", "t", "--upstream", "up", "--base", stage.base)
         line = ("-C", stage.root, *series_new)
-    restore = [restorer(stage.root), restorer(stage.folder / "cache")]
-    old = workspace_look(stage)
-    assert invoke(*line).code == 0
-    new = workspace_look(stage)
-    seen = set()
 
-    def reset() -> None:
-        for again in restore:
-            again()
-
-    def check(at: int) -> bool:
-        code = invoke("-C", stage.root, "status").code
-        found = workspace_look(stage)
-        if command == "init" and code:  # it is no workspace yet
-            found = old
-        assert found in (old, new), f"killed at {at}"
-        seen.add("old" if found == old else "new")
-        if found == old and (at % 4 == 0 or command == "init"):
-            assert invoke(*line).code == 0
-            assert workspace_look(stage) == new, f"killed at {at}"
-            return False
-        return found == old
+    def look() -> object:
+        is_there = invoke("-C", stage.root, "status").code == 0 or command != "init"
+        return workspace_look(stage) if is_there else None
 
     step = 1 if command == "init" else STEP
-    killed_everywhere(lambda: invoke(*line), reset=reset, check=check, step=step)
+    reset = restorer(stage.root, stage.folder / "cache")
+    seen = old_or_new(lambda: invoke(*line), look=look, reset=reset, step=step)
     assert seen == {"old", "new"}
 
 
@@ -281,39 +172,19 @@ def test_a_killed_command_leaves_a_workspace_old_or_new(stage: Stage, command: s
 def test_a_killed_rebase_leaves_its_conflicts_whole_or_none(stage: Stage) -> None:
     onto = stage.upstream.git("rev-parse", "collides")
     line = ("-C", stage.root, "rebase", "s", "--onto", onto)
-    work = stage.root / ".patchmgr/rebase"
     before = workspace_look(stage)
 
-    def waiting() -> object:
+    def look() -> object:
         found = invoke("-C", stage.root, "status", "--json").json["unfinished"]
-        return found and (found, picture(work))
+        assert workspace_look(stage) == (before if found is None else after)
+        return found and (found, picture(stage.root / ".patchmgr/rebase"), workspace_look(stage))
 
-    def reset() -> None:
-        shutil.rmtree(work, ignore_errors=True)
-        shutil.rmtree(stage.root / "conflicts")
-        (stage.root / "conflicts").mkdir()
-
+    reset = restorer(stage.root)
     assert invoke(*line).code == 3
-    left, after = waiting(), workspace_look(stage)
-    assert left is not None
+    after = workspace_look(stage)
     assert {path.split("/")[0] for path in after[0].keys() - before[0].keys()} == {"conflicts"}
     reset()
-    assert workspace_look(stage) == before
-    seen = set()
-
-    def check(at: int) -> bool:
-        found = waiting()
-        assert found in (None, left), f"killed at {at}"
-        assert workspace_look(stage) == (before if found is None else after)
-        seen.add(found is None)
-        if found is None and at % 4 == 0:
-            assert invoke(*line).code == 3
-            assert waiting() == left, f"killed at {at}"
-            return False
-        return found is None
-
-    killed_everywhere(lambda: invoke(*line), reset=reset, check=check)
-    assert True in seen
+    assert "old" in old_or_new(lambda: invoke(*line), look=look, reset=reset)
 
 
 def half_applied(stage: Stage, checkout: Repository, *mode: str) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import Answer, invoke
+from tests.commands.faults import Killed, killing
 from tests.commands.scenes import picture
 from tests.commands.test_installs import house as house
-from tests.commands.test_kills import Killed, killing
 from tests.commands.wheels import DEMO, House, install
 from tests.long import LONG
 
