@@ -352,44 +352,6 @@ def test_h_something_else_at_our_place(scene: Scene, form: Form) -> None:
     assert [conflict["proposal"] for conflict in patch["conflicts"]] == ([] if is_free else [None])
 
 
-MEMBERS = {
-    ".txt": ("Tools:\n", "- {}\n", "\nThe end.\n"),
-    ".py": ("TOOLS = {{\n", "    {},\n", "}}\n\n\ndef run():\n    return TOOLS\n"),
-    ".cc": ("const std::set<Tool> TOOLS = {{\n", "  {},\n", "}};\nint run() {{ return 0; }}\n"),
-}
-
-
-def tools(suffix: str, *names: str) -> str:
-    head, row, foot = MEMBERS[suffix]
-    return "".join([head.format(), *(row.format(n) for n in ("HAMMER", *names)), foot.format()])
-
-
-@pytest.mark.parametrize("suffix", [".txt", ".py", ".cc"])
-@pytest.mark.parametrize(
-    ("theirs", "verdict"),
-    [
-        pytest.param(("CHISEL", "SAW"), "absorbed", id="ours-and-more"),
-        pytest.param(("SAW", "CHISEL"), "absorbed", id="more-and-ours"),
-        pytest.param(("SAW",), "modified", id="another"),
-        pytest.param((), "unchanged", id="none"),
-    ],
-)
-def test_o_other_members_of_the_set(
-    scene: Scene, suffix: str, theirs: tuple[str, ...], verdict: str
-) -> None:
-    """O: upstream added other members to the set that we add one to, ours among them or not."""
-    path = f"tools{suffix}"
-    fork(scene, {path: tools(suffix, "CHISEL")}, on={path: tools(suffix), "b": "b\n"})
-    scene.upstream.commit({"b": "c\n"}, "upstream: unrelated (#6)")
-    scene.upstream.commit({path: tools(suffix, *theirs), "b": "d\n"}, "upstream: more tools (#7)")
-    patch = onto(scene)
-    assert patch["verdict"] == verdict
-    if verdict == "absorbed":
-        (evidence,) = patch["evidence"]
-        assert evidence["pull"] == 7
-        assert evidence["how"] in ("exact", "superset")
-
-
 def test_what_is_there_word_for_word_in_a_later_wording_is_absorbed(scene: Scene) -> None:
     fork(scene, {"f.py": source(l4=MINE)}, on={"f.py": source(), "b": "b\n"})
     scene.upstream.commit({"b": "c\n"}, "upstream: before (#6)")

@@ -101,6 +101,7 @@ def test_a_command_asks_nobody_and_writes_nothing_to_look_or_to_run_dry(
     place = make_place(stage, row.state)
     before = picture(place.stage.folder, without=_PRIVATE)
     private = picture(place.stage.root, without=_KEPT)
+    held = picture(place.checkout.root / ".git/patchmgr", without=("lock",))
     is_dry = not row.line.startswith(_NOT_DRY)
     if is_dry:
         look = replace(row, line=f"{row.line} --dry-run") if row.writes else row
@@ -110,6 +111,7 @@ def test_a_command_asks_nobody_and_writes_nothing_to_look_or_to_run_dry(
             answer = place.run(look)
         assert (answer.code, answer.out) == (usual.code, usual.out), answer.err
         assert picture(place.stage.folder, without=_PRIVATE) == before
+        assert picture(place.checkout.root / ".git/patchmgr", without=("lock",)) == held
     if row.writes or not is_dry:
         answer = place.run(row)
         assert answer.code == row.code, answer.err

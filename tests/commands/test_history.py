@@ -98,20 +98,6 @@ def private(desk: Hands) -> dict[str, bytes]:
     return {str(p.relative_to(top)): p.read_bytes() for p in top.rglob("*") if p.is_file()}
 
 
-@pytest.mark.parametrize("line", COMMANDS.values(), ids=COMMANDS)
-def test_a_dry_run_changes_nothing(desk: Hands, line: tuple[str, ...]) -> None:
-    if line[0] == "refresh":
-        desk.write({"pkg/a.py": text(l10="one\n", l40="two\n", l50="mine\n"), "stray": "mine\n"})
-    kept = (".git/objects", "lock", "findings.json")
-    before = picture(desk.stage.folder, without=("upstream", "cache", *kept))
-    desk.run(*line, "--dry-run", code=3 if "upstream/collides" in line else 0)
-    after = picture(desk.stage.folder, without=("upstream", "cache", *kept))
-    assert {path for path in before if before[path] != after.get(path)} <= {"checkout/.git/index"}
-    assert {
-        p for p in after.keys() - before.keys() if "findings" not in p and "syncs" not in p
-    } == set()
-
-
 def test_what_a_person_had_solved_comes_back_after_an_abort(desk: Hands) -> None:
     desk.run("rebase", "s", "--onto", "upstream/collides", code=3)
     place = desk.stage.root / ".patchmgr/rebase/s/fork-one.patch/pkg/a.py"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.commands.scenes import one_line, picture, text
+from tests.commands.scenes import picture, text
 from tests.commands.test_installs import house as house
 from tests.commands.wheels import DEMO, House, environment, install
 from tests.conftest import Repository
@@ -226,10 +226,16 @@ def _taken_out_in_part(house: House) -> None:
     assert house.state() == "patched"
 
 
-def _file_mode(house: House) -> None:
+def forked(house: House) -> Repository:
+    """Return a repository of demo 1.0, to make a series of what is committed next."""
     fork = Repository(house.shop.folder / "row")
     fork.commit(dict(DEMO), "1.0")
     fork.git("tag", "base")
+    return fork
+
+
+def _file_mode(house: House) -> None:
+    fork = forked(house)
     os.chmod(fork.root / A, 0o755)
     fork.commit({}, "mode")
     house.import_(fork)
@@ -240,30 +246,11 @@ def _file_mode(house: House) -> None:
 
 
 def _no_symbolic_links(house: House) -> None:
-    fork = Repository(house.shop.folder / "row")
-    fork.commit(dict(DEMO), "1.0")
-    fork.git("tag", "base")
+    fork = forked(house)
     (fork.root / "demo/link.py").symlink_to("a.py")
     fork.commit({}, "link")
     house.import_(fork)
     assert "demo/link.py is a symbolic link" in house.refuses("apply")
-
-
-def _broken_patch(house: House) -> None:
-    bad = house.shop.folder / "bad.diff"
-    bad.write_text("--- a/demo/a.py\n+++ b/demo/a.py\n@@ -1,9 +1 @@\n-line 0\n")
-    one_line(house.shop.run("import", bad, "--series", "s", code=1))
-
-
-def _patch_of_a_file_that_is_not_there(house: House) -> None:
-    bad = house.shop.folder / "bad.diff"
-    bad.write_text("--- a/demo/none.py\n+++ b/demo/none.py\n@@ -1 +1 @@\n-x\n+y\n")
-    one_line(house.shop.run("import", bad, "--series", "s", code=1))
-
-
-def _not_installed(house: House) -> None:
-    shutil.rmtree(house.site / "demo-1.0.dist-info")
-    assert "is not installed" in house.refuses("apply")
 
 
 def _reinstalled(house: House) -> None:
@@ -284,9 +271,7 @@ def _two_environments(house: House) -> None:
 
 
 def _binary(house: House) -> None:
-    fork = Repository(house.shop.folder / "row")
-    fork.commit(dict(DEMO), "1.0")
-    fork.git("tag", "base")
+    fork = forked(house)
     fork.commit({"demo/table.bin": b"\0\1\2" * 99}, "binary")
     house.import_(fork)
     house.run("apply")
@@ -329,9 +314,8 @@ def _on_a_build_that_no_index_has(house: House) -> None:
     "act",
     [
         _without_a_store, _on_a_build_that_no_index_has, _appended, _inserted, _removed,
-        _partly_by_hand, _taken_out_in_part, _file_mode, _no_symbolic_links, _broken_patch,
-        _patch_of_a_file_that_is_not_there, _not_installed, _reinstalled, _two_environments,
-        _binary,
+        _partly_by_hand, _taken_out_in_part, _file_mode, _no_symbolic_links, _reinstalled,
+        _two_environments, _binary,
     ],
     ids=lambda act: act.__name__.strip("_"),
 )  # fmt: skip

@@ -151,10 +151,6 @@ def test_any_merge_has_the_bytes_of_git_merge(
     assert (place / "out").read_bytes() == expected
 
 
-def _drive(clone: Repository, *arguments: str, good: tuple[int, ...] = (0,)) -> str:
-    return clone.git(*arguments, good=good)
-
-
 @pytest.fixture
 def clone(
     make_repository: Callable[[str], Repository], monkeypatch: pytest.MonkeyPatch
@@ -256,7 +252,6 @@ def test_a_broken_memory_does_not_stop_git(scene: Scene, clone: Repository) -> N
     scene.call("merge-driver", "run", "--", *(clone.root / n for n in SIDES), "a",
         code=1,
     )  # fmt: skip
-    assert sys.executable
 
 
 def test_the_driver_starts_for_what_git_cannot_merge_alone(clone: Repository, run: Run) -> None:

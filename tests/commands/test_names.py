@@ -9,6 +9,7 @@ import pytest
 from tests.commands.conftest import invoke
 from tests.commands.scenes import Stage, one_line
 from tests.commands.test_manual import RUNNABLE
+from tests.tables import table
 
 FULL, SHORT = "fork-two.patch", "series/s/fork-tw"
 
@@ -45,11 +46,16 @@ def test_the_table_has_every_command_that_takes_a_patch() -> None:
     assert named == set(PATCH_LINES)
 
 
-@pytest.mark.parametrize("command", PATCH_LINES)
-def test_a_patch_by_the_start_of_its_path(stage: Stage, command: str) -> None:
-    checkout = stage.clone()
-    stage.run("push", "--all", "--to", checkout.root)
-    places = {"CHECKOUT": checkout.root, "OUT": stage.folder / "out"}
+@pytest.fixture
+def checkout(stage: Stage) -> Path:
+    """Return a checkout with all patches pushed; each line only looks, or is a dry run."""
+    stage.run("push", "--all", "--to", stage.clone().root)
+    return stage.folder / "checkout"
+
+
+@table("command", PATCH_LINES)
+def test_a_patch_by_the_start_of_its_path(stage: Stage, checkout: Path, command: str) -> None:
+    places = {"CHECKOUT": checkout}
 
     def end(name: str) -> tuple[int, str, str]:
         words = [places.get(w, name if w == FULL else w) for w in PATCH_LINES[command]]

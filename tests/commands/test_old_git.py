@@ -68,24 +68,43 @@ def test_packages_can_be_patched(house: House, become: Become) -> None:
     assert house.read("demo/a.py") == text(l2="theirs\n\n", l30="ours\n")
 
 
-@pytest.mark.parametrize(
+Words = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def words(stage: Stage) -> Words:
+    """Return a function that fills names of places into a line."""
+    stage.run("series", "guard", "fork-two", "+sym")
+    places = {"OUT": stage.folder / "out"}
+    places |= {name: stage.clone(name).root for name in ("CHECKOUT", "OTHER")}
+    return lambda line: [str(places.get(word, word)) for word in line.split()]
+
+
+@pytest.fixture
+def with_old_git(words: Words, become: Become) -> None:
+    become("2.34.1")
+
+
+@pytest.fixture
+def without_git(stage: Stage, words: Words, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(stage.folder))
+
+
+@pytest.mark.usefixtures("with_old_git")
+@table(
     "line",
     [
         "status", "log", "series list", "series show s", "show fork-one", "conflicts list",
         "upstream list", "branch s", "report s", "export s --as mbox --out OUT",
-        "apply s --to CHECKOUT", "push --to CHECKOUT", "check s", "undo", "doctor",
+        "apply s --to CHECKOUT", "push --to OTHER", "check s", "undo", "doctor",
     ],
 )  # fmt: skip
-def test_what_works(stage: Stage, become: Become, line: str) -> None:
-    clone = stage.clone()
-    stage.run("series", "guard", "fork-two", "+sym")
-    become("2.34.1")
-    places = {"OUT": stage.folder / "out", "CHECKOUT": clone.root}
-    words = [places.get(word, word) for word in line.split()]
-    stage.run(*words, code={"check": 4, "doctor": 4}.get(line.split()[0], 0))
+def test_what_works(stage: Stage, words: Words, line: str) -> None:
+    stage.run(*words(line), code={"check": 4, "doctor": 4}.get(line.split()[0], 0))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.usefixtures("without_git")
+@table(
     ("line", "works"),
     [
         ("status", True), ("log", True), ("series list", True), ("series show s", True),
@@ -96,14 +115,8 @@ def test_what_works(stage: Stage, become: Become, line: str) -> None:
         ("apply s --to CHECKOUT", False), ("upstream fetch", False), ("mergetool", False),
     ],
 )  # fmt: skip
-def test_without_any_git(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, line: str, works: bool
-) -> None:
-    clone = stage.clone()
-    stage.run("series", "guard", "fork-two", "+sym")
-    monkeypatch.setenv("PATH", str(stage.folder))
-    places = {"OUT": stage.folder / "out", "CHECKOUT": clone.root}
-    answer = invoke("-C", stage.root, *(places.get(word, word) for word in line.split()))
+def test_without_any_git(stage: Stage, words: Words, line: str, works: bool) -> None:
+    answer = invoke("-C", stage.root, *words(line))
     if works:
         assert answer.code == 0, answer.err
     else:

