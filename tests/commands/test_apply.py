@@ -9,16 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import Answer
-from tests.commands.scenes import (
-    Stage,
-    changed,
-    one_line,
-    picture,
-    plant,
-    text,
-    work_tree,
-)
+from tests.commands.scenes import Stage, changed, one_line, picture, plant, text, work_tree
 from tests.conftest import Repository
+from tests.tables import table
 
 MODES = [(), ("--commit",), ("--dry-run",)]
 WITH_GIT = (".patchmgr",)
@@ -139,20 +132,19 @@ def test_what_the_checkout_has_already_is_said_and_left_alone(stage: Stage) -> N
     assert checkout.head() == head
 
 
-@pytest.mark.parametrize("mode", MODES, ids=["files", "commit", "dry"])
-def test_a_conflict_is_told_and_nothing_is_written(stage: Stage, mode: tuple[str, ...]) -> None:
+def test_a_conflict_is_told_and_nothing_is_written(stage: Stage) -> None:
     checkout = stage.clone(commit=stage.upstream.git("rev-parse", "collides"))
     before, head = picture(checkout.root), checkout.head()
-    answer = apply(stage, checkout, *mode, code=3)
-    assert "pkg/a.py" in answer.out
-    assert "nothing was written" in answer.out
-    assert picture(checkout.root) == before
-    assert checkout.head() == head
-    assert checkout.git("status", "--porcelain") == ""
-    assert not record(checkout).exists()
-    document = apply(stage, checkout, *mode, "--json", code=3).json
-    assert document["applied"] is False
-    assert [patch["verdict"] for patch in document["patches"]] == ["conflict", "unchanged"]
+    for mode in MODES:
+        answer = apply(stage, checkout, *mode, code=3)
+        assert "pkg/a.py" in answer.out
+        assert "nothing was written" in answer.out
+        document = apply(stage, checkout, *mode, "--json", code=3).json
+        assert document["applied"] is False
+        assert [patch["verdict"] for patch in document["patches"]] == ["conflict", "unchanged"]
+        assert (picture(checkout.root), checkout.head()) == (before, head)
+        assert checkout.git("status", "--porcelain") == ""
+        assert not record(checkout).exists()
 
 
 def test_a_dry_run_writes_nothing_at_all(stage: Stage) -> None:
@@ -220,7 +212,6 @@ def _ignored(root: Path) -> None:
     (root / ".git/info/exclude").write_text("new-link\n")
 
 
-@pytest.mark.parametrize("mode", MODES, ids=["files", "commit", "dry"])
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
@@ -234,11 +225,12 @@ def _ignored(root: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_git_does_not_track_is_in_the_way(
-    stage: Stage, spoil: Callable[[Path], object], words: str, mode: tuple[str, ...]
+    stage: Stage, spoil: Callable[[Path], object], words: str
 ) -> None:
     checkout = stage.clone()
     spoil(checkout.root)
-    assert words in refuses(stage, checkout, *mode)
+    for mode in MODES:
+        assert words in refuses(stage, checkout, *mode)
     assert not list(stage.folder.glob("outside/*"))
 
 
@@ -344,22 +336,6 @@ def test_another_series_is_refused_until_the_first_is_out(stage: Stage) -> None:
     stage.run("apply", "t", "--to", checkout.root)
 
 
-def _nothing(_: Stage, __: Repository) -> None:
-    return
-
-
-def _edit(_: Stage, checkout: Repository) -> None:
-    (checkout.root / "pkg/a.py").write_text("mine\n")
-
-
-def _restore(_: Stage, checkout: Repository) -> None:
-    checkout.git("checkout", "--", "pkg/a.py")
-
-
-def _drop_mode(_: Stage, checkout: Repository) -> None:
-    (checkout.root / "plain.sh").chmod(0o644)
-
-
 def _folder_there(_: Stage, checkout: Repository) -> None:
     (checkout.root / "pkg/a.py").unlink()
     (checkout.root / "pkg/a.py").mkdir()
@@ -369,32 +345,29 @@ def _change(stage: Stage, _: Repository) -> None:
     edit_series(stage, b"+ours\n", b"+other\n")
 
 
-def _take_out(stage: Stage, checkout: Repository) -> None:
-    unapply(stage, checkout)
-
-
 @pytest.mark.parametrize(
-    ("act", "words", "states"),
+    ("act", "words", "state"),
     [
-        pytest.param(_nothing, "s is in", {}, id="patched"),
-        pytest.param(_edit, "edited  pkg/a.py", {"pkg/a.py": "edited"}, id="edited"),
-        pytest.param(_restore, "original  pkg/a.py", {"pkg/a.py": "original"}, id="original"),
-        pytest.param(_drop_mode, "original  plain.sh", {"plain.sh": "original"}, id="mode"),
-        pytest.param(_folder_there, "edited  pkg/a.py", {"pkg/a.py": "edited"}, id="folder"),
-        pytest.param(_change, "s has changed since", {}, id="changed-series"),
-        pytest.param(_take_out, "s is not applied", {}, id="not-applied"),
+        pytest.param(lambda s, c: None, "s is in", None, id="patched"),
+        pytest.param(lambda s, c: (c.root / "pkg/a.py").write_text("mine\n"),
+                     "edited  pkg/a.py", "edited", id="edited"),
+        pytest.param(lambda s, c: c.git("checkout", "--", "pkg/a.py"),
+                     "original  pkg/a.py", "original", id="original"),
+        pytest.param(lambda s, c: (c.root / "plain.sh").chmod(0o644),
+                     "original  plain.sh", "original", id="mode"),
+        pytest.param(_folder_there, "edited  pkg/a.py", "edited", id="folder"),
+        pytest.param(_change, "s has changed since", None, id="changed-series"),
+        pytest.param(unapply, "s is not applied", None, id="not-applied"),
     ],
-)
+)  # fmt: skip
 def test_verify_says_what_is_in(
-    stage: Stage,
-    act: Callable[[Stage, Repository], None],
-    words: str,
-    states: dict[str, str],
+    stage: Stage, act: Callable[[Stage, Repository], object], words: str, state: str | None
 ) -> None:
     checkout = stage.clone()
     apply(stage, checkout)
     act(stage, checkout)
-    code = 0 if act is _nothing else 4
+    code = 0 if words == "s is in" else 4
+    states = {words.split()[1]: state} if state else {}
     assert words in verify(stage, checkout, code=code).out
     document = verify(stage, checkout, "--json", code=code).json
     assert document["sound"] is (code == 0)
@@ -537,43 +510,30 @@ def test_each_work_tree_has_its_own_state(stage: Stage) -> None:
     verify(stage, checkout)
 
 
-def _bare(stage: Stage) -> Path:
-    place = stage.folder / "bare.git"
-    stage.upstream.git("clone", "--quiet", "--bare", ".", str(place))
-    return place
+@pytest.fixture
+def repositories(stage: Stage) -> None:
+    stage.upstream.git("clone", "--quiet", "--bare", ".", str(stage.folder / "bare.git"))
+    Repository(stage.folder / "unborn")
+    stage.clone()
 
 
-def _unborn(stage: Stage) -> Path:
-    return Repository(stage.folder / "unborn").root
-
-
-def _inside(stage: Stage) -> Path:
-    return stage.clone().root / "pkg"
-
-
-def _git_folder(stage: Stage) -> Path:
-    return stage.clone().root / ".git"
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
+@pytest.mark.usefixtures("repositories")
+@table(
+    ("place", "words"),
     [
-        pytest.param(_bare, "has no work tree", id="bare"),
-        pytest.param(_unborn, "has no commit checked out", id="unborn"),
-        pytest.param(_inside, "is a folder inside the checkout", id="inside"),
-        pytest.param(_git_folder, "has no work tree", id="git-folder"),
-        pytest.param(lambda stage: stage.root, "is no git repository", id="no-repository"),
-        pytest.param(lambda stage: stage.folder / "none", "there is no folder", id="none"),
+        ("bare.git", "has no work tree"),
+        ("unborn", "has no commit checked out"),
+        ("checkout/pkg", "is a folder inside the checkout"),
+        ("checkout/.git", "has no work tree"),
+        ("workspace", "is no git repository"),
+        ("none", "there is no folder"),
     ],
 )
-def test_what_is_no_checkout_is_refused(
-    stage: Stage, make: Callable[[Stage], Path], words: str
-) -> None:
-    target = make(stage)
+def test_what_is_no_checkout_is_refused(stage: Stage, place: str, words: str) -> None:
     for command in ("apply", "unapply", "verify"):
-        if command == "verify" and make is _unborn:
+        if command == "verify" and place == "unborn":
             continue  # it needs no commit to say that nothing is applied
-        assert words in one_line(stage.run(command, "s", "--to", target, code=2))
+        assert words in one_line(stage.run(command, "s", "--to", stage.folder / place, code=2))
 
 
 def test_nothing_is_written_into_a_submodule(stage: Stage, tmp_path: Path) -> None:
@@ -593,7 +553,7 @@ def test_nothing_is_written_into_a_submodule(stage: Stage, tmp_path: Path) -> No
     assert (checkout.root / "other.txt").exists()
 
 
-@pytest.mark.parametrize("name", ["with space", "ünï-☃", "$HOME %41 'q' \"d\"", "~x"])
+@table("name", ["with space", "ünï-☃", "$HOME %41 'q' \"d\"", "~x"])
 def test_a_checkout_may_have_any_name(stage: Stage, name: str) -> None:
     checkout = stage.clone(name)
     before = picture(checkout.root)
@@ -633,13 +593,7 @@ def _bytes_path(root: Path, name: bytes) -> bytes:
 
 
 def test_paths_may_be_any_bytes(stage: Stage) -> None:
-    names = [
-        b"with space",
-        "\u00fcn\u00ef-\u2603".encode(),
-        b"latin-\xe9",
-        b"quo\"te'",
-        b"back\\slash",
-    ]
+    names = [b"with space", "ünï-☃".encode(), b"latin-\xe9", b"quo\"te'", b"back\\slash"]
 
     def act(upstream: Repository) -> None:
         for name in names:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.commands.conftest import invoke
@@ -38,7 +40,7 @@ def test_a_killed_command_leaves_a_package_old_or_new(
             install(house.site, "1.0", DEMO)
     cache.mkdir()
     (cache / "a.cpython-311.pyc").write_bytes(b"compiled")
-    line = (command[0], "s", "--site", house.site, *command[1:])
+    line: tuple[str | Path, ...] = (command[0], "s", "--site", house.site, *command[1:])
     seen = old_or_new(
         lambda: invoke("-C", house.shop.root, *line),
         look=lambda: (house.state(), picture(house.site, without=(".patchmgr",))),

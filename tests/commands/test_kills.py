@@ -121,10 +121,13 @@ def test_a_killed_command_leaves_a_checkout_old_or_new(
     if command[0] == "change":
         _change_series(stage, small)
         command = command[1:]
-    code = lambda: invoke("-C", stage.root, "verify", *to).code  # noqa: E731
+
+    def see() -> object:
+        return invoke("-C", stage.root, "verify", *to).code, look(small)
+
     seen = old_or_new(
         lambda: invoke("-C", stage.root, command[0], *to, *command[1:]),
-        look=lambda: (code(), look(small)),
+        look=see,
         reset=restorer(small.root),
     )
     assert seen == {"old", "new"}
