@@ -11,7 +11,7 @@ import pytest
 from tests.commands.conftest import Run, Scene
 from tests.commands.index import Index
 from tests.commands.test_rebase import fork, text, verdicts, workspace_files
-from tests.conftest import Repository
+from tests.conftest import Repository, once
 
 MORE = ("s", "--onto", "upstream/main", "--dry-run")
 
@@ -233,26 +233,29 @@ def test_a_content_that_nobody_has_is_an_error(
 @pytest.fixture
 def packaged(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """Return a workspace with a series on the first of three releases of a package."""
-    root = tmp_path / "packages"
+    root, upstream = tmp_path / "packages", Repository(tmp_path / "unused")
     index = Index(tmp_path / "index")
     monkeypatch.setenv("PIP_INDEX_URL", index.root.as_uri())
-    for version in ("1.0", "1.1", "2.0"):
-        edits = {} if version == "1.0" else {"l2": "x\n"}
-        edits |= {"l10": "one\n"} if version == "2.0" else {}
-        pin = "aaaa" if version != "1.1" else "bbbb"
-        index.release("p", version, {"a": text(**edits), "pin": f"TAG {pin}\n"})
-    index.release("lib", "3.0", {"new": "x\n"})
-    run("init", root)
-    for name in ("p", "lib"):
-        run("-C", root, "upstream", "add", name, "--package", name)
-    upstream = Repository(tmp_path / "unused")
-    base = upstream.commit({"a": text(), "pin": "TAG aaaa\n"})
-    upstream.git("checkout", "--quiet", "-b", "fork")
-    upstream.commit({"a": text(l40="ours\n")}, "ours")
-    box = tmp_path / "box.mbox"
-    box.write_bytes(upstream.patches(f"{base}..fork"))
-    run("-C", root, "series", "new", "s", "--upstream", "p", "--base", "1.0")
-    run("-C", root, "import", box, "--series", "s")
+
+    def make() -> None:
+        for version in ("1.0", "1.1", "2.0"):
+            edits = {} if version == "1.0" else {"l2": "x\n"}
+            edits |= {"l10": "one\n"} if version == "2.0" else {}
+            pin = "aaaa" if version != "1.1" else "bbbb"
+            index.release("p", version, {"a": text(**edits), "pin": f"TAG {pin}\n"})
+        index.release("lib", "3.0", {"new": "x\n"})
+        run("init", root)
+        for name in ("p", "lib"):
+            run("-C", root, "upstream", "add", name, "--package", name)
+        base = upstream.commit({"a": text(), "pin": "TAG aaaa\n"})
+        upstream.git("checkout", "--quiet", "-b", "fork")
+        upstream.commit({"a": text(l40="ours\n")}, "ours")
+        box = tmp_path / "box.mbox"
+        box.write_bytes(upstream.patches(f"{base}..fork"))
+        run("-C", root, "series", "new", "s", "--upstream", "p", "--base", "1.0")
+        run("-C", root, "import", box, "--series", "s")
+
+    once("test_conditions.py", tmp_path, ("home", "index", "packages", "unused"), make)
     return Scene(upstream, root, run)
 
 

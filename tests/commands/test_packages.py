@@ -16,7 +16,7 @@ import pytest
 
 from tests.commands.conftest import Answer, invoke
 from tests.commands.scenes import one_line, picture, text
-from tests.conftest import Repository
+from tests.conftest import Repository, once
 
 
 def sdist(version: str, files: Mapping[str, str]) -> bytes:
@@ -74,20 +74,31 @@ class Shop:
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
     """Return three releases, of which the second has another line and the third our fix."""
     found = Shop(tmp_path, tmp_path / "workspace")
-    (tmp_path / "index").mkdir()
     monkeypatch.setenv("PIP_INDEX_URL", (tmp_path / "index").as_uri())
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    found.offer("1.0", {"demo/a.py": text(), "demo/b.py": text()})
-    found.offer("1.1", {"demo/a.py": text(l2="theirs\n\n"), "demo/b.py": text()})
-    found.offer("1.2", {"demo/a.py": text(l2="theirs\n\n", l30="ours\n"), "demo/b.py": text()})
-    found.offer("2.0rc1", {"demo/a.py": "all new\n"})
-    assert invoke("init", found.root).code == 0
-    found.run("upstream", "add", "demo", "--package", "demo")
+
+    def make() -> None:
+        found.offer("1.0", {"demo/a.py": text(), "demo/b.py": text()})
+        found.offer("1.1", {"demo/a.py": text(l2="theirs\n\n"), "demo/b.py": text()})
+        ours = {"demo/a.py": text(l2="theirs\n\n", l30="ours\n"), "demo/b.py": text()}
+        found.offer("1.2", ours)
+        found.offer("2.0rc1", {"demo/a.py": "all new\n"})
+        assert invoke("init", found.root).code == 0
+        found.run("upstream", "add", "demo", "--package", "demo")
+
+    once("shop", tmp_path, SHOP, make)
     return found
+
+
+SHOP = ("home", "index", "workspace")
 
 
 def fork(shop: Shop) -> None:
     """Make a series of two patches on 1.0."""
+    once("shop with a series", shop.folder, ("home", "workspace"), lambda: _fork(shop))
+
+
+def _fork(shop: Shop) -> None:
     upstream = Repository(shop.folder / "fork")
     upstream.commit({"demo/a.py": text(), "demo/b.py": text()}, "1.0")
     upstream.commit({"demo/a.py": text(l30="ours\n")}, "fix a")

@@ -190,27 +190,30 @@ def test_a_table_does_not_mind_an_unfinished_rebase(tagged: Scene) -> None:
 @pytest.fixture
 def packaged(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """Return two series on releases of a package, and one on those of another."""
-    root = tmp_path / "packages"
+    root, upstream = tmp_path / "packages", Repository(tmp_path / "unused")
     index = Index(tmp_path / "index")
     monkeypatch.setenv("PIP_INDEX_URL", index.root.as_uri())
-    for version in ("1.0", "1.1", "1.2rc1", "1.2", "1.10", "2.0"):
-        edits = {"l10": "one\n"} if version in ("1.10", "2.0") else {"l2": f"{version}\n"}
-        index.release("p", version, {"a": text(**edits)})
-    for version in ("1.0", "1.1", "3.0"):
-        index.release("q", version, {"a": text(l5=f"{version}\n")})
-    run("init", root)
-    upstream = Repository(tmp_path / "unused")
-    base = upstream.commit({"a": text()})
-    upstream.git("checkout", "--quiet", "-b", "fork")
-    upstream.commit({"a": text(l10="one\n")}, "ours")
-    box = tmp_path / "box.mbox"
-    box.write_bytes(upstream.patches(f"{base}..fork"))
-    for name, package in {"s": "p", "t": "p", "u": "q"}.items():
-        if name != "t":
-            run("-C", root, "upstream", "add", package, "--package", package)
-        run("-C", root, "series", "new", name, "--upstream", package, "--base", "1.0")
-        if name != "t":
-            run("-C", root, "import", box, "--series", name)
+
+    def make() -> None:
+        for version in ("1.0", "1.1", "1.2rc1", "1.2", "1.10", "2.0"):
+            edits = {"l10": "one\n"} if version in ("1.10", "2.0") else {"l2": f"{version}\n"}
+            index.release("p", version, {"a": text(**edits)})
+        for version in ("1.0", "1.1", "3.0"):
+            index.release("q", version, {"a": text(l5=f"{version}\n")})
+        run("init", root)
+        base = upstream.commit({"a": text()})
+        upstream.git("checkout", "--quiet", "-b", "fork")
+        upstream.commit({"a": text(l10="one\n")}, "ours")
+        box = tmp_path / "box.mbox"
+        box.write_bytes(upstream.patches(f"{base}..fork"))
+        for name, package in {"s": "p", "t": "p", "u": "q"}.items():
+            if name != "t":
+                run("-C", root, "upstream", "add", package, "--package", package)
+            run("-C", root, "series", "new", name, "--upstream", package, "--base", "1.0")
+            if name != "t":
+                run("-C", root, "import", box, "--series", name)
+
+    once("test_rebase_table.py", tmp_path, ("home", "index", "packages", "unused"), make)
     return Scene(upstream, root, run)
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.commands.conftest import Scene
+from tests.commands.conftest import SCENE, Scene
 from tests.commands.scenes import one_line, picture, text
+from tests.conftest import once
 
 LOW = {"l3": "low one\n", "l4": "low two\n"}
 
@@ -18,14 +19,20 @@ class Stack:
 
     def __init__(self, scene: Scene) -> None:
         self.scene, self.upstream = scene, scene.upstream
-        self.base = self.upstream.commit({"a.py": text(), "b.py": text()}, "base")
+        once("stack", scene.root.parent, SCENE, self._make)
+        self.base = self.upstream.tip("refs/heads/main")
+        self.high = scene.root.parent / "high.mbox"
+        self.high.write_bytes(self.upstream.patches("fork~2..fork"))
+
+    def _make(self) -> None:
+        base = self.upstream.commit({"a.py": text(), "b.py": text()}, "base")
         self.upstream.git("checkout", "--quiet", "-b", "fork")
         self.upstream.commit({"a.py": text(**LOW)}, "low")
         self.upstream.commit({"a.py": text(l3="high\n", l4="low two\n")}, "high on low")
         self.upstream.commit({"b.py": text(l9="other\n")}, "high elsewhere")
-        scene.series("low", self.base, self.upstream.patches("main..fork~2"))
+        self.scene.series("low", base, self.upstream.patches("main..fork~2"))
         self.run("series", "new", "high", "--on", "low")
-        box = scene.root.parent / "high.mbox"
+        box = self.scene.root.parent / "box.mbox"
         box.write_bytes(self.upstream.patches("fork~2..fork"))
         self.run("import", box, "--series", "high")
         self.upstream.git("checkout", "--quiet", "main")
@@ -228,12 +235,9 @@ def test_two_patches_of_one_name_cannot_be_applied_together(stack: Stack) -> Non
     assert one_line(refused) == "high and low both have a patch low.patch"
 
 
-def test_a_patch_that_needs_the_lower_series_is_refused_without_it(
-    stack: Stack, scene: Scene
-) -> None:
+def test_a_patch_that_needs_the_lower_series_is_refused_without_it(stack: Stack) -> None:
     stack.run("series", "new", "alone", "--upstream", "up", "--base", stack.base)
-    box = scene.root.parent / "high.mbox"
-    refused = stack.run("import", box, "--series", "alone", code=1)
+    refused = stack.run("import", stack.high, "--series", "alone", code=1)
     assert "high on low" in refused.err or "high-on-low" in refused.err
 
 
