@@ -99,52 +99,30 @@ def test_what_upstream_has_broken_is_nobodys_fault(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "sentence"),
+    ("files", "sentences"),
     [
         (
             {"pkg/a.py": "def two():\n    return 2\n"},
-            "`from pkg.a import one` finds nothing any more",
-        ),
-        ({"pkg/a.py": None}, "`from pkg.a import one` finds nothing any more"),
-        (
-            {"pkg/c.py": "from pkg.a import nine\n"},
-            "imports nine from pkg.a, which does not have it",
+            ["`from pkg.a import one` finds nothing any more"],
         ),
         (
             {"pkg/c.py": "from .a import nine\n"},
-            "imports nine from .a, which does not have it",
+            ["imports nine from .a, which does not have it"],
+        ),
+        (
+            {"pkg/c.py": "try:\n    from .a import nine\nexcept ImportError:\n    nine = None\n"},
+            [],
         ),
     ],
-    ids=["symbol removed", "module removed", "added import", "added relative import"],
+    ids=["symbol removed", "added relative import", "tried"],
 )
-def test_imports_that_find_nothing_are_found(
-    scene: Scene, files: dict[str, str | None], sentence: str
+def test_imports_must_find_their_names(
+    scene: Scene, files: dict[str, str | None], sentences: list[str]
 ) -> None:
     begin(scene).commit(files, f"change{HEADER}")
     finish(scene)
-    (problem,) = check(scene, code=4)["imports"]["problems"]
-    assert problem["sentence"] == sentence
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"pkg/c.py": "try:\n    from pkg.a import nine\nexcept ImportError:\n    nine = None\n"},
-        {"pkg/c.py": "from elsewhere import nine\nfrom pkg import _C\n"},
-        {"pkg/a.py": "def one():\n    return 1\n"},
-        {
-            "pkg/a.py": "def two():\n    return 2\n",
-            "pkg/b.py": "from pkg.a import two\n\n\ndef three():\n    return two()\n",
-        },
-        {"pkg/a.py": "from pkg.c import *\n", "pkg/c.py": "def one():\n    return 1\n"},
-    ],
-    ids=["tried", "not in the tree", "nobody imports it", "its importer too", "a star"],
-)
-def test_imports_that_are_well_are_left_alone(scene: Scene, files: dict[str, str]) -> None:
-    begin(scene).commit(files, f"change{HEADER}")
-    finish(scene)
-    found = check(scene, code=4 if "pkg/c.py" in files and "_C" in files["pkg/c.py"] else 0)
-    assert [p for p in found["imports"]["problems"] if "_C" not in p["sentence"]] == []
+    found = check(scene, code=4 if sentences else 0)["imports"]["problems"]
+    assert [problem["sentence"] for problem in found] == sentences
 
 
 def test_sign_off_is_asked_for_where_the_series_says_so(scene: Scene) -> None:
@@ -166,20 +144,6 @@ def test_gates_can_be_left_out(scene: Scene) -> None:
     settings(scene, '[check]\nwithout = ["header", "whitespace"]\n')
     gates = check(scene)
     assert gates["header"]["standing"] == gates["whitespace"]["standing"] == "skipped"
-
-
-def test_links_and_bugs_must_lead_somewhere(scene: Scene) -> None:
-    begin(scene).commit(
-        {"a.txt": "x\n"},
-        f"links{HEADER}Bug: https://example.org/issues/1\nForwarded: https://nowhere\n"
-        "Origin: upstream, https://example.org/pull/3.\n",
-    )
-    finish(scene)
-    problems = check(scene, code=4)["links"]["problems"]
-    assert [p["sentence"] for p in problems] == [
-        "Forwarded has https://nowhere which is no link",
-        "Origin has https://example.org/pull/3. which is no link",
-    ]
 
 
 def test_junit_has_a_case_a_gate_and_patch(scene: Scene, tmp_path: Path) -> None:
@@ -257,22 +221,9 @@ def test_the_workspace_alone_is_checked_without_an_upstream(
     assert not (tmp_path / "nothing").exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("x", "is not TOML"),
-        ('[check]\npython = ["3"]\n', "check.python[0]: expected `str` matching"),
-        ('[check]\nwithout = ["nothing"]\n', "check.without[0]: invalid enum value 'nothing'"),
-        ('[gates]\nnothing = ["x"]\n', "invalid enum value 'nothing'"),
-        ('[gates]\nprobe = ["("]\n', "is no expression"),
-        ("[check.commands.x]\n", "check.commands.x.run is missing"),
-        ('[claims]\n"../x" = "upstream"\n', "x"),
-        ('[claims]\n"x" = "y"\n', "must be"),
-    ],
-)
-def test_settings_that_are_wrong_are_named(scene: Scene, text: str, words: str) -> None:
+def test_settings_that_are_wrong_are_named(scene: Scene) -> None:
     begin(scene).commit({"a.txt": "x\n"}, f"one{HEADER}")
     finish(scene)
-    settings(scene, text)
-    answer = scene.call("check", "s", code=1)
-    assert words in answer.err
+    for text, words in (("x", "is not TOML"), ("[check.commands.x]\n", "x.run is missing")):
+        settings(scene, text)
+        assert words in scene.call("check", "s", code=1).err

@@ -12,15 +12,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from patchmgr.engines.merge.resolve import resolve
-from patchmgr.engines.rebase.rungs import Solved, solve_text
-from patchmgr.engines.rebase.work import Mergers
-from patchmgr.model.outcome import How
 from patchmgr.plumbing.formatter_tools import Toolbox
 from tests.commands.conftest import Run, Scene
-from tests.commands.constructed import FORMS, Document, Form, Story, put, say, twenty
-from tests.engines.ports import PlainMerge
-from tests.tables import table
+from tests.commands.constructed import Document, Form, Story, put, say, twenty
 
 FIX = put(10, 4, say(10, 4, variant=1), say(10, 4, variant=2))
 
@@ -52,25 +46,6 @@ def test_n_a_formatter_ran_over_the_file(story: Story) -> None:
     assert told.verdicts() == ["modified"]
     assert told.hunks() == ["modified format"]
     assert told.cause() == [7]
-
-
-@table("form", FORMS, ids=[form.name for form in FORMS])
-def test_n_where_nothing_tells_the_formatter_the_lines_of_the_patch_are_as_written(
-    form: Form,
-) -> None:
-    base = twenty(_restyled(form, _loose))
-    fork, upstream = FIX(base).text(), _formatted(base).text()
-    found = solve_text(
-        base.text().encode(), upstream.encode(), fork.encode(), f"a{form.suffix}",
-        mergers=Mergers(text=PlainMerge(), structure=resolve),
-    )  # fmt: skip
-    assert isinstance(found, Solved)
-    assert found.how is How.FORMAT
-    lines = found.content.decode().splitlines(keepends=True)
-    wanted = FIX(_formatted(base)).text().splitlines(keepends=True)
-    assert [line.split() for line in map(_tidy, lines)] == [line.split() for line in wanted]
-    others = [line for line, tidy in zip(lines, wanted, strict=True) if line != tidy]
-    assert len(others) <= 2
 
 
 # With settings
