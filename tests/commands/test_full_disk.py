@@ -65,80 +65,59 @@ def squeeze(
     raise AssertionError(f"{most} pages are not enough: {answer.err}")
 
 
-@pytest.mark.parametrize("command", ["init", "import", "rebase", "series new", "upstream add"])
-def test_a_full_workspace(stage: Stage, mount: Mount, command: str) -> None:
-    place = mount("small", 64)
-    root = place / "workspace"
-    if command != "init":
-        shutil.copytree(stage.root, root)
-    start: tuple[str | Path, ...] = ("-C", root)
-    onto = stage.upstream.git("rev-parse", "later")
-    box = stage.folder / "more.mbox"
-    if command == "import":
+ROWS = (
+    ("workspace", "init {root}"), ("workspace", "-C {root} import {box} --series s"),
+    ("workspace", "-C {root} rebase s --onto {later}"),
+    ("workspace", "-C {root} series new t --upstream up --base {later}"),
+    ("workspace", "-C {root} upstream add two --git {upstream}"),
+    ("cache", "-C {root} branch s"), ("cache", "-C {root} upstream fetch"),
+    ("cache", "-C {root} apply s --to {checkout} --commit"),
+    ("cache", "-C {root} rebase s --onto {later}"),
+    ("checkout", "-C {root} apply s --to {checkout}"),
+    ("checkout", "-C {root} apply s --to {checkout} --commit"),
+    ("files applied", "-C {root} unapply s --to {checkout}"),
+    ("commits applied", "-C {root} unapply s --to {checkout}"),
+    ("checkout", "-C {root} branch s --repo {checkout}"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("full", "line"), ROWS, ids=lambda word: word)
+def test_what_does_not_fit_changes_nothing(
+    stage: Stage, mount: Mount, monkeypatch: pytest.MonkeyPatch, full: str, line: str
+) -> None:
+    place = mount("small", {"workspace": 64, "cache": 200}.get(full, 400))
+    root, box = stage.root, stage.folder / "more.mbox"
+    checkout = stage.clone("checkout" if full in ("workspace", "cache") else "small/checkout")
+    if full == "workspace":
+        root = place / "workspace"
+        if not line.startswith("init"):
+            shutil.copytree(stage.root, root)
+    elif full == "cache":
+        shutil.copytree(stage.folder / "cache/patchmgr", place / "patchmgr")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(place))
+    elif full != "checkout":
+        mode = ["--commit"] if full.startswith("commits") else []
+        stage.run("apply", "s", "--to", checkout.root, *mode)
+    if "{box}" in line:
         stage.upstream.git("checkout", "--quiet", "--detach", "fork")
         plant(stage.upstream, {"more": "x\n" * 6000}, "more")
         box.write_bytes(stage.upstream.patches("fork..HEAD"))
         stage.upstream.git("checkout", "--quiet", "main")
-    line = {
-        "init": ("init", root),
-        "import": (*start, "import", box, "--series", "s"),
-        "rebase": (*start, "rebase", "s", "--onto", onto),
-        "series new": (*start, "series", "new", "t", "--upstream", "up", "--base", onto),
-        "upstream add": (*start, "upstream", "add", "two", "--git", stage.upstream.root),
-    }[command]
+    later = stage.upstream.tip("refs/heads/later")
+    words = [
+        word.format(root=root, box=box, later=later, upstream=stage.upstream.root,
+                    checkout=checkout.root)
+        for word in line.split()
+    ]  # fmt: skip
 
     def look() -> object:
-        seen = picture(place)
-        return {p: f for p, f in seen.items() if f[0] != "folder" and p != "ballast"}
-
-    squeeze(place, line, look, 40)
-
-
-@pytest.mark.parametrize("command", ["branch", "fetch", "apply", "rebase"])
-def test_a_full_cache(
-    stage: Stage, mount: Mount, command: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = mount("small", 200)
-    shutil.copytree(stage.folder / "cache/patchmgr", place / "patchmgr")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
-    checkout = stage.clone()
-    onto = stage.upstream.git("rev-parse", "later")
-    start = ("-C", stage.root)
-    line = {
-        "branch": (*start, "branch", "s"),
-        "fetch": (*start, "upstream", "fetch"),
-        "apply": (*start, "apply", "s", "--to", checkout.root, "--commit"),
-        "rebase": (*start, "rebase", "s", "--onto", onto),
-    }[command]
-
-    def look() -> object:
+        files = {p: f for p, f in picture(root).items() if f[0] != "folder"}
         refs = stage.folder.glob("small/patchmgr/stores/*/refs/**/*")
         known = {r.name: r.read_bytes() for r in refs if r.is_file() and r.name != "HEAD"}
-        return picture(stage.root), picture(checkout.root), checkout.head(), known
+        status = checkout.git("status", "--porcelain"), checkout.git("for-each-ref")
+        return files, known, picture(checkout.root), status, checkout.head()
 
-    squeeze(place, line, look, 80)
-
-
-@pytest.mark.parametrize("command", ["apply", "apply --commit", "unapply", "unapply --commit",
-                                     "branch"])  # fmt: skip
-def test_a_full_checkout(stage: Stage, mount: Mount, command: str) -> None:
-    place = mount("small", 400)
-    checkout = stage.clone("small/checkout")
-    start = ("-C", stage.root)
-    to = ("s", "--to", checkout.root)
-    verb, *mode = command.split()
-    if verb == "unapply":
-        stage.run("apply", *to, *mode)
-        mode = []
-    line: tuple[str | Path, ...] = (*start, verb, *to, *mode)
-    if verb == "branch":
-        line = (*start, "branch", "s", "--repo", checkout.root)
-
-    def look() -> object:
-        refs = checkout.git("for-each-ref")
-        return picture(checkout.root), checkout.git("status", "--porcelain"), checkout.head(), refs
-
-    squeeze(place, line, look, 60)
+    squeeze(place, tuple(words), look, {"workspace": 40, "cache": 80}.get(full, 60))
 
 
 def test_a_folder_that_may_not_be_written(stage: Stage, mount: Mount) -> None:
