@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from patchmgr.formats.exports import FORMS
 from tests.commands.conftest import Answer
 from tests.commands.scenes import Stage, changed, one_line, picture, text
@@ -156,18 +154,6 @@ def test_a_series_without_patches(stage: Stage) -> None:
         left = sorted(p.read_text() for p in place.iterdir()) if place.is_dir() else []
         base = f"{BASE_OF}{stage.base}\n# none\n"
         assert left in ([], ["# none\n"], [base])
-
-
-@pytest.mark.parametrize("form", ["quilt", "mbox", "git", "stgit", "diff"])
-def test_two_exports_are_the_same_bytes(stage: Stage, form: str) -> None:
-    with_more(stage)
-    for name in ("one", "two"):
-        export(stage, form, "--out", out(stage, name))
-    one, two = out(stage, "one"), out(stage, "two")
-    if one.is_file():
-        assert one.read_bytes() == two.read_bytes()
-    else:
-        assert picture(one) == picture(two)
 
 
 def test_a_patch_that_a_rebase_rewrites_needs_no_strip_option(stage: Stage) -> None:

@@ -38,10 +38,8 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
 
 def settle(shop: Shop) -> None:
     (shop.folder / "index").mkdir()
-    shop.offer("1.0", DEMO)
-    shop.offer("1.1", {**DEMO, "demo/a.py": text(l2="theirs\n\n")})
-    shop.offer("1.2", {**DEMO, "demo/a.py": text(l2="theirs\n\n", l30="ours\n")})
-    shop.offer("1.1.1", {**DEMO, "demo/a.py": text(l30="theirs\n")})
+    for version in RELEASES:
+        shop.offer(version, release(version))
     assert invoke("init", shop.root).code == 0
     shop.run("upstream", "add", "demo", "--package", "demo")
     shop.run("series", "new", "s", "--upstream", "demo", "--base", "v1.0")
@@ -50,14 +48,17 @@ def settle(shop: Shop) -> None:
     install(house.site, "1.0", DEMO)
 
 
+RELEASES = {
+    "1.0": text(),
+    "1.1": text(l2="theirs\n\n"),
+    "1.2": text(l2="theirs\n\n", l30="ours\n"),
+    "1.1.1": text(l30="theirs\n"),
+}
+
+
 def release(version: str) -> dict[str, str]:
-    """Return the files of a release that the index has, or of one that it has not."""
-    return {
-        "1.0": DEMO,
-        "1.1": {**DEMO, "demo/a.py": text(l2="theirs\n\n")},
-        "1.2": {**DEMO, "demo/a.py": text(l2="theirs\n\n", l30="ours\n")},
-        "1.1.1": {**DEMO, "demo/a.py": text(l30="theirs\n")},
-    }[version]
+    """Return the files of a release that the index has."""
+    return {**DEMO, "demo/a.py": RELEASES[version]}
 
 
 def test_files_are_patched_in_place_and_go_back_as_they_were(house: House) -> None:
@@ -91,9 +92,7 @@ def test_an_interpreter_names_its_environment(house: House) -> None:
 
 def test_nothing_that_is_installed_is_run(house: House) -> None:
     bomb = "import os; os.abort()\n"
-    for name in ("bomb.pth", "sitecustomize.py", "demo/__init__.py"):
-        if name.endswith("__init__.py"):
-            continue
+    for name in ("bomb.pth", "sitecustomize.py"):
         (house.site / name).write_text(bomb)
     house.shop.run("apply", "s", "--python", house.python)
     house.shop.run("verify", "s", "--python", house.python)
@@ -216,27 +215,16 @@ def test_what_python_compiled_of_a_changed_module_goes(house: House) -> None:
     assert [path.name for path in cache.iterdir()] == ["aa.cpython-311.pyc"]
 
 
-def _edit_patched(house: House) -> None:
-    house.run("apply")
-    (house.site / "demo/a.py").write_text("mine\n")
-
-
-def _edit_before(house: House) -> None:
-    (house.site / "demo/a.py").write_text("mine\n")
-
-
-def _delete_patched(house: House) -> None:
-    house.run("apply")
+@pytest.mark.parametrize("is_applied", [True, False], ids=["patched", "before"])
+@pytest.mark.parametrize("content", ["mine\n", None], ids=["edited", "deleted"])
+def test_what_somebody_else_edited_is_refused(
+    house: House, content: str | None, is_applied: bool
+) -> None:
+    if is_applied:
+        house.run("apply")
     (house.site / "demo/a.py").unlink()
-
-
-def _delete_before(house: House) -> None:
-    (house.site / "demo/a.py").unlink()
-
-
-@pytest.mark.parametrize("spoil", [_edit_patched, _edit_before, _delete_patched, _delete_before])
-def test_what_somebody_else_edited_is_refused(house: House, spoil: Callable[[House], None]) -> None:
-    spoil(house)
+    if content is not None:
+        (house.site / "demo/a.py").write_text(content)
     assert "demo/a.py" in house.refuses("apply")
     assert house.state() == "edited"
     install(house.site, "1.0", DEMO)
@@ -244,25 +232,34 @@ def test_what_somebody_else_edited_is_refused(house: House, spoil: Callable[[Hou
     assert house.state() == "patched"
 
 
+def info(house: House) -> Path:
+    """Return the folder of what installers say of the package."""
+    return house.site / "demo-1.0.dist-info"
+
+
+def put(house: House, path: str, content: str) -> None:
+    """Write an installed file."""
+    (house.site / path).parent.mkdir(exist_ok=True)
+    (house.site / path).write_text(content)
+
+
 def _editable(house: House) -> None:
-    info = house.site / "demo-1.0.dist-info"
-    (info / "direct_url.json").write_text('{"url": "file:///src", "dir_info": {"editable": true}}')
+    place = info(house) / "direct_url.json"
+    place.write_text('{"url": "file:///src", "dir_info": {"editable": true}}')
 
 
 def _editable_by_path(house: House) -> None:
-    (house.site / "demo.pth").write_text("/src/demo\n")
-    record = house.site / "demo-1.0.dist-info/RECORD"
+    put(house, "demo.pth", "/src/demo\n")
+    record = info(house) / "RECORD"
     record.write_text(record.read_text() + "demo.pth,,\n")
 
 
 def _twice(house: House) -> None:
-    shutil.copytree(house.site / "demo-1.0.dist-info", house.site / "demo-1.1.dist-info")
+    shutil.copytree(info(house), house.site / "demo-1.1.dist-info")
 
 
 def _shared(house: House) -> None:
-    place = house.site / "other-3.dist-info"
-    place.mkdir()
-    (place / "RECORD").write_text("demo/a.py,,\n")
+    put(house, "other-3.dist-info/RECORD", "demo/a.py,,\n")
 
 
 def _linked(house: House) -> None:
@@ -277,31 +274,14 @@ def _linked_folder(house: House) -> None:
     (house.site / "demo").symlink_to(away)
 
 
-def _no_record(house: House) -> None:
-    (house.site / "demo-1.0.dist-info/RECORD").unlink()
-
-
 def _egg(house: House) -> None:
-    shutil.rmtree(house.site / "demo-1.0.dist-info")
-    (house.site / "demo-1.0-py3.11.egg").write_bytes(b"PK")
+    shutil.rmtree(info(house))
+    put(house, "demo-1.0-py3.11.egg", "PK")
 
 
 def _egg_link(house: House) -> None:
-    shutil.rmtree(house.site / "demo-1.0.dist-info")
-    (house.site / "demo.egg-link").write_text("/src/demo\n.\n")
-
-
-def _absent(house: House) -> None:
-    shutil.rmtree(house.site / "demo-1.0.dist-info")
-
-
-def _in_the_way(house: House) -> None:
-    (house.site / "demo/new").mkdir()
-    (house.site / "demo/new/deep.py").write_text("mine\n")
-
-
-def _forged_record(house: House) -> None:
-    (house.site / "demo-1.0.dist-info/RECORD").write_text('a\0b,x,\n"')
+    shutil.rmtree(info(house))
+    put(house, "demo.egg-link", "/src/demo\n.\n")
 
 
 @pytest.mark.parametrize(
@@ -314,16 +294,19 @@ def _forged_record(house: House) -> None:
         (_shared, "belongs to demo and to other-3"),
         (_linked, "is a symbolic link"),
         (_linked_folder, "leads through demo"),
-        (_no_record, "RECORD cannot be read"),
+        (lambda house: (info(house) / "RECORD").unlink(), "RECORD cannot be read"),
         (_egg, "which has no list of its files"),
-        (_absent, "demo is not installed in"),
-        (_in_the_way, "no package lists it"),
-        (_forged_record, ""),
+        (lambda house: shutil.rmtree(info(house)), "demo is not installed in"),
+        (lambda house: put(house, "demo/new/deep.py", "mine\n"), "no package lists it"),
+        (lambda house: (info(house) / "RECORD").write_text('a\0b,x,\n"'), ""),
     ],
-    ids=lambda value: value.__name__.strip("_") if callable(value) else "",
-)
+    ids=[
+        "editable", "editable-by-path", "egg-link", "twice", "shared", "linked", "linked-folder",
+        "no-record", "egg", "absent", "in-the-way", "forged-record",
+    ],
+)  # fmt: skip
 def test_what_cannot_be_patched_safely_is_refused_with_advice(
-    house: House, spoil: Callable[[House], None], words: str
+    house: House, spoil: Callable[[House], object], words: str
 ) -> None:
     spoil(house)
     before = picture(house.site, without=())
