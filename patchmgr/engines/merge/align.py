@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
 from patchmgr.engines.merge.tree import Node, likeness
+from patchmgr.engines.text.differences import anchors_of
 
 Nodes = tuple[Node, ...]
 Pair = tuple[int, int]
@@ -65,43 +65,13 @@ def _patience(
             yield a1, b1
         if a0 == a1 or b0 == b1:
             continue
-        anchors = [pair for pair in _anchors(a, b, (a0, a1, b0, b1)) if pair != (a0, b0)]
+        anchors = [(a0 + i, b0 + j) for i, j in anchors_of(a[a0:a1], b[b0:b1])]
         if anchors:
             for at, to in [*anchors, (a1, b1)]:
                 todo.append((a0, at, b0, to))
                 a0, b0 = at, to
         elif (a1 - a0) * (b1 - b0) <= _LARGEST:
             yield from _best(a, b, (a0, a1, b0, b1), like)
-
-
-def _anchors(a: Sequence[str], b: Sequence[str], box: tuple[int, int, int, int]) -> list[Pair]:
-    in_a, in_b = _singles(a, box[0], box[1]), _singles(b, box[2], box[3])
-    pairs = [(at, in_b[word]) for word, at in in_a.items() if at >= 0 and in_b.get(word, -1) >= 0]
-    return _longest_rising(sorted(pairs))
-
-
-def _singles(words: Sequence[str], start: int, end: int) -> dict[str, int]:
-    places: dict[str, int] = {}
-    for at in range(start, end):
-        places[words[at]] = -1 if words[at] in places else at
-    return places
-
-
-def _longest_rising(pairs: Sequence[Pair]) -> list[Pair]:
-    ends: list[int] = []
-    last: list[int] = []
-    before: list[int] = []
-    for n, (_, to) in enumerate(pairs):
-        at = bisect_left(ends, to)
-        ends[at : at + 1] = [to]
-        last[at : at + 1] = [n]
-        before.append(last[at - 1] if at else -1)
-    chain: list[Pair] = []
-    n = last[-1] if last else -1
-    while n >= 0:
-        chain.append(pairs[n])
-        n = before[n]
-    return chain[::-1]
 
 
 def _best(

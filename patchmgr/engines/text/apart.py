@@ -18,7 +18,7 @@ from operator import lt, ne, sub
 from msgspec import Struct
 
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.differences import singles
+from patchmgr.engines.text.differences import longest_rising, singles
 
 _BINARY_LOOK = 8000  # bytes in which git looks for a NUL
 
@@ -74,27 +74,9 @@ def _pairs(base: Text, side: Text) -> tuple[list[int], list[int]]:
     old = [*compress(base.single.values(), is_in)]
     new = [*map(side.single.__getitem__, compress(base.single, is_in))]
     if any(map(lt, new[1:], new)):
-        kept = _in_order(new)
+        kept = longest_rising(new)
         old, new = [old[number] for number in kept], [new[number] for number in kept]
     return old, new
-
-
-def _in_order(places: Sequence[int]) -> list[int]:
-    """Return the numbers of as many places as there are in rising order."""
-    ends: list[int] = []
-    heads: list[int] = []
-    before: list[int] = []
-    for number, place in enumerate(places):
-        length = bisect(ends, place)
-        before.append(heads[length - 1] if length else -1)
-        ends[length : length + 1] = [place]
-        heads[length : length + 1] = [number]
-    found: list[int] = []
-    number = heads[-1]
-    while number >= 0:
-        found.append(number)
-        number = before[number]
-    return found[::-1]
 
 
 def _widest(places: Sequence[int], size: int) -> int:

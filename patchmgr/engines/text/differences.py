@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import compress, count
 from operator import lt, ne
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -16,6 +17,7 @@ from patchmgr.model.patch import Hunk
 LARGEST_GAP = 100_000  # pairs of lines that are compared where no line is singular
 DEEPEST = 30
 
+T = TypeVar("T")
 Lines = Sequence[bytes]
 _Run = tuple[int, int, int]
 
@@ -108,7 +110,7 @@ def _same_at_start(old: Lines, new: Lines) -> int:
 
 
 def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[_Run]:
-    anchors = _anchors(old, new) if depth < DEEPEST else []
+    anchors = anchors_of(old, new) if depth < DEEPEST else []
     if not anchors:
         if len(old) * len(new) <= LARGEST_GAP:
             matcher = SequenceMatcher(None, old, new, autojunk=False)
@@ -125,7 +127,7 @@ def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterato
         done = i + 1, j + 1
 
 
-def singles(lines: Lines) -> dict[bytes, int]:
+def singles(lines: Sequence[T]) -> dict[T, int]:
     """Return the place of each line that is there once, in order."""
     last = dict(zip(lines, count(), strict=False))
     again = set(range(len(lines)))
@@ -135,7 +137,7 @@ def singles(lines: Lines) -> dict[bytes, int]:
     return last
 
 
-def _anchors(old: Lines, new: Lines) -> list[tuple[int, int]]:
+def anchors_of(old: Sequence[T], new: Sequence[T]) -> list[tuple[int, int]]:
     """Return the longest increasing run of lines that both sides have exactly once."""
     mine, theirs = singles(old), singles(new)
     shared = [*filter(theirs.__contains__, mine)]
@@ -143,17 +145,22 @@ def _anchors(old: Lines, new: Lines) -> list[tuple[int, int]]:
     pairs = [*zip(map(mine.__getitem__, shared), places, strict=True)]
     if not any(map(lt, places[1:], places)):
         return pairs
+    return [pairs[number] for number in longest_rising(places)]
+
+
+def longest_rising(places: Sequence[int]) -> list[int]:
+    """Return the numbers of as many different places as there are in rising order."""
     ends: list[int] = []
     last: list[int] = []
-    before: list[int | None] = []
-    for number, (_, j) in enumerate(pairs):
-        at = bisect_left(ends, j)
-        ends[at : at + 1] = [j]
+    before: list[int] = []
+    for number, place in enumerate(places):
+        at = bisect_left(ends, place)
+        before.append(last[at - 1] if at else -1)
+        ends[at : at + 1] = [place]
         last[at : at + 1] = [number]
-        before.append(last[at - 1] if at else None)
-    found: list[tuple[int, int]] = []
-    step = last[-1] if last else None
-    while step is not None:
-        found.append(pairs[step])
-        step = before[step]
+    found: list[int] = []
+    number = last[-1] if last else -1
+    while number >= 0:
+        found.append(number)
+        number = before[number]
     return found[::-1]
