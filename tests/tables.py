@@ -27,7 +27,7 @@ def table(
 
     Rows may have their names as keys.
     """
-    if isinstance(rows, Mapping):
+    if isinstance(rows, Mapping) and ids is None:
         rows, ids = rows.values(), rows
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     known = list(rows)

@@ -53,7 +53,7 @@ def checkout(stage: Stage) -> Path:
     return stage.folder / "checkout"
 
 
-@table("command", PATCH_LINES)
+@table("command", list(PATCH_LINES))
 def test_a_patch_by_the_start_of_its_path(stage: Stage, checkout: Path, command: str) -> None:
     places = {"CHECKOUT": checkout}
 

@@ -22,13 +22,13 @@ def test_the_shares_of_the_long_job_are_whole() -> None:
         assert sum(shares) == pytest.approx(1)
 
 
-@table("name", TARGETS)
+@table("name", list(TARGETS))
 def test_a_target_holds_on_what_is_known(name: str) -> None:
     for raw in seeds(name):
         TARGETS[name].check(raw)
 
 
-@table("name", TARGETS)
+@table("name", list(TARGETS))
 def test_a_target_holds_on_mutations(name: str) -> None:
     known = seeds(name)
 
