@@ -203,8 +203,8 @@ def _reordered(
     moving: Sequence[Unit],
 ) -> list[int] | None:
     """Return the lines of base with a unit at the place that it has on the new side."""
-    taken, is_behind = _with_space(base, unit)
-    rest = [n for n in order if n not in taken]
+    text, space = _with_space(base, unit)
+    rest = [n for n in order if n not in text and n not in space]
     anchors = [
         (other, found[0])
         for other in own.units
@@ -213,40 +213,25 @@ def _reordered(
         and found[0] not in moving
     ]
     following = next((old for new, old in anchors if new.start >= there.end), None)
-    if following is not None:
-        at = rest.index(following.start)
-        block = sorted(taken) if is_behind else _space_last(base, taken)
-        return [*rest[:at], *block, *rest[at:]]
     before = [old for new, old in anchors if new.end <= there.start]
-    if not before:
+    if following is not None:
+        at, block = rest.index(following.start), [*text, *space]
+    elif before:
+        at, block = rest.index(before[-1].end - 1) + 1, [*space, *text]
+    else:
         return None
-    at = rest.index(before[-1].end - 1) + 1
-    block = _space_first(base, taken) if is_behind else sorted(taken)
     return [*rest[:at], *block, *rest[at:]]
 
 
-def _with_space(base: Outline, unit: Unit) -> tuple[frozenset[int], bool]:
-    """Return the lines of a unit with the blank ones behind it, or before it at the end."""
-    start, end = unit.start, unit.end
+def _with_space(base: Outline, unit: Unit) -> tuple[range, range]:
+    """Return the lines of a unit, and the blank ones behind it, or before it at the end."""
+    end = unit.end
     while end < len(base.lines) and is_blank(base.lines[end]):
         end += 1
-    is_behind = end > unit.end
-    if not is_behind:
-        start -= _blanks_before(base.lines, start)
-    return frozenset(range(start, end)), is_behind
-
-
-def _space_first(base: Outline, taken: frozenset[int]) -> list[int]:
-    return sorted(taken, key=lambda n: (not is_blank(base.lines[n]) or n < _last(base, taken), n))
-
-
-def _space_last(base: Outline, taken: frozenset[int]) -> list[int]:
-    first = min(n for n in taken if not is_blank(base.lines[n]))
-    return sorted(taken, key=lambda n: (n < first, n))
-
-
-def _last(base: Outline, taken: frozenset[int]) -> int:
-    return max(n for n in taken if not is_blank(base.lines[n]))
+    text = range(unit.start, unit.end)
+    if end > unit.end:
+        return text, range(unit.end, end)
+    return text, range(unit.start - _blanks_before(base.lines, unit.start), unit.start)
 
 
 def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
