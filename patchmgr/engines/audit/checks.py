@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.audit.builds import unbuilt_files
 from patchmgr.engines.audit.collected import check_collected
 from patchmgr.engines.audit.cxx import cxx_faults
-from patchmgr.engines.audit.folders import lonely_files
 from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.names import check_names
+from patchmgr.engines.audit.new_files import lonely_files, unbuilt_files
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import syntax

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.audit.builds import unbuilt_files
+from patchmgr.engines.audit.new_files import unbuilt_files
 from tests.engines.audit.audited import found
 
 GLOB = "file(GLOB OPS ${CMAKE_SOURCE_DIR}/csrc/ops/*.cu)\nadd_library(ops ${OPS})\n"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from patchmgr.engines.audit.folders import lonely_files
+from patchmgr.engines.audit.new_files import lonely_files
 from tests.engines.audit.audited import found
 
 BASE = {"a/x.py": b"1\n", "a/y.py": b"2\n", "top.py": b"3\n"}

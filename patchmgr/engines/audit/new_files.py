@@ -1,0 +1,84 @@
+"""New files of the series in a folder that is gone, or that no build file takes in any more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import partial
+
+from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.languages.names import CXX
+from patchmgr.model.audit import AuditFinding
+
+_BUILD = re.compile(r"(?:.*/)?(?:CMakeLists\.txt|[^/]+\.cmake|setup\.py|meson\.build|Makefile)")
+_PATTERN = re.compile(rb"[\w./${}()\-]*\*[\w./*\-]*\.\w+")
+_VARIABLE = re.compile(r".*[})]/?")
+
+
+def _new_files(states: States) -> Iterator[tuple[str, str]]:
+    """Yield the name of a patch and the path of each file that it adds."""
+    for patch in states.patches:
+        for change in patch.files if patch.is_carried else ():
+            home = patch.homes.get(change.path, change.path)
+            if change.old_path is None and states.carriers.get(home) == patch.name:
+                yield patch.name, home
+
+
+def lonely_files(states: States) -> Iterator[Told]:
+    """Yield the new files whose folder was there before the series, and is gone upstream.
+
+    What followed its folder is none of these.
+    """
+    told: set[tuple[str, str]] = set()
+    for name, path in _new_files(states):
+        folder = _gone_folder(path, states)
+        if folder and (name, folder) not in told:
+            told.add((name, folder))
+            first = min(states.base.tree.files_below(folder), default=None)
+            commit = first and states.commit_since(first, lambda content: content is None)
+            text = (
+                f"upstream has no folder {folder} any more, in which the patch puts this new file"
+            )
+            yield name, AuditFinding("folder-gone", False, path, 0, None, text, commit)
+
+
+def _gone_folder(path: str, states: States) -> str:
+    """Return the innermost folder of base around a path, if upstream has it no more."""
+    folder = path.rpartition("/")[0]
+    while folder and not states.base.tree.is_directory(folder):
+        folder = folder.rpartition("/")[0]
+    return "" if states.onto.tree.is_directory(folder) else folder
+
+
+def unbuilt_files(states: States) -> Iterator[Told]:
+    """Tell which new files a pattern of a build file found, and no build file finds any more."""
+    changed = [path for path in sorted(states.changed_upstream) if _BUILD.fullmatch(path)]
+    for name, path in _new_files(states) if changed else ():
+        is_source = path.endswith(CXX)
+        was = [build for build in changed if is_source and _takes(states.written, build, path)]
+        if not was:
+            continue
+        folders = path.split("/")[:-1]
+        lists = ("/".join((*folders[:n], "CMakeLists.txt")) for n in range(len(folders) + 1))
+        builds = sorted({*changed, *lists, *states.carriers})
+        if not any(_takes(states.merged, build, path) for build in builds):
+            text = f"{was[0]} no longer has the pattern by which this new file was built"
+            commit = states.commit_since(was[0], partial(_lacks, path=path))
+            yield name, AuditFinding("unbuilt", False, path, 0, None, text, commit)
+
+
+def _takes(files: Files, build: str, path: str) -> bool:
+    """Say whether a build file names a file, or has a pattern that finds it."""
+    content = files.read(build) if _BUILD.fullmatch(build) else None
+    name = path.rpartition("/")[2].encode("utf-8", "surrogateescape")
+    return content is not None and (name in content or not _lacks(content, path))
+
+
+def _lacks(content: bytes | None, path: str) -> bool:
+    """Say whether a build file has no pattern that finds a file."""
+    for found in _PATTERN.findall(content or b""):
+        pattern = _VARIABLE.sub("", found.decode("utf-8", "surrogateescape")).removeprefix("./")
+        if fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}"):
+            return False
+    return True
