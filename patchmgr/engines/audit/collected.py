@@ -8,10 +8,11 @@ from functools import partial
 
 from patchmgr.engines.audit.interfaces import new_lines
 from patchmgr.engines.audit.places import patch_of_line, written_path
-from patchmgr.engines.audit.python_modules import Function, parsed_text
 from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.model.audit import AuditFinding
 
+Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -26,14 +27,14 @@ def check_collected(states: States) -> Iterator[Told]:
         if is_same and around.isdisjoint(states.changed_upstream):
             continue
         merged, written = (
-            parsed_text(states.merged.read(path)),
-            parsed_text(states.written.read(old)),
+            parsed_python(states.merged.read(path)),
+            parsed_python(states.written.read(old)),
         )
         if merged is None or written is None:
             continue
         text = (states.merged.read(path) or b"").decode("utf-8", "surrogateescape")
         ours, theirs = states.written.read(old), states.onto.read(path)
-        sides = ((theirs, written), (ours, parsed_text(theirs) or written))
+        sides = ((theirs, written), (ours, parsed_python(theirs) or written))
         for other, side in sides:
             for finding in _lost(states, path, merged, side, new_lines(text, other)):
                 yield _patch_of(states, path, finding), finding
@@ -183,7 +184,7 @@ def _fixtures(side: Files, path: str, tree: ast.Module) -> Mapping[str, str]:
     todo = [(path, tree)]
     for folder in _folders(path):
         conftest = f"{folder}conftest.py"
-        parsed = parsed_text(side.read(conftest))
+        parsed = parsed_python(side.read(conftest))
         if parsed is not None:
             todo.append((conftest, parsed))
     for home, parsed in todo:

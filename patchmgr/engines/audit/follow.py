@@ -7,31 +7,25 @@ import os.path
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.interfaces import (
-    PYTHON,
-    Changed,
-    faults_of,
-    named_imports,
-    new_lines,
-    pairs_of,
-)
-from patchmgr.engines.audit.new_names import handed_on, module_of, moved_to, root_of, since_gone
+from patchmgr.engines.audit.interfaces import PYTHON, Changed, named_imports, new_lines
 from patchmgr.engines.audit.places import source_path
-from patchmgr.engines.audit.python_names import Entity
-from patchmgr.engines.audit.python_uses import Pair, uses_of
 from patchmgr.engines.audit.states import States
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.structure.guards_imports import resolves
-from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import How, PatchOutcome, Verdict
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import Entry
+
+if TYPE_CHECKING:
+    from patchmgr.engines.audit.python_names import Entity
+    from patchmgr.engines.audit.python_uses import Pair
 
 _WIDTH = 88
 
@@ -97,7 +91,6 @@ def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
     """Return by path of the result the imports that are to be written anew."""
     changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
     found: dict[str, tuple[Move, ...]] = {}
-    pair_of = pairs_of(states)
     for path in _importing(states):
         content = states.merged.read(path)
         text = (content or b"").decode("utf-8", "surrogateescape")
@@ -107,7 +100,7 @@ def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
         if all(resolves(path, module, name, states.merged) for module, name in imports):
             continue
         lines = new_lines(text, states.onto.read(path))
-        moves = dict.fromkeys(_moves_in(states, pair_of(path, True), sorted(lines)))
+        moves = dict.fromkeys(_moves_in(states, path, sorted(lines)))
         if moves:
             found[path] = tuple(moves)
     return found
@@ -135,7 +128,13 @@ def _importing(states: States) -> Iterator[str]:
     )
 
 
-def _moves_in(states: States, pair: Pair, lines: Sequence[int]) -> Iterator[Move]:
+def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]:
+    # What reads syntax trees is loaded where there is something to look at.
+    from patchmgr.engines.audit.new_names import since_gone
+    from patchmgr.engines.audit.python_uses import uses_of
+    from patchmgr.engines.audit.use_faults import faults_of, pairs_of
+
+    pair = pairs_of(states)(path, True)
     if pair.now.module is None:
         return
     for use in uses_of(pair.now.module.node, lines):
@@ -176,6 +175,8 @@ def _relative(path: str, place: str) -> str:
 
 def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -> str | None:
     """Return the module that has a name now, None where that is not clear."""
+    from patchmgr.engines.audit.new_names import handed_on, module_of, moved_to, root_of
+
     root = root_of(_file_of(old), module)
 
     def named(place: str) -> str:
@@ -229,6 +230,8 @@ def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> 
 
     Statements all of whose lines upstream has as well are left alone.
     """
+    from patchmgr.engines.structure.python_tree import parse_python
+
     text = content.decode("utf-8", "surrogateescape")
     tree = parse_python(text)
     if tree is None or "\r" in text:

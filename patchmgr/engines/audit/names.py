@@ -10,8 +10,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 from patchmgr.engines.audit.places import patch_of_line, written_path
-from patchmgr.engines.audit.python_modules import parsed_text
 from patchmgr.engines.audit.states import UNKNOWN, States, Told
+from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.model.audit import AuditFinding
 
 _BINDING = (b"=", b"import", b"def ", b"class ", b"for ", b" as ", b"global ", b"(", b":")
@@ -125,7 +125,7 @@ def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
 @lru_cache(maxsize=16)
 def faults_of(content: bytes) -> tuple[Fault, ...]:
     """Return what pyflakes sees in a text, nothing where it cannot read it."""
-    tree = parsed_text(content)
+    tree = parsed_python(content)
     if tree is None:
         return ()
     from pyflakes.checker import Checker

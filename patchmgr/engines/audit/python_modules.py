@@ -40,13 +40,6 @@ class Module(Struct, frozen=True):
     is_open: bool
 
 
-def parsed_text(content: bytes | None) -> ast.Module | None:
-    """Return the tree of a text, None where it does not parse, or is too large to be looked at."""
-    if content is None or len(content) > LARGEST:
-        return None
-    return parse_python(content.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
-
-
 class Parser:
     """Reads modules, each content once, up to a limit of bytes."""
 

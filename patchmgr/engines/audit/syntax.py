@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections.abc import Iterable
 from functools import lru_cache
@@ -13,6 +14,7 @@ from patchmgr.engines.audit.states import UNKNOWN, States, Told
 from patchmgr.model.audit import AuditFinding
 
 LARGEST = 4 << 20  # bytes
+LARGEST_TREE = 1_000_000  # bytes of a file whose syntax tree is looked at
 _KEPT = 64
 
 
@@ -53,6 +55,15 @@ def fault_of(path: str, content: bytes) -> Fault | None:
     """
     read = _READ_BY.get(path.rpartition(".")[2])
     return None if read is None or len(content) > LARGEST else read(content)
+
+
+def parsed_python(content: bytes | None) -> ast.Module | None:
+    """Return the tree of a text, None where it does not parse, or is too large to be looked at."""
+    from patchmgr.engines.structure.python_tree import parse_python  # not for each rebase
+
+    if content is None or len(content) > LARGEST_TREE:
+        return None
+    return parse_python(content.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
 
 
 def _python_fault(content: bytes) -> Fault | None:

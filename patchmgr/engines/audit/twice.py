@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from patchmgr.engines.audit.places import patch_of_line, written_path
-from patchmgr.engines.audit.python_modules import Definition, parsed_text
 from patchmgr.engines.audit.states import States, Told
+from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.model.audit import AuditFinding
 
 _ENDS = (".py", ".pyi")
@@ -21,6 +21,9 @@ _NAMES = frozenset({
     "option", "Option", "argument",
 })  # fmt: skip
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
+
+
+Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Given(Struct, frozen=True):
@@ -62,7 +65,7 @@ def check_twice(states: States) -> Iterator[Told]:
 
 def _given(content: bytes | None) -> dict[Given, list[int]]:
     """Return the lines, from 1, at which names are given."""
-    tree = parsed_text(content)
+    tree = parsed_python(content)
     found: dict[Given, list[int]] = {}
     for key, line in _names_in(tree.body, "") if tree is not None else ():
         found.setdefault(key, []).append(line)
