@@ -16,7 +16,7 @@ from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.lock_files import parse_lock, write_lock
+from patchmgr.formats.lock_files import parse_lock
 from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.recorded import (
     CONFLICTS,
@@ -42,9 +42,7 @@ from patchmgr.plumbing.operations import OperationLog, Told
 from patchmgr.plumbing.plain_files import folder_names, read_json, read_plain
 from patchmgr.plumbing.stores import RefMove, cache_folder, move_refs
 
-__all__ = [
-    "LOCK", "PRIVATE", "Change", "RefPlan", "Told", "Workspace", "find_workspace", "lock_bytes",
-]  # fmt: skip
+__all__ = ["LOCK", "PRIVATE", "Change", "RefPlan", "Told", "Workspace", "find_workspace"]
 
 T = TypeVar("T")
 
@@ -270,11 +268,6 @@ def _unknown(what: str, name: str, known: Collection[str]) -> PatchmgrError:
     elif not known:
         hint = make if what == "upstream" else "patchmgr series new --help"
     return PatchmgrError(f"unknown-{what}", f"there is no {what} {name}", (hint,))
-
-
-def lock_bytes(lock: Lock) -> bytes:
-    """Return upstream.lock as it is written."""
-    return write_lock(lock)
 
 
 def _finish_step(place: Path, token: str) -> None:

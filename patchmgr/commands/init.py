@@ -14,13 +14,14 @@ from patchmgr.commands.series import new_series
 from patchmgr.commands.upstream import add_upstream
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like
+from patchmgr.formats.lock_files import write_lock
 from patchmgr.model.upstream import Lock, Upstream
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.forks import followed
 from patchmgr.services.forks import LINEARIZE, ForkBase, find_fork_base
 from patchmgr.services.session import Session
-from patchmgr.store import LOCK, Change, Workspace, lock_bytes
+from patchmgr.store import LOCK, Change, Workspace
 
 _IGNORED = b".patchmgr/\n"
 
@@ -34,7 +35,7 @@ def init(folder: Path, *, is_dry_run: bool) -> Path:
         raise PatchmgrError("usage", f"{folder} is a workspace already")
     workspace = Workspace(folder)
     try:
-        change = Change({LOCK: lock_bytes(Lock())})
+        change = Change({LOCK: write_lock(Lock())})
         for name, lines in ((".gitignore", _IGNORED), (".gitattributes", _ATTRIBUTES)):
             content = _with_missing(folder / name, lines)
             if content is not None:

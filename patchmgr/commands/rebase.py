@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.lock_files import write_lock
 from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import set_aside, without, without_strip, write_series
@@ -43,7 +44,7 @@ from patchmgr.services.work_area import (
     work_files,
     work_folder,
 )
-from patchmgr.store import LOCK, Change, RefPlan, Workspace, lock_bytes
+from patchmgr.store import LOCK, Change, RefPlan, Workspace
 
 BRANCHES = "refs/heads/patchmgr/"
 
@@ -332,7 +333,7 @@ def _finish(
     records = {
         outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in result.series
     }
-    change.files[LOCK] = lock_bytes(replace(lock, series={**lock.series, **records}))
+    change.files[LOCK] = write_lock(replace(lock, series={**lock.series, **records}))
     change.files.update(closed_work(workspace))
     change.spent.append(STATE)
     workspace.make(change)

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from patchmgr.engines.series.picking import pick
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.lock_files import check_name
+from patchmgr.formats.lock_files import check_name, write_lock
 from patchmgr.formats.series_files import with_guards, write_series
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import Guard, SeriesFile, SeriesLine
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.services.session import Session, make_pin
-from patchmgr.store import LOCK, Change, lock_bytes
+from patchmgr.store import LOCK, Change
 
 
 def new_series(
@@ -36,7 +36,7 @@ def new_series(
             raise PatchmgrError("usage", f"there is a series {name} already")
         record = _new_record(session, name, upstream, base, on)
         if not is_dry_run:
-            change = Change({LOCK: lock_bytes(replace(lock, series={**lock.series, name: record}))})
+            change = Change({LOCK: write_lock(replace(lock, series={**lock.series, name: record}))})
             if not (session.workspace.root / f"series/{name}/series").exists():
                 change.files[f"series/{name}/series"] = b""
             session.workspace.make(change)

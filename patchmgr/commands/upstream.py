@@ -9,12 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.lock_files import check_name
+from patchmgr.formats.lock_files import check_name, write_lock
 from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.stores import borrow
 from patchmgr.services.session import Session
-from patchmgr.store import LOCK, Change, lock_bytes
+from patchmgr.store import LOCK, Change
 
 
 def add_upstream(
@@ -47,7 +47,7 @@ def add_upstream(
             borrow(session.side(upstream, tracks="git").store, reference)
         if known is None:
             upstreams = {**lock.upstreams, upstream.name: upstream}
-            change = Change({LOCK: lock_bytes(replace(lock, upstreams=upstreams))})
+            change = Change({LOCK: write_lock(replace(lock, upstreams=upstreams))})
             session.workspace.make(change)
     return upstream
 
