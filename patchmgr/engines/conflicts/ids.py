@@ -32,7 +32,7 @@ def conflict_id(
     regions = [tuple(map(_bare, (r.base, r.ours, r.theirs))) for r in (f.region for f in found)]
     digest = hashlib.sha256()
     for region_base, *sides in regions or ((base, ours, theirs),):
-        for part in (region_base, *sorted(sides, key=_sort_key)):
+        for part in (region_base, *sorted(sides, key=lambda s: (s is not None, s or b""))):
             digest.update(b"-" if part is None else b"%d:" % len(part) + part)
     return digest.hexdigest()[:12]
 
@@ -45,7 +45,3 @@ def region_id(base: bytes, ours: bytes, theirs: bytes) -> str:
 def _bare(side: bytes) -> bytes:
     """Return lines without the last line feed, but tell blank lines from none."""
     return _unended(side) if side.strip(b"\n") else side
-
-
-def _sort_key(part: bytes | None) -> tuple[bool, bytes]:
-    return part is not None, part or b""

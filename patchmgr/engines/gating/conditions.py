@@ -192,7 +192,8 @@ class Conditions(Struct, frozen=True):
         sign, other = node.ops[0], node.comparators[0]
         if isinstance(other, ast.Constant) and other.value is None:
             is_whole = _last(node.left) in self.words.whole and kind == QUANTISATION
-            return isinstance(sign, ast.Is) if is_whole and _is_identity(sign) else None
+            is_identity = isinstance(sign, (ast.Is, ast.IsNot))
+            return isinstance(sign, ast.Is) if is_whole and is_identity else None
         if isinstance(other, ast.Constant) and isinstance(other.value, bool):
             return None
         if not _is_fixed(other) or self._is_usual(other):
@@ -277,10 +278,6 @@ def is_boolean(node: ast.expr) -> bool:
 
 def _last(node: ast.expr) -> str:
     return ast.unparse(node).rpartition(".")[2]
-
-
-def _is_identity(sign: ast.cmpop) -> bool:
-    return isinstance(sign, (ast.Is, ast.IsNot))
 
 
 def _is_fixed(node: ast.expr) -> bool:

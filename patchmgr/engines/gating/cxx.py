@@ -96,12 +96,8 @@ def _statements(words: Sequence[Word]) -> list[Statement]:
         found[-1].append(word)
         if word.text in (";", "{", "}") or word.text.startswith("#"):
             found.append([])
-    return [_piece(own) for own in found if own]
-
-
-def _piece(words: Sequence[Word]) -> Statement:
-    last = words[-1].last
-    return Statement(" ".join(word.text for word in words), words[0].line, last, last)
+    texts = ((own, " ".join(word.text for word in own)) for own in found if own)
+    return [Statement(text, own[0].line, own[-1].last, own[-1].last) for own, text in texts]
 
 
 class Reader:

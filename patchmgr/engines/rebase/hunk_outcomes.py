@@ -23,13 +23,16 @@ def hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
     ]
     places += [(0, None)] * (len(result.answers) - len(places))
     found: list[HunkOutcome] = []
+    has_moved = result.home != change.path
     for number, (line, symbol) in enumerate(places):
         verdict, how = result.answers[number]
         place = result.places.get(number)
         path = result.home if place is None else place.path
         if place is not None:
             symbol = place.symbol
-        elif symbol is not None and _may_be_renamed(result, verdict):
+        elif symbol is not None and (
+            verdict is Verdict.MODIFIED or (has_moved and verdict is Verdict.UNCHANGED)
+        ):
             symbol = _symbol_there(result, number, symbol, tools)
         sure = _least(result.reliability) if how in (How.STRUCTURAL, How.FORMAT) else None
         found.append(HunkOutcome(change.path, path, line, symbol, verdict, how, reliability=sure))
@@ -39,11 +42,6 @@ def hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
 def _least(found: Sequence[Reliability]) -> Reliability | None:
     """Return the least sure of some merges: those that were right in the smallest share."""
     return min(found, key=lambda one: (one.right or 0) / (one.of or 1), default=None)
-
-
-def _may_be_renamed(result: FileResult, verdict: Verdict) -> bool:
-    has_moved = result.home != result.step.change.path
-    return verdict is Verdict.MODIFIED or (has_moved and verdict is Verdict.UNCHANGED)
 
 
 def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) -> str | None:

@@ -163,7 +163,8 @@ def _merge_text(
             return Collided("both sides are binary", None, answers)
         return Collided(SAME_LINES, merge.marked, answers, (base, ours, theirs))
     if sides.is_moved:
-        answers = tuple(_moved(answer) for answer in answers)
+        carried = (Verdict.UNCHANGED, Verdict.MODIFIED)
+        answers = tuple(CARRIED_MOVED if a[0] in carried else a for a in answers)
     return Merged(Entry(mode, blobs.add(merge.content)), answers)
 
 
@@ -180,10 +181,6 @@ def _merge_rest(
     rest = iter(judge_hunks(base, ours, content, hunks, positions, text, path=sides.path))
     numbers = range(len(sides.hunks))
     return merge, tuple(ABSORBED_SUPERSET if n in there else next(rest) for n in numbers)
-
-
-def _moved(answer: Answer) -> Answer:
-    return CARRIED_MOVED if answer[0] in (Verdict.UNCHANGED, Verdict.MODIFIED) else answer
 
 
 def judge_hunks(

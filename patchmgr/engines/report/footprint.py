@@ -48,7 +48,10 @@ def footprint(
         series,
         pin,
         files=files,
-        patches=tuple(_patch(patch, walk.step(patch)) for patch in patches),
+        patches=tuple(
+            PatchFootprint(patch.name, patch.subject, tuple(map(_patch_file, walk.step(patch))))
+            for patch in patches
+        ),
         total=_tally("total", files),
         kinds=_tallies(files, lambda f: f.kind.value, order=[k.value for k in Kind]),
         areas=_tallies(files, lambda f: f.area.value, order=[a.value for a in Area]),
@@ -131,10 +134,6 @@ def _build(path: str, spoken: str) -> Build:
     if needs_rebuild(path):
         return Build.REBUILD
     return Build.PYTHON if spoken == "Python" else Build.NEITHER
-
-
-def _patch(patch: Patch, steps: Sequence[TouchedFile]) -> PatchFootprint:
-    return PatchFootprint(patch.name, patch.subject, tuple(_patch_file(step) for step in steps))
 
 
 def _patch_file(step: TouchedFile) -> PatchFile:

@@ -95,8 +95,11 @@ def patch_sameness(old: Patch, new: Patch) -> Sameness:
     if all(a and b and a.lines == b.lines for a, b in pairs):
         is_same = all((a.old_start, a.new_start) == (b.old_start, b.new_start) for a, b in pairs)
         return Sameness.IDENTICAL if is_same else Sameness.POSITION
-    sides = ([_edits(file) for file in patch.files] for patch in (old, new))
-    return Sameness.CONTEXT if next(sides) == next(sides) else Sameness.CHANGED
+    before, after = (
+        [[x for hunk in file.hunks for x in hunk.lines if x[:1] != b" "] for file in patch.files]
+        for patch in (old, new)
+    )
+    return Sameness.CONTEXT if before == after else Sameness.CHANGED
 
 
 def _skeleton(file: FilePatch) -> tuple[object, ...]:
@@ -105,10 +108,6 @@ def _skeleton(file: FilePatch) -> tuple[object, ...]:
     is_new = file.old_path is None
     mode = (file.new_mode or REGULAR,) if is_new else () if file.new_path is None else modes
     return (file.old_path, file.new_path, file.is_copy, file.binary, mode)
-
-
-def _edits(file: FilePatch) -> list[bytes]:
-    return [line for hunk in file.hunks for line in hunk.lines if line[:1] != b" "]
 
 
 def _without_ids(diff: bytes) -> list[bytes]:

@@ -137,7 +137,8 @@ class Line:
             return ours
         if ours == base:
             return theirs
-        if ours is None or theirs is None or not _are_files(*sides):
+        are_files = all(entry is None or entry.mode in FILE_MODES for entry in sides)
+        if ours is None or theirs is None or not are_files:
             self.remarks.append(Remark(*where, "the whole file as in the merge"))
             return want
         mode = theirs.mode if base is None or ours.mode == base.mode else ours.mode
@@ -172,10 +173,6 @@ class Line:
         left = split_marked(found.marked)
         content = left.with_each(tuple(region.region.ours for region in left.regions))
         return content, "left to the patch of the merge"
-
-
-def _are_files(*entries: Entry | None) -> bool:
-    return all(entry is None or entry.mode in FILE_MODES for entry in entries)
 
 
 class Closest(Struct, frozen=True):

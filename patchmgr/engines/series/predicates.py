@@ -20,12 +20,10 @@ from patchmgr.model.predicate import (
     AnyOf,
     Claim,
     Conditions,
-    NamedRef,
     Not,
     PatternFound,
     Predicate,
     ReleaseIn,
-    Where,
     WrittenRef,
 )
 from patchmgr.model.snapshot import FILE_MODES, Entry
@@ -79,7 +77,13 @@ def evaluate(predicate: Predicate, own: State, states: States) -> Evaluation:
         return Evaluation(not found.holds, found.why)
     if isinstance(predicate, AllOf | AnyOf):
         return _joined(predicate, own, states)
-    return _claim(predicate, _state(predicate.where, own, states))
+    where, ref, state = predicate.where, predicate.where.ref, own
+    if ref is not None or where.upstream not in (None, own.upstream):
+        name = None
+        if ref is not None:
+            name = _written(ref, own) if isinstance(ref, WrittenRef) else ref.ref
+        state = states.state(where.upstream or own.upstream, name)
+    return _claim(predicate, state)
 
 
 def _joined(predicate: AllOf | AnyOf, own: State, states: States) -> Evaluation:
@@ -124,19 +128,6 @@ def failure(conditions: Conditions, own: State, states: States) -> str | None:
         return None
     found = evaluate(conditions.valid_while, replace(own, label=own.upstream), states)
     return None if found.holds else f"Valid-While fails: {found.why}"
-
-
-def _state(where: Where, own: State, states: States) -> State:
-    is_own = where.upstream in (None, own.upstream)
-    if is_own and where.ref is None:
-        return own
-    return states.state(where.upstream or own.upstream, _ref(where.ref, own))
-
-
-def _ref(ref: NamedRef | WrittenRef | None, own: State) -> str | None:
-    if isinstance(ref, WrittenRef):
-        return _written(ref, own)
-    return None if ref is None else ref.ref
 
 
 def _written(ref: WrittenRef, own: State) -> str:
