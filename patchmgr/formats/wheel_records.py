@@ -37,8 +37,12 @@ def parse_record(raw: bytes) -> tuple[RecordRow, ...]:
 def write_record(rows: Iterable[RecordRow]) -> bytes:
     """Return RECORD with these rows."""
     text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows((row.path, row.digest, row.size) for row in rows)
+    plain = csv.writer(text, lineterminator="\n")
+    # Before Python 3.13 a carriage return alone is not quoted, and reads as the end of a row.
+    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in rows:
+        fields = (row.path, row.digest, row.size)
+        (quoted if "\r" in "".join(fields) else plain).writerow(fields)
     return encode_path(text.getvalue())
 
 

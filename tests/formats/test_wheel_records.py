@@ -35,7 +35,7 @@ def test_rows_are_read(raw: bytes, rows: tuple[RecordRow, ...]) -> None:
     assert parse_record(raw) == rows
 
 
-@table("path", ["a.py", "a,b.py", 'a"b.py', "\udcff.py", "a b.py"])
+@table("path", ["a.py", "a,b.py", 'a"b.py', "a\rb.py", "\udcff.py", "a b.py"])
 def test_what_is_written_is_read_again(path: str) -> None:
     rows = (row_of(path, b""), RecordRow("x/RECORD", "", ""))
     assert parse_record(write_record(rows)) == rows

@@ -174,7 +174,7 @@ SEEDS: Mapping[str, Sequence[bytes]] = {
         _tar(tarfile.PAX_FORMAT), _tar(tarfile.GNU_FORMAT), gzip.compress(_tar(0), 9, mtime=0),
         _zip(),
     ),
-    "record": (b'a.py,sha256=abc,3\n"b,c.py",,\n', b"a\r\nb,x\r\n"),
+    "record": (b'a.py,sha256=abc,3\n"b,c.py",,\n', b"a\r\nb,x\r\n", b'"a\rb",x\r\n'),
     "operation": (_json(_OPERATION),),
     "journal": (_json(_JOURNAL),),
     "applied": (_json(_APPLIED),),
