@@ -46,7 +46,7 @@ def _show_listed(listed: Sequence[Listed], findings: Sequence[ListedFinding]) ->
 
 
 def show_(name: Id, json: Json = False) -> None:
-    """Show both sides of a conflict and what became of it.
+    """Show both sides of a conflict, what each does, and what became of it.
 
     It also tells why the patch is there; a resolution is shown as a diff.
 
@@ -58,8 +58,9 @@ def show_(name: Id, json: Json = False) -> None:
         return
     found = commands.conflicts.show_conflict(session, name)
     patches = commands.conflicts.patches_waiting(session, found[0])
-    text = render.recorded.conflict_text(found, patches)
-    value = render.recorded.conflict_value(found, patches)
+    edits = [commands.conflicts.edits_in(one) for one in found]
+    text = render.recorded.conflict_text(found, patches, edits)
+    value = render.recorded.conflict_value(found, patches, edits)
     answer("conflicts show", None, text, pages=True, **value)
 
 

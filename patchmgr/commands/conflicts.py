@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, fits_region
+from patchmgr.engines.merge.edits import edits_of
 from patchmgr.engines.series.picking import matching_ids
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.recorded import MAX_SIDE
@@ -23,6 +24,7 @@ from patchmgr.services.work_area import InProgress, Waiting, original, read_in_p
 from patchmgr.store import Change, Workspace
 
 SIDES = ("ours", "theirs")
+_LONGEST = 10_000  # bytes of a side whose edits are told: 50,000 without structure take seconds
 
 
 class Listed(Struct, frozen=True):
@@ -31,6 +33,13 @@ class Listed(Struct, frozen=True):
     id: str
     recorded: Recorded | None
     fault: str = ""
+
+
+class SideEdits(Struct, frozen=True):
+    """What the two sides of a conflict do, an edit in words each, from top to bottom."""
+
+    ours: tuple[str, ...] = ()
+    theirs: tuple[str, ...] = ()
 
 
 def list_conflicts(session: Session) -> tuple[Listed, ...]:
@@ -52,6 +61,15 @@ def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
     memory = Memory(session.workspace)
     found = _require(session.workspace, memory, name)
     return (found, *_parts(memory, found))
+
+
+def edits_in(recorded: Recorded) -> SideEdits:
+    """Return what each side of a conflict does, unless one is binary, long or has no such file."""
+    texts = [recorded.base, recorded.ours, recorded.theirs]
+    if any(text is None or b"\0" in text or len(text) > _LONGEST for text in texts):
+        return SideEdits()
+    base, *sides = (text.decode("utf-8", "surrogateescape") for text in texts if text is not None)
+    return SideEdits(*(tuple(map(str, edits_of(base, side, recorded.path))) for side in sides))
 
 
 def is_resolved(memory: Memory, name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.decision import Decision
@@ -15,7 +16,7 @@ from patchmgr.render.terminal import content_lines, header_lines
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:
-    from patchmgr.commands.conflicts import Listed
+    from patchmgr.commands.conflicts import Listed, SideEdits
     from patchmgr.commands.merge_driver import DriverChange
     from patchmgr.commands.merge_file import MergedFile
     from patchmgr.commands.mergetool import ToolResult
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 LONGEST = 400  # lines of a side or a diff that are shown
+_MOST_EDITS = 12  # edits of a side that are told
 
 
 def state_of(recorded: Recorded) -> str:
@@ -79,13 +81,19 @@ def _about(recorded: Recorded) -> str:
     return "  ".join(word for word in words if word)
 
 
-def conflict_text(recorded: Sequence[Recorded], patches: Sequence[Patch] = ()) -> str:
+def conflict_text(
+    recorded: Sequence[Recorded],
+    patches: Sequence[Patch] = (),
+    edits: Sequence[SideEdits] = (),
+) -> str:
     """Return a conflict, and its parts: the sides in git's markers, and what became of them.
 
-    What the headers of `patches`, which wait with it, say to who decides goes first.
+    What the headers of `patches`, which wait with it, say to who decides goes first. Of each
+    conflict there may be the `edits` of its sides.
     """
     asking = "".join(f"{line}\n" for patch in patches for line in _asking(patch))
-    return asking + "\n".join("".join(f"{line}\n" for line in _lines(one)) for one in recorded)
+    told = zip_longest(recorded, edits[: len(recorded)])
+    return asking + "\n".join("".join(f"{line}\n" for line in _lines(*one)) for one in told)
 
 
 def _asking(patch: Patch) -> Iterator[str]:
@@ -93,10 +101,13 @@ def _asking(patch: Patch) -> Iterator[str]:
     yield from (f"  {line}" for line in header_lines(patch.description, patch.says("Drop-When")))
 
 
-def _lines(recorded: Recorded) -> Iterator[str]:
+def _lines(recorded: Recorded, edits: SideEdits | None) -> Iterator[str]:
     yield f"{recorded.id}  {state_of(recorded)}  {_about(recorded)}"
     if recorded.kind is Kind.GROUP:
         return
+    if edits is not None:
+        yield from _edit_lines("ours", edits.ours)
+        yield from _edit_lines("theirs", edits.theirs)
     yield "<<<<<<< ours"
     yield from _side(recorded.ours)
     yield "||||||| base"
@@ -106,6 +117,13 @@ def _lines(recorded: Recorded) -> Iterator[str]:
     yield ">>>>>>> theirs"
     if recorded.resolution is not None:
         yield from resolution_lines(recorded)
+
+
+def _edit_lines(side: str, edits: Sequence[str]) -> Iterator[str]:
+    for edit in edits[:_MOST_EDITS]:
+        yield f"  {side}: {clean(edit)}"
+    if len(edits) > _MOST_EDITS:
+        yield f"  {side}: {counted(len(edits) - _MOST_EDITS, 'edit')} more"
 
 
 def _side(content: bytes | None) -> Iterator[str]:
@@ -206,9 +224,14 @@ def listed_value(one: Listed) -> dict[str, Any]:
     return recorded_value(one.recorded)
 
 
-def conflict_value(recorded: Sequence[Recorded], patches: Sequence[Patch]) -> dict[str, Any]:
+def conflict_value(
+    recorded: Sequence[Recorded], patches: Sequence[Patch], edits: Sequence[SideEdits]
+) -> dict[str, Any]:
     """Return a conflict and its parts in plain values; `patches` wait with the conflict."""
-    conflict, *parts = map(whole_value, recorded)
+    conflict, *parts = (
+        {**whole_value(one), "edits": fields(does, "ours", "theirs")}
+        for one, does in zip(recorded, edits, strict=True)
+    )
     waiting = [
         {"name": p.name, "description": p.description, "drop_when": p.says("Drop-When")}
         for p in patches

@@ -93,7 +93,9 @@ def test_a_conflict_is_put_on_record_and_can_be_looked_at(collided: Scene) -> No
     shown = conflicts(collided, "show", name).out
     assert f"{name}  open  a  seen in s/fork-change-1.patch\n" in shown
     assert "<<<<<<< ours\ntheirs\n||||||| base\nline 10\n=======\nours\n>>>>>>> theirs\n" in shown
+    assert "  theirs: remove `line 10`\n  theirs: add `ours`\n<<<<<<< ours\n" in shown
     document = conflicts(collided, "show", name[:6], "--json").json
+    assert document["conflict"]["edits"]["ours"] == ["remove `line 10`", "add `theirs`"]
     assert document["conflict"]["theirs"] == "ours\n"
     assert document["conflict"]["resolution"] is None
     assert f"{name}  open     a" in conflicts(collided, "list").out
