@@ -46,7 +46,7 @@ def _show_listed(listed: Sequence[Listed], findings: Sequence[ListedFinding]) ->
 
 
 def show_(name: Id, json: Json = False) -> None:
-    """Show both sides of a conflict, what each does, and what became of it.
+    """Show what each side of a conflict does, and what became of it.
 
     It also tells why the patch is there; a resolution is shown as a diff.
 

@@ -43,8 +43,11 @@ def make(house: House, out: Path, *arguments: str, code: int = 0) -> Answer:
     return house.shop.run(*line, *arguments, code=code)
 
 
-def ask(house: House, out: Path, code: str = _ASK) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(out), "PYTHONDONTWRITEBYTECODE": "1"}
+def ask(
+    house: House, out: Path, code: str = _ASK, *, more: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Ask a Python that has the overlay, and `more` behind it, on its path."""
+    environment = {**os.environ, "PYTHONPATH": f"{out}{more}", "PYTHONDONTWRITEBYTECODE": "1"}
     line = [str(house.python), "-c", code]
     return subprocess.run(line, capture_output=True, check=True, env=environment, text=True)
 
@@ -67,10 +70,11 @@ def test_patched_modules_are_found_first_and_keep_their_file(built: House) -> No
 def test_an_existing_sitecustomize_still_runs(built: House) -> None:
     out = built.shop.folder / "overlay"
     make(built, out)
-    (built.site / "sitecustomize.py").write_text("print('mine', __name__)\n")
-    assert ask(built, out, "import demo.a; print(demo.a.VALUE)").stdout == (
-        "mine sitecustomize\nnew\n"
-    )
+    mine = built.shop.folder / "mine"  # Debian's Python has one that is found before site-packages
+    mine.mkdir()
+    (mine / "sitecustomize.py").write_text("print('mine', __name__)\n")
+    found = ask(built, out, "import demo.a; print(demo.a.VALUE)", more=f"{os.pathsep}{mine}")
+    assert found.stdout == "mine sitecustomize\nnew\n"
 
 
 def test_an_upgraded_package_is_used_as_it_is_with_a_warning(built: House) -> None:
