@@ -17,7 +17,7 @@ from patchmgr.engines.merge.tokens import JSON, PYTHON, C, Language, lex
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
 _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
 _IMPORTS = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(\([^)]*\)|(?:[^\n\\]|\\\n)*)", re.M)
-_BINDINGS = re.compile(r"^[ \t]*(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
+_BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
 _NAME = re.compile(r"[^\W\d]\w*")
 _FARTHEST = 300  # lines that are read around a region
 
@@ -111,12 +111,22 @@ def _indent(line: str) -> int:
 
 @lru_cache(maxsize=64)
 def bound_in(text: str) -> frozenset[str]:
-    """Return the names that imports, definitions and assignments of a module bind."""
+    """Return the names that imports, definitions and assignments bind, but for methods.
+
+    A method has no name of its own: `_ids(self.ids)` is a fault where only `self._ids` is there
+    (vllm stop-ids onto 0.25.0, whose second hunk lost its `self.`).
+    """
     names: set[str] = set()
     for match in _IMPORTS.finditer(text):
         names.update(_NAME.findall(match[1]))
-    for match in _BINDINGS.finditer(text):
-        names.add(match[1] or match[2])
+    around: list[tuple[int, bool]] = []  # how far in the definitions around are, and which classes
+    for indent, is_class, defined, assigned in _BINDINGS.findall(text):
+        while around and around[-1][0] >= len(indent):
+            around.pop()
+        if not (around and around[-1][1]):
+            names.add(defined or assigned)
+        if defined:
+            around.append((len(indent), bool(is_class)))
     return frozenset(names)
 
 

@@ -74,3 +74,12 @@ def test_a_name_whose_import_the_other_side_removed_is_a_fault() -> None:
     assert found is not None
     first = found.regions[0].candidates[0]
     assert (first.text, first.features["fails"]) == ("    use(2, cart)\n", "undefined-name")
+
+
+def test_the_name_of_a_method_is_not_bound_for_its_callers() -> None:
+    within = "class A:\n    def more(self, ids):\n        return ids\n\n    def g(self, ids):\n"
+    lines = ("f(self.ids)", "f(ids)", "f(self.more(self.ids))")
+    found = _by_text("a.py", *(f"        {line}\n" for line in lines), before=within)
+    faults = {text.strip(): candidate.features["fails"] for text, candidate in found.items()}
+    assert faults["f(self.more(self.ids))"] == "no"
+    assert faults["f(more(self.ids))"] == "undefined-name"
