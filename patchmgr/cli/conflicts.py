@@ -58,7 +58,7 @@ def show_(name: Id, json: Json = False) -> None:
         return
     found = commands.conflicts.show_conflict(session, name)
     patches = commands.conflicts.patches_waiting(session, found[0])
-    edits = [commands.conflicts.edits_in(one) for one in found]
+    edits = commands.conflicts.edits_in(found)
     text = render.recorded.conflict_text(found, patches, edits)
     value = render.recorded.conflict_value(found, patches, edits)
     answer("conflicts show", None, text, pages=True, **value)

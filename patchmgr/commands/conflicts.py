@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, fits_region
-from patchmgr.engines.merge.edits import edits_of
 from patchmgr.engines.series.picking import matching_ids
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.recorded import MAX_SIDE
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
+from patchmgr.plumbing.answer_cache import Answers
+from patchmgr.plumbing.isolated import StructureApart
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.services.decisions import several_ids
 from patchmgr.services.memory import Additions, Memory, folder_files
@@ -24,7 +26,6 @@ from patchmgr.services.work_area import InProgress, Waiting, original, read_in_p
 from patchmgr.store import Change, Workspace
 
 SIDES = ("ours", "theirs")
-_LONGEST = 10_000  # bytes of a side whose edits are told: 50,000 without structure take seconds
 
 
 class Listed(Struct, frozen=True):
@@ -63,13 +64,20 @@ def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
     return (found, *_parts(memory, found))
 
 
-def edits_in(recorded: Recorded) -> SideEdits:
-    """Return what each side of a conflict does, unless one is binary, long or has no such file."""
+def edits_in(found: Sequence[Recorded]) -> list[SideEdits]:
+    """Return what each side of some conflicts does."""
+    with closing(StructureApart(answers=Answers())) as structure:
+        return [_edits_in(one, structure) for one in found]
+
+
+def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
+    """Return what each side of a conflict does, unless one is binary or has no such file."""
     texts = [recorded.base, recorded.ours, recorded.theirs]
-    if any(text is None or b"\0" in text or len(text) > _LONGEST for text in texts):
+    if any(text is None or b"\0" in text for text in texts):
         return SideEdits()
     base, *sides = (text.decode("utf-8", "surrogateescape") for text in texts if text is not None)
-    return SideEdits(*(tuple(map(str, edits_of(base, side, recorded.path))) for side in sides))
+    told = (structure.edits([(base, side)], recorded.path) for side in sides)
+    return SideEdits(*(tuple(map(str, edits)) for edits in told))
 
 
 def is_resolved(memory: Memory, name: str) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.rebase import BRANCHES
 from patchmgr.engines.cause.commits import pull_number
@@ -20,11 +22,13 @@ from patchmgr.engines.report.sync_facts import (
     warnings_of,
 )
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, SyncNote
+from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, Solved, SyncNote
 from patchmgr.model.ports import Step
 from patchmgr.model.upstream import Pin, SeriesRecord
+from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.history import GitHistory
+from patchmgr.plumbing.isolated import StructureApart
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, references
@@ -195,7 +199,7 @@ class _Writer(Struct, frozen=True):
             is_dry_run=bool(self.rows) and bool(self.rows[-1]["dry_run"]),
             is_complete=self.is_complete,
             patches=patches,
-            solved=tuple(solved_of(self.rows)),
+            solved=self._solved(),
             dropped=dropped,
             brought=_brought([s for s in steps if s.commit not in landed], set(paths), parts),
             subsystems_by=parts.source,
@@ -206,6 +210,23 @@ class _Writer(Struct, frozen=True):
             fallback=tags.fallback if tags else None,
             warnings=warnings_of(self.rows),
         )
+
+    def _solved(self) -> tuple[Solved, ...]:
+        """Return how each conflict was solved, with what the patch does there as it is now."""
+        changes = {
+            (patch.name, path): change
+            for patch in self.session.workspace.patches(self.record.name)
+            for change in patch.files
+            for path in filter(None, (change.old_path, change.new_path))
+        }
+        with closing(StructureApart(answers=Answers())) as structure:
+
+            def told(one: Solved) -> Solved:
+                found = changes.get((one.patch, one.new_path)) or changes.get((one.patch, one.path))
+                edits = () if found is None else structure.edits_of_hunks(found)
+                return replace(one, edits=tuple(map(str, edits)))
+
+            return tuple(map(told, solved_of(self.rows)))
 
     def _heads(self) -> tuple[str | None, str | None]:
         store = self.side.store

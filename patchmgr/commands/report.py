@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib.resources import files
 from typing import Any
 
@@ -26,11 +26,13 @@ from patchmgr.engines.report.review import (
 from patchmgr.engines.report.risks import find_risks
 from patchmgr.engines.report.subsystems import folders_of, subsystems
 from patchmgr.engines.report.sync_facts import reliabilities
-from patchmgr.model.footprint import Area, FileChange, Footprint
+from patchmgr.model.footprint import Area, FileChange, Footprint, PatchFootprint
 from patchmgr.model.gating import ChangedSite
 from patchmgr.model.outcome import Verdict
+from patchmgr.model.patch import Patch
 from patchmgr.model.review import Moment, Review
 from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.plumbing.ahead import Ahead
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.diffs import (
     changed_lines,
@@ -40,6 +42,7 @@ from patchmgr.plumbing.diffs import (
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.history import renamed_paths
 from patchmgr.plumbing.in_parallel import in_parallel
+from patchmgr.plumbing.isolated import StructureApart
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
@@ -164,11 +167,16 @@ def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
         own = session.workspace.settings(name).labels
         words = words_of(loaded.record.upstream, own)
         answers = Answers()
-        with judging(judge_of(changes, words), texts, answers) as judged:
+        with (
+            closing(StructureApart(answers=answers)) as structure,
+            Ahead(lambda: [_edits(structure, patch) for patch in at_pin.patches]) as edits,
+            judging(judge_of(changes, words), texts, answers) as judged,
+        ):
             out = [o for o in carried.outcomes if o.verdict is Verdict.SKIPPED]
             skipped = {o.name: o.reason or "" for o in out}
             net = numstat(bench.git_dir, base, head)
             found = footprint(name, loaded.record.pin, at_pin.patches, changes, net)
+            found = replace(found, patches=tuple(map(_with_edits, found.patches, edits.result())))
             looked = _review(
                 session,
                 at_pin,
@@ -178,6 +186,17 @@ def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
                 answers=answers,
             )
             return replace(found, review=looked, skipped=tuple(skipped.items()))
+
+
+def _edits(structure: StructureApart, patch: Patch) -> dict[str, tuple[str, ...]]:
+    """Return by path what a patch does, in words."""
+    told = ((change.path, structure.edits_of_hunks(change)) for change in patch.files)
+    return {path: tuple(map(str, edits)) for path, edits in told}
+
+
+def _with_edits(found: PatchFootprint, edits: Mapping[str, tuple[str, ...]]) -> PatchFootprint:
+    files = (replace(file, edits=edits.get(file.path, ())) for file in found.files)
+    return replace(found, files=tuple(files))
 
 
 def _changes(

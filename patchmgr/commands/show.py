@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from contextlib import closing
 
-from patchmgr.engines.merge.edits import Edit, edits_of
 from patchmgr.engines.series.fold import FileStep, step_patch
+from patchmgr.model.edits import Edit, FileEdits
 from patchmgr.model.patch import Patch
+from patchmgr.plumbing.answer_cache import Answers
+from patchmgr.plumbing.isolated import StructureApart
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import chain_of
 from patchmgr.services.session import Session
-
-
-class FileEdits(Struct, frozen=True):
-    """What a patch does to a file, edit by edit."""
-
-    path: str
-    edits: tuple[Edit, ...]
 
 
 def shown_patch(session: Session, given: str | None, options: CheckoutOptions) -> Patch:
@@ -33,12 +28,14 @@ def shown_edits(
         patch = opened.patches[opened.pick_or_top(given)]
         chain = chain_of(opened)
         before = opened.ground.overlay(chain.states[chain.position(patch.name)])
-        return patch, tuple(
-            _file_edits(opened, step) for step in step_patch(before, patch, opened.bench)
-        )
+        with closing(StructureApart(answers=Answers())) as structure:
+            return patch, tuple(
+                _file_edits(opened, step, structure)
+                for step in step_patch(before, patch, opened.bench)
+            )
 
 
-def _file_edits(opened: OpenSeries, step: FileStep) -> FileEdits:
+def _file_edits(opened: OpenSeries, step: FileStep, structure: StructureApart) -> FileEdits:
     change, path = step.change, step.change.path
     edits: list[Edit] = []
     if step.base is None:
@@ -55,5 +52,5 @@ def _file_edits(opened: OpenSeries, step: FileStep) -> FileEdits:
             edits.append(Edit("", "replace its content, which is binary"))
         elif change.hunks:
             base, theirs = (text.decode("utf-8", "surrogateescape") for text in texts)
-            edits += edits_of(base, theirs, path)
+            edits += structure.edits([(base, theirs)], path)
     return FileEdits(path, tuple(edits))

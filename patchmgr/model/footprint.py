@@ -88,7 +88,7 @@ class PatchFile(Struct, frozen=True, rename={"is_binary": "binary", "is_upstream
     """What one patch does to one file, counted from its hunks.
 
     `is_upstream` says that the pin has the file. Only edits have `touches`: a file that the
-    patch creates or deletes has none.
+    patch creates or deletes has none, and no `edits`: what the patch does, in words.
     """
 
     path: str
@@ -101,6 +101,7 @@ class PatchFile(Struct, frozen=True, rename={"is_binary": "binary", "is_upstream
     added: int
     removed: int
     touches: tuple[Touch, ...] = ()
+    edits: tuple[str, ...] = ()
 
 
 class PatchFootprint(Struct, frozen=True):

@@ -32,7 +32,7 @@ class Solved(Struct, frozen=True, rename={"is_open": "open"}):
     """A file of a patch that took more than git's text merge, and how it was solved.
 
     `collided` are the upstream commits that it collided with. `reliability` tells how often such a
-    proposal was right, where one is made.
+    proposal was right, where one is made. `edits` say what the patch does there, in words.
     """
 
     patch: str
@@ -43,6 +43,7 @@ class Solved(Struct, frozen=True, rename={"is_open": "open"}):
     is_open: bool
     collided: tuple[Arrival, ...] = ()
     reliability: Reliability | None = None
+    edits: tuple[str, ...] = ()
 
 
 class Dropped(Struct, frozen=True, rename={"is_whole": "whole"}):

@@ -13,16 +13,19 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO
+from typing import IO, TypeVar
 
 import msgspec
 
 from patchmgr.engines.merge.candidate import Resolved
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.edits import Edit
+from patchmgr.model.patch import FilePatch
 from patchmgr.plumbing.ahead import Ahead
 from patchmgr.plumbing.answer_cache import Answers
 
+T = TypeVar("T")
 PATIENCE = 600.0  # seconds for one file: nothing that the limits let through takes a tenth of it
 MOST_MEMORY = 2 << 30  # bytes
 _SIZE = 8  # bytes of the length before each message
@@ -54,28 +57,47 @@ class StructureApart:
 
     def __call__(self, texts: Texts, path: str, marked: bytes) -> Resolved | None:
         """Merge a file by its structure, None where that is not sure."""
-        question = ("merge", *texts.sides(), path, marked, str(self._least))
-        known = None if self._answers is None else self._answers.get(question)
-        if known is not None:
-            return msgspec.convert(known[0], Resolved | None)
-        found = self._ask(path, "merge", texts, path, marked, self._least)
-        resolved = found[0] if found is not None and isinstance(found[0], Resolved) else None
-        if self._answers is not None and found is not None:
-            self._answers.put(question, msgspec.to_builtins(resolved))
-        return resolved
+        key = ("merge", *texts.sides(), path, marked, str(self._least))
+        question = ("merge", texts, path, marked, self._least)
+        return self._known(key, Resolved, path, question)
 
     def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
         """Return what is suspicious in a merge."""
-        question = ("names" if names else "suspect", *texts.sides(), merged, path)
-        known = None if self._answers is None else self._answers.get(question)
-        if known is not None:
-            return tuple(known[0])
-        found = self._ask(path, "suspect", texts, merged, path, names)
-        if found is None or not isinstance(found[0], tuple):
+        key = ("names" if names else "suspect", *texts.sides(), merged, path)
+        question = ("suspect", texts, merged, path, names)
+        return self._known(key, tuple[str, ...], path, question) or ()
+
+    def edits(self, pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, ...]:
+        """Return what turns texts, parts of a file, into others, from top to bottom."""
+        key = ("edits", path, *(text for pair in pairs for text in pair))
+        found = self._known(key, tuple[Edit, ...], path, ("edits", tuple(pairs), path))
+        return (Edit("", "change lines that nest too deep to be told"),) if found is None else found
+
+    def edits_of_hunks(self, change: FilePatch) -> tuple[Edit, ...]:
+        """Return what the hunks of a patch do to a file; nothing of one that comes or goes."""
+        if None in (change.old_path, change.new_path) or not change.hunks:
             return ()
+        sides = ((hunk.old(), hunk.new()) for hunk in change.hunks)
+        pairs = [(_text(before), _text(after)) for before, after in sides]
+        return self.edits(pairs, change.path)
+
+    def _known(
+        self, key: tuple[str | bytes, ...], kind: type[T], path: str, question: tuple[object, ...]
+    ) -> T | None:
+        """Return an answer of a run before, else that of the process, which is kept.
+
+        None where that has none, or fails on the question.
+        """
+        known = None if self._answers is None else self._answers.get(key)
+        if known is not None:
+            return msgspec.convert(known[0], kind | None)
+        found = self._ask(path, *question)
+        if found is None:
+            return None
+        answer = msgspec.convert(found[0], kind | None)
         if self._answers is not None:
-            self._answers.put(question, found[0])
-        return found[0]
+            self._answers.put(key, msgspec.to_builtins(answer))
+        return answer
 
     def suspect_all(
         self, questions: Sequence[tuple[Texts, str, str]]
@@ -151,6 +173,10 @@ class StructureApart:
                     stream.close()
 
 
+def _text(lines: Sequence[bytes]) -> str:
+    return b"".join(lines).decode("utf-8", "surrogateescape")
+
+
 def _broken(path: str, what: str) -> PatchmgrError:
     message = f"the process that merges {path} by its structure {what}"
     return PatchmgrError("helper", message, ("run it again; nothing was changed",))
@@ -168,12 +194,17 @@ def answer_all(is_early: bool) -> None:
 
     One that `is_early` has time to get ready before it is asked.
     """
+    from patchmgr.engines.merge.edits import edits_of_parts
     from patchmgr.engines.merge.resolve import resolve
     from patchmgr.engines.structure.solvers import suspect
 
     if is_early:
         importlib.import_module("libcst")  # most questions need it
-    asked: dict[str, Callable[..., object]] = {"merge": resolve, "suspect": suspect}
+    asked: dict[str, Callable[..., object]] = {
+        "merge": resolve,
+        "suspect": suspect,
+        "edits": edits_of_parts,
+    }
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while True:

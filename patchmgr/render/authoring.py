@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from patchmgr.commands.push import Pushed
     from patchmgr.commands.refresh import Refreshed
     from patchmgr.commands.series import Guarded
-    from patchmgr.commands.show import FileEdits
     from patchmgr.commands.undo import Logged, Turn
+    from patchmgr.model.edits import FileEdits
     from patchmgr.services.revising import Revised
 
 

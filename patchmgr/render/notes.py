@@ -102,7 +102,9 @@ def _solved(one: Solved) -> str:
     symbols = f" in {' '.join(code(symbol) for symbol in one.symbols[:6])}" if one.symbols else ""
     by = f"; collided with {_arrivals(one.collided)}" if one.collided else ""
     told = f" ({measured_text(one.reliability)})" if one.reliability else ""
-    return f"{where}{symbols} ({code(one.patch)}): **{text(one.solution)}**{told}{by}"
+    edits = [*one.edits[:_FEW], *(["…"] if len(one.edits) > _FEW else [])]
+    does = f"; the patch: {'; '.join(map(text, edits))}" if edits else ""
+    return f"{where}{symbols} ({code(one.patch)}): **{text(one.solution)}**{told}{by}{does}"
 
 
 def _dropped(one: Dropped) -> str:

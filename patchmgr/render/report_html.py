@@ -241,4 +241,18 @@ def _patches(footprint: Footprint) -> str:
     ]
     table = _table("Patches", ("#No", "Patch", "#Files", "#Added", "#Removed"), rows)
     summary = counted(len(rows), "patch")
-    return f"<h3>Patches</h3><details><summary>{summary}</summary>{table}</details>"
+    page = f"<h3>Patches</h3><details><summary>{summary}</summary>{table}</details>"
+    told = [
+        [_code(patch.name), _code(file.path), "<br>".join(map(_escaped, file.edits))]
+        for patch in footprint.patches
+        for file in patch.files
+        if file.edits
+    ]
+    if not told:
+        return page
+    table = _table("What the patches do, in words", ("Patch", "File", "Edits"), told)
+    return f"{page}<details><summary>What they do, in words</summary>{table}</details>"
+
+
+def _escaped(text: str) -> str:
+    return escape(clean(text))

@@ -10,6 +10,7 @@ from patchmgr.model.footprint import (
     FileFootprint,
     Footprint,
     Kind,
+    PatchFile,
     PatchFootprint,
     Tally,
 )
@@ -33,6 +34,7 @@ from patchmgr.render.report_words import (
 LIMIT = 60_000
 MOST_SYMBOLS = 6
 MOST_SITES = 40
+MOST_EDITS = 12
 _SENTENCE = 160  # room for what says how much is left out
 
 
@@ -49,6 +51,7 @@ def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
     _add_patches(page, footprint)
     _add_new_files(page, footprint)
     _add_edits(page, footprint)
+    _add_words(page, footprint)
     return page.whole()
 
 
@@ -225,6 +228,19 @@ def _add_patches(page: _Page, footprint: Footprint) -> None:
     columns = ["#", "Patch", "Files", "Added", "Removed", "Languages", "Upstream symbols"]
     rows = [_patch_row(number, p) for number, p in enumerate(footprint.patches, start=1)]
     page.table(columns, rows, what="patches", summary=counted(len(rows), "patch"))
+
+
+def _add_words(page: _Page, footprint: Footprint) -> None:
+    """Say what each patch does to each file that upstream has, edit by edit."""
+    rows = [_words_row(p, file) for p in footprint.patches for file in p.files if file.edits]
+    summary = "What the patches do, in words"
+    page.table(["Patch", "File", "Edits"], rows, what="rows", summary=summary)
+
+
+def _words_row(patch: PatchFootprint, file: PatchFile) -> str:
+    more = [f"{len(file.edits) - MOST_EDITS} more"] if len(file.edits) > MOST_EDITS else []
+    edits = [*map(text, file.edits[:MOST_EDITS]), *more]
+    return f"| {code_cell(patch.name)} | {code_cell(file.path)} | {'<br>'.join(edits)} |"
 
 
 def _patch_row(number: int, patch: PatchFootprint) -> str:

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from patchmgr.engines.merge.candidate import Resolved
 from patchmgr.engines.merge.resolve import resolve
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.edits import Edit
+from patchmgr.model.patch import FilePatch, Hunk
 from patchmgr.plumbing import isolated
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.isolated import StructureApart
@@ -47,6 +50,21 @@ def test_it_answers_what_the_merge_answers(apart: StructureApart) -> None:
     assert apart(TEXTS, "a.py", MARKED) == expected
 
 
+def test_it_says_what_the_hunks_of_a_patch_do(apart: StructureApart) -> None:
+    lines = (b" def f():\n", b"-    g(1)\n", b"+    g(1, 2)\n")
+    change = FilePatch("a.py", "a.py", hunks=(Hunk(1, 2, 1, 2, b"", lines),))
+    assert list(map(str, apart.edits_of_hunks(change))) == [
+        "add the argument `2` of the call of g in f"
+    ]
+    assert apart.edits_of_hunks(replace(change, old_path=None)) == ()
+
+
+def test_what_nests_too_deep_for_a_process_is_said_to_be_so(apart: StructureApart) -> None:
+    (edit,) = apart.edits([("(\n" * 5000, "(\n" * 5000 + "a\n")], "a.py")
+    assert str(edit) == "change lines that nest too deep to be told"
+    assert apart.edits([("x\n", "y\n")], "a.py") == (Edit("", "replace `x` by `y`"),)
+
+
 @pytest.mark.parametrize(
     "program",
     [
@@ -62,6 +80,7 @@ def test_a_file_that_a_process_fails_on_has_no_solution(
         patched.setattr(isolated, "_PROGRAM", program)
         assert apart(TEXTS, "a.py", MARKED) is None
         assert apart.suspect(TEXTS, "x\n", "a.py") == ()
+        assert apart.edits([("x\n", "y\n")], "a.py")[0].words.startswith("change lines that nest")
     assert isinstance(apart(TEXTS, "a.py", MARKED), Resolved)
 
 
@@ -92,6 +111,7 @@ def test_a_process_that_does_not_answer_is_an_error_that_names_the_file(
     for ask in (
         lambda: apart(TEXTS, "a.py", MARKED),
         lambda: apart.suspect(TEXTS, "x\n", "a.py"),
+        lambda: apart.edits([("x\n", "y\n")], "a.py"),
         lambda: apart.suspect_all([(TEXTS, "x\n", "a.py")])(),
     ):
         with pytest.raises(PatchmgrError, match=rf"merges a\.py by its structure {what}") as told:

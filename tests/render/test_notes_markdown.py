@@ -67,6 +67,15 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
             replace(NOTE, solved=(Solved("a.patch", "a.py", "a.py", (), "by hand", False),)),
             "- `a.py` (`a.patch`): **by hand**\n",
         ),
+        "what the patch does": (
+            replace(
+                NOTE,
+                solved=(
+                    Solved("a.patch", "a.py", "a.py", (), "by hand", False, edits=("add `x|`",)),
+                ),
+            ),
+            "- `a.py` (`a.patch`): **by hand**; the patch: add \\`x\\|\\`\n",
+        ),
         "in part": (
             replace(NOTE, dropped=(Dropped("a.patch", "Do a", False, ("exact",), (CAME,)),)),
             "- `a.patch` (in part) Do a (exact): #12 Fix it (`dddddddddddd`)",

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from patchmgr.engines.report.footprint import footprint
-from patchmgr.model.footprint import FileChange, Footprint
+from patchmgr.model.footprint import FileChange, Footprint, Kind, PatchFootprint
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk, Patch
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR
 from patchmgr.model.upstream import Pin
@@ -106,7 +106,18 @@ def small() -> Footprint:
         "tests/test_pool.py": (1, 0),
         "third_party/x/a.h": (1, 0),
     }
-    return footprint("pool-series", PIN, patches, changes, net)
+    return told(footprint("pool-series", PIN, patches, changes, net))
+
+
+def told(found: Footprint) -> Footprint:
+    """Say of each edited file what the patch does there."""
+    words = ("replace `1` by `2 | <b>` in Pool.take", *(f"add `{n}`" for n in range(12)))
+
+    def of_patch(patch: PatchFootprint) -> PatchFootprint:
+        files = (replace(f, edits=words) if f.kind is Kind.EDITED else f for f in patch.files)
+        return replace(patch, files=tuple(files))
+
+    return replace(found, patches=tuple(map(of_patch, found.patches)))
 
 
 def one() -> Footprint:

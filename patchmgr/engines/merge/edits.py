@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from patchmgr.engines.merge.align import aligned
 from patchmgr.engines.merge.python import refined
 from patchmgr.engines.merge.tokens import PYTHON, Language, framed, language_of, read
 from patchmgr.engines.merge.tree import Node, lines_of
+from patchmgr.model.edits import Edit
 
 _SHOWN = 60  # characters of a statement that are quoted
 _MOST = 2  # edits of the tokens of a statement that are told one by one
 _SYMBOLS = ("def", "class")
 _BRACKETS = ("(", ")", "[", "]", "{", "}")
+_BEFORE_LISTS = ("(", "[", "{", "=", "import")
 _HOLDERS = ("block", "clauses", "lines", "clause")
 _LISTS = {
     "call": ("the argument {} of", "the call of {}"),
@@ -31,22 +31,16 @@ _LISTS = {
 }
 
 
-class Edit(Struct, frozen=True):
-    """One thing that a patch does: in which symbol (`Class.method`, empty at the top), and what."""
-
-    symbol: str
-    words: str
-
-    def __str__(self) -> str:
-        """The edit as a sentence without a full stop."""
-        return f"{self.words} in {self.symbol}" if self.symbol else self.words
-
-
 def edits_of(base: str, theirs: str, path: str) -> tuple[Edit, ...]:
     """Return what turns one text of the file at a path into another, from top to bottom."""
     language = language_of(path)
     sides = [read(framed(lines_of(text), language), language) for text in (base, theirs)]
     return tuple(dict.fromkeys(_Lift(language).node(sides[0], sides[1], "", "")))
+
+
+def edits_of_parts(pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, ...]:
+    """Return the edits of some parts of a file, each with its text before and after."""
+    return tuple(dict.fromkeys(edit for pair in pairs for edit in edits_of(*pair, path)))
 
 
 class _Lift:
@@ -92,7 +86,7 @@ class _Lift:
         is_code = base.kind not in (*_HOLDERS, "list")
         found: list[Edit] = []
         tokens: list[str] = []
-        owner, i, j = "", 0, 0
+        i = j = 0
         for at, to in [*aligned(base.kind, base.parts, theirs.parts), ends]:
             old, new = base.parts[i:at], theirs.parts[j:to]
             if not is_code:
@@ -101,8 +95,8 @@ class _Lift:
                 tokens.append(_text(old or new))
                 found.append(Edit(symbol, _replaced(_text(old), _text(new), within)))
             if at < len(base.parts):
-                owner = _owner(base.parts[:at]) or owner
-                about = owner if base.parts[at].kind == "list" and owner else within
+                is_list = base.parts[at].kind == "list"
+                about = (_owner(base.parts, at) if is_list else "") or within
                 found += self.node(base.parts[at], theirs.parts[to], symbol, about)
             i, j = at + 1, to + 1
         is_torn = len(tokens) > _MOST or any(text.strip() in _BRACKETS for text in tokens)
@@ -155,12 +149,13 @@ def _text(nodes: Sequence[Node]) -> str:
     return "".join(node.whole for node in nodes)
 
 
-def _owner(before: Sequence[Node]) -> str:
+def _owner(parts: Sequence[Node], at: int) -> str:
     """Return what a list belongs to: the name in front of its bracket, or its target."""
-    words = [node.text for node in before if node.kind in ("word", "sign")]
-    while words and words[-1] in ("(", "[", "{", "=", "import"):
-        words.pop()
-    return words[-1] if words and words[-1].isidentifier() else ""
+    words = (node.text for node in reversed(parts[:at]) if node.kind in ("word", "sign"))
+    name = next((word for word in words if word not in _BEFORE_LISTS), "")
+    if name == "]" and len(parts) > 1 and parts[1].text == ":":
+        name = parts[0].text  # an annotation is between the target and its value
+    return name if name.isidentifier() else ""
 
 
 def _inside(node: Node, symbol: str) -> str:
