@@ -546,7 +546,71 @@ def test_all_of_the_c_family_has_symbols(path: str) -> None:
     assert enclosing_symbol(path, b"int f() {\r\n return 1;\r\n}\r\n", 2) == "f"
 
 
-@table("path", ["a.rs", "a.md", "a", "Dockerfile"])
+BRACES = {
+    "a.rs": """
+use a::b;
+// fn not() {
+#[derive(Debug)] ¦ Point
+pub struct Point<T: Into<u8>> { ¦ Point
+    x: [u8; 4], ¦ Point
+} ¦ Point
+
+impl<'a, T: Fn(u8) -> u8> Show<'a> for a::Point<T> where T: Clone { ¦ Point
+    pub fn show(&'a self, c: [u8; 2], f: impl Fn() -> u8) -> String { ¦ Point::show
+        let q = '{'; let s = r#"}"#; let t = "}{"; ¦ Point::show
+        match c { [1, 2] => foo(|| { 1 }), _ => Bar { a: 1 } } ¦ Point::show
+    } ¦ Point::show
+    const A: u8 = 1; ¦ Point
+} ¦ Point
+unsafe impl Send for Point<u8> {} ¦ Point
+mod tests { ¦ tests
+    #[test] ¦ tests::works
+    fn works() { let f: impl Fn() = || { 1 }; } ¦ tests::works
+} ¦ tests
+extern "C" { fn g(); }
+fn last<const N: usize>(a: [u8; N]) ¦ last
+where ¦ last
+    u8: Copy, ¦ last
+{ ¦ last
+} ¦ last
+""",
+    "a.go": """
+package a
+import (
+    "fmt"
+)
+var x = map[string]int{"a": 1}
+// Server {
+type Server[T any] struct { ¦ Server
+    f func() struct{ a int } ¦ Server
+} ¦ Server
+func (s *Server[T]) Run(o struct{ a int }) error { ¦ Server.Run
+    go func() { ¦ Server.Run
+        fmt.Println(`}`, '{', "{") ¦ Server.Run
+    }() ¦ Server.Run
+    for i := 0; i < 3; i++ { ¦ Server.Run
+    } ¦ Server.Run
+} ¦ Server.Run
+type Runs interface { ¦ Runs
+    Run() ¦ Runs
+} ¦ Runs
+func main() { ¦ main
+} ¦ main
+""",
+}
+
+
+@table(("path", "source"), list(BRACES.items()), ids=str)
+def test_symbols_of_rust_and_go(path: str, source: str) -> None:
+    check(path, source)
+
+
+@table("source", ["fn f() {", "fn f() {}\n}", "/* fn f() {}", 'fn f() { "', "{" * 101 + "}" * 101])
+def test_rust_that_does_not_close_or_nests_deep_has_no_symbols(source: str) -> None:
+    assert SymbolIndex("a.rs", source.encode()).names() == frozenset()
+
+
+@table("path", ["a.java", "a.md", "a", "Dockerfile"])
 def test_other_languages_have_no_symbols(path: str) -> None:
     assert enclosing_symbol(path, b"def f(): pass\n", 1) is None
 
@@ -581,6 +645,13 @@ def test_names_are_all_symbols_of_the_file() -> None:
         ("a.cc", b"/*" * 100_000),
         ("a.cc", b"struct A { void f() { } " * 5_000),
         ("a.cc", b'R"' * 50_000),
+        ("a.rs", b"fn f() {" * 20_000),
+        ("a.rs", b"(;" * 100_000),
+        ("a.rs", b"impl<" * 20_000 + b"{"),
+        ("a.rs", b"/*" * 100_000),
+        ("a.rs", b"r#" * 50_000),
+        ("a.go", b"func (" * 20_000 + b"{}"),
+        ("a.go", b"type a\n" * 50_000 + b"{"),
     ],
     ids=lambda value: value if isinstance(value, str) else repr(value[:8]),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from patchmgr.engines.languages.brace_symbols import GO, RUST
 from patchmgr.engines.languages.cxx_symbols import cxx_symbols
 from patchmgr.engines.languages.names import language
 from patchmgr.engines.languages.python_symbols import python_symbols
@@ -15,8 +16,10 @@ _SCANNERS: dict[str, Scanner] = {
     "C++": cxx_symbols,
     "C++ header": cxx_symbols,
     "CUDA": cxx_symbols,
+    "Go": GO.symbols,
     "HIP": cxx_symbols,
     "Python": python_symbols,
+    "Rust": RUST.symbols,
 }
 
 
