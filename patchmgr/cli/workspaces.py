@@ -80,6 +80,10 @@ def upstream_add(
     package: Annotated[
         str | None, typer.Option(metavar="NAME", help="A package on the index.")
     ] = None,
+    archive: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|URL", help="An archive or a folder, as it is now and later."),
+    ] = None,
     track: Annotated[
         str | None, typer.Option(metavar="git|package", help="What a bare name means.")
     ] = None,
@@ -89,16 +93,22 @@ def upstream_add(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Follow a project: a git repository, a package, or both.
+    """Follow a project: a git repository, a package, or both; or an archive.
+
+    An archive or a folder has no versions: `upstream fetch` takes what is there now, and
+    `--onto upstream/main` is what it took last.
 
     Example: patchmgr upstream add vllm --package vllm
+
+    Example: patchmgr upstream add sdk --archive https://example.org/sdk-latest.tar.gz
     """
     from patchmgr.model.upstream import Upstream
 
     if track not in (None, "git", "package"):
         raise PatchmgrError("usage", f"--track is git or package, not {track}")
-    kind = track or ("git" if git is not None else "package")
-    wanted = Upstream(name, kind, git, package, branch)
+    known = {"git": git, "package": package, "archive": archive}
+    kind = track or next((kind for kind, where in known.items() if where is not None), "package")
+    wanted = Upstream(name, kind, git, package, branch, archive)
     added = commands.upstream.add_upstream(
         open_session(), wanted, reference=reference, is_dry_run=dry_run
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,8 +11,10 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.lock_files import check_name, write_lock
+from patchmgr.formats.shown import shown
 from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing.git_upstream import check_url
+from patchmgr.plumbing.index_session import local_path
 from patchmgr.plumbing.stores import borrow
 from patchmgr.services.session import Session
 from patchmgr.store import LOCK, Change
@@ -22,15 +25,23 @@ def add_upstream(
 ) -> Upstream:
     """Record an upstream; with a reference, its store borrows that repository's objects."""
     check_name(upstream.name, what="upstream", kind="usage")
-    if upstream.git is None and upstream.package is None:
-        raise PatchmgrError("usage", "an upstream needs --git URL, --package NAME, or both")
+    others = (upstream.git, upstream.package, upstream.branch)
+    if upstream.archive is not None and (any(others) or upstream.track != "archive"):
+        raise PatchmgrError("usage", "--archive goes without --git, --package, --branch, --track")
+    if not (upstream.git or upstream.package or upstream.archive):
+        hint = "or --archive FILE|URL alone"
+        raise PatchmgrError(
+            "usage", "an upstream needs --git URL, --package NAME, or both", (hint,)
+        )
     if upstream.track == "git" and upstream.git is None:
         raise PatchmgrError("usage", "--track git needs --git URL")
     if upstream.track == "package" and upstream.package is None:
         raise PatchmgrError("usage", "--track package needs --package NAME")
     if upstream.git is not None:
         upstream = replace(upstream, git=check_url(upstream.git))
-    elif reference is not None:
+    elif upstream.archive is not None:
+        upstream = replace(upstream, archive=_checked_archive(upstream.archive))
+    if upstream.git is None and reference is not None:
         raise PatchmgrError("usage", "--reference needs --git URL")
     with session.writing():
         lock = session.workspace.lock()
@@ -50,6 +61,16 @@ def add_upstream(
             change = Change({LOCK: write_lock(replace(lock, upstreams=upstreams))})
             session.workspace.make(change)
     return upstream
+
+
+def _checked_archive(location: str) -> str:
+    """Return a URL as it is, a path as an absolute one; it must be there."""
+    if location.startswith(("https://", "http://")):
+        return location
+    path = Path(os.path.abspath(Path(local_path(location) or location).expanduser()))
+    if "://" in location.removeprefix("file://") or not path.exists():
+        raise PatchmgrError("usage", f"there is no archive or folder at {shown(location)}")
+    return str(path)
 
 
 class Fetched(Struct, frozen=True):

@@ -325,6 +325,19 @@ def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
         raise bad("holds no files")
 
 
+def read_archive(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
+    """Yield the files of any archive, without the folder that all of them are in, if one is.
+
+    As safe as `read_sdist`.
+    """
+    members = (member for member, _ in _placed(file, limits, lambda path: path))
+    paths = [safe_path(m.name) for m in members if m.kind is not Kind.DIRECTORY]
+    if not paths:
+        raise bad("holds no files")
+    has_top = all("/" in path for path in paths) and len({p.split("/")[0] for p in paths}) == 1
+    yield from _files(file, limits, _TopFolder().inside if has_top else lambda path: path)
+
+
 def read_wheel(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
     """Yield the text files that a wheel installs beside its metadata; as safe as `read_sdist`."""
     files = _files(file, limits, _installed_path)

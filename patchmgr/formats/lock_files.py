@@ -34,10 +34,11 @@ class _Document(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Upstream(Struct, frozen=True, forbid_unknown_fields=True):
-    track: Literal["git", "package"]
+    track: Literal["git", "package", "archive"]
     git: Word | None = None
     package: Word | None = None
     branch: Word | None = None
+    archive: Word | None = None
 
 
 class _Series(Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,7 +99,7 @@ def _table(value: Upstream | SeriesRecord | Pin) -> dict[str, Any]:
 def _upstream(name: str, table: Any) -> Upstream:
     where = f"{_FILE}: upstream.{check_name(name, what=f'{_FILE}: upstream')}"
     row = _converted(table, _Upstream, what=where)
-    if not (row.git if row.track == "git" else row.package):
+    if not getattr(row, row.track):
         raise _fault(f"{where}.{row.track}", "is missing")
     problem = None if row.git is None else url_problem(row.git)
     if problem is not None:

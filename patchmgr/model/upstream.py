@@ -15,9 +15,10 @@ Word = Annotated[str, Meta(pattern=r"^[^-]")]
 
 
 class Upstream(Struct, frozen=True):
-    """A project that is followed: a git remote, a package on the index, or both.
+    """A project that is followed: a git remote, a package on the index, or both; or an archive.
 
-    `track` is "git" or "package" and says which of the two a bare name means.
+    `track` is "git", "package" or "archive" and says which of them a bare name means. `archive` is
+    a URL, or the path of an archive or a folder.
     """
 
     name: str
@@ -25,12 +26,13 @@ class Upstream(Struct, frozen=True):
     git: str | None = None
     package: str | None = None
     branch: str | None = None
+    archive: str | None = None
 
 
 class Pin(Struct, frozen=True, forbid_unknown_fields=True):
     """The exact upstream state that a series is written against; ids are 40 hex.
 
-    `archive` and `sha256` name the file of a package release, None for git.
+    `archive` and `sha256` name the file of a release or a snapshot, None for git.
     """
 
     ref: Word

@@ -78,12 +78,17 @@ def import_release(
             message += f"Sha256: {sha256}\n"
             if content.upstream:
                 message += f"Upstream-Commit: {content.upstream}\n"
-            seconds = min(max(content.mtime, _OLDEST), _NEWEST)
-            author = Author(COMMITTER_NAME, COMMITTER_EMAIL, f"{seconds} +0000")
+            date = f"{seconds_of(content.mtime)} +0000"
+            author = Author(COMMITTER_NAME, COMMITTER_EMAIL, date)
             (commit,) = write_commits(bench, None, [Draft(author, message.encode(), content.files)])
             adopt_pack(store, bench.git_dir)
     _point(store, release.version, commit, before=before)
     return commit
+
+
+def seconds_of(mtime: int) -> int:
+    """Return the date of a commit that is made of an archive, by the newest time in it."""
+    return min(max(mtime, _OLDEST), _NEWEST)
 
 
 def _check_names(release: Release) -> None:

@@ -44,7 +44,8 @@ def _upstream_row(upstream: Upstream) -> tuple[str, ...]:
     git = f"git {upstream.git}" if upstream.git else ""
     package = f"package {upstream.package}" if upstream.package else ""
     branch = f"branch {upstream.branch}" if upstream.branch else ""
-    parts = (git, branch, package)
+    archive = f"archive {upstream.archive}" if upstream.archive else ""
+    parts = (git, branch, package, archive)
     return upstream.name, f"tracks {upstream.track}", clean(", ".join(p for p in parts if p))
 
 

@@ -86,7 +86,7 @@ def _states(upstream: Upstream) -> list[str]:
     from patchmgr.plumbing.stores import references, store_path
 
     found: list[str] = []
-    sides = (("git", upstream.git), ("package", upstream.package))
+    sides = (("git", upstream.git), ("package", upstream.package), ("archive", upstream.archive))
     for store in (store_path(kind, origin) for kind, origin in sides if origin is not None):
         if not (store / "HEAD").exists():
             continue

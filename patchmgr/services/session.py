@@ -53,23 +53,22 @@ class Session(Struct, frozen=True):
             self.say("Finished the change that an interrupted command had begun.")
 
     def side(self, upstream: Upstream, *, tracks: str | None = None) -> Side:
-        """Return the git or the package side of an upstream, its store made if need be."""
+        """Return the git, package or archive side of an upstream, its store made if need be."""
         kind = tracks or upstream.track
-        if kind == "package":
-            assert upstream.package is not None
-            store = create_store(store_path("package", upstream.package))
-            return PackageUpstream(upstream, self._reader(store), self.progress)
-        assert upstream.git is not None
-        store = create_store(store_path("git", upstream.git))
-        return GitUpstream(upstream, self._reader(store), self.progress)
+        store = create_store(store_path(kind, getattr(upstream, kind)))
+        reader = self.readers.setdefault(store, ObjectReader(store))
+        if kind == "archive":
+            from patchmgr.plumbing.archive_upstream import ArchiveUpstream
 
-    def _reader(self, store: Path) -> ObjectReader:
-        return self.readers.setdefault(store, ObjectReader(store))
+            return ArchiveUpstream(upstream, reader, self.progress)
+        made = PackageUpstream if kind == "package" else GitUpstream
+        return made(upstream, reader, self.progress)
 
     def side_of(self, record: SeriesRecord) -> Side:
         """Return the side of a series' upstream that its pin is on."""
         upstream = self.workspace.upstream(record.upstream)
-        return self.side(upstream, tracks="package" if record.pin.archive else "git")
+        released = "archive" if upstream.archive else "package"
+        return self.side(upstream, tracks=released if record.pin.archive else "git")
 
 
 def make_pin(side: Side, found: Resolved) -> Pin:

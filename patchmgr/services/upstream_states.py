@@ -86,8 +86,8 @@ class UpstreamStates:
 
         A commit is looked for in git: releases have ids of our own.
         """
-        kinds = [upstream.track, "package" if upstream.track == "git" else "git"]
-        kinds = [k for k in kinds if (upstream.git if k == "git" else upstream.package) is not None]
+        kinds = list(dict.fromkeys((upstream.track, "git", "package")))
+        kinds = [kind for kind in kinds if getattr(upstream, kind) is not None]
         if is_full_id(ref) and "git" in kinds:
             kinds = ["git"]
         sides = [self._session.side(upstream, tracks=kind) for kind in kinds]

@@ -25,6 +25,7 @@ LOCK = Lock(
     {
         "vllm": Upstream("vllm", "git", git="https://example.org/vllm.git", branch="main"),
         "deep-gemm": Upstream("deep-gemm", "package", package="sgl-deep-gemm"),
+        "sdk": Upstream("sdk", "archive", archive="/srv/sdk.tar.gz"),
     },
     {
         "vllm": SeriesRecord("vllm", "vllm", Pin("v0.23.0", C, T)),
@@ -74,6 +75,10 @@ tree = "{T}"
 [upstream.deep-gemm]
 package = "sgl-deep-gemm"
 track = "package"
+
+[upstream.sdk]
+archive = "/srv/sdk.tar.gz"
+track = "archive"
 
 [upstream.vllm]
 branch = "main"

@@ -1,0 +1,217 @@
+"""An archive or a folder as an upstream: what it holds now is a commit without parents."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.archives import ArchiveFile, read_archive, safe_path
+from patchmgr.formats.shown import shown
+from patchmgr.model.ids import blob_id
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.progress import Progress
+from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK, Entry
+from patchmgr.model.upstream import Pin, Upstream
+from patchmgr.plumbing import git_process
+from patchmgr.plumbing.diffs import Changes
+from patchmgr.plumbing.downloads import download, sha256_of, writing
+from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.history import ReleaseHistory
+from patchmgr.plumbing.index_session import local_path, read_settings
+from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.package_index import Archive
+from patchmgr.plumbing.releases import seconds_of
+from patchmgr.plumbing.stores import Resolved, adopt_pack, references
+from patchmgr.plumbing.workbench import Workbench
+
+SNAPSHOTS = "refs/upstream/snapshots/"
+_NEWEST = "refs/upstream/newest"
+_NAME = "snapshot-"
+_TRACKED = "upstream/main"
+_SHORT = 12  # digits of a sha256 that name a snapshot
+
+
+class ArchiveUpstream:
+    """The archive side (`Side`) of one upstream; `reader` is one of its store.
+
+    A state is called `snapshot-` and the beginning of the archive's sha256, or of that of a
+    folder's listing; it is found again by that name, and `upstream/main` is the last one.
+    """
+
+    step = "release"
+    has_history = False
+
+    def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
+        assert upstream.archive is not None
+        self._location = upstream.archive
+        self._name = upstream.name
+        self._progress = progress
+        self.reader = reader
+        self.store = reader.git_dir
+
+    def fetch(self, wanted: Sequence[str] = ()) -> str:
+        """Import what is there now and return its commit; the wanted states must be known."""
+        found = self._take()
+        for ref in wanted:
+            self.resolve(ref)
+        return found.commit
+
+    def resolve(self, ref: str) -> Resolved:
+        """Return a snapshot that the store has; the first one is imported where there is none.
+
+        Raises PatchmgrError "unknown-ref" with the names there are.
+        """
+        known = references(self.store, SNAPSHOTS)
+        if ref == _TRACKED:
+            newest = self._newest()
+            return self._take() if newest is None else self._resolved(newest)
+        for name, commit in known.items():
+            if ref == name or (len(ref) >= 4 and f"{commit} {name} ".startswith(ref)):
+                return self._resolved(name)
+        hints = (f"names: {', '.join(known)}",) if known else ()
+        raise PatchmgrError("unknown-ref", f"{self._name} has no state {shown(ref)}", hints)
+
+    def _newest(self) -> str | None:
+        arguments = ["symbolic-ref", "--quiet", _NEWEST]
+        code, printed = git_process.run(arguments, git_dir=self.store, good=(0, 1))
+        return None if code else git_process.text(printed).strip().removeprefix(SNAPSHOTS)
+
+    def _resolved(self, name: str) -> Resolved:
+        commit = references(self.store, SNAPSHOTS)[name]
+        found = self.reader.find(commit)
+        message = b"" if found is None else found.content.partition(b"\n\n")[2]
+        lines = git_process.text(message).splitlines()
+        trailers = dict(line.split(": ", 1) for line in lines if ": " in line)
+        return Resolved(name, commit, trailers["Archive"], trailers["Sha256"], name)
+
+    def _take(self) -> Resolved:
+        """Import what is there now, unless the store has it."""
+        with self._opened() as (filename, sha256, files):
+            name = f"{_NAME}{sha256[:_SHORT]}"
+            if name not in references(self.store, SNAPSHOTS):
+                try:
+                    self._import(name, f"Archive: {filename}\nSha256: {sha256}\n", files)
+                except PatchmgrError as fault:
+                    message = f"{shown(filename)} {fault.message}"
+                    raise PatchmgrError(fault.kind, message, fault.hints) from fault
+        git_process.output(["symbolic-ref", _NEWEST, SNAPSHOTS + name], git_dir=self.store)
+        return self._resolved(name)
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[str, str, Iterator[ArchiveFile]]]:
+        """Give file name, sha256 and files of what is at the location."""
+        path = local_path(self._location)
+        if path is not None and path.is_dir():
+            below = list(_files_below(path))
+            rows = (f"{file.mode} {blob_id(file.content)} {file.path}\0" for file in below)
+            listing = hashlib.sha256(git_process.raw("".join(rows)))
+            yield path.name or "folder", listing.hexdigest(), iter(below)
+            return
+        name = unquote(urlsplit(self._location).path).rpartition("/")[2]
+        with tempfile.TemporaryDirectory(prefix="patchmgr-") as folder:
+            if path is None:
+                archive = Archive(name, self._location, None, "sdist")
+                settings = read_settings(os.environ)
+                path = download(archive, Path(folder), settings, progress=self._progress)
+            try:
+                opened = path.open("rb")
+            except OSError as fault:
+                message = f"{shown(str(path))} cannot be read: {fault.strerror}"
+                raise PatchmgrError("unreachable-upstream", message) from fault
+            with opened as file:
+                yield path.name, sha256_of(file), read_archive(file)
+
+    def _import(self, name: str, trailers: str, files: Iterator[ArchiveFile]) -> None:
+        with writing("the store"), Workbench((self.store,)) as bench:
+            entries: dict[str, Entry] = {}
+            newest = 0
+            for file in files:
+                entries[file.path] = Entry(file.mode, bench.add(file.content))
+                newest = max(newest, file.mtime)
+            author = Author(COMMITTER_NAME, COMMITTER_EMAIL, f"{seconds_of(newest)} +0000")
+            message = f"{name}\n\n{trailers}".encode("utf-8", "surrogateescape")
+            (commit,) = write_commits(bench, None, [Draft(author, message, entries)])
+            adopt_pack(self.store, bench.git_dir)
+        git_process.output(["update-ref", SNAPSHOTS + name, commit], git_dir=self.store)
+
+    def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
+        """Bring nothing: a snapshot is in the store as a whole."""
+
+    def tip(self) -> None:
+        """Return None: snapshots are no branch of the project."""
+
+    def version_of(self, pin: Pin) -> str:
+        """Return the name of a pinned snapshot."""
+        return pin.ref
+
+    def bring_pin(self, pin: Pin) -> str:
+        """Import what is there now, which must be the pinned state; return its name.
+
+        Raises PatchmgrError "checksum-mismatch" where it is another one.
+        """
+        if self._take().commit != pin.commit:
+            message = (
+                f"{shown(self._location)} is not what upstream.lock pins (sha256 {pin.sha256})"
+            )
+            hint = "put there what the series was made on, and run the command again"
+            raise PatchmgrError("checksum-mismatch", message, (hint,))
+        return pin.ref
+
+    def distance(self, pin: Pin) -> tuple[str | None, int | None]:
+        """Return the last state that was brought, which is one step away from any other one."""
+        newest = self._newest()
+        return newest, None if newest is None else int(newest != pin.ref)
+
+    def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
+        """Return the way from one snapshot to another: one step."""
+
+        def lookup(name: str) -> tuple[str, str]:
+            return self.resolve(name).commit, f"{self._name} {name}"
+
+        way = () if base.commit == target.commit else (target.ref,)
+        return ReleaseHistory(self.store, base.commit, way, lookup)
+
+    def recent(
+        self, commit: str, paths: Sequence[str], *, scratch: Path
+    ) -> tuple[int, Changes] | None:
+        """Return None: snapshots have no order that tells of earlier ones."""
+
+    def between(
+        self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
+    ) -> tuple[Resolved, ...]:
+        """Return nothing: there is no state between two snapshots that anybody knows of."""
+        if every is not None:
+            raise PatchmgrError("usage", "--every N counts commits; an archive has none")
+        return ()
+
+
+def _files_below(root: Path) -> Iterator[ArchiveFile]:
+    """Yield the files of a folder by name, but for git's own; all have the same time."""
+    for folder, below, names in os.walk(root):
+        below[:] = sorted(name for name in below if name != ".git")
+        links = [name for name in below if os.path.islink(os.path.join(folder, name))]
+        for name in sorted({*names, *links} - {".git"}):
+            place = os.path.join(folder, name)
+            try:
+                yield _file(place, safe_path(os.path.relpath(place, root)))
+            except (OSError, ValueError) as fault:
+                message = f"{shown(place)} cannot be taken: {fault}"
+                raise PatchmgrError("unreachable-upstream", message) from fault
+
+
+def _file(place: str, path: str) -> ArchiveFile:
+    found = os.lstat(place)
+    if stat.S_ISLNK(found.st_mode):
+        return ArchiveFile(path, SYMLINK, os.fsencode(os.readlink(place)), 0)
+    if not stat.S_ISREG(found.st_mode):
+        raise ValueError("it is no plain file")
+    mode = EXECUTABLE if found.st_mode & stat.S_IXUSR else REGULAR
+    with open(place, "rb") as file:
+        return ArchiveFile(path, mode, file.read(), 0)
