@@ -51,7 +51,8 @@ _GROUPS: dict[str, tuple[str, tuple[Verb, ...]]] = {
     ),
     "series": (
         "Ordered patches on one pin.",
-        (workspaces.series_new, workspaces.series_list, workspaces.series_show, editing.guard),
+        (workspaces.series_new, workspaces.series_list, workspaces.series_show,
+         workspaces.series_graph, editing.guard),
     ),
     "conflicts": (
         "What was made of conflicts, for all who meet them again.",

@@ -183,6 +183,28 @@ def series_show(name: MaybeName = None, json: Json = False) -> None:
     answer("series show", None, render.listings.series_text(view), series=value)
 
 
+def series_graph(
+    name: MaybeName = None,
+    form: Annotated[
+        str, typer.Option("--format", metavar="text|mermaid", help="How to draw it.")
+    ] = "text",
+    json: Json = False,
+) -> None:
+    """Say which patch needs which others, by lines and by names.
+
+    A patch needs another one where it has no place without it, or where it uses a name that the
+    other one defines. Patches that do not need each other can change places.
+
+    Example: patchmgr series graph vllm --format mermaid
+    """
+    if form not in ("text", "mermaid"):
+        raise PatchmgrError("usage", f"--format is text or mermaid, not {form}")
+    session, series = open_series(name)
+    found = commands.series.series_graph(session, series)
+    draw = render.listings.graph_mermaid if form == "mermaid" else render.listings.graph_text
+    answer("series graph", None, draw(found), series=series, patches=found)
+
+
 def status(
     of: Annotated[
         str | None, typer.Option(metavar="COMMIT", help="Say what this commit, branch or tag is.")

@@ -1,4 +1,4 @@
-"""`series new`, `series list`, `series show`, `series guard`."""
+"""`series new`, `series list`, `series show`, `series graph`, `series guard`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.series.dependencies import dependencies
 from patchmgr.engines.series.picking import pick
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.lock_files import check_name, write_lock
 from patchmgr.formats.series_files import with_guards, write_series
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
-from patchmgr.model.series import Guard, SeriesFile, SeriesLine
+from patchmgr.model.series import GraphPatch, Guard, SeriesFile, SeriesLine
 from patchmgr.model.upstream import SeriesRecord
+from patchmgr.services.open_series import CheckoutOptions, opened_series
+from patchmgr.services.revising import chain_of
 from patchmgr.services.session import Session, make_pin
 from patchmgr.store import LOCK, Change
 
@@ -83,6 +86,14 @@ def show_series(session: Session, name: str) -> SeriesView:
 def list_series(session: Session) -> tuple[SeriesView, ...]:
     """Return all series with their patches."""
     return tuple(show_series(session, name) for name in sorted(session.workspace.lock().series))
+
+
+def series_graph(session: Session, name: str) -> tuple[GraphPatch, ...]:
+    """Return which patch of a series needs which; those that guards keep out are not asked."""
+    with opened_series(session, CheckoutOptions(None, name), only_reads=True) as opened:
+        chain = chain_of(opened)
+        found = dependencies(opened.ground, chain.layers, chain.states)
+        return tuple(GraphPatch(patch, needs) for patch, needs in found.items())
 
 
 class Guarded(Struct, frozen=True):

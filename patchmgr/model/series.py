@@ -62,3 +62,18 @@ class SeriesFile(Struct, frozen=True):
     def names(self) -> tuple[str, ...]:
         """Return the patch file names in order."""
         return tuple(line.name for line in self.lines if line.name is not None)
+
+
+class Need(Struct, frozen=True):
+    """A patch that another one needs: for lines of a file, or for a name that it defines."""
+
+    patch: str
+    path: str | None = None
+    symbol: str | None = None
+
+
+class GraphPatch(Struct, frozen=True):
+    """A patch of a series, and those that it needs directly, the nearest first."""
+
+    name: str
+    needs: tuple[Need, ...]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.patch import Patch
+from patchmgr.model.series import GraphPatch, Need
 from patchmgr.model.upstream import Upstream
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import fields, pin_value
@@ -309,3 +310,33 @@ def exported_text(done: Exported) -> str:
         lines += [f"  rewritten  {clean(name)}" for name in rewritten]
     lines += [f"  left out   {clean(one.name)}: {clean(one.reason)}" for one in done.skipped]
     return "\n".join(lines) + "\n"
+
+
+def graph_text(patches: Sequence[GraphPatch]) -> str:
+    """Return a line a patch, and below it one for each that it needs."""
+    lines: list[str] = []
+    for patch in patches:
+        lines.append(clean(patch.name))
+        lines += [f"  needs {clean(n.patch)}  ({clean(_why(n))})" for n in patch.needs]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def graph_mermaid(patches: Sequence[GraphPatch]) -> str:
+    """Return a flow chart in Mermaid: an arrow leads from a patch to one that it needs."""
+    numbers = {patch.name: number for number, patch in enumerate(patches, 1)}
+    lines = ["flowchart BT"]
+    for patch in patches:
+        lines.append(f'  p{numbers[patch.name]}["{_label(patch.name)}"]')
+        for need in patch.needs:
+            ends = f'p{numbers[patch.name]} -->|"{_label(_why(need))}"|', numbers[need.patch]
+            lines.append(f"  {ends[0]} p{ends[1]}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _why(need: Need) -> str:
+    return need.path or f"uses {need.symbol}"
+
+
+def _label(text: str) -> str:
+    """Return a text as Mermaid takes it between quotes."""
+    return "".join(c if c.isalnum() or c in " ._-/" else f"#{ord(c)};" for c in clean(text))

@@ -138,6 +138,7 @@ ROWS = (
     Row("upstream fetch", writes=True),
     Row("series list"),
     Row("series show s"),
+    Row("series graph s"),
     Row("series new t --upstream up --base {base}", writes=True),
     Row("series guard fork-two.patch +sym", writes=True),
     Row("import --git {other} {fork}..more --series s", writes=True),

@@ -37,6 +37,24 @@ def proved(desk: Hands, tree: str) -> None:
     assert work_tree(desk.checkout) == tree
 
 
+def test_the_graph_says_which_patch_needs_which(desk: Hands) -> None:
+    assert desk.run("series", "graph", "w").out == (
+        "one.patch\ntwo.patch\nthree.patch\nfour.patch\n  needs one.patch  (pkg/a.py)\n"
+    )
+    assert desk.run("series", "graph", "w", "--format", "mermaid").out == (
+        'flowchart BT\n  p1["one.patch"]\n  p2["two.patch"]\n  p3["three.patch"]\n'
+        '  p4["four.patch"]\n  p4 -->|"pkg/a.py"| p1\n'
+    )
+    found = desk.run("series", "graph", "w", "--json").json
+    assert found["patches"][3] == {
+        "name": "four.patch",
+        "needs": [{"patch": "one.patch", "path": "pkg/a.py", "symbol": None}],
+    }
+    assert desk.run("series", "graph", "w", "--format", "svg", code=2).err.startswith(
+        "patchmgr: --format"
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "order", "goes"),
     crossed(

@@ -58,6 +58,7 @@ ASKED = {
     "rebase s ": ["tail"],
     "apply ": ["s", "tail"],
     "series show ": ["s", "tail"],
+    "series graph ": ["s", "tail"],
     "import --series ": ["s", "tail"],
     "series new x --on ": ["s", "tail"],
     "series new x --upstream ": ["up"],

@@ -15,7 +15,7 @@ from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, TextMerge, Tree
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import FILE_MODES, Entry
 
 State = Mapping[str, "Entry | None"]
 
@@ -45,6 +45,11 @@ class Ground(Struct, frozen=True):
     def entry(self, state: State, path: str) -> Entry | None:
         """Return a file of a state."""
         return state[path] if path in state else self.pin.entry(path)
+
+    def content(self, entry: Entry | None) -> bytes:
+        """Return the content of a file, nothing of one that is not there or is no file."""
+        is_file = entry is not None and entry.mode in FILE_MODES
+        return self.blobs.read(entry.blob) if entry is not None and is_file else b""
 
     def overlay(self, state: State) -> Overlay:
         """Return a state as a tree."""
