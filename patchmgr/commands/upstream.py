@@ -66,6 +66,8 @@ def add_upstream(
 def _checked_archive(location: str) -> str:
     """Return a URL as it is, a path as an absolute one; it must be there."""
     if location.startswith(("https://", "http://")):
+        if location.endswith("/"):
+            raise PatchmgrError("usage", f"{shown(location)} names no file")
         return location
     path = Path(os.path.abspath(Path(local_path(location) or location).expanduser()))
     if "://" in location.removeprefix("file://") or not path.exists():

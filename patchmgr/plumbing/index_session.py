@@ -340,10 +340,10 @@ def _reason(fault: Exception) -> str:
     import urllib3
 
     reasons = {
-        requests.exceptions.SSLError: "the certificate of the package index is not trusted",
+        requests.exceptions.SSLError: "the certificate of the server is not trusted",
         requests.exceptions.ProxyError: "the proxy does not answer",
-        requests.exceptions.Timeout: "the package index is too slow",
-        requests.exceptions.ConnectionError: "the package index does not answer",
+        requests.exceptions.Timeout: "the server is too slow",
+        requests.exceptions.ConnectionError: "the server does not answer",
         requests.exceptions.ChunkedEncodingError: "the connection broke",
         urllib3.exceptions.HTTPError: "the connection broke",
     }
@@ -352,4 +352,4 @@ def _reason(fault: Exception) -> str:
             return reason
     if isinstance(fault, OSError) and not isinstance(fault, requests.RequestException):
         return fault.strerror or "a certificate file is missing"
-    return f"the package index cannot be asked ({type(fault).__name__})"
+    return f"the server cannot be asked ({type(fault).__name__})"

@@ -113,6 +113,7 @@ def test_the_pin_is_brought_again_or_refused(
     [
         (("--archive", "/nowhere"), 2, "there is no archive or folder at /nowhere"),
         (("--archive", "ftp://a/b.tar"), 2, "there is no archive or folder at ftp://a/b.tar"),
+        (("--archive", "https://a/b/"), 2, "https://a/b/ names no file"),
         (("--archive", ".", "--package", "x"), 2, "--archive goes without --git, --package"),
         (("--archive", ".", "--track", "git"), 2, "--archive goes without --git, --package"),
         (("--archive", ".", "--reference", "."), 2, "--reference needs --git URL"),
