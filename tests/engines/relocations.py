@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from patchmgr.engines.languages.names import language
-from patchmgr.engines.moved.rung import PatchedFile, Relocation, relocate
+from patchmgr.engines.moved.rung import Relocation, relocate
 from patchmgr.engines.rebase.ladder import CONFLICT, judge_hunks
-from patchmgr.engines.series.placement import Applied, apply_hunks
+from patchmgr.engines.series.placement import Applied, PatchedFile, apply_hunks
 from patchmgr.model.merge import Clean
 from tests.engines.ports import PlainMerge
 from tests.engines.series import hunks_between
@@ -72,13 +72,14 @@ def play(
     hunks = hunks_between(base, patched)
     applied = apply_hunks(base, hunks)
     assert isinstance(applied, Applied)
+    file = PatchedFile(path, base, patched, hunks, applied.positions)
     answers = (CONFLICT,) * len(hunks)
     if ours is not None:
         merge = text.merge(base, ours, patched)
         content = merge.content if isinstance(merge, Clean) else None
-        answers = judge_hunks(base, ours, content, hunks, applied.positions, text)
+        answers = judge_hunks(file, ours, content, text)
     found = relocate(
-        PatchedFile(path, base, patched, hunks, applied.positions),
+        file,
         home=at,
         ours=ours,
         collided=collided or [n for n, answer in enumerate(answers) if answer == CONFLICT],

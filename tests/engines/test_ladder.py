@@ -22,7 +22,7 @@ from patchmgr.engines.rebase.ladder import (
     judge_hunks,
     merge_file,
 )
-from patchmgr.engines.series.placement import Applied, apply_hunks
+from patchmgr.engines.series.placement import Applied, PatchedFile, apply_hunks
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.patch import Hunk
 from patchmgr.model.snapshot import Entry
@@ -208,6 +208,11 @@ def test_a_binary_conflict_has_no_text(hunks: tuple[Hunk, ...]) -> None:
     assert collided == Collided("both sides are binary", None, (CONFLICT,))
 
 
+def placed(base: bytes, hunks: tuple[Hunk, ...], at: tuple[int, ...] = (0, 7)) -> PatchedFile:
+    """Return the hunks of a patch at lines of a file."""
+    return PatchedFile("", base, b"", hunks, at)
+
+
 @table(
     ("ours", "merged", "answer"),
     {
@@ -219,24 +224,24 @@ def test_a_binary_conflict_has_no_text(hunks: tuple[Hunk, ...]) -> None:
 def test_a_change_without_hunks_has_one_answer(
     ours: bytes, merged: bytes | None, answer: Answer
 ) -> None:
-    assert judge_hunks(BASE, ours, merged, (), (), PlainMerge()) == (answer,)
+    assert judge_hunks(placed(BASE, (), ()), ours, merged, PlainMerge()) == (answer,)
 
 
 def test_a_conflict_that_no_hunk_has_alone_is_one_of_all() -> None:
     hunks = hunks_between(BASE, BOTH)
-    assert judge_hunks(BASE, PUSHED, None, hunks, (0, 7), PlainMerge()) == (CONFLICT, CONFLICT)
+    assert judge_hunks(placed(BASE, hunks), PUSHED, None, PlainMerge()) == (CONFLICT, CONFLICT)
 
 
 def test_hunks_that_conflict_alone_and_merge_together_are_drifted() -> None:
     hunks, merged = hunks_between(BASE, BOTH), text("a B X e f g h i j K l")
-    answers = judge_hunks(BASE, OTHER, merged, hunks, (0, 7), PlainMerge())
+    answers = judge_hunks(placed(BASE, hunks), OTHER, merged, PlainMerge())
     assert answers == (DRIFTED_TEXT, CARRIED_TEXT)
 
 
 def test_hunks_that_add_nothing_alone_but_something_together_are_carried() -> None:
     hunks = hunks_between(BASE, BOTH)
     merge = Fixed({EARLY: OTHER, LATE: OTHER})
-    answers = judge_hunks(BASE, OTHER, text("together"), hunks, (0, 7), merge)
+    answers = judge_hunks(placed(BASE, hunks), OTHER, text("together"), merge)
     assert answers == (DRIFTED_TEXT, DRIFTED_TEXT)
 
 

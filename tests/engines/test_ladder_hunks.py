@@ -21,7 +21,7 @@ from patchmgr.model.merge import Clean, Merge
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, Entry
 from tests.engines.ports import PlainMerge
 from tests.engines.series import executable, hunks_between, link, text
-from tests.engines.test_ladder import BLOBS, Binary, entry, listed, sides
+from tests.engines.test_ladder import BLOBS, Binary, entry, listed, placed, sides
 from tests.tables import table
 
 BASE = text("a b c d e f g h i j k l")
@@ -38,7 +38,7 @@ class Ours(PlainMerge):
 
 def test_hunks_that_apply_as_they_stand_are_not_asked_about_alone() -> None:
     hunks, merged = hunks_between(BASE, BOTH), text("n n a B c d e f g h i j K l")
-    answers = judge_hunks(BASE, PUSHED, merged, hunks, (0, 7), Ours())
+    answers = judge_hunks(placed(BASE, hunks), PUSHED, merged, Ours())
     assert answers == (CARRIED_TEXT, CARRIED_TEXT)
 
 
@@ -89,7 +89,7 @@ def test_a_member_that_alone_adds_nothing_is_carried_where_all_apply() -> None:
     hunks = hunks_between(base, listed("two", *names))
     merged = listed("two", *names, "two")
     (position,) = sides(base, ours, listed("two", *names)).positions
-    assert judge_hunks(base, ours, merged, hunks, (position,), Ours()) == (CARRIED_TEXT,)
+    assert judge_hunks(placed(base, hunks, (position,)), ours, merged, Ours()) == (CARRIED_TEXT,)
 
 
 class Silent(PlainMerge):
@@ -102,9 +102,9 @@ class Silent(PlainMerge):
 def test_hunks_without_a_position_or_an_answer_are_an_error() -> None:
     hunks = hunks_between(BASE, BOTH)
     with pytest.raises(ValueError, match="shorter"):
-        judge_hunks(BASE, PUSHED, None, hunks, (0,), PlainMerge())
+        judge_hunks(placed(BASE, hunks, (0,)), PUSHED, None, PlainMerge())
     with pytest.raises(ValueError, match="shorter"):
-        judge_hunks(BASE, PUSHED, None, hunks, (0, 7), Silent())
+        judge_hunks(placed(BASE, hunks), PUSHED, None, Silent())
 
 
 def test_a_member_without_an_answer_is_an_error() -> None:
@@ -113,7 +113,7 @@ def test_a_member_without_an_answer_is_an_error() -> None:
     base, ours = listed(*names), listed(*names, "two")
     merged = listed("two", *names, "two")
     with pytest.raises(ValueError, match="shorter"):
-        judge_hunks(base, ours, merged, given.hunks, given.positions, Silent())
+        judge_hunks(placed(base, given.hunks, given.positions), ours, merged, Silent())
 
 
 def test_files_that_both_made_merge_where_their_modes_are_equal() -> None:

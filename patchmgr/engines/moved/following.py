@@ -8,9 +8,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.engines.moved.parts import Part
-from patchmgr.engines.moved.rung import PatchedFile, Place, Relocation, relocate
+from patchmgr.engines.moved.rung import Place, Relocation, relocate
 from patchmgr.engines.moved.search import Elsewhere
 from patchmgr.engines.rebase.ladder import CARRIED_MOVED, CONFLICT, Answer, Collided, Merged, Sides
+from patchmgr.engines.series.placement import PatchedFile
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import FILE_MODES, Entry

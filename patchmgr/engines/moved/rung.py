@@ -25,7 +25,7 @@ from patchmgr.engines.moved.parts import Part, Removal, part_elsewhere, part_wit
 from patchmgr.engines.moved.runs import Change, changes_of
 from patchmgr.engines.moved.search import Elsewhere, Home, Lost
 from patchmgr.engines.moved.units import Outline, Unit, indent_of, joined, leaf_of
-from patchmgr.model.patch import Hunk
+from patchmgr.engines.series.placement import PatchedFile
 
 
 class Place(Struct, frozen=True):
@@ -55,19 +55,6 @@ class Relocation(Struct, frozen=True):
     parts: tuple[Part, ...]
     places: Mapping[int, Place] = field(default_factory=dict)
     astray: Mapping[int, Astray] = field(default_factory=dict)
-
-
-class PatchedFile(Struct, frozen=True):
-    """What a patch does to a file: its text before and after, and hunks with their positions.
-
-    `path` is the file's name in the patch.
-    """
-
-    path: str
-    base: bytes
-    theirs: bytes
-    hunks: Sequence[Hunk]
-    positions: Sequence[int]
 
 
 def relocate(

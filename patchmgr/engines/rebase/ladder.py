@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct
 
 from patchmgr.engines.absorption.order import has_members, is_superset, may_have_members
-from patchmgr.engines.series.placement import apply_one, leads_to, take_in
+from patchmgr.engines.series.placement import PatchedFile, apply_one, leads_to
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.outcome import How, Reliability, Suggestion, Verdict
 from patchmgr.model.patch import Hunk
@@ -151,13 +151,14 @@ def _merge_text(
     base, ours, theirs = contents
     merge = text.merge(base, ours, theirs)
     content = merge.content if isinstance(merge, Clean) else None
-    answers = judge_hunks(base, ours, content, sides.hunks, sides.positions, text, path=sides.path)
+    file = PatchedFile(sides.path, base, theirs, sides.hunks, sides.positions)
+    answers = judge_hunks(file, ours, content, text)
     there: set[int] = set()
     while new := {n for n, answer in enumerate(answers) if answer == ABSORBED_SUPERSET} - there:
         there |= new
-        merge, answers = _merge_rest(sides, contents, there, text)
+        merge, answers = _merge_rest(file, ours, there, text)
     if there:
-        base, _, _ = take_in(base, sides.hunks, sides.positions, there)
+        base = file.without(there).base
     if isinstance(merge, Conflicted):
         if merge.marked is None:
             return Collided("both sides are binary", None, answers)
@@ -169,40 +170,33 @@ def _merge_text(
 
 
 def _merge_rest(
-    sides: Sides, contents: tuple[bytes, bytes, bytes], there: Collection[int], text: TextMerge
+    file: PatchedFile, ours: bytes, there: Collection[int], text: TextMerge
 ) -> tuple[Merge, tuple[Answer, ...]]:
     """Merge the hunks that upstream does not have; those that it has become part of the base."""
-    base, ours, theirs = contents
-    base, hunks, positions = take_in(base, sides.hunks, sides.positions, there)
-    if not hunks:
+    left = file.without(there)
+    if not left.hunks:
         return Clean(ours), (ABSORBED_SUPERSET,) * len(there)
-    merge = text.merge(base, ours, theirs)
+    merge = text.merge(left.base, ours, left.theirs)
     content = merge.content if isinstance(merge, Clean) else None
-    rest = iter(judge_hunks(base, ours, content, hunks, positions, text, path=sides.path))
-    numbers = range(len(sides.hunks))
+    rest = iter(judge_hunks(left, ours, content, text))
+    numbers = range(len(file.hunks))
     return merge, tuple(ABSORBED_SUPERSET if n in there else next(rest) for n in numbers)
 
 
 def judge_hunks(
-    base: bytes,
-    ours: bytes,
-    merged: bytes | None,
-    hunks: Sequence[Hunk],
-    positions: Sequence[int],
-    text: TextMerge,
-    *,
-    path: str = "",
+    file: PatchedFile, ours: bytes, merged: bytes | None, text: TextMerge
 ) -> tuple[Answer, ...]:
     """Judge each hunk of a text merge; `merged` is None where the whole has conflicts.
 
     A hunk is absorbed where merging it alone gives upstream's own bytes, and unchanged where
     its lines, context included, are applied as they stand at another position.
     """
+    path, base, hunks = file.path, file.base, file.hunks
     if merged == ours:
         return (ABSORBED_EXACT,) * max(1, len(hunks))
     if not hunks:
         return (CONFLICT if merged is None else DRIFTED_TEXT,)
-    pairs = tuple(zip(hunks, positions, strict=True))
+    pairs = tuple(zip(hunks, file.positions, strict=True))
     if merged is not None and leads_to(ours, hunks, merged):
         return _judge_doubled(base, ours, pairs, text, path)
     texts = [(base, ours, apply_one(base, hunk, position)) for hunk, position in pairs]

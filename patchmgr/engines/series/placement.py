@@ -27,6 +27,24 @@ class Rejected(Struct, frozen=True):
     reason: str
 
 
+class PatchedFile(Struct, frozen=True):
+    """What a patch does to a file: its text before and after, and hunks with their positions.
+
+    `path` is the file's name in the patch.
+    """
+
+    path: str
+    base: bytes
+    theirs: bytes
+    hunks: Sequence[Hunk]
+    positions: Sequence[int]
+
+    def without(self, taken: Collection[int]) -> PatchedFile:
+        """Return the rest of the change: the hunks of these numbers become part of the base."""
+        base, hunks, positions = take_in(self.base, self.hunks, self.positions, taken)
+        return replace(self, base=base, hunks=hunks, positions=positions)
+
+
 MOST_PLACES = 99
 
 
