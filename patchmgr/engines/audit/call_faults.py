@@ -219,7 +219,7 @@ def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
         before, after = _decorates(old.node), _decorates(new.node)
         if is_bare and before == {"bare"} and after == {"called"}:
             text = f"`@{said}` has to be called with arguments now, before it decorates."
-            yield at.misused(text, said, old, new, line=decorator.lineno)
+            yield at.misused(text, said, old, new).on_line(decorator.lineno)
         elif is_bare:  # it is a call with one argument
             given = ast.Name(id=getattr(node, "name", "_"), ctx=ast.Load())
             call = ast.copy_location(ast.Call(func=called, args=[given], keywords=[]), decorator)
@@ -227,7 +227,7 @@ def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
             yield from call_faults(call, replace(at, use=use))
         elif before == {"called"} and after == {"bare"}:
             text = f"`@{said}` is called, and is a plain decorator now."
-            yield at.misused(text, said, old, new, line=decorator.lineno)
+            yield at.misused(text, said, old, new).on_line(decorator.lineno)
 
 
 def _decorates(node: ast.AST | None) -> set[str]:

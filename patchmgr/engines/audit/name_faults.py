@@ -173,7 +173,6 @@ def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
     if new.what not in ("gone", "function", "value") or (new.what != "gone" and at.is_same(new)):
         return
     old, said = at.old(node), ast.unparse(node)
-    line = node.end_lineno or node.lineno
     if new.what == "gone":
         # A class of the same outside bases cannot have got from them what it had itself.
         if is_lost(old, new, at):
@@ -183,14 +182,14 @@ def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
             yield at.gone(text, said, old, new)
     elif new.what == "function" and not at.use.is_called and _was_plain(old):
         text = f"`{said}` was a plain value, and is a function now."
-        yield at.misused(text, said, old, new, line=line)
+        yield at.misused(text, said, old, new)
     elif old.owner is not None and new.owner is not None:
         if at.use.is_called and old.what == "function" and new.is_property:
             text = f"`{said}` is called, and is a property now."
-            yield at.misused(text, said, old, new, line=line)
+            yield at.misused(text, said, old, new)
         elif not at.use.is_called and old.is_property and new.what == "function":
             text = f"`{said}` is read as a property, and is a method now."
-            yield at.misused(text, said, old, new, line=line)
+            yield at.misused(text, said, old, new)
 
 
 def _was_plain(old: Entity) -> bool:

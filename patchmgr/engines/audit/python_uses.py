@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.audit.python_modules import Definition, Function, last_name
 from patchmgr.engines.audit.python_names import Entity, Reader, Scope, Scopes
@@ -66,11 +67,21 @@ class Fault(Struct, frozen=True):
     old: Entity
     new: Entity
 
+    def on_line(self, line: int) -> Fault:
+        """Return the fault as one of another line than that of the use."""
+        return replace(self, line=line)
+
 
 class PairedUse(Pair, frozen=True):
     """A use as both states understand it."""
 
     use: Use
+
+    @property
+    def line(self) -> int:
+        """Return the line of the use; of an attribute that of its name, which comes last."""
+        node = self.use.node
+        return getattr(node, "end_lineno" if isinstance(node, ast.Attribute) else "lineno", 0)
 
     def new(self, node: ast.AST) -> Entity:
         """Return what an expression stands for in the result."""
@@ -82,18 +93,15 @@ class PairedUse(Pair, frozen=True):
 
     def misused(
         self, text: str, symbol: str, old: Entity, new: Entity, *,
-        kind: str = "signature", is_certain: bool = False, line: int = 0,
+        kind: str = "signature", is_certain: bool = False,
     ) -> Fault:  # fmt: skip
-        """Return that what is used is not what it was; the line is that of the use, or another."""
-        at = line or getattr(self.use.node, "lineno", 0)
-        return Fault(kind, text, symbol, is_certain, at, old, new)
+        """Return that what is used is not what it was."""
+        return Fault(kind, text, symbol, is_certain, self.line, old, new)
 
     def gone(self, text: str, symbol: str, old: Entity, new: Entity) -> Fault:
         """Return that what is used is there no more: certain where no type had to be inferred."""
-        node = self.use.node
-        line = getattr(node, "end_lineno" if isinstance(node, ast.Attribute) else "lineno", 0)
         is_certain = not (self.use.is_typing or old.is_inferred or new.is_inferred)
-        return Fault("removed", text, symbol, is_certain, line, old, new)
+        return Fault("removed", text, symbol, is_certain, self.line, old, new)
 
 
 def uses_of(tree: ast.Module, lines: Sequence[int]) -> Iterator[Use]:

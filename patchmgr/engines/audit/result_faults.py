@@ -243,7 +243,7 @@ def no_classes(nodes: Sequence[ast.expr], at: PairedUse, how: str) -> Iterator[F
         if new.what == "function" and (old := at.old(node)).what == "class":
             said, is_certain = ast.unparse(node), not old.is_inferred
             text = f"`{said}` is {how}, and is a function now."
-            yield at.misused(text, said, old, new, is_certain=is_certain, line=node.lineno)
+            yield at.misused(text, said, old, new, is_certain=is_certain).on_line(node.lineno)
 
 
 def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
@@ -275,7 +275,7 @@ def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
             text = f"`{said}` raises `{raised}` now, which no handler takes; `{first}` was caught."
             if first == raised:
                 text = f"`{said}` raises `{raised}`, which no handler takes any more."
-            yield at.misused(text, said, old, new, kind="exception", line=call.lineno)
+            yield at.misused(text, said, old, new, kind="exception").on_line(call.lineno)
 
 
 def _caught(node: ast.expr, use: Use, side: Reader) -> str:
@@ -354,7 +354,7 @@ def protocol_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
         if old.what == "instance" and at.then.state.class_member(old, name).what == "function":
             said = ast.unparse(value)
             text = f"`{said}` is {how}, and its class has no `{name}` any more."
-            yield at.misused(text, said, old, new, line=value.lineno)
+            yield at.misused(text, said, old, new).on_line(value.lineno)
 
 
 def _needed(node: ast.AST) -> Iterator[tuple[ast.expr, str, str]]:
@@ -439,4 +439,4 @@ def _context_faults(value: ast.Call, at: PairedUse) -> Iterator[Fault]:
     if is_plain and (was or old.what == "class"):
         said = ast.unparse(value.func)
         text = f"`{said}` is entered by `with`, and gives no context manager any more."
-        yield at.misused(text, said, old, new, line=value.lineno)
+        yield at.misused(text, said, old, new).on_line(value.lineno)
