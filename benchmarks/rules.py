@@ -40,7 +40,8 @@ from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.cause.commits import explain, explained_paths
 from patchmgr.engines.moved.files import ChangedFiles, is_of
-from patchmgr.engines.rebase.rebase import Item, Tools, rebase_series
+from patchmgr.engines.rebase.rebase import Item, rebase_series
+from patchmgr.engines.rebase.work import Tools, UpstreamRange
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import PatchOutcome, Verdict
@@ -239,7 +240,9 @@ class Judge:
         tools = Tools(self._bench, lambda path, content, line: None, _NOBODY, text=self._text,
                       asks=True, elsewhere=self._elsewhere)  # fmt: skip
         judged, _ = rebase_series(
-            items, self._base, self._onto, self._homes, tools, arrivals=self._arrivals
+            items,
+            UpstreamRange(self._base, self._onto, self._homes, self._arrivals),
+            tools,
         )
         if is_explained:
             start = {path: self._base.entry(path) for path in explained_paths(judged)}

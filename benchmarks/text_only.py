@@ -15,7 +15,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from patchmgr.engines.rebase.rebase import Judged, Tools, rebase_series
+from patchmgr.engines.rebase.rebase import Judged, rebase_series
+from patchmgr.engines.rebase.work import Tools, UpstreamRange
 from patchmgr.model.progress import Quiet
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.renames import find_renames
@@ -53,7 +54,7 @@ def carried_as_text(session: Session, name: str, commit: str) -> Sequence[Judged
         tools = Tools(bench, lambda path, text, line: None, loaded.author, text=GitTextMerge(bench))
         items = items_of(patches, loaded.series_file, ())
         renames = find_renames(bench, base, onto, paths)
-        judged, changes = rebase_series(items, base, onto, renames, tools)
+        judged, changes = rebase_series(items, UpstreamRange(base, onto, renames), tools)
         with Writing(bench, target.commit, wants_diffs=True) as writing:
             writing.start(Carried(judged, changes))
             writing.written()

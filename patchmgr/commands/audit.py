@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.checks import CHECKS
-from patchmgr.engines.audit.rebased import identified, states_of
+from patchmgr.engines.audit.rebased import AuditedUpstream, identified, states_of
 from patchmgr.engines.audit.states import Files, States, Told, run_checks
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.model.snapshot import Entry
@@ -45,16 +45,9 @@ def audit_series(session: Session, name: str, *, options: CarryOptions) -> Audit
 
 def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
     """Audit a series that was carried in its place; certain findings have their ids."""
-    states = states_of(
-        at_pin.carried.judged,
-        at_pin.carried.changes,
-        at_pin.tree,
-        at_pin.tree,
-        blobs=at_pin.bench,
-        changed_upstream=(),
-        since=lambda path, holds: None,
-        bring=partial(at_pin.loaded.side.try_fetch_objects, seen=at_pin.bench.reader),
-    )
+    bring = partial(at_pin.loaded.side.try_fetch_objects, seen=at_pin.bench.reader)
+    upstream = AuditedUpstream(at_pin.tree, at_pin.tree, at_pin.bench, bring=bring)
+    states = states_of(at_pin.carried.judged, at_pin.carried.changes, upstream)
     accepted = reasons_to_accept(session.workspace)
     # The series stays where it is: what it breaks there is new, though it is written so.
     told = run_checks(replace(states, written=states.base), CHECKS)

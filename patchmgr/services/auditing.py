@@ -14,7 +14,8 @@ from patchmgr.engines.audit.follow import Move, moves_in
 from patchmgr.engines.audit.states import Check, States, Told, run_checks
 from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claim, Claimed, Fate
-from patchmgr.engines.rebase.rebase import FileResult, Item, Judged
+from patchmgr.engines.rebase.rebase import Item, Judged
+from patchmgr.engines.rebase.work import FileResult
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import Ledger
 from patchmgr.model.outcome import How, Verdict

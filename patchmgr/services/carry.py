@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption, absorbed_before
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.follow import follow_moved_names
-from patchmgr.engines.audit.rebased import since_in, states_of, with_findings
+from patchmgr.engines.audit.rebased import AuditedUpstream, since_in, states_of, with_findings
 from patchmgr.engines.audit.states import Told
 from patchmgr.engines.cause.commits import explain, explained_paths
 from patchmgr.engines.conflicts.header_words import with_named
@@ -22,7 +22,8 @@ from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.moved.files import ChangedFiles, is_of
 from patchmgr.engines.rebase.blocking import Left, pass_on_causes
 from patchmgr.engines.rebase.crosscheck import check_merged
-from patchmgr.engines.rebase.rebase import Item, Judged, Tools, leave_out, rebase_series
+from patchmgr.engines.rebase.rebase import Item, Judged, leave_out, rebase_series
+from patchmgr.engines.rebase.work import Tools, UpstreamRange
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.needs import Views, invalid_patches, place_items
 from patchmgr.model.audit import Ledger
@@ -284,13 +285,10 @@ class _Carry:
             self.items = with_absorbed(bench, self.items, search, self.kept, self.elsewhere, begin)
         judged, changes = rebase_series(
             self.items,
-            base,
-            onto,
-            renames,
+            UpstreamRange(base, onto, renames, arrivals),
             self._tools(),
             stops_at_conflict=given.options.stops_at_conflict,
             left=given.left,
-            arrivals=arrivals,
         )
         if auditor is not None:
             return self._audited(auditor, judged, changes)
@@ -303,22 +301,20 @@ class _Carry:
         """Explain the verdicts, and account for every line."""
         given, bench = self.given, self.given.bench
         left = judged[-1].left if judged else given.left
-        audited = partial(
-            states_of,
-            base=given.base,
-            onto=given.onto,
-            blobs=bench,
-            changed_upstream=changed_paths(bench.git_dir, given.base.id, given.onto.id),
+        upstream = AuditedUpstream(
+            given.base,
+            given.onto,
+            bench,
+            changed=changed_paths(bench.git_dir, given.base.id, given.onto.id),
             since=since_in(auditor.steps, bench),
-            unknown={path for one in left for path in (one.path, *one.whole)},
             bring=given.bring,
-            kept={},
         )
-        states = merged = audited(judged, changes)
+        unknown = {path for one in left for path in (one.path, *one.whole)}
+        states = merged = states_of(judged, changes, upstream, unknown=unknown)
         moves = auditor.moves(merged)
         if moves:
             judged, changes = follow_moved_names(judged, changes, merged, bench, moves)
-            states = audited(judged, changes)
+            states = states_of(judged, changes, upstream, unknown=unknown)
         # Both run beside what is written and explained next.
         checked = auditor.begin(states)
         suspected = check_merged(states, suspect_all=self.structure.suspect_all)

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.cause.commits import explain, explained_paths
-from patchmgr.engines.rebase.rebase import Item, Judged, Tools, rebase_series
+from patchmgr.engines.rebase.rebase import Item, Judged, rebase_series
+from patchmgr.engines.rebase.work import Tools, UpstreamRange
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.model.decision import Decision
@@ -250,12 +251,14 @@ class Run:
         ]
         judged, changes = rebase_series(
             self._folded(items) if is_folded else items,
-            Upstream(self.blobs, self.base),
-            Upstream(self.blobs, self.onto),
-            renames or {},
+            UpstreamRange(
+                Upstream(self.blobs, self.base),
+                Upstream(self.blobs, self.onto),
+                renames or {},
+                arrivals or {},
+            ),
             tools,
             stops_at_conflict=stops,
-            arrivals=arrivals,
         )
         return Result(judged, changes, self._files(changes))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from patchmgr.engines.rebase.rebase import Item, Tools, leave_out, rebase_series
+from patchmgr.engines.rebase.rebase import Item, leave_out, rebase_series
+from patchmgr.engines.rebase.work import Tools, UpstreamRange
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 from tests.engines.series import NOBODY, edited, patch_of, text
 
@@ -27,7 +28,7 @@ def test_a_patch_that_is_left_out_is_there_for_those_after_it() -> None:
     assert [item.refusal for item in placed] == ["skipped", "a guard", None]
     assert placed[1].steps is None
     tools = Tools(blobs, lambda path, content, line: None, NOBODY, text=PlainMerge())
-    judged, changes = rebase_series(placed, base, onto, {}, tools)
+    judged, changes = rebase_series(placed, UpstreamRange(base, onto), tools)
     assert [one.outcome.verdict.value for one in judged] == ["skipped", "skipped", "unchanged"]
     entry = changes["f"]
     assert entry is not None

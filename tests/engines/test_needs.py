@@ -8,7 +8,8 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.rebase.rebase import Item, Tools, rebase_series
+from patchmgr.engines.rebase.rebase import Item, rebase_series
+from patchmgr.engines.rebase.work import Tools, UpstreamRange
 from patchmgr.engines.series.needs import (
     Views,
     check_promise,
@@ -84,7 +85,7 @@ def carry(
     items = [Item(patch, "a guard" if patch.name in refused else None) for patch in patches]
     placed = place_items(items, views, blobs)
     judged, changes = rebase_series(
-        placed, views.base.tree, views.onto.tree, {}, tools, stops_at_conflict=stops
+        placed, UpstreamRange(views.base.tree, views.onto.tree), tools, stops_at_conflict=stops
     )
     files = {**onto, **{p: blobs.read(e.blob) for p, e in changes.items() if e is not None}}
     gone = {path for path, entry in changes.items() if entry is None}

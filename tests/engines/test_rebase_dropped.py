@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.rebase.rebase import Item, Tools, leave_out, rebase_series
+from patchmgr.engines.rebase.rebase import Item, leave_out, rebase_series
+from patchmgr.engines.rebase.work import Tools, UpstreamRange
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.outcome import How
 from patchmgr.model.patch import FilePatch
@@ -124,7 +125,7 @@ def test_a_rebase_goes_on_behind_a_conflict_unless_asked_to_stop() -> None:
     base, onto = (MemoryTree(blobs, {"f": f, "x": ONE}) for f in (BASE, OTHER))
     patches = [patch_of("p1", edited("f", BASE, EARLY)), patch_of("p2", edited("x", ONE, TWO))]
     tools = Tools(blobs, lambda path, content, line: None, NOBODY, text=PlainMerge())
-    judged, _ = rebase_series([Item(patch) for patch in patches], base, onto, {}, tools)
+    judged, _ = rebase_series([Item(patch) for patch in patches], UpstreamRange(base, onto), tools)
     assert [one.outcome.verdict.value for one in judged] == ["conflict", "unchanged"]
 
 
@@ -134,7 +135,7 @@ def test_a_file_whose_skipped_move_upstream_lacks_is_where_it_was() -> None:
     items = [Item(patch_of("p1", RENAME)), Item(patch_of("p2", edited("m", BASE, EARLY)))]
     placed = leave_out(items, {"p1": "skipped"}, base, blobs)
     tools = Tools(blobs, lambda path, content, line: None, NOBODY, text=PlainMerge())
-    judged, changes = rebase_series(placed, base, base, {}, tools)
+    judged, changes = rebase_series(placed, UpstreamRange(base, base), tools)
     assert [one.outcome.verdict.value for one in judged] == ["skipped", "modified"]
     assert list(changes) == ["f"]
 

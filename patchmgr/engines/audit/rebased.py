@@ -6,11 +6,13 @@ import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.states import LACKS, AuditedPatch, Files, Since, States, Told
 from patchmgr.engines.conflicts.decisions import change_digest
-from patchmgr.engines.rebase.rebase import FileResult, Judged
+from patchmgr.engines.rebase.rebase import Judged
+from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding
@@ -23,29 +25,38 @@ _MOST_FAILURES = 3  # contents that nobody had: then nothing more is asked for
 _CONTENTS = 256  # kept: several checks read one file
 
 
+class AuditedUpstream(Struct, frozen=True):
+    """The upstream states before and after a rebase, as the audit asks about them.
+
+    `changed` are the paths that differ between them. `bring` fetches blobs that the store lacks,
+    as far as anybody has them. `kept` is for what checks read and others may read again.
+    """
+
+    base: Tree
+    onto: Tree
+    blobs: Blobs
+    changed: Collection[str] = ()
+    since: Since = lambda path, holds: None
+    bring: Callable[[set[str]], None] = lambda blobs: None
+    kept: dict[str, object] = field(default_factory=dict)
+
+
 def states_of(
     judged: Sequence[Judged],
     changes: Mapping[str, Entry | None],
-    base: Tree,
-    onto: Tree,
+    upstream: AuditedUpstream,
     *,
-    blobs: Blobs,
-    changed_upstream: Collection[str],
-    since: Since,
     unknown: Collection[str] = (),
-    bring: Callable[[set[str]], None] = lambda blobs: None,
-    kept: dict[str, object] | None = None,
 ) -> States:
-    """Return the states of a rebase; `changes` is what the series makes of `onto`.
+    """Return the states of a rebase; `changes` is what the series makes of upstream's new state.
 
-    Of the `unknown` paths nobody knows yet what they will be. `bring` fetches blobs that the store
-    lacks, as far as anybody has them.
+    Of the `unknown` paths nobody knows yet what they will be.
     """
+    base, onto, bring = upstream.base, upstream.onto, upstream.bring
     merged = Overlay(onto)
     for path, entry in changes.items():
         merged.set(path, entry)
-    kept = {} if kept is None else kept
-    read = lru_cache(_CONTENTS)(_bringing(blobs, bring, kept))
+    read = lru_cache(_CONTENTS)(_bringing(upstream))
     carriers = _carriers(judged, unknown)
     return States(
         base=Files(Overlay(base), read, bring),
@@ -54,29 +65,27 @@ def states_of(
         merged=Files(merged, read, bring),
         patches=tuple(_audited(one) for one in judged),
         carriers={path: carriers[path] for path in sorted(changes) if path in carriers},
-        changed_upstream=frozenset(changed_upstream),
-        since=since,
-        kept=kept,
+        changed_upstream=frozenset(upstream.changed),
+        since=upstream.since,
+        kept=upstream.kept,
     )
 
 
-def _bringing(
-    blobs: Blobs, bring: Callable[[set[str]], None], kept: dict[str, object]
-) -> Callable[[str], bytes]:
+def _bringing(upstream: AuditedUpstream) -> Callable[[str], bytes]:
     """Return how to read a content, which is fetched where the store lacks it."""
     failures = 0
 
     def read(blob: str) -> bytes:
         nonlocal failures
         try:
-            return blobs.read(blob)
+            return upstream.blobs.read(blob)
         except PatchmgrError:
-            kept[LACKS] = True
+            upstream.kept[LACKS] = True
             if failures >= _MOST_FAILURES:
                 raise
-        bring({blob})
+        upstream.bring({blob})
         failures += 1
-        content = blobs.read(blob)
+        content = upstream.blobs.read(blob)
         failures -= 1
         return content
 

@@ -22,7 +22,8 @@ from patchmgr.engines.cause.search import (
     turning_point,
 )
 from patchmgr.engines.rebase.ladder import ABSORBED_EXACT, ABSORBED_REWORDED, CONFLICT, Answer
-from patchmgr.engines.rebase.rebase import FileResult, Judged
+from patchmgr.engines.rebase.rebase import Judged
+from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.series.placement import apply_one, split_lines
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.engines.text.telling import bare, is_telling

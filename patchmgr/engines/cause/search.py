@@ -16,7 +16,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from patchmgr.engines.rebase.ladder import Answer, judge_hunk
-from patchmgr.engines.rebase.rebase import FileResult
+from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.series.placement import apply_one, has_place
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import Verdict

@@ -23,15 +23,13 @@ from patchmgr.engines.rebase.blocking import (
 from patchmgr.engines.rebase.carry import carry_files, carry_rest
 from patchmgr.engines.rebase.hunk_outcomes import hunk_outcomes
 from patchmgr.engines.rebase.ladder import Merged, Sides, merge_file
-from patchmgr.engines.rebase.work import FileResult, NewSide, SymbolAt, Tools
+from patchmgr.engines.rebase.work import FileResult, NewSide, Tools, UpstreamRange
 from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, Step, Tree
 from patchmgr.model.snapshot import Entry
-
-__all__ = ["FileResult", "Item", "Judged", "SymbolAt", "Tools", "patch_verdict", "rebase_series"]
 
 
 class Item(Struct, frozen=True):
@@ -104,26 +102,21 @@ class _Run(Struct):
 
 def rebase_series(
     items: Sequence[Item],
-    base: Tree,
-    onto: Tree,
-    renames: Mapping[str, str],
+    upstream: UpstreamRange,
     tools: Tools,
     *,
     stops_at_conflict: bool = False,
     left: Sequence[Left] = (),
-    arrivals: Mapping[str, str] | None = None,
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
     """Carry a series from one upstream state to another, in memory.
 
-    Merge bases are the cumulative states of the series. `renames` maps paths of base that are
-    gone in onto to their new home, `arrivals` those of new files whose folder has moved. Returns
-    one judged patch an item, in order, and the files of the new side that differ from onto (None:
-    deleted). Where a patch collides, the new side goes on with upstream's lines; what meets that
-    place later is blocked, as is what meets the conflicts that were `left` before; all else goes
-    on.
+    Merge bases are the cumulative states of the series. Returns one judged patch an item, in
+    order, and the files of the new side that differ from upstream's (None: deleted). Where a patch
+    collides, the new side goes on with upstream's lines; what meets that place later is blocked, as
+    is what meets the conflicts that were `left` before; all else goes on.
     """
-    side = NewSide(Overlay(onto), dict(renames), arrivals or {})
-    run = _Run(Overlay(base), side, tools, {one.origin: one for one in left})
+    side = NewSide(Overlay(upstream.onto), dict(upstream.renames), upstream.arrivals)
+    run = _Run(Overlay(upstream.base), side, tools, {one.origin: one for one in left})
     judged: list[Judged] = []
     stopped: str | None = None
     for item in items:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.structure.sides import Texts
     from patchmgr.model.outcome import FileConflict, Reliability
     from patchmgr.model.patch import Author
-    from patchmgr.model.ports import Blobs, Formatter, TextMerge
+    from patchmgr.model.ports import Blobs, Formatter, TextMerge, Tree
     from patchmgr.model.snapshot import Entry
 
 SymbolAt = Callable[[str, bytes, int], "str | None"]
@@ -80,6 +80,19 @@ class FileResult(Struct, frozen=True):
     proposals: tuple[Proposal, ...] = ()
     reliability: tuple[Reliability, ...] = ()
     places: Mapping[int, Place] = field(default_factory=dict)
+
+
+class UpstreamRange(Struct, frozen=True):
+    """Two states of upstream, and what moved between them.
+
+    `renames` maps paths of base that are gone in onto to their new home, `arrivals` those of new
+    files whose folder has moved.
+    """
+
+    base: Tree
+    onto: Tree
+    renames: Mapping[str, str] = field(default_factory=dict)
+    arrivals: Mapping[str, str] = field(default_factory=dict)
 
 
 class NewSide(Struct, frozen=True):

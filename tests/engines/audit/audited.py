@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from patchmgr.engines.audit.rebased import states_of
+from patchmgr.engines.audit.rebased import AuditedUpstream, states_of
 from patchmgr.engines.audit.states import Check, States, run_checks
 from patchmgr.engines.rebase.rebase import Item, Judged, rebase_series
-from patchmgr.engines.rebase.work import Tools
+from patchmgr.engines.rebase.work import Tools, UpstreamRange
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.patch import Author
 from tests.engines.ports import MemoryBlobs, PlainMerge
@@ -32,20 +32,11 @@ def audited(
     old, new = Upstream(blobs, base), Upstream(blobs, upstream)
     tools = Tools(blobs, lambda *_: None, NOBODY, text=PlainMerge())
     judged, changes = rebase_series(
-        [Item(difference("p", base, ours))], old, new, renames or {}, tools
+        [Item(difference("p", base, ours))], UpstreamRange(old, new, renames or {}), tools
     )
     paths = {*base, *upstream}
     changed = {path for path in paths if base.get(path) != upstream.get(path)}
-    states = states_of(
-        judged,
-        changes,
-        old,
-        new,
-        blobs=blobs,
-        changed_upstream=changed,
-        since=lambda path, holds: None,
-    )
-    return judged, states
+    return judged, states_of(judged, changes, AuditedUpstream(old, new, blobs, changed))
 
 
 def found(
