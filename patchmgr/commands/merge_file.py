@@ -9,10 +9,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from patchmgr.engines.rebase.crosscheck import check_file
 from patchmgr.engines.rebase.rungs import Solved, Unsolved, solve_text
 from patchmgr.engines.rebase.work import Mergers
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.outcome import Reliability, Suggestion
+from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, work_tree_reader
@@ -27,13 +28,15 @@ from patchmgr.store import Workspace, find_workspace
 class MergedFile(Struct, frozen=True):
     """The result of a merge, and the bytes to write for it.
 
-    `notes` names formatters that are missing where a conflict is left.
+    `notes` names formatters that are missing where a conflict is left, and `warnings` say what is
+    suspicious in a clean merge.
     """
 
     path: str
     result: Solved | Unsolved
     content: bytes
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def is_solved(self) -> bool:
@@ -64,11 +67,6 @@ class MergedFile(Struct, frozen=True):
     def suggestions(self) -> tuple[tuple[Suggestion, ...], ...]:
         """Return what each region that is left could become, the likeliest first."""
         return self.result.suggestions if isinstance(self.result, Unsolved) else ()
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Return what is suspicious."""
-        return self.result.warnings if isinstance(self.result, Solved) else ()
 
 
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
@@ -116,11 +114,14 @@ def merge_file(
                 structure=structure,
                 formatter=None if read is None else TreeFormatter(read, formatters),
             ),
-            suspect=structure.suspect,
             is_upstream_ours=is_upstream_ours,
         )
-    if isinstance(result, Solved):
-        return MergedFile(path, result, result.content)
+        if isinstance(result, Solved):
+            warnings: tuple[str, ...] = ()
+            if result.how is How.TEXT:
+                texts = (base, new, fork)
+                warnings = check_file(texts, result.content, path, suspect=structure.suspect)
+            return MergedFile(path, result, result.content, warnings=warnings)
     content = ours if result.marked is None else result.marked
     return MergedFile(path, result, content, formatters.notes((path,)))
 

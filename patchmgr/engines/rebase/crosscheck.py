@@ -10,14 +10,17 @@ import re
 from collections.abc import Callable, Collection, Sequence
 
 from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.audit.syntax import new_fault
 from patchmgr.engines.audit.usage import outdated_uses
-from patchmgr.engines.structure.guards_lines import growths, outdated_lines
+from patchmgr.engines.structure.guards_lines import Growths, growths, outdated_lines
 from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.audit import AuditFinding
 
 Question = tuple[Texts, str, str]
 """The three texts, the merged one, and the path of a file."""
+Suspect = Callable[[Texts, str, str], tuple[str, ...]]
+"""Return what is suspicious in the merge of three texts of the file at a path."""
 SuspectAll = Callable[[Sequence[Question]], Callable[[], Sequence[tuple[str, ...]]]]
 
 _PYTHON = (".py", ".pyi")
@@ -42,11 +45,7 @@ def check_merged(
         if path.endswith(_PYTHON) and is_worth_a_look(texts[path], counted[path])
     ]
     asked = suspect_all([(texts[path], merges[path], path) for path in suspects])
-    found = {
-        path: outdated_lines(texts[path], counted[path])
-        + outdated_uses(texts[path], merges[path], counted[path])
-        for path in texts
-    }
+    found = {path: _outdated(texts[path], merges[path], counted[path]) for path in texts}
 
     def suspected(told: Collection[Told]) -> tuple[Told, ...]:
         known: dict[str, list[str]] = {}
@@ -61,6 +60,24 @@ def check_merged(
         )
 
     return suspected
+
+
+def check_file(
+    sides: tuple[bytes, bytes, bytes], merged: bytes, path: str, *, suspect: Suspect
+) -> tuple[str, ...]:
+    """Return what is suspicious in the clean merge of base, upstream and fork of one file."""
+    if len({*sides, merged}) < 4 or any(b"\0" in side for side in sides):
+        return ()
+    fault = new_fault(path, sides[1:], merged)
+    if fault is not None:
+        return (f"both sides parse, and their merge does not: line {fault.line}, {fault.what}.",)
+    texts, text = Texts(*map(_decoded, sides)), _decoded(merged)
+    return (*suspect(texts, text, path), *_outdated(texts, text, growths(texts, text)))
+
+
+def _outdated(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
+    """Return the lines and uses of a kind that the other side replaced everywhere."""
+    return (*outdated_lines(texts, counted), *outdated_uses(texts, merged, counted))
 
 
 def _is_about(sentence: str, symbols: Collection[str]) -> bool:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.syntax import new_fault
-from patchmgr.engines.audit.usage import outdated_uses
 from patchmgr.engines.conflicts.memory import replay
 from patchmgr.engines.rebase.formatting import merge_formatted
 from patchmgr.engines.rebase.ladder import (
@@ -24,16 +22,12 @@ from patchmgr.engines.rebase.ladder import (
     Sides,
 )
 from patchmgr.engines.rebase.work import Mergers, Tools
-from patchmgr.engines.structure.guards_lines import growths, outdated_lines
 from patchmgr.engines.structure.guards_text import compiles
 from patchmgr.engines.structure.python_imports import has_imports_of
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.model.snapshot import Entry
-
-Suspect = Callable[[Texts, str, str], tuple[str, ...]]
-"""Return what is suspicious in the merge of three texts of the file at a path."""
 
 _PYTHON = (".py", ".pyi")
 _ANSWERS: dict[How, Answer] = {
@@ -46,15 +40,13 @@ _ANSWERS: dict[How, Answer] = {
 class Solved(Struct, frozen=True):
     """The merged text and the rung that answered.
 
-    `used` are the ids of the resolutions in it, `reliability` says how sure a structural merge
-    is, and `warnings` what is suspicious in it: one line each.
+    `used` are the ids of the resolutions in it, `reliability` says how sure a structural merge is.
     """
 
     content: bytes
     how: How
     used: tuple[str, ...] = ()
     reliability: tuple[Reliability, ...] = ()
-    warnings: tuple[str, ...] = ()
 
 
 class Unsolved(Struct, frozen=True):
@@ -204,7 +196,6 @@ def solve_text(
     path: str,
     *,
     mergers: Mergers,
-    suspect: Suspect | None = None,
     is_upstream_ours: bool = True,
 ) -> Solved | Unsolved:
     """Merge three texts of the file at a path that is in no series.
@@ -215,28 +206,13 @@ def solve_text(
     sides = (upstream, fork) if is_upstream_ours else (fork, upstream)
     merge = mergers.text.merge(base, *sides)
     if isinstance(merge, Clean):
-        warnings = _warnings((base, upstream, fork), merge.content, path, suspect)
-        return Solved(merge.content, How.TEXT, warnings=warnings)
+        return Solved(merge.content, How.TEXT)
     if merge.marked is None:
         return Unsolved(None)
     found = climb(Open(merge.marked, base, upstream, fork, path, is_upstream_ours), mergers)
     if isinstance(found, Solved):
         return found
     return Unsolved(found.marked, found.used, found.suggestions)
-
-
-def _warnings(
-    sides: tuple[bytes, bytes, bytes], merged: bytes, path: str, suspect: Suspect | None
-) -> tuple[str, ...]:
-    if suspect is None or len({*sides, merged}) < 4 or any(b"\0" in side for side in sides):
-        return ()
-    texts, text = Texts(*map(_text, sides)), _text(merged)
-    fault = new_fault(path, sides[1:], merged)
-    if fault is not None:
-        return (f"both sides parse, and their merge does not: line {fault.line}, {fault.what}.",)
-    counted = growths(texts, text)
-    outdated = (*outdated_lines(texts, counted), *outdated_uses(texts, text, counted))
-    return (*suspect(texts, text, path), *outdated)
 
 
 def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
