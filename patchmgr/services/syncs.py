@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from patchmgr.engines.conflicts.described import solved_as
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.recorded import Recalled, Recorded
 from patchmgr.render.machine import series_value
@@ -72,3 +72,44 @@ def read_syncs(workspace: Workspace, series: str) -> list[dict[str, Any]]:
     except (KeyError, TypeError, AssertionError):
         return []
     return kept
+
+
+OPEN = "not solved yet"
+DELETED = "the file was deleted"
+UPSTREAM = "upstream's text was taken"
+PATCH = "the patch's text was taken"
+BASE = "the old text was put back"
+BOTH = "both changes were kept"
+UNION = "both sides' lines were united"
+ANEW = "new text was written"
+
+
+def solved_as(recorded: Recorded) -> str:
+    """Return what a person, or the program in a person's words, made of a conflict."""
+    resolution = recorded.resolution
+    if resolution is None:
+        return OPEN
+    if resolution.content is None:
+        return DELETED
+    found = resolution.content
+    for side, words in (
+        (recorded.ours, UPSTREAM),
+        (recorded.theirs, PATCH),
+        (recorded.base, BASE),
+    ):
+        if side is not None and side == found:
+            return words
+    if recorded.ours is None or recorded.theirs is None:
+        return ANEW
+    base, ours, theirs, now = (
+        _lines(text) for text in (recorded.base or b"", recorded.ours, recorded.theirs, found)
+    )
+    new = (ours - base) + (theirs - base)
+    if not new - now and new:
+        is_union = now == ours | theirs
+        return UNION if is_union and not base else BOTH
+    return ANEW
+
+
+def _lines(text: bytes) -> Counter[bytes]:
+    return Counter(line for line in map(bytes.strip, text.splitlines()) if line)

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.engines.cause.commits import explain
-from patchmgr.engines.cause.search import PROBES, Version, each, turning_point
+from patchmgr.engines.cause.commits import PROBES, Version, each, explain, turning_point
 from patchmgr.model.merge import Merge
 from patchmgr.model.ports import Step
 from tests.engines.ports import PlainMerge

@@ -7,11 +7,10 @@ import pytest
 from patchmgr.commands.report import words_of as words_of_upstream
 from patchmgr.engines.gating import cxx
 from patchmgr.engines.gating.conditions import Conditions
-from patchmgr.engines.gating.cxx import parsed, words_of
+from patchmgr.engines.gating.cxx import parsed, read_source, words_of
 from patchmgr.engines.gating.defaults import Defaults
 from patchmgr.engines.gating.sites import UNREAD as WHY_UNREAD
 from patchmgr.engines.gating.sites import Texts
-from patchmgr.engines.languages.cxx_words import read_source
 from patchmgr.engines.report.review import Judge
 from patchmgr.model.gating import ChangedSite, Reach
 from tests.tables import table

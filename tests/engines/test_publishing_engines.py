@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from patchmgr.engines.conflicts.described import ANEW, BOTH, OPEN, PATCH, UNION, UPSTREAM, solved_as
 from patchmgr.engines.report.review import heading_name
 from patchmgr.engines.report.subsystems import folders_of, subsystems
 from patchmgr.engines.series.claims import claimed_bytes
@@ -13,6 +12,7 @@ from patchmgr.engines.text.origins import origins
 from patchmgr.formats.owners import Globs, read_codeowners, read_labeler
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
+from patchmgr.services.syncs import ANEW, BOTH, OPEN, PATCH, UNION, UPSTREAM, solved_as
 from tests.tables import table
 
 DIFF = b"""diff --git a/x b/x

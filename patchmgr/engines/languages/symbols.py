@@ -2,12 +2,132 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from patchmgr.engines.languages.brace_symbols import GO, RUST
 from patchmgr.engines.languages.cxx_symbols import cxx_symbols
 from patchmgr.engines.languages.names import language
-from patchmgr.engines.languages.python_symbols import python_symbols
+
+_ATOM = re.compile(
+    rb'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'
+    rb"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''"
+    rb'|"(?!"")[^"\\\n]*(?:\\.[^"\\\n]*)*"'
+    rb"|'(?!'')[^'\\\n]*(?:\\.[^'\\\n]*)*'"
+    rb"|\#[^\n]*"
+    rb"|[\"']",
+    re.DOTALL,
+)
+_HEADER = re.compile(rb"(?:async\s+def|def|class)\s+([A-Za-z_\x80-\xff][\w\x80-\xff]*)")
+_HEADS = (b"def", b"class", b"async")
+_OPEN = b"([{"
+_NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
+
+
+class _Unsure(Exception):
+    """The text is no Python as far as a scanner can see."""
+
+
+def python_symbols(content: bytes) -> tuple[str | None, ...]:
+    """Return the symbol of each line; all None where strings or brackets do not close."""
+    text = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    try:
+        bare = _ATOM.sub(_blank, text)
+        return _Scan().run(bare.split(b"\n"))
+    except _Unsure:
+        return (None,) * (text.count(b"\n") + 1)
+
+
+def _blank(found: re.Match[bytes]) -> bytes:
+    """Replace a comment by `#`, a string by zeros whose lines are joined by backslashes."""
+    atom = found[0]
+    if atom[:1] == b"#":
+        return b"#"
+    if len(atom) == 1:
+        raise _Unsure
+    return b"0" + b"\\\n" * atom.count(b"\n") + b"0"
+
+
+class _Scan:
+    """One pass over lines without strings and comments."""
+
+    def __init__(self) -> None:
+        self._scopes: list[tuple[int, str]] = []  # indentation and full name, outermost first
+        self._symbols: list[str | None] = []
+        self._idle: list[tuple[int, int | None]] = []  # line, indentation of its comment
+        self._decorated: int | None = None
+        self._depth = 0
+
+    def run(self, lines: list[bytes]) -> tuple[str | None, ...]:
+        """Return the symbol of each line."""
+        is_continued = False
+        for number, line in enumerate(lines):
+            code = line.strip()
+            if self._depth or is_continued:
+                self._symbols.append(self._symbols[-1])
+            elif not code or code == b"#":
+                self._idle.append((number, _indentation(line) if code else None))
+                self._symbols.append(None)
+            else:
+                self._start(number, line, code)
+            self._count_brackets(line)
+            is_continued = line.endswith(b"\\")
+        self._end_idle(0)
+        if self._depth:
+            raise _Unsure
+        return tuple(self._symbols)
+
+    def _count_brackets(self, line: bytes) -> None:
+        brackets = line.translate(None, _NO_BRACKETS)
+        if brackets:
+            self._depth += len(brackets) - 2 * len(brackets.translate(None, _OPEN))
+            if self._depth < 0:
+                raise _Unsure
+
+    def _start(self, number: int, line: bytes, code: bytes) -> None:
+        indentation = _indentation(line)
+        if self._idle:
+            self._end_idle(indentation)
+        while self._scopes and self._scopes[-1][0] >= indentation:
+            self._scopes.pop()
+        header = _HEADER.match(code) if code.startswith(_HEADS) else None
+        if header is not None:
+            self._open(number, indentation, header[1].decode("utf-8", "surrogateescape"))
+        elif code[:1] != b"@":
+            self._decorated = None
+        elif self._decorated is None:
+            self._decorated = number
+        self._symbols.append(self._scopes[-1][1] if self._scopes else None)
+
+    def _open(self, number: int, indentation: int, name: str) -> None:
+        outer = self._name(len(self._scopes))
+        full = name if outer is None else f"{outer}.{name}"
+        self._scopes.append((indentation, full))
+        start = number if self._decorated is None else self._decorated
+        self._symbols[start:] = [full] * (number - start)
+        self._decorated = None
+
+    def _end_idle(self, indentation: int) -> None:
+        """Give blank lines and comments to what goes on after them, or to what they indent in."""
+        for number, own in self._idle:
+            inner = indentation if own is None else max(own, indentation)
+            self._symbols[number] = self._name(self._count(inner))
+        self._idle.clear()
+
+    def _count(self, indentation: int) -> int:
+        """Count the scopes that a line of this indentation is in."""
+        return sum(indent < indentation for indent, _ in self._scopes)
+
+    def _name(self, count: int) -> str | None:
+        return self._scopes[count - 1][1] if count else None
+
+
+def _indentation(line: bytes) -> int:
+    indentation = line[: len(line) - len(line.lstrip())]
+    if not indentation.strip(b" "):
+        return len(indentation)
+    return len(indentation.rpartition(b"\f")[2].expandtabs(8))
+
 
 Scanner = Callable[[bytes], Sequence[str | None]]
 
