@@ -10,13 +10,14 @@ from msgspec import Struct
 
 from patchmgr.commands.audit import audit_at_pin
 from patchmgr.engines.audit.states import Files
-from patchmgr.engines.gates.python import PythonGates, stated_versions
-from patchmgr.engines.gates.text import (
+from patchmgr.engines.gates import (
+    PythonGates,
     cited_commits,
     header_problems,
     link_problems,
     marker_problems,
     sign_off_problems,
+    stated_versions,
     whitespace_problems,
 )
 from patchmgr.engines.languages.python_modules import Modules, judged_versions

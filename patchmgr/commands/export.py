@@ -9,8 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.exports import FORMS
-from patchmgr.formats.exports.form import Form, Item, Parcel, Pinned
+from patchmgr.formats.exports import FORMS, Form, Item, Parcel, Pinned
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from datetime import date, datetime, timezone
 from difflib import get_close_matches
 from functools import cache
@@ -12,8 +13,7 @@ from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
-from patchmgr.formats.topics import parse_topic
-from patchmgr.model.manual import Topic
+from patchmgr.model.manual import Block, Kind, Topic
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.outputs import write_output
 
@@ -63,3 +63,28 @@ def page_date() -> date:
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.now(timezone.utc)
     return (datetime.fromtimestamp(int(given), timezone.utc) if given.isdigit() else now).date()
+
+
+_TITLE = re.compile(r"# ([a-z][a-z-]*): (.+)")
+
+
+def parse_topic(text: str) -> Topic:
+    """Read a page; raise ValueError where its title is none."""
+    title, _, rest = text.partition("\n")
+    match = _TITLE.fullmatch(title)
+    if match is None:
+        raise ValueError(f"the title {title!r}")
+    text = rest.strip("\n") + "\n"
+    return Topic(match[1], match[2], text, tuple(_blocks(text)))
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    for part in re.split(r"\n{2,}", text.strip("\n")):
+        lines = part.split("\n")
+        if all(line.startswith("    ") for line in lines):
+            yield Block(Kind.CODE, "\n".join(line[4:] for line in lines))
+        elif lines[0].startswith("- "):
+            for item in re.split(r"\n(?=- )", part):
+                yield Block(Kind.ITEM, " ".join(item[2:].split()))
+        else:
+            yield Block(Kind.TEXT, " ".join(part.split()))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-from patchmgr.engines.gates.python import PythonGates, stated_versions
-from patchmgr.engines.gates.text import (
+from patchmgr.engines.gates import (
+    PythonGates,
     cited_commits,
     header_problems,
     link_problems,
     marker_problems,
     sign_off_problems,
+    stated_versions,
     whitespace_problems,
 )
 from patchmgr.engines.languages.python_modules import Modules, parsed_for

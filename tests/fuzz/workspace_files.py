@@ -12,7 +12,6 @@ from typing import BinaryIO
 
 from patchmgr.formats.archives import ArchiveFile, Limits, read_sdist, read_wheel
 from patchmgr.formats.decisions import parse_decisions, write_decisions
-from patchmgr.formats.generated_files import upstream_commit
 from patchmgr.formats.lock_files import parse_lock, write_lock
 from patchmgr.formats.owners import Globs, read_codeowners, read_labeler
 from patchmgr.formats.patch_package import read_name
@@ -35,6 +34,7 @@ from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter
 from patchmgr.plumbing.journal import Journal
 from patchmgr.plumbing.operations import read_operation, write_operation
+from patchmgr.plumbing.releases import upstream_commit
 from patchmgr.plumbing.target import Target
 from tests.fuzz.claims import all_inside, is_inside, let_in, stays_below
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from patchmgr.formats.topics import parse_topic
+from patchmgr.commands.help import parse_topic
 from patchmgr.model.manual import CommandPage, Entry
 from patchmgr.render.manual import Manual
 from tests.tables import table

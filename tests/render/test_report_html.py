@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from patchmgr.model.gating import ChangedSite, Gate, Reach
 from patchmgr.model.outcome import Reliability
 from patchmgr.model.review import Hotspot, Moment, Part, Review, Risk, RiskKind
-from patchmgr.render.report_html import report_html
+from patchmgr.render.report_html import Box, report_html, squarified
 from patchmgr.render.report_markdown import LIMIT, report_markdown
-from patchmgr.render.report_pictures import Box, squarified
 from patchmgr.render.report_terminal import report_terminal
 from patchmgr.render.reports import review_value
 from tests.render.test_report import empty, one, small

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.exports import FORMS
-from patchmgr.formats.exports.form import DiffShape, Item, Parcel, Pinned
+from patchmgr.formats.exports import FORMS, DiffShape, Item, Parcel, Pinned
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import parse_series
 from patchmgr.model.patch import Author

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.formats.topics import parse_topic
+from patchmgr.commands.help import parse_topic
 from patchmgr.model.manual import Block, Kind
 from tests.tables import table
 

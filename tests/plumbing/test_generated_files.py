@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from patchmgr.formats.generated_files import Packaging, upstream_commit
+from patchmgr.plumbing.releases import Packaging, upstream_commit
 from tests.tables import table
 
 PACKAGING = Packaging("some-package", "1.2.3")

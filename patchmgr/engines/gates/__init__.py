@@ -1,1 +1,0 @@
-"""What `check` holds every patch to."""

@@ -1,0 +1,373 @@
+"""The forms in which a series leaves: what each keeps, how it writes the rest, its files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.mail_text import written_date, written_person
+from patchmgr.formats.mailbox import canonical_header
+from patchmgr.formats.mboxes import joinable
+from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name, written_name
+from patchmgr.formats.paths import encode_path
+from patchmgr.formats.reader import split_lines
+from patchmgr.formats.series_files import without_strip, write_series
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Author, FilePatch, Patch
+from patchmgr.model.series import SeriesFile, SeriesLine
+
+
+class DiffShape(Struct, frozen=True):
+    """How git is to write the diffs of patches that cannot stay as they are.
+
+    `folder` stands before each path, behind `a/` and `b/`.
+    """
+
+    finds_renames: bool = True
+    folder: str = ""
+
+
+class Pinned(Struct, frozen=True):
+    """What an export knows besides patches: the pin, a package of npm, all lines of the series."""
+
+    commit: str
+    ref: str
+    lines: tuple[SeriesLine, ...]
+    package: str | None = None
+
+
+class Item(Struct, frozen=True):
+    """A patch that is exported: as it is, its line in the series, and who is named as author."""
+
+    patch: Patch
+    line: SeriesLine
+    author: Author
+
+
+class Parcel(Struct, frozen=True):
+    """A patch as it leaves."""
+
+    item: Item
+    content: bytes
+
+    @property
+    def is_kept(self) -> bool:
+        """Say whether it leaves byte for byte as it is in the series."""
+        return self.content == self.item.patch.raw
+
+
+class Form(Struct, frozen=True):
+    """One way to export a series; by default mails in a folder, with a series file.
+
+    `is_file` says that there is one file, under the empty path, `takes_all` that guards and
+    conditions keep no patch out, `is_whole` that all patches together leave as one diff.
+    """
+
+    is_file: bool = False
+    takes_all: bool = False
+    is_whole: bool = False
+
+    def shape(self, pinned: Pinned) -> DiffShape:
+        """Return how diffs are to be written."""
+        return DiffShape()
+
+    def check(self, items: Sequence[Item], pinned: Pinned) -> None:
+        """Raise PatchmgrError for what the form cannot hold."""
+
+    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+        """Say of each patch whether it can leave byte for byte: git am takes it as it is."""
+        return tuple(is_mail(item) for item in items)
+
+    def rewritten(self, item: Item, diff: bytes) -> bytes:
+        """Return a patch in the form's own words, with a diff that git wrote."""
+        return canonical_header(item.patch, author=item.author) + diff
+
+    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+        """Return all files by path: the patches under their names, and the series file.
+
+        Comments of that stay where they are; a rewritten patch needs no -pN and no -R any more.
+        """
+        files = {p.item.patch.name: p.content for p in parcels}
+        lines = tuple(x for x in pinned.lines if x.name is None or x.name in files)
+        rewritten = {p.item.patch.name for p in parcels if not p.is_kept}
+        return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
+
+    def losses(self, item: Item) -> tuple[str, ...]:
+        """Return what readers of the form will not do of a patch, each as a clause."""
+        return ()
+
+
+def is_mail(item: Item) -> bool:
+    """Say whether git am takes the patch as it is."""
+    return item.patch.is_mailbox and item.line.is_usual
+
+
+def moves_files(file: FilePatch) -> bool:
+    """Say whether a change needs more than lines: what was somewhere else, or bytes."""
+    return file.is_rename or file.is_copy or file.binary is not None
+
+
+class Quilt(Form, frozen=True):
+    """`QUILT_PATCHES=DIR quilt push -a`."""
+
+    takes_all: bool = True
+
+    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+        """Keep everything."""
+        return (True,) * len(items)
+
+    def losses(self, item: Item) -> tuple[str, ...]:
+        """Say what quilt passes over."""
+        patch, found = item.patch, []
+        if item.line.guards:
+            found.append("has guards, which quilt takes for comments: it will apply it")
+        if any(file.binary is not None for file in patch.files):
+            found.append("has a binary file, which quilt does not apply")
+        return tuple(found)
+
+
+_NUMBER = re.compile(r"^\d{4,}-")
+_SUFFIX = re.compile(r"\.(?:patch|diff)$")
+
+
+class Mailbox(Form, frozen=True):
+    """`git am FILE`."""
+
+    is_file: bool = True
+
+    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+        """Keep the mails that are found again in the mailbox."""
+        return joinable([item.patch.raw if is_mail(item) else None for item in items])
+
+    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+        """Return the mailbox."""
+        return {"": b"".join(parcel.content for parcel in parcels)}
+
+
+class NumberedMails(Form, frozen=True):
+    """`git am DIR/*`."""
+
+    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+        """Return a file a mail, whose names sort."""
+        width = max(4, len(str(len(parcels))))
+        return {
+            f"{number:0{width}}-{_stem(parcel.item.patch.name)}.patch": parcel.content
+            for number, parcel in enumerate(parcels, 1)
+        }
+
+
+def _stem(name: str) -> str:
+    return _SUFFIX.sub("", _NUMBER.sub("", name.rpartition("/")[2])) or "patch"
+
+
+class Gbp(Form, frozen=True):
+    """As `gbp pq export` would: -p1, no renames, a header with author and subject."""
+
+    def shape(self, pinned: Pinned) -> DiffShape:
+        """Ask for whole files where one moves: dpkg-source reads no renames."""
+        return DiffShape(finds_renames=False)
+
+    def check(self, items: Sequence[Item], pinned: Pinned) -> None:
+        """Refuse binary files, which dpkg-source does not take."""
+        for item in items:
+            for file in item.patch.files:
+                if file.binary is not None:
+                    path, name = shown(file.path), shown(item.patch.name)
+                    raise PatchmgrError(
+                        "not-exportable",
+                        f"Patch {name} changes the binary file {path}, and debian/patches has none",
+                        ("put such files into a patch of their own, behind a guard",),
+                    )
+
+    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+        """Keep what dpkg-source reads and what names an author."""
+        return tuple(
+            item.line.is_usual
+            and item.patch.author is not None
+            and not any(moves_files(file) for file in item.patch.files)
+            for item in items
+        )
+
+    def losses(self, item: Item) -> tuple[str, ...]:
+        """Say which changes have no lines: dpkg-source reads lines alone."""
+        bare = [f for f in item.patch.files if not f.hunks and not moves_files(f)]
+        modes = ((f, f.old_mode, f.new_mode) for f in item.patch.files if f.hunks)
+        bits = [f for f, old, new in modes if old and new and old != new]
+        return tuple(
+            f"changes {shown(file.path)} by more than lines, which dpkg-source does not do"
+            for file in [*bare, *bits]
+        )
+
+
+_BASE = re.compile(rb"^# This series applies on GIT commit [0-9a-f]{40}$", re.MULTILINE)
+
+
+class StGit(Form, frozen=True):
+    """Subject, author and text above each diff, and the commit that all applies on."""
+
+    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+        """Keep what is no mail: StGit would take a mail's header for text."""
+        return tuple(
+            not i.patch.is_mailbox and i.line.strip in (0, 1) and not i.line.is_reversed
+            for i in items
+        )
+
+    def rewritten(self, item: Item, diff: bytes) -> bytes:
+        """Return a patch as `stg export` writes it, with its date."""
+        subject, _, body = item.patch.message.partition(b"\n")
+        who = encode_path(written_person(item.author.name, item.author.email))
+        when = encode_path(written_date(item.author.date))
+        text = body.strip(b"\n")
+        parts = [subject, b"\n\nFrom: ", who, b"\nDate: ", when, b"\n\n", text]
+        return b"".join([*parts, b"\n\n" if text else b"", b"---\n\n", diff])
+
+    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+        """Return the patches under their names, and the series file with its base."""
+        files = Form.files(self, parcels, pinned)
+        line = b"# This series applies on GIT commit " + pinned.commit.encode()
+        series, number = _BASE.subn(line, files["series"])
+        return {**files, "series": series if number else line + b"\n" + series}
+
+
+_RELEASE = re.compile(r"v?(\d+\.\d+\.\d+\S*)")
+# What patch-package reads as a part of a diff, wherever it stands (its parse.ts).
+_DIFF_WORDS = (
+    b"@@", b"diff --git ", b"old mode ", b"new mode ", b"deleted file mode ", b"new file mode ",
+    b"rename from ", b"rename to ", b"index ", b"--- ", b"+++ ",
+)  # fmt: skip
+
+
+class PatchPackage(Form, frozen=True):
+    """One file a patch, named by package, version and place in the row."""
+
+    def shape(self, pinned: Pinned) -> DiffShape:
+        """Ask for paths in `node_modules`."""
+        package = _package(pinned)
+        folder = package.folder if package is not None else "node_modules"
+        return DiffShape(finds_renames=False, folder=folder)
+
+    def check(self, items: Sequence[Item], pinned: Pinned) -> None:
+        """Refuse binary files, links and other bytes than UTF-8, and a package without a name."""
+        package = _package(pinned)
+        for item in items:
+            _check_utf8(item)
+            for file in item.patch.files:
+                what = "binary file" if file.binary is not None else None
+                if not {file.old_mode, file.new_mode} <= {None, "100644", "100755"}:
+                    what = "link"
+                if what is not None:
+                    where = f"{what} {shown(file.path)}, and patch-package has none"
+                    message = f"Patch {shown(item.patch.name)} changes the {where}"
+                    raise PatchmgrError("not-exportable", message)
+        if package is None and not all(self.kept(items, pinned)):
+            message = "patch-package wants to know the package and its version"
+            hint = "name them: --npm NAME@VERSION, or --npm NAME where the pin is a release"
+            raise PatchmgrError("usage", message, (hint,))
+
+    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+        """Keep all where all came from patch-package for the package that is asked for."""
+        names = [_came_as(item) for item in items]
+        wanted = _package(pinned)
+        packages = {(name.packages, name.version) for name in names if name is not None}
+        if wanted is not None:
+            packages.add((wanted.packages, wanted.version))
+        is_same = None not in names and len(packages) == 1
+        return (is_same,) * len(items)
+
+    def rewritten(self, item: Item, diff: bytes) -> bytes:
+        """Return a canonical patch whose header has nothing that looks like a diff."""
+        header = canonical_header(item.patch, author=item.author)
+        lines = split_lines(header)
+        return b"".join(b" " + x if x.startswith(_DIFF_WORDS) else x for x in lines) + diff
+
+    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+        """Return a file a patch; one that is alone has no number."""
+        if all(parcel.is_kept for parcel in parcels):
+            return {parcel.item.patch.name: parcel.content for parcel in parcels}
+        package = _package(pinned)
+        assert package is not None
+        files: dict[str, bytes] = {}
+        for at, parcel in enumerate(parcels, 1):
+            number = 0 if len(parcels) == 1 else at
+            name = PackagePatch(package.packages, package.version, number, _title(parcel.item))
+            files[written_name(name)] = parcel.content
+        return files
+
+
+def _check_utf8(item: Item) -> None:
+    """Refuse bytes that patch-package, which reads text, would replace by others."""
+    try:
+        item.patch.diff.decode()
+    except UnicodeDecodeError as fault:
+        message = f"Patch {shown(item.patch.name)} has lines that are no UTF-8"
+        raise PatchmgrError("not-exportable", f"{message}: patch-package spoils them") from fault
+
+
+def _package(pinned: Pinned) -> PackagePatch | None:
+    """Return the package that a person named; raise "usage" where it has no version."""
+    if pinned.package is None:
+        return None
+    name, at, version = pinned.package[1:].partition("@")
+    name = pinned.package[:1] + name
+    if not at:
+        release = _RELEASE.fullmatch(pinned.ref)
+        if release is None:
+            hint = f"name it: --npm {shown(name)}@1.2.3"
+            message = f"{shown(pinned.ref)} is no version of a package"
+            raise PatchmgrError("usage", message, (hint,))
+        version = release[1]
+    package = PackagePatch((name,), version)
+    if read_name(written_name(package)) != package:
+        message = f"{shown(pinned.package)} is no package of npm with a version"
+        raise PatchmgrError("usage", message, ("write it as: --npm NAME@1.2.3",))
+    return package
+
+
+def _came_as(item: Item) -> PackagePatch | None:
+    """Return what a patch-package's file name says, if the diff says so, too."""
+    name = read_name(item.patch.name)
+    if name is None or item.line.is_reversed:
+        return None
+    return name if names_folder(item.patch.diff, name.folder) else None
+
+
+def _title(item: Item) -> str:
+    """Return the part of the name that is for people."""
+    known = read_name(item.patch.name)
+    stem = known.title if known is not None else item.patch.name.rpartition("/")[2]
+    return re.sub(r"[^\w.-]+", "-", re.sub(r"\.(?:patch|diff)$", "", stem))
+
+
+class OneDiff(Form, frozen=True):
+    """`git apply FILE`."""
+
+    is_file: bool = True
+    is_whole: bool = True
+
+    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+        """Keep a single patch that has no header: it is such a diff already."""
+        only = items[0] if len(items) == 1 else None
+        is_it = only is not None and only.line.is_usual and not only.patch.header.strip()
+        return (is_it,) * len(items)
+
+    def rewritten(self, item: Item, diff: bytes) -> bytes:
+        """Return the diff of all."""
+        return diff
+
+    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+        """Return the diff."""
+        return {"": parcels[0].content if parcels else b""}
+
+
+FORMS: Mapping[str, Form] = {
+    "quilt": Quilt(),
+    "mbox": Mailbox(),
+    "git": NumberedMails(),
+    "gbp": Gbp(),
+    "stgit": StGit(),
+    "patch-package": PatchPackage(),
+    "diff": OneDiff(),
+}
