@@ -68,6 +68,8 @@ COPIED = ("stay_25", "stay_25 stay_20")
 OTHERWISE = ("stay_25", "stay_25 newer_way")
 SWAPPED = swap(BASE, ("stay_05", "ours_a"), ("stay_20", "ours_b"))
 
+NUMBERS = [swap(BASE, ("stay_10", f"0.5.{n}")) for n in range(4)]
+
 SINGLE = {
     "picked": (tale(a(BOTH), *on_a(BOTH)), "landed c0 exact"),
     "not-picked": (tale(a(BOTH), *on_a(OTHER)), "-"),
@@ -112,6 +114,18 @@ SINGLE = {
     "landed-in-part-and-deleted-the-place-of-the-rest": (
         tale(a(BOTH), *on_a(swap(FIRST, ("stay_20", "")))),
         "landed c0 exact hunks 0",
+    ),
+    "raised-a-number-and-raised-further": (
+        tale(a(NUMBERS[1]), *on_a(NUMBERS[1], NUMBERS[2]), base={"a": NUMBERS[0]}),
+        "gone c0 by c1 history",
+    ),
+    "raised-a-number-otherwise": (
+        tale(a(NUMBERS[1]), *on_a(NUMBERS[2], NUMBERS[3]), base={"a": NUMBERS[0]}),
+        "-",
+    ),
+    "raised-a-number-and-taken-back": (
+        tale(a(NUMBERS[1]), *on_a(NUMBERS[1], NUMBERS[0]), base={"a": NUMBERS[0]}),
+        "reverted c0 by c1",
     ),
     "evolved": (
         tale(a(BOTH), *on_a(BOTH, BOTH.replace(b"ours_two", b"theirs_two"))),
@@ -396,7 +410,7 @@ DOUBLED = swap(BASE, ("stay_05", "stay_05 stay_28"))
 SERIES = {
     "a-file-without-lines-that-came-with-another-patch": (
         tale([{"n": b""}, {"n": b"}\n"}], ("Work", {"n": b"}\n"}), base={}),
-        ["-", "landed c0 exact"],
+        ["landed c0 range", "landed c0 exact"],
     ),
     "a-line-that-says-nothing-beside-one-that-landed": (
         tale(
@@ -404,7 +418,7 @@ SERIES = {
             *[("Work", {"n": b"}\n" * count}) for count in (1, 2)],
             base={},
         ),
-        ["-", "landed c0 exact", "landed c1 exact"],
+        ["landed c0 range", "landed c0 exact", "landed c1 exact"],
     ),
     "what-a-patch-undoes-that-did-not-land": (
         tale(
@@ -424,7 +438,7 @@ SERIES = {
             *[("Work", {"n": n}) for n in (b"", b"}\n")],
             base={},
         ),
-        ["-", "-", "landed c1 exact"],
+        ["landed c1 range", "landed c1 exact", "landed c1 exact"],
     ),
     "squash-of-two": (tale(a(FIRST, BOTH), *on_a(BOTH)), ["landed c0 exact"] * 2),
     "first-of-two": (tale(a(FIRST, BOTH), *on_a(FIRST)), ["landed c0 exact", "-"]),

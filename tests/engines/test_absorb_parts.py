@@ -101,7 +101,7 @@ def test_the_same_layout_is_not_the_same_member() -> None:
                 *on_a(swap(MUTE, BESIDE)),
                 ("Revert one", {"a": swap(FIRST, BESIDE)}),
             ),
-            ["landed c0 exact", "gone c0 history", "landed c0 exact"],
+            ["landed c0 exact", "gone c0 by c1 history", "landed c0 exact"],
         ),
         "the-first-landing-with-enough-of-it": (
             tale(
@@ -138,7 +138,7 @@ def test_the_same_layout_is_not_the_same_member() -> None:
         ),
         "a-commit-of-its-own-reverted": (
             tale(a(FOUR, swap(FOUR, MUTE_20)), *on_a(FOUR, swap(FOUR, MUTE_20), FOUR)),
-            ["landed c0 exact", "-"],
+            ["landed c0 exact", "reverted c1 by c2"],
         ),
         "three-of-five-lines-in-pieces": (
             tale(

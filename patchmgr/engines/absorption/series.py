@@ -195,20 +195,20 @@ class Series:
 
     @cached_property
     def wanted(self) -> Mapping[bool, Mapping[FileLine, set[int]]]:
-        """By whether they are put in: the telling lines of the series, with their patches."""
+        """By whether they are put in: the lines that say what landed, with their patches."""
         found: dict[bool, dict[FileLine, set[int]]] = {True: {}, False: {}}
         for path, weave in self.weaves.items():
-            for node in weave.nodes:
-                for number, (patch, hunk) in enumerate(node.events):
-                    if hunk != CARRIED and is_telling(node.key):
-                        owners = found[node.puts_in(number)]
-                        owners.setdefault((path, node.key), set()).add(patch)
+            for (patch, hunk), changes in weave.telling.items():
+                for node, number in ((weave.nodes[at], n) for at, n in changes if hunk != CARRIED):
+                    owners = found[node.puts_in(number)]
+                    owners.setdefault((path, node.key), set()).add(patch)
         return found
 
     @cached_property
     def sizes(self) -> Counter[int]:
-        """How many wanted lines each patch has."""
-        return Counter(n for lines in self.wanted.values() for all_ in lines.values() for n in all_)
+        """How many telling lines each patch has."""
+        lines = (line for side in self.wanted.values() for line in side.items())
+        return Counter(n for (_, line), owners in lines if is_telling(line) for n in owners)
 
     @cached_property
     def _news(self) -> Mapping[tuple[int, bool], set[FileLine]]:
@@ -218,12 +218,12 @@ class Series:
             lines = ((number, frozenset(normal_lines(text))) for number, text in texts)
             for (_, old), (number, new) in pairwise(lines):
                 for adds, news in ((True, new - old), (False, old - new)):
-                    found[number, adds].update((path, x) for x in news if is_telling(x))
+                    found[number, adds].update((path, x) for x in news)
         return found
 
     def news(self, number: int, *, adds: bool) -> Set[FileLine]:
         """Return the telling lines that a step adds to the series' files, or removes."""
-        return self._news.get((number, adds), frozenset())
+        return {line for line in self._news.get((number, adds), ()) if is_telling(line[1])}
 
     @cached_property
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
