@@ -114,7 +114,8 @@ def test_upstreams_are_listed(stage: Stage) -> None:
     ]  # fmt: skip
     document = stage.run("upstream", "list", "--json").json
     assert document["upstreams"][1] == {
-        "name": "pkg", "track": "package", "git": None, "package": "some-pkg", "branch": None
+        "name": "pkg", "track": "package", "git": None, "package": "some-pkg", "branch": None,
+        "archive": None,
     }  # fmt: skip
 
 
