@@ -145,6 +145,9 @@ def refresh(
         bool,
         typer.Option("--rewrite", help="Write its diff as git does, if it says the same, too."),
     ] = False,
+    auto: Annotated[
+        bool, typer.Option("--auto", help="Each edit into the patch that wrote its lines.")
+    ] = False,
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
@@ -152,9 +155,20 @@ def refresh(
 ) -> None:
     """Put what was edited into the top patch, or one below it.
 
+    With --auto each edit goes into the patch that wrote the lines it changes, as `git absorb` does;
+    what belongs to upstream's lines, or to several patches, stays an edit.
+
     Example: patchmgr refresh src/model.py
+
+    Example: patchmgr refresh --auto --dry-run
     """
     session, options = open_checkout_series(to, series, is_dry_run=dry_run)
+    if auto:
+        if patch is not None or allow_empty or rewrite:
+            raise PatchmgrError("usage", "--auto goes without --patch, --allow-empty, --rewrite")
+        shared = commands.refresh.distribute(session, paths or (), options, cwd=Path.cwd())
+        answer("refresh", shared, render.authoring.distributed_text(shared))
+        return
     how = commands.refresh.RefreshOptions(patch, allow_empty, rewrite)
     done = commands.refresh.refresh(session, paths or (), options, how, cwd=Path.cwd())
     answer("refresh", done, render.authoring.refreshed_text(done))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -19,10 +19,14 @@ from patchmgr.engines.series.layers import (
     layers_of,
     sharers,
 )
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.differences import Block, changed_blocks
+from patchmgr.engines.text.origins import origins
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.shown import shown
 from patchmgr.model.comparison import Sameness
+from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.checkout_changes import found_file
 from patchmgr.services.edits import edited_files, paths_of, untracked_files
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
@@ -95,13 +99,136 @@ def refresh(
         edits = edited_files(opened, named)
         state = {**opened.state, **edits}
         _refuse_put_back(opened, name, {**edited_files(opened), **edits}, named)
-        states = _states_with(opened, name, state)
+        edit = opened.ground.between(name, opened.state, state)
+        states = _states_with(opened, opened.states, edit)
         _refuse_empty(opened, name, states, allows_empty=how.allows_empty)
         anew = (name,) if how.rewrites else ()
         raws = rewritten(opened, opened.series(opened.names), states, fresh=(name,), anew=anew)
         revision = Revision(opened.names, states[-1], raws, kept=frozenset(edits), settles=True)
         make(opened, revision, is_dry_run=options.is_dry_run)
         return _told(opened, name, raws, tuple(edits), options)
+
+
+class LeftEdit(Struct, frozen=True):
+    """An edit that stays one: where (the line from 1, none of a whole file), and why."""
+
+    path: str
+    line: int | None
+    reason: str
+
+
+class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+    """What `refresh --auto` did: the patches that have edits now, and those that follow them.
+
+    `others` are patches whose positions or context moved, `left` are edits that are in none.
+    """
+
+    series: str
+    patches: tuple[Changed, ...]
+    others: tuple[Changed, ...]
+    left: tuple[LeftEdit, ...]
+    untracked: tuple[str, ...]
+    is_dry_run: bool
+
+
+def distribute(
+    session: Session, given: Sequence[str], options: CheckoutOptions, *, cwd: Path
+) -> Distributed:
+    """Put each edit into the pushed patch that wrote its lines, where one alone did.
+
+    As `git absorb` does. The others stay edits. Raises PatchmgrError "empty" where nothing would
+    be left of a patch.
+    """
+    with opened_series(session, options) as opened:
+        opened.need_checkout()
+        _refuse_rejects(opened, "")
+        edits = edited_files(opened, paths_of(opened, given, cwd))
+        owned, left = _owned(opened, edits)
+        states, taken = opened.states, dict[str, Layer]()
+        for name in filter(owned.__contains__, opened.names):
+            edit = opened.ground.between(name, opened.state, {**opened.state, **owned[name]})
+            try:
+                states = _states_with(opened, states, edit)
+            except PatchmgrError as fault:
+                left += [LeftEdit(path, None, fault.message) for path in edit.files]
+                continue
+            taken[name] = edit
+            _refuse_empty(opened, name, states, allows_empty=False)
+        raws = rewritten(opened, opened.series(opened.names), states, fresh=tuple(taken))
+        kept = frozenset(path for edit in taken.values() for path in edit.files)
+        revision = Revision(opened.names, states[-1], raws, kept=kept)
+        make(opened, revision, is_dry_run=options.is_dry_run)
+        changed = _changed(opened, raws)
+        return Distributed(
+            opened.name,
+            tuple(one for one in changed if one.name in taken),
+            tuple(one for one in changed if one.name not in taken),
+            tuple(left),
+            untracked_files(opened, edits),
+            options.is_dry_run,
+        )
+
+
+def _owned(
+    opened: OpenSeries, edits: State
+) -> tuple[dict[str, dict[str, Entry | None]], list[LeftEdit]]:
+    """Return by patch the files with the edits of its lines alone, and the edits of no one's."""
+    owned: dict[str, dict[str, Entry | None]] = {}
+    left: list[LeftEdit] = []
+    for path, after in edits.items():
+        before = opened.ground.entry(opened.state, path)
+        reason = _whole(opened, path, before, after)
+        if reason is not None:
+            left.append(LeftEdit(path, None, reason))
+            continue
+        assert before is not None and after is not None
+        old, new = (split_lines(opened.ground.content(entry)) for entry in (before, after))
+        writers = _writers(opened, path)
+        blocks: dict[str, list[Block]] = {}
+        for block in changed_blocks(old, new):
+            names = set(writers[max(0, block.old_start - 1) : block.old_start + 1])
+            if block.old_end > block.old_start:
+                names = set(writers[block.old_start : block.old_end])
+            (name, *others) = sorted(names, key=lambda each: each or "")
+            if name is None or others:
+                reason = "lines of several patches" if len(names - {None}) > 1 else _UPSTREAMS
+                left.append(LeftEdit(path, block.new_start + 1, reason))
+            else:
+                blocks.setdefault(name, []).append(block)
+        for name, own in blocks.items():
+            lines = list(old)
+            for block in reversed(own):
+                lines[block.old_start : block.old_end] = new[block.new_start : block.new_end]
+            entry = Entry(before.mode, opened.bench.add(b"".join(lines)))
+            owned.setdefault(name, {})[path] = entry
+    return owned, left
+
+
+_UPSTREAMS = "lines of upstream's"
+
+
+def _whole(opened: OpenSeries, path: str, before: Entry | None, after: Entry | None) -> str | None:
+    """Say why a file cannot be looked at by its lines, None where it can."""
+    if before is None or after is None:
+        return "a new file" if before is None else "a deleted file"
+    if before.mode != after.mode or before.mode not in FILE_MODES:
+        return "another mode"
+    if any(b"\0" in opened.ground.content(entry) for entry in (before, after)):
+        return "a binary file"
+    changes = (change for name in opened.names for change in opened.patches[name].files)
+    is_moved = any(c.new_path == path and (c.is_rename or c.is_copy) for c in changes)
+    return "a file that a patch moved here" if is_moved else None
+
+
+def _writers(opened: OpenSeries, path: str) -> tuple[str | None, ...]:
+    """Return which pushed patch wrote each line of a file, None for upstream's."""
+    ground = opened.ground
+    versions: list[tuple[str | None, bytes]] = [(None, ground.content(ground.entry({}, path)))]
+    for name, state in zip(opened.names, opened.states[1:], strict=True):
+        content = ground.content(ground.entry(state, path))
+        if content != versions[-1][1]:
+            versions.append((name, content))
+    return origins(versions)
 
 
 def _refuse_rejects(opened: OpenSeries, name: str) -> None:
@@ -117,23 +244,26 @@ def _refuse_rejects(opened: OpenSeries, name: str) -> None:
         )
 
 
-def _states_with(opened: OpenSeries, name: str, state: State) -> tuple[State, ...]:
-    """Return the states of the pushed patches, the edits in the named one."""
-    at = opened.names.index(name) + 1
-    if at == len(opened.names):
-        return (*opened.states[:-1], state)
+def _states_with(opened: OpenSeries, states: Sequence[State], edit: Layer) -> tuple[State, ...]:
+    """Return the states of the pushed patches, an edit of the last one in the patch it names."""
+    at = opened.names.index(edit.name) + 1
     ground = opened.ground
-    later = layers_of(ground, opened.names[at:], opened.states[at:])
-    found = lay(ground, ground.between(name, opened.state, state), opened.states[at])
+    end = lay(ground, edit, states[-1])
+    if isinstance(end, Collision):
+        raise _overlap(edit.name, end.path, (opened.names[-1],))
+    if at == len(opened.names):
+        return (*states[:-1], end)
+    later = layers_of(ground, opened.names[at:], states[at:])
+    found = lay(ground, edit, states[at])
     if isinstance(found, Collision):
-        raise _overlap(name, found.path, sharers(later, found.path, but=name))
-    states = lay_all(ground, later, found)
-    if isinstance(states, Collision):
-        raise _overlap(name, states.path, (states.name,))
-    if not ground.is_same(states[-1], state):
-        paths = ground.between("", states[-1], state).files
-        raise _overlap(name, next(iter(paths)), tuple(layer.name for layer in later))
-    return (*opened.states[:at], *states)
+        raise _overlap(edit.name, found.path, sharers(later, found.path, but=edit.name))
+    above = lay_all(ground, later, found)
+    if isinstance(above, Collision):
+        raise _overlap(edit.name, above.path, (above.name,))
+    if not ground.is_same(above[-1], end):
+        paths = ground.between("", above[-1], end).files
+        raise _overlap(edit.name, next(iter(paths)), tuple(layer.name for layer in later))
+    return (*states[:at], *above)
 
 
 def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
@@ -187,11 +317,16 @@ def _told(
     paths: tuple[str, ...],
     options: CheckoutOptions,
 ) -> Refreshed:
-    how = {
-        each: patch_sameness(opened.patches[each], parse_patch(raw, name=each))
-        for each, raw in raws.items()
-    }
-    others = tuple(Changed(each, same) for each, same in how.items() if each != name)
-    same = how.get(name, Sameness.IDENTICAL)
+    changed = _changed(opened, raws)
+    others = tuple(one for one in changed if one.name != name)
+    same = next((one.change for one in changed if one.name == name), Sameness.IDENTICAL)
     untracked, is_dry = untracked_files(opened, paths), options.is_dry_run
     return Refreshed(opened.name, name, same, paths, others, untracked, name in raws, is_dry)
+
+
+def _changed(opened: OpenSeries, raws: Mapping[str, bytes]) -> list[Changed]:
+    """Return how much each rewritten patch is another one."""
+    return [
+        Changed(name, patch_sameness(opened.patches[name], parse_patch(raw, name=name)))
+        for name, raw in raws.items()
+    ]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from patchmgr.commands.files import Files
     from patchmgr.commands.move import Moved
     from patchmgr.commands.push import Pushed
-    from patchmgr.commands.refresh import Refreshed
+    from patchmgr.commands.refresh import Distributed, Refreshed
     from patchmgr.commands.series import Guarded
     from patchmgr.commands.undo import Logged, Turn
     from patchmgr.model.edits import FileEdits
@@ -58,13 +58,32 @@ def refreshed_text(done: Refreshed) -> str:
             lines = [f"{verb} {clean(done.patch)}: another form, the same change"]
     lines += [f"  {clean(path)}" for path in done.paths]
     lines += [f"  {clean(one.name)} after it: {_HOW[one.change]}" for one in done.others]
-    if done.untracked:
-        names = ", ".join(clean(path) for path in done.untracked[:_MOST])
-        more = len(done.untracked) - _MOST
-        tail = f" and {more} more" if more > 0 else ""
-        lines.append(f"Not in, for git does not track them: {names}{tail}")
-        lines.append("  put one in with: patchmgr refresh PATH, or git add -N PATH")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_untracked(done.untracked)]) + "\n"
+
+
+def _untracked(paths: Sequence[str]) -> list[str]:
+    if not paths:
+        return []
+    names = ", ".join(clean(path) for path in paths[:_MOST])
+    more = len(paths) - _MOST
+    tail = f" and {more} more" if more > 0 else ""
+    return [
+        f"Not in, for git does not track them: {names}{tail}",
+        "  put one in with: patchmgr refresh PATH, or git add -N PATH",
+    ]
+
+
+def distributed_text(done: Distributed) -> str:
+    """Return which patches took edits, and which edits none took."""
+    verb = "Would refresh" if done.is_dry_run else "Refreshed"
+    lines = [f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches]
+    lines += [f"  {clean(one.name)} after it: {_HOW[one.change]}" for one in done.others]
+    for one in done.left:
+        where = clean(one.path) + (f":{one.line}" if one.line is not None else "")
+        lines.append(f"Still an edit: {where}  ({clean(one.reason)})")
+    if done.left:
+        lines.append("  put one in with: patchmgr refresh --patch PATCH PATH")
+    return "\n".join([*(lines or ["Nothing was edited."]), *_untracked(done.untracked)]) + "\n"
 
 
 def revised_text(done: Revised) -> str:

@@ -169,6 +169,7 @@ ROWS = (
     Row("pop --to {checkout}", "pushed", writes=True),
     Row("goto fork-two --to {checkout}", "pushed", writes=True),
     Row("refresh --to {checkout}", "edited", writes=True),
+    Row("refresh --auto --to {checkout}", "edited", writes=True),
     Row("applied --to {checkout}", "pushed"),
     Row("unapplied --to {checkout}", "pushed"),
     Row("top --to {checkout}", "pushed"),
