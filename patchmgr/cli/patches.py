@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from patchmgr import commands, render
 from patchmgr.cli.root import DryRun, Json, MaybeName, Select, answer, open_series, view_of
@@ -33,6 +34,13 @@ def import_(
         Path | None,
         typer.Option(metavar="REPO", help="SOURCE is a branch with a stack of StGit, or nothing."),
     ] = None,
+    commit: Annotated[
+        list[str] | None, typer.Option(metavar="SHA", help="A commit of the series' upstream.")
+    ] = None,
+    pull: Annotated[
+        list[str] | None,
+        typer.Option(metavar="N|URL", help="A pull request of the series' upstream, as one patch."),
+    ] = None,
     strip: Annotated[
         int | None,
         typer.Option(
@@ -59,11 +67,17 @@ def import_(
     Example: patchmgr import --git ~/src/vllm v0.23.0..my-branch --series vllm --linearize
 
     Example: patchmgr import debian/patches --series vllm
+
+    Example: patchmgr import --pull 35076 --series vllm
     """
     session, named = open_series(series)
     given = sources or []
     wanted = commands.import_patches.Sources(
-        [Path(source) for source in given], strip=strip, is_reversed=reverse
+        [Path(source) for source in given],
+        strip=strip,
+        is_reversed=reverse,
+        pulls=pull or (),
+        commits=commit or (),
     )
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
     if form is not None and (git is None or reverse):
@@ -72,9 +86,7 @@ def import_(
         if strip is not None:
             raise PatchmgrError("usage", "-p is for files and folders")
         range_, stack = _range(git, stgit, given), _stack(stgit, given)
-        wanted = commands.import_patches.Sources(
-            git=range_, stack=stack, is_reversed=reverse, merges=form
-        )
+        wanted = replace(wanted, paths=(), git=range_, stack=stack, merges=form)
     imported = commands.import_patches.import_patches(
         session, wanted, series=named, is_dry_run=dry_run
     )

@@ -27,6 +27,7 @@ from patchmgr.services.load import base_commit, load_series
 from patchmgr.services.patch_sources import SUFFIXES, Reading, SourcePatch, read_range, read_stack
 from patchmgr.services.series import needed_blobs, touched_paths
 from patchmgr.services.session import Session
+from patchmgr.services.upstream_patches import read_commit, read_pull
 from patchmgr.services.upstream_states import End, UpstreamStates
 from patchmgr.store import Change
 
@@ -50,7 +51,7 @@ class Import(Struct, frozen=True):
 
 
 class Sources(Struct, frozen=True):
-    """What a person named: files and folders, a range of a repository, or a stack in one.
+    """What a person named: files and folders, a range of a repository, a stack, or upstream's own.
 
     `strip` is their -pN, None where each source says it itself; `is_reversed` takes the reverse
     of each. `merges` says what is made of a range with merges.
@@ -62,6 +63,8 @@ class Sources(Struct, frozen=True):
     stack: tuple[Path, str | None] | None = None
     strip: int | None = None
     is_reversed: bool = False
+    pulls: Sequence[str] = ()
+    commits: Sequence[str] = ()
 
     def read(
         self, session: Session, record: SeriesRecord
@@ -75,6 +78,8 @@ class Sources(Struct, frozen=True):
             found += fork.patches if fork is not None else read_range(*self.git, session.say)
         if self.stack is not None:
             found += read_stack(*self.stack, session.say)
+        found += [read_commit(session, record, name) for name in self.commits]
+        found += [read_pull(session, record, name) for name in self.pulls]
         return [_reversed(item) for item in found] if self.is_reversed else found, fork
 
 
@@ -87,8 +92,8 @@ def _reversed(item: SourcePatch | SeriesLine) -> SourcePatch | SeriesLine:
 
 def import_patches(session: Session, sources: Sources, *, series: str, is_dry_run: bool) -> Import:
     """Append patches to a series; each must apply on the pin after those before it."""
-    if not (sources.paths or sources.git or sources.stack):
-        hint = "or a range with --git REPO A..B, or a stack with --stgit REPO"
+    if not any((sources.paths, sources.git, sources.stack, sources.pulls, sources.commits)):
+        hint = "or a range with --git REPO A..B, or --commit SHA or --pull N of upstream"
         raise PatchmgrError("usage", "name a file or a folder", (hint,))
     with session.writing():
         workspace = session.workspace

@@ -173,6 +173,15 @@ def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
     return joined([ENVELOPE, *head, b"", *without_last_blanks(body), b"", *diff])
 
 
+def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
+    """Return a mail of git's with these fields in its text, in the place of those it had."""
+    _, _, rest = mail.partition(b"\n")
+    head, body, diff = _taken_apart(rest)
+    for name, value in fields.items():
+        body = _with_field(body, name, value)
+    return joined([ENVELOPE, *head, b"", *without_last_blanks(body), b"", *diff])
+
+
 def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:
     """Raise "usage" where a field cannot be read back as it was given."""
     known = {name.lower(): value for name, value in patch.fields.items()}

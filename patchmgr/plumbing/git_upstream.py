@@ -131,7 +131,7 @@ class GitUpstream:
 
     def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
         assert upstream.git is not None
-        self._url = upstream.git
+        self.url = upstream.git
         self._branch = upstream.branch
         self._name = upstream.name
         self._progress = progress
@@ -140,7 +140,7 @@ class GitUpstream:
 
     def list_remote(self) -> Remote:
         """Ask the remote for its refs; raise PatchmgrError "unreachable-upstream"."""
-        arguments = ["ls-remote", "--symref", *self._upload_pack(), "--", self._url]
+        arguments = ["ls-remote", "--symref", *self._upload_pack(), "--", self.url]
         try:
             printed = git_process.output(arguments, env=_for_network())
         except PatchmgrError as fault:
@@ -178,6 +178,25 @@ class GitUpstream:
         moved = [n for n, c in sorted(wants.items()) if n not in missing and known.get(n) != c]
         move_refs(self.store, [RefMove(name, wants[name]) for name in moved])
         return remote.heads[branch]
+
+    def pull(self, number: int) -> str:
+        """Bring the head of a pull request, of GitHub or GitLab; return its commit.
+
+        Raises PatchmgrError "unknown-ref" where there is none of that number.
+        """
+        names = [f"refs/pull/{number}/head", f"refs/merge-requests/{number}/head"]
+        arguments = ["ls-remote", *self._upload_pack(), "--", self.url, *names]
+        try:
+            printed = git_process.text(git_process.output(arguments, env=_for_network()))
+        except PatchmgrError as fault:
+            raise self._unreachable(fault.message) from fault
+        commit, _, name = printed.partition("\n")[0].partition("\t")
+        if not commit:
+            message = f"{self._name} offers no pull request {number}"
+            raise PatchmgrError("unknown-ref", message)
+        if self.reader.commit(commit) is None:
+            self._transfer([f"+{name}:refs/pulls/{number}"])
+        return commit
 
     def fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
         """Bring single objects (blobs, commits) that the store lacks, all at once."""
@@ -240,11 +259,9 @@ class GitUpstream:
 
         It would run what that clone's configuration says; GIT_NO_LAZY_FETCH is from 2024.
         """
-        if not self._url.startswith("file://") or git_process.is_safe_git(
-            git_process.git_version()
-        ):
+        if not self.url.startswith("file://") or git_process.is_safe_git(git_process.git_version()):
             return
-        source = find_git_dir(Path(unquote(self._url.removeprefix("file://"))))
+        source = find_git_dir(Path(unquote(self.url.removeprefix("file://"))))
         arguments = ["config", "--get-regexp", r"^remote\..*\.promisor$"]
         code, _ = git_process.run(arguments, git_dir=source, good=(0, 1))
         if code == 0:
@@ -254,7 +271,7 @@ class GitUpstream:
     def _transfer(self, refspecs: Sequence[str]) -> None:
         self._refuse_lazy()
         arguments = [
-            *_PROMISOR, "-c", f"remote.upstream.url={self._url}",
+            *_PROMISOR, "-c", f"remote.upstream.url={self.url}",
             "fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--force",
             "--recurse-submodules=no", "--no-auto-maintenance", "--filter=blob:none",
             *self._upload_pack(), "--stdin", "upstream",
@@ -280,16 +297,16 @@ class GitUpstream:
             raise self._unreachable(fault.message)
 
     def _upload_pack(self) -> list[str]:
-        return [f"--upload-pack={_UPLOAD_PACK}"] if self._url.startswith("file://") else []
+        return [f"--upload-pack={_UPLOAD_PACK}"] if self.url.startswith("file://") else []
 
     def _unreachable(self, why: str) -> PatchmgrError:
         return PatchmgrError(
             "unreachable-upstream",
             f"the upstream {self._name} does not answer: {why}",
             (
-                f"check the URL with: git ls-remote {self._url}",
+                f"check the URL with: git ls-remote {self.url}",
                 "or borrow from a clone that has it: "
-                f"patchmgr upstream add {self._name} --git {self._url} --reference CLONE",
+                f"patchmgr upstream add {self._name} --git {self.url} --reference CLONE",
             ),
         )
 

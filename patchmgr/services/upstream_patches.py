@@ -1,0 +1,125 @@
+"""Patches from the upstream itself: a commit of it, or one of its pull requests."""
+
+from __future__ import annotations
+
+import re
+
+from patchmgr.engines.series.linear import Changes
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.header_edits import with_fields, with_origin
+from patchmgr.formats.shown import shown
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.forks import commit_dates, range_mails, told_by, tree_changes
+from patchmgr.plumbing.git_process import output, run, text
+from patchmgr.plumbing.git_upstream import GitUpstream
+from patchmgr.plumbing.history import commit_of_pull
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.patch_sources import SourcePatch
+from patchmgr.services.session import Session
+
+_PULL = re.compile(
+    r"(?:#?|(?P<repository>https?://[^\s/]+/\S+?)/(?:-/)?(?:pull|merge_requests)/)(?P<number>[0-9]{1,9})"
+)
+
+
+def read_commit(session: Session, record: SeriesRecord, name: str) -> SourcePatch:
+    """Return a commit of the series' upstream as a patch: a backport, once the pin lacks it.
+
+    Raises PatchmgrError "usage" for a merge, "unknown-ref" where upstream has no such commit.
+    """
+    side = _git_side(session, record)
+    return _of_commit(side, side.resolve(name).commit)
+
+
+def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch:
+    """Return a pull request of the series' upstream, open or merged, as one patch.
+
+    `given` is its number or its address. One that was squashed is the commit that upstream has.
+    Raises PatchmgrError "usage" for the address of another repository, "unknown-ref" where
+    upstream has no such pull request.
+    """
+    side = _git_side(session, record)
+    match = _PULL.fullmatch(given.strip())
+    if match is None:
+        raise PatchmgrError("usage", f"{shown(given)} is no number or address of a pull request")
+    home = (side.url.removesuffix(".git").rstrip("/")) if side.url.startswith("http") else None
+    if match["repository"] is not None and match["repository"] != home:
+        raise PatchmgrError("usage", f"{shown(given)} is of another repository than {side.url}")
+    number = int(match["number"])
+    tip = side.fetch()
+    landed = commit_of_pull(side.store, record.pin.commit, tip, number)
+    if landed is not None:
+        return _of_commit(side, landed[0])
+    head = side.pull(number)
+    base = _base(side, head, tip)
+    own = output(["rev-list", "--reverse", "--no-merges", f"{base}..{head}"], git_dir=side.store)
+    commits = text(own).split()
+    if not commits:
+        raise PatchmgrError("usage", f"the pull request {number} has no commit of its own")
+    where = f"#{number}" if home is None else f"{home}/pull/{number}"
+    fields = {"Origin": f"other, {head}", "Forwarded": where}
+    label = f"pull request {number}"
+    changes = _changes(side, base, head)
+    first = told_by(side.reader, commits[0])
+    subject, _, body = text(first.message).partition("\n")
+    if len(commits) > 1:
+        body = "".join(f"* {told_by(side.reader, each).subject}\n" for each in commits)
+    message = f"{subject} (#{number})\n\n{body.strip()}".strip() + "\n"
+    with Workbench([side.store]) as bench:
+        after = {path: entry for path, (_, entry) in changes.items()}
+        draft = Draft(first.author, message.encode("utf-8", "surrogateescape"), after)
+        (made,) = write_commits(bench, base, [draft])
+        mails = range_mails(bench.git_dir, "-1", made)
+    if not mails:
+        raise PatchmgrError("usage", f"the pull request {number} changes nothing")
+    return SourcePatch(with_fields(mails[0], fields), label)
+
+
+def _git_side(session: Session, record: SeriesRecord) -> GitUpstream:
+    upstream = session.workspace.upstream(record.upstream)
+    if upstream.git is None:
+        hint = f"give it one: patchmgr upstream add {upstream.name} --git URL"
+        raise PatchmgrError("usage", f"the upstream {upstream.name} has no git", (hint,))
+    side = session.side(upstream, tracks="git")
+    assert isinstance(side, GitUpstream)
+    return side
+
+
+def _of_commit(side: GitUpstream, commit: str) -> SourcePatch:
+    parents = text(output(["rev-list", "--no-walk", "--parents", commit], git_dir=side.store))
+    _, *before = parents.split()
+    if len(before) != 1:
+        what = "a merge" if before else "the first commit"
+        raise PatchmgrError("usage", f"{commit[:12]} is {what}, and no change of its own")
+    _changes(side, before[0], commit)
+    mails = range_mails(side.store, "-1", commit)
+    if not mails:
+        raise PatchmgrError("usage", f"{commit[:12]} changes nothing")
+    mail = with_origin(mails[0], commit_dates(side.store, commit))
+    raw = with_fields(mail, {"Origin": f"backport, {commit}"})
+    return SourcePatch(raw, f"commit {commit[:12]}", commit=commit)
+
+
+def _changes(side: GitUpstream, base: str, head: str) -> Changes:
+    """Return what is between two commits; its contents are in the store."""
+    trees = side.reader.tree_of(base), side.reader.tree_of(head)
+    (changes,) = tree_changes(side.store, [trees])
+    side.try_fetch_objects({e.blob for pair in changes.values() for e in pair if e is not None})
+    return changes
+
+
+def _base(side: GitUpstream, head: str, tip: str) -> str:
+    """Return what a pull request stands on: where it left upstream, merged or not."""
+    arguments = ["rev-list", "--reverse", "--ancestry-path", "--merges", "--first-parent"]
+    merges = text(output([*arguments, f"{head}..{tip}"], git_dir=side.store)).split()
+    other = f"{merges[0]}^1" if merges and _is_in(side, head, tip) else tip
+    code, printed = run(["merge-base", other, head], git_dir=side.store, good=(0, 1))
+    if code:
+        raise PatchmgrError("usage", f"{head[:12]} has nothing in common with upstream")
+    return text(printed).strip()
+
+
+def _is_in(side: GitUpstream, head: str, tip: str) -> bool:
+    arguments = ["merge-base", "--is-ancestor", head, tip]
+    return run(arguments, git_dir=side.store, good=(0, 1))[0] == 0
