@@ -20,7 +20,8 @@ from benchmarks.pages import Section, program, tell, write
 from benchmarks.timing import Measured, Tool, measure, table
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.index_session import IndexSettings, local_path, read_settings, with_login
-from patchmgr.plumbing.package_index import Release, list_releases, newest_final
+from patchmgr.plumbing.package_index import Release, list_releases
+from patchmgr.plumbing.package_upstream import newest_final
 
 PACKAGE = "vllm"
 SECTION = Section(

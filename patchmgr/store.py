@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -258,8 +259,6 @@ class Workspace:
 
 
 def _unknown(what: str, name: str, known: Collection[str]) -> PatchmgrError:
-    from difflib import get_close_matches
-
     close = get_close_matches(name, sorted(known), n=3, cutoff=0.5)
     make = "patchmgr upstream add NAME --git URL, or --package NAME"
     hint = f"{what} here: {', '.join(sorted(known))}"

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 from msgspec.structs import replace
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
@@ -243,8 +244,6 @@ class _Parser:
         return token.text
 
     def _specifier(self) -> str:
-        from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
         token = self._next
         words: list[str] = []
         while token.is_string or self._next.word not in (None, _END, "(", ")", *_KEYWORDS):

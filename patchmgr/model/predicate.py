@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from msgspec import Struct
+
+from patchmgr.model.ports import Tree
 
 
 class NamedRef(Struct, frozen=True):
@@ -98,3 +102,33 @@ def claims(predicate: Predicate) -> tuple[Claim, ...]:
     if isinstance(predicate, AllOf | AnyOf):
         return tuple(claim for part in predicate.parts for claim in claims(part))
     return (predicate,)
+
+
+class Contents(Protocol):
+    """Contents by id."""
+
+    def read(self, blob: str) -> bytes:
+        """Return the content; raise PatchmgrError where the object is missing."""
+
+
+class State(Struct, frozen=True):
+    """A state of an upstream that can be looked at.
+
+    `label` names it in reasons. `version` is that of a release, None where it is none.
+    """
+
+    upstream: str
+    label: str
+    tree: Tree
+    blobs: Contents
+    version: str | None = None
+
+
+class States(Protocol):
+    """Other states than the one that is looked at."""
+
+    def state(self, upstream: str, ref: str | None) -> State:
+        """Return a state of an upstream, what is tracked of it where no ref is given.
+
+        Raises PatchmgrError where there is no such upstream or state, or it cannot be read.
+        """

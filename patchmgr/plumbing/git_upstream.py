@@ -6,11 +6,13 @@ import contextlib
 import re
 import subprocess
 from collections.abc import Callable, Collection, Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote
 
 from msgspec import Struct
+from packaging.version import InvalidVersion, Version
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
@@ -63,8 +65,6 @@ def _names(repository: Path, prefix: str, which: str) -> list[str]:
 
 
 def _version(name: str) -> Version | None:
-    from packaging.version import InvalidVersion, Version
-
     try:
         return Version(name)
     except InvalidVersion:
@@ -349,8 +349,6 @@ def _candidates(ref: str) -> tuple[str, ...]:
 
 
 def _nearest(wanted: str, known: Collection[str]) -> tuple[str, ...]:
-    from difflib import get_close_matches
-
     close = get_close_matches(wanted, sorted(known), n=5, cutoff=0.5) or sorted(known)[:5]
     return (f"nearest names: {', '.join(close)}",) if close else ()
 

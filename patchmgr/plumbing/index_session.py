@@ -304,14 +304,12 @@ def answer(
     Raises PatchmgrError "unreachable-upstream" where nobody answers, also while the body is
     read; `what` is what was asked for, in words that are shown.
     """
-    import requests
-    import urllib3
-    from requests.utils import get_auth_from_url
-
     target = with_login(url, settings)
-    login = get_auth_from_url(target)
+    parts = urlsplit(target)
+    login = unquote(parts.username or ""), unquote(parts.password or "")
     # Given with each request: requests lets variables override what a session says.
     proxies = {"http": settings.proxy, "https": settings.proxy} if settings.proxy else None
+    failures: tuple[type[Exception], ...] = (*_reasons(), OSError, ValueError)
     verify = False if settings.trusts(url) else settings.cert or True
     try:
         with session.get(
@@ -325,7 +323,7 @@ def answer(
             cert=settings.client_cert,
         ) as response:
             yield response
-    except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as fault:
+    except failures as fault:
         raise unreachable(what, _reason(fault)) from None
 
 
@@ -334,12 +332,12 @@ def unreachable(what: str, reason: str) -> PatchmgrError:
     return PatchmgrError("unreachable-upstream", f"no answer for {what}: {reason}", _HINTS)
 
 
-def _reason(fault: Exception) -> str:
-    """Say what went wrong without the URL that requests puts into its messages."""
+def _reasons() -> dict[type[Exception], str]:
+    """Return what went wrong by the exceptions of libraries, which are loaded for that."""
     import requests
     import urllib3
 
-    reasons = {
+    return {
         requests.exceptions.SSLError: "the certificate of the server is not trusted",
         requests.exceptions.ProxyError: "the proxy does not answer",
         requests.exceptions.Timeout: "the server is too slow",
@@ -347,9 +345,13 @@ def _reason(fault: Exception) -> str:
         requests.exceptions.ChunkedEncodingError: "the connection broke",
         urllib3.exceptions.HTTPError: "the connection broke",
     }
-    for kind, reason in reasons.items():
+
+
+def _reason(fault: Exception) -> str:
+    """Say what went wrong without the URL that requests puts into its messages."""
+    for kind, reason in _reasons().items():
         if isinstance(fault, kind):
             return reason
-    if isinstance(fault, OSError) and not isinstance(fault, requests.RequestException):
+    if isinstance(fault, OSError) and type(fault).__module__ != "requests.exceptions":
         return fault.strerror or "a certificate file is missing"
     return f"the server cannot be asked ({type(fault).__name__})"

@@ -27,9 +27,11 @@ from patchmgr.model.operation import (
     TurnedRef,
     TurnedTarget,
 )
+from patchmgr.plumbing.applied import record_document
 from patchmgr.plumbing.durable import replace_file
 from patchmgr.plumbing.journal import PRIVATE, Change
 from patchmgr.plumbing.plain_files import folder_names, read_plain, refuse_links
+from patchmgr.plumbing.work_tree import permissions_for
 
 if TYPE_CHECKING:
     from patchmgr.plumbing.applied import Record
@@ -207,8 +209,6 @@ class OperationLog:
         if known is not None:
             old = known.after
         elif edit.before is not None:
-            from patchmgr.plumbing.work_tree import permissions_for
-
             bits = permissions_for(edit.before.entry.mode, found)
             sha256 = self.contents.keep(edit.before.content)
             old = KeptFile(edit.before.entry.mode, sha256, bits)
@@ -306,8 +306,6 @@ def _checkout_steps(change: Change) -> tuple[CheckoutStep, ...]:
 
 
 def _record_bytes(record: Record) -> bytes:
-    from patchmgr.plumbing.applied import record_document
-
     return json.dumps(record_document(record), sort_keys=True).encode()
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.wheel_records import normalised_name
@@ -23,7 +25,6 @@ from patchmgr.plumbing.index_session import (
 )
 
 if TYPE_CHECKING:
-    from packaging.version import Version
     from pypi_simple import DistributionPackage, ProjectPage
     from requests import Session
 
@@ -69,15 +70,6 @@ def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
             offer = (_rank(archive), archive)
             best[version] = min(best.get(version, offer), offer, key=lambda pair: pair[0])
     return tuple(Release(str(version), best[version][1]) for version in sorted(best))
-
-
-def newest_final(releases: Iterable[Release]) -> Release | None:
-    """Return the newest release that is no pre-release; a yanked one where nothing else is."""
-    from packaging.version import Version
-
-    finals = [release for release in releases if not Version(release.version).is_prerelease]
-    finals.sort(key=lambda release: (not release.archive.yanked, Version(release.version)))
-    return finals[-1] if finals else None
 
 
 def _archives(name: str, settings: IndexSettings) -> Iterator[Archive]:
@@ -197,9 +189,6 @@ def _kind(filename: str) -> str:
 
 def _version(filename: str, name: str) -> Version | None:
     """Return the version in a file's name, None where it is no archive of the package."""
-    from packaging.utils import InvalidWheelFilename, parse_wheel_filename
-    from packaging.version import InvalidVersion, Version
-
     try:
         if _kind(filename) == "wheel":
             project, version, _, _ = parse_wheel_filename(filename)
@@ -217,8 +206,6 @@ def _rank(archive: Archive) -> _Rank:
     """Return how an archive stands among those of its version; the least is the best."""
     if archive.kind == "sdist":
         return (archive.yanked, 0, "" if archive.filename.endswith(".tar.gz") else archive.filename)
-    from packaging.utils import parse_wheel_filename
-
     tags = parse_wheel_filename(archive.filename)[3]
     platforms = {tag.platform for tag in tags}
     is_manylinux = any(p.startswith("manylinux") and p.endswith("_x86_64") for p in platforms)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from packaging.version import Version
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.progress import Progress
@@ -64,11 +66,11 @@ class PackageUpstream:
 
     def releases(self) -> tuple[Release, ...]:
         """Return what the index has, in version order; asked once a run."""
-        from patchmgr.plumbing.index_session import read_settings
-        from patchmgr.plumbing.package_index import list_releases
-
         if self._listed is None:
-            self._listed = list_releases(self._package, read_settings(os.environ))
+            from patchmgr.plumbing import index_session, package_index
+
+            settings = index_session.read_settings(os.environ)
+            self._listed = package_index.list_releases(self._package, settings)
             beside = self.store / f"{_VERSIONS}.{os.getpid()}"
             beside.write_text("".join(f"{r.version}\n" for r in self._listed))
             beside.replace(self.store / _VERSIONS)
@@ -76,8 +78,6 @@ class PackageUpstream:
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Import the newest final release and the wanted ones; return the newest's commit."""
-        from patchmgr.plumbing.package_index import newest_final
-
         newest = newest_final(self.releases())
         if newest is None:
             raise PatchmgrError("unknown-ref", f"{self._package} has no final release")
@@ -114,8 +114,6 @@ class PackageUpstream:
         )
 
     def _listed_version(self, ref: str) -> str:
-        from patchmgr.plumbing.package_index import newest_final
-
         releases = self.releases()
         if ref == "upstream/main":
             newest = newest_final(releases)
@@ -129,17 +127,15 @@ class PackageUpstream:
         )
 
     def _import(self, release: Release) -> str:
-        from patchmgr.plumbing.downloads import download
-        from patchmgr.plumbing.index_session import read_settings
-        from patchmgr.plumbing.releases import import_release
-
         found = imported(self.store, release.version)
         if found is not None:
             return found.commit
-        settings = read_settings(os.environ)
+        from patchmgr.plumbing import downloads, index_session, releases
+
+        settings, said = index_session.read_settings(os.environ), self._progress
         folder = cache_folder() / "archives"
-        path = download(release.archive, folder, settings, progress=self._progress)
-        return import_release(self.store, self._package, release, path, progress=self._progress)
+        path = downloads.download(release.archive, folder, settings, progress=said)
+        return releases.import_release(self.store, self._package, release, path, progress=said)
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
         """Bring nothing: a release is in the store as a whole."""
@@ -180,8 +176,6 @@ class PackageUpstream:
 
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
         """Return the way from base to target: every final release between, then the target."""
-        from packaging.version import Version
-
         assert base.version is not None and target.version is not None
         versions = self._versions()
         names = _final_between(versions, base.version, target.version)
@@ -215,16 +209,12 @@ class PackageUpstream:
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
         """Return how many releases in the store were looked at, and what they did to the paths."""
-        from packaging.version import Version
-
         known = {Version(v): commit for v, commit in references(self.store, RELEASES).items()}
         commits = [known[v] for v in sorted(known) if not v.is_prerelease]
         return release_changes(self.store, commits, paths, scratch=scratch)
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
         """Return the newest final release, and how many there are after the pin."""
-        from packaging.version import Version
-
         if not (self.store / _VERSIONS).exists():
             return None, None
         start = Version(pin.ref.removeprefix("v"))
@@ -239,17 +229,20 @@ class PackageUpstream:
         return list({*listed, *references(self.store, RELEASES)})
 
 
-def _final_between(versions: Sequence[str], start: str, end: str) -> tuple[str, ...]:
-    from packaging.version import Version
+def newest_final(releases: Iterable[Release]) -> Release | None:
+    """Return the newest release that is no pre-release; a yanked one where nothing else is."""
+    finals = [release for release in releases if not Version(release.version).is_prerelease]
+    finals.sort(key=lambda release: (not release.archive.yanked, Version(release.version)))
+    return finals[-1] if finals else None
 
+
+def _final_between(versions: Sequence[str], start: str, end: str) -> tuple[str, ...]:
     low, high = Version(start), Version(end)
     inside = [Version(v) for v in versions if low < Version(v) < high]
     return tuple(str(v) for v in sorted(inside) if not v.is_prerelease)
 
 
 def _nearest(ref: str, releases: Sequence[Release]) -> tuple[str, ...]:
-    from difflib import get_close_matches
-
     names = [f"v{release.version}" for release in releases]
     close = get_close_matches(ref if ref.startswith("v") else f"v{ref}", names, n=5) or names[-5:]
     return (f"nearest names: {', '.join(close)}",) if close else ()

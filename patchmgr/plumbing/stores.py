@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from platformdirs import user_cache_path
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import git_process
@@ -38,8 +39,6 @@ def cache_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME")
     if base and os.path.isabs(base):
         return Path(base) / "patchmgr"
-    from platformdirs import user_cache_path
-
     return user_cache_path("patchmgr", appauthor=False)
 
 

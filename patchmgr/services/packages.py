@@ -7,6 +7,7 @@ from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
+from packaging.version import InvalidVersion, Version
 
 from patchmgr.engines.rebase.rebase import Item
 from patchmgr.engines.series.installed_paths import InstalledPaths
@@ -187,8 +188,6 @@ def find_ends(side: Side, pin: Pin, version: str) -> Ends:
 
 def is_same_release(pin: Pin, version: str) -> bool:
     """Say whether a version is the release that is pinned; a local part does not count."""
-    from packaging.version import InvalidVersion, Version
-
     try:
         return Version(pin.ref.removeprefix("v")).public == Version(version).public
     except InvalidVersion:

@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from packaging.version import InvalidVersion, Version
 
 from patchmgr.engines.series.needs import Views, check_upstreams, has_conditions
 from patchmgr.errors import USAGE_KINDS, PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import is_full_id
+from patchmgr.model.predicate import Contents, State
 from patchmgr.plumbing.git_upstream import TAGS, tags_of
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.services.session import Fetching
 
 if TYPE_CHECKING:
-    from patchmgr.engines.series.predicates import Contents, State
     from patchmgr.model.patch import Patch
     from patchmgr.model.upstream import Upstream
     from patchmgr.plumbing.sides import Side
@@ -101,8 +102,6 @@ class UpstreamStates:
 
 
 def _state(upstream: str, side: Side, end: End, contents: Contents) -> State:
-    from patchmgr.engines.series.predicates import State
-
     found = end.found
     version = found.version
     if version is None:
@@ -122,8 +121,6 @@ def _label(upstream: str, found: Resolved) -> str:
 
 def _tagged_version(repository: Path, prefix: str, commit: str) -> str | None:
     """Return the version that a tag gives to a commit, the highest of several."""
-    from packaging.version import InvalidVersion, Version
-
     versions: list[Version] = []
     for name in tags_of(repository, prefix, commit):
         try:

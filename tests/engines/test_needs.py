@@ -18,11 +18,11 @@ from patchmgr.engines.series.needs import (
     missing_on,
     place_items,
 )
-from patchmgr.engines.series.predicates import State
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import FilePatch, Patch
+from patchmgr.model.predicate import State
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 from tests.engines.series import NOBODY, created, difference, edited, moved, patch_of, text
 from tests.tables import table

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from patchmgr.engines.series.predicates import Evaluation, State, broken_promise, evaluate, refusal
+from patchmgr.engines.series.predicates import Evaluation, broken_promise, evaluate, refusal
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.predicates import parse_predicate
-from patchmgr.model.predicate import Conditions
+from patchmgr.model.predicate import Conditions, State
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import Files, Upstream, link, submodule
 from tests.tables import table

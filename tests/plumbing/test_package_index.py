@@ -22,8 +22,8 @@ from patchmgr.plumbing.package_index import (
     Archive,
     Release,
     list_releases,
-    newest_final,
 )
+from patchmgr.plumbing.package_upstream import newest_final
 from tests.tables import table
 
 A, B = "a" * 64, "b" * 64

@@ -18,6 +18,7 @@ from patchmgr.engines.audit.states import States
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.structure.guards_imports import resolves
+from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import How, PatchOutcome, Verdict
 from patchmgr.model.ports import Blobs
@@ -130,14 +131,12 @@ def _importing(states: States) -> Iterator[str]:
 
 def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]:
     # What reads syntax trees is loaded where there is something to look at.
-    from patchmgr.engines.audit.new_names import since_gone
-    from patchmgr.engines.audit.python_uses import uses_of
-    from patchmgr.engines.audit.use_faults import faults_of, pairs_of
+    from patchmgr.engines.audit import new_names, python_uses, use_faults
 
-    pair = pairs_of(states)(path, True)
+    pair = use_faults.pairs_of(states)(path, True)
     if pair.now.module is None:
         return
-    for use in uses_of(pair.now.module.node, lines):
+    for use in python_uses.uses_of(pair.now.module.node, lines):
         node = use.node
         if not isinstance(node, ast.ImportFrom):
             continue
@@ -145,10 +144,10 @@ def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]
         if node.level and pair.now.path != pair.then.path:
             yield from _left_behind(node, module, pair)
             continue
-        for fault in faults_of(use, pair):
+        for fault in use_faults.faults_of(use, pair):
             name = fault.symbol.rpartition(".")[2]
             if fault.kind == "removed" and (to := _new_home(states, fault.old, module, name, pair)):
-                yield Move(module, name, to, since_gone(states, fault.old, fault.symbol))
+                yield Move(module, name, to, new_names.since_gone(states, fault.old, fault.symbol))
 
 
 def _left_behind(node: ast.ImportFrom, module: str, pair: Pair) -> Iterator[Move]:
@@ -230,8 +229,6 @@ def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> 
 
     Statements all of whose lines upstream has as well are left alone.
     """
-    from patchmgr.engines.structure.python_tree import parse_python
-
     text = content.decode("utf-8", "surrogateescape")
     tree = parse_python(text)
     if tree is None or "\r" in text:

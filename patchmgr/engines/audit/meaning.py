@@ -19,6 +19,7 @@ from msgspec import Struct
 from patchmgr.engines.audit.dataflow import Flow, Reaching, Site, TooLong, flow_of
 from patchmgr.engines.audit.places import added_lines, written_path
 from patchmgr.engines.audit.states import States, Told
+from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.model.audit import AuditFinding
 
 _PYTHON = (".py", ".pyi")
@@ -120,8 +121,6 @@ def _end(indent: int) -> re.Pattern[str]:
 
 
 def _flow(text: str) -> Flow | None:
-    from patchmgr.engines.structure.python_tree import parse_python  # not for each rebase
-
     is_inner = text[:1] in " \t"
     tree = parse_python(f"if 1:\n{text}" if is_inner else f"\n{text}")
     if tree is None or not tree.body:

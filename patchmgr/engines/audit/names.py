@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -13,6 +14,9 @@ from patchmgr.engines.audit.places import patch_of_line, written_path
 from patchmgr.engines.audit.states import UNKNOWN, States, Told
 from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.model.audit import AuditFinding
+
+if TYPE_CHECKING:
+    from pyflakes.messages import Message
 
 _BINDING = (b"=", b"import", b"def ", b"class ", b"for ", b" as ", b"global ", b"(", b":")
 # What is a fault wherever it stands, and what may be on purpose.
@@ -128,12 +132,7 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
     tree = parsed_python(content)
     if tree is None:
         return ()
-    from pyflakes.checker import Checker
-
-    try:
-        messages = Checker(tree, filename="merged.py").messages
-    except Exception:  # RecursionError, or a tree that it does not expect: nothing is known
-        return ()
+    messages = messages_of(tree)
     lines = content.decode("utf-8", "surrogateescape").split("\n")
     is_undefined = any(type(message).__name__ == "UndefinedName" for message in messages)
     unread = _unread_lines(tree) if is_undefined else ()
@@ -148,6 +147,16 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
             Fault(kind, name, message.lineno, lines[message.lineno - 1].strip(), is_certain)
         )
     return tuple(found)
+
+
+def messages_of(tree: ast.Module) -> Sequence[Message]:
+    """Return all that pyflakes says of a tree."""
+    from pyflakes.checker import Checker  # not for each rebase
+
+    try:
+        return tuple(Checker(tree, filename="merged.py").messages)
+    except Exception:  # RecursionError, or a tree that it does not expect: nothing is known
+        return ()
 
 
 def _unread_lines(tree: ast.Module) -> Collection[int]:

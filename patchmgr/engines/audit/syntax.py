@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import warnings
 from collections.abc import Iterable
 from functools import lru_cache
@@ -11,6 +12,8 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.places import written_path
 from patchmgr.engines.audit.states import UNKNOWN, States, Told
+from patchmgr.engines.structure.python_tree import parse_python
+from patchmgr.formats import toml_text
 from patchmgr.model.audit import AuditFinding
 
 LARGEST = 4 << 20  # bytes
@@ -59,8 +62,6 @@ def fault_of(path: str, content: bytes) -> Fault | None:
 
 def parsed_python(content: bytes | None) -> ast.Module | None:
     """Return the tree of a text, None where it does not parse, or is too large to be looked at."""
-    from patchmgr.engines.structure.python_tree import parse_python  # not for each rebase
-
     if content is None or len(content) > LARGEST_TREE:
         return None
     return parse_python(content.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
@@ -81,8 +82,6 @@ def _python_fault(content: bytes) -> Fault | None:
 
 
 def _json_fault(content: bytes) -> Fault | None:
-    import json
-
     try:
         json.loads(content)
     except json.JSONDecodeError as error:
@@ -95,8 +94,6 @@ def _json_fault(content: bytes) -> Fault | None:
 
 
 def _toml_fault(content: bytes) -> Fault | None:
-    from patchmgr.formats import toml_text
-
     try:
         toml_text.loads(content.decode())
     except ValueError as error:

@@ -31,6 +31,7 @@ from patchmgr.engines.rebase.ladder import (
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.series.placement import apply_one, has_place, split_lines
+from patchmgr.engines.structure.python_imports import has_imports_of
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.engines.text.telling import bare, is_telling
 from patchmgr.model.decision import Decision, Ruling
@@ -416,8 +417,6 @@ def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -
 
 def _has_imports(file: FileHistory, number: int) -> Claim:
     """Return the claim that an upstream version imports what a hunk does."""
-    from patchmgr.engines.structure.python_imports import has_imports_of
-
     assert file.content is not None
     theirs = apply_one(file.content, *file.hunk(number))
     before, after = (x.decode("utf-8", "surrogateescape") for x in (file.content, theirs))

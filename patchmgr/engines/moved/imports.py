@@ -10,9 +10,13 @@ from difflib import SequenceMatcher
 
 from msgspec import Struct
 
+from patchmgr.engines.audit.names import messages_of
 from patchmgr.engines.languages.words import code_of
 from patchmgr.engines.moved.units import Outline
 from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.structure import python_tree
+from patchmgr.engines.structure.python_import_names import aliases_of, with_names_of
+from patchmgr.engines.structure.python_imports import is_single
 from patchmgr.engines.text.differences import Run
 
 _STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
@@ -178,14 +182,12 @@ def missing_imports(
 
 def _undefined_names(content: bytes) -> frozenset[str]:
     """Return the names that nothing binds where they are looked up; none where all is open."""
-    from pyflakes.checker import Checker
-    from pyflakes.messages import UndefinedName
-
     try:
-        found = Checker(_parsed(content)).messages
-    except (Unsure, RecursionError):
+        found = messages_of(_parsed(content))
+    except Unsure:
         return frozenset()
-    return frozenset(str(m.message_args[0]) for m in found if isinstance(m, UndefinedName))
+    undefined = (m for m in found if type(m).__name__ == "UndefinedName")
+    return frozenset(str(m.message_args[0]) for m in undefined)
 
 
 def with_import(base: str, source: Source, home: str, content: bytes, *, name: str) -> bytes:
@@ -224,31 +226,26 @@ def _place_for_types(tree: ast.Module, name: str) -> tuple[int, bytes]:
 
 def _first_import(content: bytes, source: Source) -> bytes:
     """Return a file without imports with its first one, where libcst puts it."""
-    from libcst import ParserSyntaxError, parse_module
-    from libcst.codemod import CodemodContext
-    from libcst.codemod.visitors import AddImportsVisitor
+    import libcst.codemod.visitors
 
+    visitor = libcst.codemod.visitors.AddImportsVisitor
     (alias,) = (node.names[0] for node in _imports(_parsed(source.statement.encode())))
-    context = CodemodContext()
+    context = libcst.codemod.CodemodContext()
     asname = alias.asname if alias.asname != alias.name else None
     if source.module is None:
-        AddImportsVisitor.add_needed_import(context, alias.name, None, asname)
+        visitor.add_needed_import(context, alias.name, None, asname)
     else:
         module = source.module.lstrip(".")
         level = len(source.module) - len(module)
-        AddImportsVisitor.add_needed_import(context, module, alias.name, asname, level)
+        visitor.add_needed_import(context, module, alias.name, asname, level)
     try:
-        return AddImportsVisitor(context).transform_module(parse_module(content)).bytes
-    except ParserSyntaxError as fault:
+        return visitor(context).transform_module(libcst.parse_module(content)).bytes
+    except libcst.ParserSyntaxError as fault:
         raise Unsure("the file does not parse") from fault
 
 
 def _joined(content: bytes, source: Source) -> bytes | None:
     """Return the file with a name in the one import of its module, None where there is none."""
-    from patchmgr.engines.structure import python_tree
-    from patchmgr.engines.structure.python_import_names import aliases_of, with_names_of
-    from patchmgr.engines.structure.python_imports import is_single
-
     try:
         text = content.decode()
     except UnicodeDecodeError:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.engines.text.marked import split_marked
@@ -23,7 +24,6 @@ from patchmgr.model.outcome import FileConflict, Sighting, Verdict
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 if TYPE_CHECKING:
-    from patchmgr.engines.languages.symbols import SymbolIndex
     from patchmgr.engines.rebase.rebase import Judged
     from patchmgr.engines.rebase.work import FileResult
     from patchmgr.engines.series.fold import FileStep, Overlay
@@ -205,8 +205,6 @@ def _edits(before: Entry, after: Entry | None, blobs: Blobs) -> list[tuple[list[
 
 @lru_cache(64)
 def _index(path: str, content: bytes) -> SymbolIndex:
-    from patchmgr.engines.languages.symbols import SymbolIndex
-
     return SymbolIndex(path, content)
 
 

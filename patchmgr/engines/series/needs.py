@@ -7,9 +7,9 @@ as the version that its diff names, and the patches after it know nothing of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,15 +20,18 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import Verdict
+from patchmgr.model.predicate import claims
 from patchmgr.model.snapshot import REGULAR, Entry
 
 if TYPE_CHECKING:
     from patchmgr.engines.audit.states import Told
     from patchmgr.engines.rebase.rebase import Item
-    from patchmgr.engines.series.predicates import State, States
     from patchmgr.model.patch import Patch
     from patchmgr.model.ports import Blobs, Tree
-    from patchmgr.model.predicate import Conditions
+    from patchmgr.model.predicate import Conditions, State, States
+
+
+Question = Literal["refusal", "failure", "broken promise"]
 
 
 class Views(Struct, frozen=True):
@@ -53,8 +56,6 @@ def _conditions(patch: Patch) -> Conditions:
 
 def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
     """Raise "bad-predicate" where a header names an upstream that is not known."""
-    from patchmgr.model.predicate import claims
-
     for patch in patches:
         conditions = _conditions(patch)
         for predicate in conditions.predicates():
@@ -73,16 +74,21 @@ def missing_on(patches: Sequence[Patch], state: State, states: States) -> dict[s
 
 
 def _refusal(patch: Patch, state: State, states: States) -> str | None:
-    from patchmgr.engines.series.predicates import refusal
+    return _told_of(patch, "refusal", state, states)
 
+
+def _told_of(patch: Patch, question: Question, state: State, states: States) -> str | None:
+    """Answer a question about the conditions of a patch; an error names the patch."""
+    from patchmgr.engines.series import predicates  # most patches have no conditions
+
+    ask = {
+        "refusal": predicates.refusal,
+        "failure": predicates.failure,
+        "broken promise": predicates.broken_promise,
+    }[question]
     conditions = _conditions(patch)
-    return _told_of(patch, lambda: refusal(conditions, state, states))
-
-
-def _told_of(patch: Patch, ask: Callable[[], str | None]) -> str | None:
-    """Answer a question about a patch; an error names the patch."""
     try:
-        return ask()
+        return ask(conditions, state, states)
     except PatchmgrError as fault:
         problem = f"Patch {shown(patch.name)}: {fault.message}"
         raise PatchmgrError(fault.kind, problem, fault.hints) from fault
@@ -90,7 +96,7 @@ def _told_of(patch: Patch, ask: Callable[[], str | None]) -> str | None:
 
 def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
     """Raise "bad-predicate" where a tree with the patch is not what the patch ensures."""
-    broken = _broken(patch, _conditions(patch), views, tree)
+    broken = _broken(patch, views, tree)
     if broken is not None:
         hint = "correct the patch, or its Ensures"
         raise PatchmgrError("bad-predicate", f"Patch {shown(patch.name)} {broken}", (hint,))
@@ -106,15 +112,9 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
     for item in items:
         if item.refusal is not None or not item.patch.has_conditions:
             continue
-        reason = _told_of(item.patch, partial(_failure, item.patch, views))
+        reason = _told_of(item.patch, "failure", views.onto, views.states)
         if reason is not None:
             yield item.patch.name, AuditFinding("condition", True, "", 0, None, reason)
-
-
-def _failure(patch: Patch, views: Views) -> str | None:
-    from patchmgr.engines.series.predicates import failure
-
-    return failure(_conditions(patch), views.onto, views.states)
 
 
 def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:
@@ -147,14 +147,11 @@ def _placed(item: Item, views: Views, old: Overlay, blobs: Blobs) -> Item:
         item = _woken(item, missing, views.base, old, blobs)
     if conditions.ensures is None:
         return item
-    return replace(item, promise=partial(_broken, patch, conditions, views))
+    return replace(item, promise=partial(_broken, patch, views))
 
 
-def _broken(patch: Patch, conditions: Conditions, views: Views, tree: Tree) -> str | None:
-    from patchmgr.engines.series.predicates import broken_promise
-
-    state = replace(views.onto, tree=tree)
-    return _told_of(patch, lambda: broken_promise(conditions, state, views.states))
+def _broken(patch: Patch, views: Views, tree: Tree) -> str | None:
+    return _told_of(patch, "broken promise", replace(views.onto, tree=tree), views.states)
 
 
 def _woken(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) -> Item:

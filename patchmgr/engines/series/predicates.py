@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from patchmgr.engines.languages.names import language
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.regexes import compile_regex
 from patchmgr.formats.shown import shown
-from patchmgr.model.ports import Tree
 from patchmgr.model.predicate import (
     AllOf,
     AnyOf,
@@ -24,39 +24,11 @@ from patchmgr.model.predicate import (
     PatternFound,
     Predicate,
     ReleaseIn,
+    State,
+    States,
     WrittenRef,
 )
 from patchmgr.model.snapshot import FILE_MODES, Entry
-
-
-class Contents(Protocol):
-    """Contents by id."""
-
-    def read(self, blob: str) -> bytes:
-        """Return the content; raise PatchmgrError where the object is missing."""
-
-
-class State(Struct, frozen=True):
-    """A state of an upstream that can be looked at.
-
-    `label` names it in reasons. `version` is that of a release, None where it is none.
-    """
-
-    upstream: str
-    label: str
-    tree: Tree
-    blobs: Contents
-    version: str | None = None
-
-
-class States(Protocol):
-    """Other states than the one that is looked at."""
-
-    def state(self, upstream: str, ref: str | None) -> State:
-        """Return a state of an upstream, what is tracked of it where no ref is given.
-
-        Raises PatchmgrError where there is no such upstream or state, or it cannot be read.
-        """
 
 
 class Evaluation(Struct, frozen=True):
@@ -155,9 +127,6 @@ def _claim(claim: Claim, state: State) -> Evaluation:
 
 
 def _release(claim: ReleaseIn, state: State) -> Evaluation:
-    from packaging.specifiers import SpecifierSet
-    from packaging.version import Version
-
     if state.version is None:
         raise _unknown(
             f"{state.label} is no release, so release {shown(claim.specifier)} has no answer"
