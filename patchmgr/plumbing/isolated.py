@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import pickle
-import resource
 import select
 import signal
 import subprocess
@@ -29,8 +27,8 @@ T = TypeVar("T")
 PATIENCE = 600.0  # seconds for one file: nothing that the limits let through takes a tenth of it
 MOST_MEMORY = 2 << 30  # bytes
 _SIZE = 8  # bytes of the length before each message
-_NO_MEMORY = 3  # an exit code
-_FAILURES = (_NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
+NO_MEMORY = 3  # an exit code
+_FAILURES = (NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 """How a process ends that a text is too large or too deep for. The same text always ends it so."""
 
 
@@ -124,8 +122,8 @@ class StructureApart:
         try:
             assert process.stdin is not None
             assert process.stdout is not None
-            _write(process.stdin, pickle.dumps(question))
-            answer = _read(process.stdout, time.monotonic() + self._patience)
+            write_message(process.stdin, pickle.dumps(question))
+            answer = read_message(process.stdout, time.monotonic() + self._patience)
         except TimeoutError as fault:
             self.close()
             said = f"does not answer within {self._patience:.0f} seconds"
@@ -185,46 +183,18 @@ def _broken(path: str, what: str) -> PatchmgrError:
 # The parent's own search path: a program that runs from a checkout finds itself there.
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; "
-    "from patchmgr.plumbing.isolated import answer_all; answer_all({})"
+    "from patchmgr.plumbing.isolated_process import answer_all; answer_all({})"
 )
 
 
-def answer_all(is_early: bool) -> None:
-    """Answer files from standard input until there are no more: the other process' whole life.
-
-    One that `is_early` has time to get ready before it is asked.
-    """
-    from patchmgr.engines.merge.edits import edits_of_parts
-    from patchmgr.engines.merge.resolve import resolve
-    from patchmgr.engines.structure.solvers import suspect
-
-    if is_early:
-        importlib.import_module("libcst")  # most questions need it
-    asked: dict[str, Callable[..., object]] = {
-        "merge": resolve,
-        "suspect": suspect,
-        "edits": edits_of_parts,
-    }
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    source, sink = sys.stdin.buffer, sys.stdout.buffer
-    while True:
-        try:
-            what, *question = pickle.loads(_read(source, None))
-        except EOFError:
-            return
-        try:
-            answer = pickle.dumps(asked[what](*question))
-        except MemoryError:
-            os._exit(_NO_MEMORY)
-        _write(sink, answer)
-
-
-def _write(sink: IO[bytes], message: bytes) -> None:
+def write_message(sink: IO[bytes], message: bytes) -> None:
+    """Send a message, behind its length."""
     sink.write(len(message).to_bytes(_SIZE, "big") + message)
     sink.flush()
 
 
-def _read(source: IO[bytes], end: float | None) -> bytes:
+def read_message(source: IO[bytes], end: float | None) -> bytes:
+    """Read a message; raise EOFError where there is none, TimeoutError where time is up."""
     size = int.from_bytes(_read_bytes(source, _SIZE, end), "big")
     return _read_bytes(source, size, end)
 
