@@ -41,24 +41,10 @@ def edit(
 
     Example: patchmgr edit fix-allow-list --field Forwarded=no
     """
-    from patchmgr.formats.header_edits import HeaderEdit
-    from patchmgr.formats.mail_text import parse_person
-
-    person = parse_person(author) if author is not None else None
-    if author is not None and person is None:
-        raise PatchmgrError("usage", "--author is written as: Name <name@example.org>")
-    fields = tuple(_field(text) for text in field)
+    wanted = commands.edit.header_edit(subject, message, author=author, fields=field)
     session, options = open_checkout_series(to, series, is_dry_run=dry_run)
-    wanted = HeaderEdit(subject, message, person, fields)
     done = commands.edit.edit(session, patch, wanted, options)
     answer("edit", done, render.authoring.edited_header_text(done))
-
-
-def _field(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise PatchmgrError("usage", f"--field is written as NAME=VALUE, not {text!a}")
-    return name, value
 
 
 def rename(

@@ -176,8 +176,6 @@ def decide(
 
     Example: patchmgr decide stale-hash.patch absorbed --by 45939
     """
-    from patchmgr.model.decision import Ruling
-
     session = open_session()
     if list_:
         if patch is not None or verdict is not None or forget:
@@ -186,7 +184,7 @@ def decide(
         value = render.recorded.decided_value(known, ())
         answer("decide", None, render.recorded.decisions_text(known), dry_run=False, **value)
         return
-    rulings = {ruling.value: ruling for ruling in Ruling}
+    rulings = services.decisions.RULINGS
     if patch is None or (verdict in rulings) is forget:
         raise PatchmgrError(
             "usage",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from patchmgr import __version__, render, services
+from patchmgr.cli.progress import say_cleaned, stderr_progress, wants_colour
 from patchmgr.errors import PatchmgrError
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from patchmgr.services.open_series import CheckoutOptions
     from patchmgr.services.session import Session
-    from patchmgr.store import Workspace
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do all but the writing.")]
 Select = Annotated[
@@ -129,9 +129,7 @@ def _named() -> Path | None:
 
 
 def _open(start: Path, *, settles: bool = True) -> Session:
-    from patchmgr.store import find_workspace
-
-    session = _session(find_workspace(Path(os.path.realpath(start)), command=_command()))
+    session = _session(Path(os.path.realpath(start)))
     if settles:
         session.settle()
     return session
@@ -139,27 +137,20 @@ def _open(start: Path, *, settles: bool = True) -> Session:
 
 def open_root(root: Path) -> Session:
     """Open the workspace of a folder that was just made."""
-    from patchmgr.store import Workspace
-
-    return _session(Workspace(root, command=_command()))
+    return _session(root, is_root=True)
 
 
-def _session(workspace: Workspace) -> services.session.Session:
-    from patchmgr import terminal
+def _session(place: Path, *, is_root: bool = False) -> Session:
+    """Open the workspace that a folder is in, or is the root of."""
+    from patchmgr.store import Workspace, find_workspace
 
-    progress = terminal.stderr_progress()
-    Given.session = session = services.session.Session(workspace, progress, terminal.say)
+    opened = (Workspace if is_root else find_workspace)(place, command=shlex.join(sys.argv[1:]))
+    Given.session = session = services.session.Session(opened, stderr_progress(), say_cleaned)
     return session
-
-
-def _command() -> str:
-    return shlex.join(sys.argv[1:])
 
 
 def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
     """Return how results are shown: what the options ask for, and what the terminal takes."""
-    from patchmgr.terminal import wants_colour
-
     if verbose and quiet:
         raise PatchmgrError("usage", "give one of --verbose and --quiet")
     kinds = render.view.Detail

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -9,6 +11,7 @@ from patchmgr.engines.series.picking import file_name
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.decisions import DECISIONS, write_decisions
 from patchmgr.formats.header_edits import HeaderEdit, check_fields, edited_header
+from patchmgr.formats.mail_text import parse_person
 from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.series_files import renamed
 from patchmgr.formats.series_settings import with_renamed
@@ -33,6 +36,23 @@ class Edited(Struct, frozen=True, rename=_KEYS):
     subject: str
     is_changed: bool
     is_dry_run: bool
+
+
+def header_edit(
+    subject: str | None, message: str | None, *, author: str | None, fields: Sequence[str]
+) -> HeaderEdit:
+    """Return an edit as a command line gives it; raise "usage" where a part has another form."""
+    person = None if author is None else parse_person(author)
+    if author is not None and person is None:
+        raise PatchmgrError("usage", "--author is written as: Name <name@example.org>")
+    return HeaderEdit(subject, message, person, tuple(map(_field, fields)))
+
+
+def _field(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise PatchmgrError("usage", f"--field is written as NAME=VALUE, not {text!a}")
+    return name, value
 
 
 def edit(

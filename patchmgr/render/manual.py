@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from textwrap import wrap
+from typing import Any
 
 from patchmgr.model.manual import Block, CommandPage, Entry, Kind, Topic
 from patchmgr.render.listings import table
@@ -14,6 +15,7 @@ _ESCAPES = {
     "\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti", '"': r"\(dq",
 }  # fmt: skip
 _WIDTH = 78
+_EXAMPLE = re.compile(r"Example: ")
 _IN_MAIN = {"exit-codes": "EXIT STATUS", "environment": "ENVIRONMENT"}
 
 
@@ -155,3 +157,47 @@ def _started(line: str) -> str:
 
 def _escaped(text: str) -> str:
     return "".join(_ESCAPES.get(c) or (c if c < "\x7f" else f"\\[u{ord(c):04X}]") for c in text)
+
+
+def walk(command: Any, words: tuple[str, ...] = ("patchmgr",)) -> Iterator[tuple[Any, Any]]:
+    """Yield each command that is not hidden, and what is typed for it."""
+    for name, below in getattr(command, "commands", {}).items():
+        if not below.hidden:
+            yield below, (*words, name)
+            yield from walk(below, (*words, name))
+
+
+def page_of(command: Any, words: tuple[str, ...]) -> CommandPage:
+    """Return what is said of a command, as typer has it."""
+    parts = [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
+    examples = [_EXAMPLE.sub("", part) for part in parts if _EXAMPLE.match(part)]
+    text = [part for part in parts if part and not _EXAMPLE.match(part)]
+    entries = [(p.param_type_name, _entry(p)) for p in command.params if not _is_hidden(p)]
+    below = [(c, " ".join(w)) for c, w in walk(command, words)] if len(words) > 1 else []
+    if len(words) == 1:
+        below = [(c, "-".join(w) + "(1)") for c, w in walk(command, words)]
+    return CommandPage(
+        words,
+        text[0] if text else "",
+        tuple(text[1:]),
+        tuple(examples),
+        tuple(entry for kind, entry in entries if kind == "argument"),
+        tuple(entry for kind, entry in entries if kind == "option"),
+        tuple((name, (c.help or "").split("\n\n")[0].replace("\n", " ")) for c, name in below),
+    )
+
+
+def _entry(parameter: Any) -> Entry:
+    is_argument = parameter.param_type_name == "argument"
+    value = parameter.metavar or parameter.name.upper()
+    if is_argument and not parameter.metavar and not parameter.required:
+        value = f"[{value}]"
+    if not is_argument and (getattr(parameter, "is_flag", False) or parameter.count):
+        value = ""
+    names = () if is_argument else (*parameter.opts, *parameter.secondary_opts)
+    text = getattr(parameter, "help", None) or ""
+    return Entry(names, value, text, bool(parameter.required))
+
+
+def _is_hidden(parameter: Any) -> bool:
+    return bool(getattr(parameter, "hidden", False))

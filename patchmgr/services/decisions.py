@@ -18,11 +18,14 @@ from patchmgr.formats.decisions import (
 )
 from patchmgr.formats.shown import shown
 from patchmgr.model.audit import Accepted, AuditFinding
-from patchmgr.model.decision import Decision, Passage
+from patchmgr.model.decision import Decision, Passage, Ruling
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.plumbing.durable import is_read_only, unwritable
 from patchmgr.services.session import Session
 from patchmgr.store import PRIVATE, Change, Workspace
+
+RULINGS = {ruling.value: ruling for ruling in Ruling}
+"""The rulings by the words of the command line."""
 
 
 def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:

@@ -14,9 +14,9 @@ import pytest
 import typer.main
 
 from patchmgr import cli
-from patchmgr.cli.manual import page_of
 from patchmgr.commands.help import OURS, topics
 from patchmgr.model.manual import Topic
+from patchmgr.render.manual import page_of
 from tests.commands.conftest import Run
 from tests.commands.scenes import one_line
 from tests.tables import table

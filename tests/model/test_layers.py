@@ -28,7 +28,7 @@ BELOW = {
 }  # fmt: skip
 # A renderer names the result that it shows; it does not load the command for it.
 AS_TYPE = {"render": {"commands", "services"}}
-TOP = {"cli", "terminal", "__main__", "__init__"}
+TOP = {"cli", "__main__", "__init__"}
 OWNERS = {"subprocess": "plumbing", "git": "plumbing", "gitdb": "plumbing", "typer": "cli"}
 PLAIN = {"model", "errors"}
 
@@ -102,7 +102,7 @@ def test_values_need_nothing_but_what_makes_them(module: str) -> None:
         ("patchmgr/commands/x.py", "from patchmgr.cli import main", True),
         ("patchmgr/cli/x.py", "import typer\nfrom patchmgr.commands import rebase", False),
         ("patchmgr/cli/x.py", "import git", True),
-        ("patchmgr/terminal.py", "import typer", True),
+        ("patchmgr/store.py", "import typer", True),
     ],
 )
 def test_the_walk_sees_what_it_should(module: str, source: str, is_fault: bool) -> None:

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from patchmgr.terminal import StderrProgress, say, stderr_progress, wants_colour
+from patchmgr.cli.progress import StderrProgress, say_cleaned, stderr_progress, wants_colour
 
 
 class Screen(io.StringIO):
@@ -69,7 +69,7 @@ def test_elsewhere_only_large_work_is_announced(
 
 
 def test_messages_are_cleaned(capsys: pytest.CaptureFixture[str]) -> None:
-    say("a\x1b[2Jb")
+    say_cleaned("a\x1b[2Jb")
     assert "\x1b" not in capsys.readouterr().err
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from patchmgr.render.clean import clean
+from patchmgr import render
 
 
 class StderrProgress:
@@ -23,7 +23,7 @@ class StderrProgress:
         """Begin a piece of work of `total` units, None where that is not known."""
         self._label, self._total, self._count, self._drawn = label, total, 0, 0.0
         if not self._shows_bar and total is not None and total > _LARGE:
-            say(f"{label} ({total / 1e6:.1f} MB)")
+            say_cleaned(f"{label} ({total / 1e6:.1f} MB)")
 
     def advance(self, amount: int) -> None:
         """Count units that are done."""
@@ -52,9 +52,9 @@ class StderrProgress:
 _LARGE = 1_000_000
 
 
-def say(message: str) -> None:
-    """Print one line to stderr."""
-    sys.stderr.write(f"{clean(message)}\n")
+def say_cleaned(message: str) -> None:
+    """Print one line to stderr, as a terminal may have it."""
+    sys.stderr.write(f"{render.clean.clean(message)}\n")
 
 
 def stderr_progress() -> StderrProgress:
