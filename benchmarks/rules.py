@@ -29,13 +29,7 @@ from benchmarks.absorb_cases import CannotRebuild, KnownSeries, Target, read_cas
 from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import Section, tell, write
 from patchmgr.engines.absorption import effect, landing, proof
-from patchmgr.engines.absorption.reliability import (
-    FILE,
-    IN_PART,
-    Measured,
-    Table,
-    kind_of_proposals,
-)
+from patchmgr.engines.absorption.reliability import FILE, IN_PART, kind_of_proposals
 from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.cause.commits import explain, explained_paths
@@ -44,7 +38,7 @@ from patchmgr.engines.rebase.rebase import Item, rebase_series
 from patchmgr.engines.rebase.work import Tools, UpstreamRange
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.outcome import PatchOutcome, Verdict
+from patchmgr.model.outcome import PatchOutcome, Reliability, Verdict
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.ports import Step
 from patchmgr.plumbing.diffs import changed_paths, readable_files
@@ -328,19 +322,19 @@ def scored(judged: Iterable[Judgement]) -> Iterator[Judgement]:
     return (one for one in judged if one.truth != "?")
 
 
-def shares(judged: Iterable[Judgement]) -> Table:
+def shares(judged: Iterable[Judgement]) -> list[Reliability]:
     """Return by kind how many absorbed patches, or proposals, there were, and how many right."""
     right, every = Counter[str](), Counter[str]()
     for one in scored(judged):
         every.update(one.kinds)
         is_part = one.truth == "partial" and one.kinds == (IN_PART,)
         right.update(one.kinds if one.truth == "absorbed" or is_part else ())
-    return {kind: Measured(right[kind], every[kind]) for kind in sorted(every)}
+    return [Reliability(kind, right[kind], every[kind]) for kind in sorted(every)]
 
 
-def written(table: Table) -> bytes:
+def written(table: Sequence[Reliability]) -> bytes:
     """Return the shares as the package keeps them."""
-    return msgspec.json.format(msgspec.json.encode(table, order="sorted"), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(table), indent=1) + b"\n"
 
 
 def size_line(results: Sequence[CaseResult]) -> str:
@@ -371,12 +365,12 @@ def group_table(judged: Sequence[Judgement]) -> Iterator[str]:
         yield f"| **mean of the true groups** | | | **{100 * sum(recall) / len(recall):.1f} %** |"
 
 
-def kind_table(table: Table) -> Iterator[str]:
+def kind_table(judged: Iterable[Judgement]) -> Iterator[str]:
     """Yield a row for each kind of verdict: how often it was right."""
     yield "| kind | right | of | share |"
     yield "|---|--:|--:|--:|"
-    for kind, one in table.items():
-        yield f"| {kind} | {one.right} | {one.of} | {share(one.right, one.of)} |"
+    for one in shares(judged):
+        yield f"| {one.rule} | {one.right} | {one.of} | {share(one.right or 0, one.of or 0)} |"
 
 
 def rule_table(results: Sequence[CaseResult]) -> Iterator[str]:
@@ -428,19 +422,18 @@ def main() -> None:
         return
     results = judge_all(cases, mirrors, frozenset(names), options.jobs, options.kept)
     judged = [one for result in results for one in result.judged]
-    table = shares(judged)
     parts = (
         [size_line(results)],
         group_table(judged),
         [evidence_line(judged)],
-        kind_table(table),
+        kind_table(judged),
         rule_table(results),
     )
     text = "\n\n".join("\n".join(part) for part in parts)
     print(text)
     if options.write:
         write(SECTION, text)
-        FILE.write_bytes(written(table))
+        FILE.write_bytes(written(shares(judged)))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.rules import RULES
-from patchmgr.engines.absorption.reliability import Measured, measured
+from patchmgr.engines.absorption.reliability import measured
+from patchmgr.model.outcome import Reliability
 from tests.tables import table
 
 ROOT = Path(__file__).parents[1]
@@ -79,5 +80,5 @@ def test_the_shares_on_the_page_are_those_of_the_package() -> None:
     page = (ROOT / "docs/benchmarks.md").read_text()
     table = page.partition("| kind | right | of | share |")[2].partition("\n\n")[0]
     rows = [[cell.strip() for cell in line.split("|")[1:4]] for line in table.splitlines()[2:]]
-    shares = {kind: Measured(int(right), int(of)) for kind, right, of in rows}
+    shares = {kind: Reliability(kind, int(right), int(of)) for kind, right, of in rows}
     assert shares == measured()

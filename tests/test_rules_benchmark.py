@@ -22,8 +22,15 @@ from benchmarks.rules import (
     shares,
     size_line,
 )
-from patchmgr.engines.absorption.reliability import Measured
-from patchmgr.model.outcome import FileConflict, How, HunkOutcome, Likely, PatchOutcome, Verdict
+from patchmgr.model.outcome import (
+    FileConflict,
+    How,
+    HunkOutcome,
+    Likely,
+    PatchOutcome,
+    Reliability,
+    Verdict,
+)
 from patchmgr.model.patch import Author
 from tests.tables import table
 
@@ -118,12 +125,12 @@ def test_a_verdict_is_counted_by_how_it_was_found(
 
 
 def test_a_share_counts_what_is_known() -> None:
-    table = {"exact": Measured(1, 1), "history": Measured(2, 3), "likely": Measured(1, 1)}
+    table = [Reliability("exact", 1, 1), Reliability("history", 2, 3), Reliability("likely", 1, 1)]
     assert shares(JUDGED) == table
     part = [said(C, truth, "likely in part") for truth in ("absorbed", "partial", "not-absorbed")]
-    assert shares(part) == {"likely in part": Measured(2, 3)}
-    assert shares([said(A, "partial", "exact")]) == {"exact": Measured(0, 1)}
-    assert "| history | 2 | 3 | 66.6 % |" in kind_table(table)
+    assert shares(part) == [Reliability("likely in part", 2, 3)]
+    assert shares([said(A, "partial", "exact")]) == [Reliability("exact", 0, 1)]
+    assert "| history | 2 | 3 | 66.6 % |" in kind_table(JUDGED)
     assert evidence_line(JUDGED).endswith("in 50.0 % of 2.")
 
 

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.rebase.rebase import Judged
@@ -18,27 +17,11 @@ FILE = Path(__file__).with_name("reliability.json")
 PROPOSAL, IN_PART = "likely", "likely in part"
 
 
-class Measured(Struct, frozen=True):
-    """How many verdicts were right, of how many."""
-
-    right: int
-    of: int
-
-
-Table = Mapping[str, Measured]
-"""By the word for how a hunk was found in upstream, or the kind of a proposal."""
-
-
 @cache
-def measured() -> Table:
-    """Return what was measured, as the package has it."""
-    return msgspec.json.decode(FILE.read_bytes(), type=dict[str, Measured])
-
-
-def reliability(rule: str, table: Table) -> Reliability:
-    """Return how often a rule was right, without numbers where nobody measured it."""
-    found = table.get(rule)
-    return Reliability(rule) if found is None else Reliability(rule, found.right, found.of)
+def measured() -> Mapping[str, Reliability]:
+    """Return by rule what was measured: by how a hunk was found, or by the kind of a proposal."""
+    table = msgspec.json.decode(FILE.read_bytes(), type=list[Reliability])
+    return {one.rule: one for one in table}
 
 
 def kind_of_proposals(outcome: PatchOutcome) -> str:
@@ -50,15 +33,17 @@ def kind_of_proposals(outcome: PatchOutcome) -> str:
 def with_reliability(judged: Judged) -> Judged:
     """Say of each piece of evidence, and each proposal, how often its kind was right.
 
-    What a person decided has no such figure.
+    What a person decided has no such figure, what nobody measured has no numbers.
     """
-    outcome, table = judged.outcome, measured()
+
+    def reliability(rule: str) -> Reliability:
+        return measured().get(rule, Reliability(rule))
+
+    outcome = judged.outcome
     evidence = tuple(
-        s
-        if s.how in (None, How.DECIDED)
-        else replace(s, reliability=reliability(s.how.value, table))
+        s if s.how in (None, How.DECIDED) else replace(s, reliability=reliability(s.how.value))
         for s in outcome.evidence
     )
-    proposals = reliability(kind_of_proposals(outcome), table)
+    proposals = reliability(kind_of_proposals(outcome))
     likely = tuple(replace(one, reliability=proposals) for one in outcome.likely)
     return replace(judged, outcome=replace(outcome, evidence=evidence, likely=likely))

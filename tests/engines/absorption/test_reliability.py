@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from benchmarks.rules import written
@@ -10,10 +9,8 @@ from patchmgr.engines.absorption.reliability import (
     FILE,
     IN_PART,
     PROPOSAL,
-    Measured,
     kind_of_proposals,
     measured,
-    reliability,
     with_reliability,
 )
 from patchmgr.engines.rebase.rebase import Judged
@@ -29,20 +26,6 @@ from patchmgr.model.outcome import (
 from patchmgr.model.patch import Author
 
 NOBODY = Author("n", "e", "0 +0000")
-TABLE = {"history": Measured(1199, 1204), "likely": Measured(3, 4)}
-
-
-@pytest.mark.parametrize(
-    ("rule", "found"),
-    [
-        ("history", Reliability("history", 1199, 1204)),
-        ("likely", Reliability("likely", 3, 4)),
-        ("range", Reliability("range")),
-        ("", Reliability("")),
-    ],
-)
-def test_a_rule_has_its_figures_or_none(rule: str, found: Reliability) -> None:
-    assert reliability(rule, TABLE) == found
 
 
 def conflicts(*proposals: str | None) -> tuple[FileConflict, ...]:
@@ -76,18 +59,14 @@ def test_evidence_and_proposals_have_figures_and_what_a_person_decided_has_none(
     )  # fmt: skip
     judged = with_reliability(Judged(outcome)).outcome
     first, *others = (sighting.reliability for sighting in judged.evidence)
-    assert first == reliability("history", measured())
+    assert first == measured()["history"]
     assert others == [None, None]
-    assert judged.likely[0].reliability == reliability(PROPOSAL, measured())
+    assert judged.likely[0].reliability == measured().get(PROPOSAL, Reliability(PROPOSAL))
 
 
 def test_the_package_has_figures_that_can_be() -> None:
     table = measured()
     assert {"history"} <= set(table)
     assert set(table) <= {how.value for how in How} | {PROPOSAL, IN_PART}
-    assert all(0 <= one.right <= one.of and one.of for one in table.values())
-    assert FILE.read_bytes() == written(table)
-
-
-def test_a_table_is_read_as_it_was_written() -> None:
-    assert msgspec.json.decode(written(TABLE), type=dict[str, Measured]) == TABLE
+    assert all(one.of and 0 <= (one.right or 0) <= one.of for one in table.values())
+    assert FILE.read_bytes() == written([*table.values()])
