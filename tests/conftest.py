@@ -41,7 +41,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_own_folder] = Path(tempfile.mkdtemp(prefix="patchmgr-tests-", dir=_MEMORY))
     os.environ["TMPDIR"] = tempfile.tempdir = str(config.stash[_own_folder])
     # What one process compiled serves the next: a command of its own takes half the time.
-    os.environ["PYTHONPYCACHEPREFIX"] = str(config.stash[_own_folder] / "bytecode")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
