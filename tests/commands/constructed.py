@@ -352,7 +352,12 @@ class Story:
         scene, is_first = self._scene, not self._start
         ids = self._play()
         if is_first:
-            scene.series("s", ids[":1"], scene.upstream.patches(f"{ids[':1']}..fork"))
+            self.run("series", "new", "s", "--upstream", "up", "--base", ids[":1"])
+            mails = scene.upstream.patches(f"{ids[':1']}..fork").split(b"From " + b"0" * 40)
+            names = [f"ours-change-{number}.patch" for number in range(1, len(mails))]
+            for name, mail in zip(names, mails[1:], strict=True):
+                (scene.root / "series/s" / name).write_bytes(b"From " + b"0" * 40 + mail)
+            (scene.root / "series/s/series").write_text("".join(f"{name}\n" for name in names))
         else:
             self.run("upstream", "fetch")
         answer = scene.rebase("s", "--onto", "upstream/main", "--dry-run", code=code)

@@ -25,6 +25,7 @@ from tests.commands.constructed import (
     say,
     twenty,
 )
+from tests.long import LONG
 
 OLD = say(10, 4)
 ONE, TWO, THREE = (say(10, 4, variant=n) for n in (1, 2, 3))
@@ -109,10 +110,13 @@ def back(fix: Edit) -> Edit:
 
 
 def of_each_kind() -> list[Case]:
-    """Return the cases that are played with a replacement, an insertion and a removal."""
-    found = []
-    for kind, fix in KINDS.items():
-        found += [
+    """Return the cases that are played with a replacement, an insertion and a removal.
+
+    Where time is short, each is played with one of them, and each of them is played.
+    """
+    found: list[Case] = []
+    for number, (kind, fix) in enumerate(KINDS.items()):
+        cases = [
             case(f"A {kind}: picked at shifted lines", fix, then=[up(7, fix)],
                  verdicts="absorbed", history="landed #7", **EXACT),
             case(f"C {kind}: inside a squash with edits here and in another file", fix,
@@ -129,13 +133,14 @@ def of_each_kind() -> list[Case]:
               for subject in ('Revert "Rework (#7)"', "Go another way")),
         ]  # fmt: skip
         if fix is not REMOVE:
-            found += [
+            cases += [
                 case(f"B {kind}: picked with other white space", fix,
                      then=[up(7, fix, respace(10, 5))], verdicts="absorbed",
                      hunks="absorbed whitespace #7", evidence=(7,)),
                 case(f"K {kind}: the function deleted", fix, then=[up(7, delete(10))],
                      verdicts="conflict", hunks="conflict", cause=(7,), evidence=()),
             ]  # fmt: skip
+        found += cases if LONG else cases[number :: len(KINDS)]
     return found
 
 

@@ -11,6 +11,7 @@ from tests.commands.conftest import SCENE, Answer, Run, Scene
 from tests.commands.constructed import CXX, PYTHON, TEXT, Form, Say, Story, put
 from tests.commands.test_rebase import fork, verdicts, workspace_files
 from tests.conftest import once
+from tests.long import crossed
 from tests.tables import table
 
 STEPS = [f"    step_{n}(plant)\n" for n in range(12)]
@@ -33,7 +34,7 @@ PATCH = "fork-change-1.patch"
 
 @pytest.fixture
 def likely(scene: Scene) -> Scene:
-    """Return a scene where upstream has our patch in other words, and it would merge."""
+    """Return a rebase in conflict: upstream has our patch in other words, and it would merge."""
 
     def make() -> None:
         scene.upstream.commit({"f.py": source(), "b": "b\n"})
@@ -41,6 +42,7 @@ def likely(scene: Scene) -> Scene:
         scene.upstream.commit({"b": "c\n"}, "upstream: before (#6)")
         scene.upstream.commit({"f.py": source(l8=ALIKE)}, "upstream: the same (#7)")
         scene.upstream.commit({"b": "d\n"}, "upstream: after (#8)")
+        onto(scene, code=3)
 
     once("likely", scene.root.parent, SCENE, make)
     return scene
@@ -69,7 +71,6 @@ def test_what_is_likely_there_is_a_conflict_with_both_texts(likely: Scene) -> No
 
 
 def test_an_absorbed_patch_is_dropped_from_then_on(likely: Scene) -> None:
-    onto(likely, code=3)
     assert f"Kept: s/{PATCH}  absorbed  by 7" in decide(likely, PATCH, "absorbed", "--by", "7").out
     patch = onto(likely)
     assert patch["verdict"] == "absorbed"
@@ -84,7 +85,6 @@ def test_an_absorbed_patch_is_dropped_from_then_on(likely: Scene) -> None:
 
 
 def test_a_needed_patch_is_carried_from_then_on(likely: Scene) -> None:
-    onto(likely, code=3)
     decide(likely, PATCH, "needed", "--by", "ours does more")
     patch = onto(likely)
     assert patch["verdict"] == "unchanged"
@@ -93,7 +93,6 @@ def test_a_needed_patch_is_carried_from_then_on(likely: Scene) -> None:
 
 
 def test_a_decision_holds_until_the_text_is_another(likely: Scene) -> None:
-    onto(likely, code=3)
     decide(likely, PATCH, "absorbed")
     commit = likely.upstream.commit
     goes_on = commit({"f.py": source(l1=OTHER, l8=ALIKE)}, "upstream: goes on")
@@ -115,7 +114,6 @@ def test_a_decision_finishes_a_rebase(likely: Scene) -> None:
 
 
 def test_a_mind_can_be_changed(likely: Scene) -> None:
-    onto(likely, code=3)
     decide(likely, PATCH, "absorbed")
     onto(likely)
     answer = decide(likely, PATCH, "needed")
@@ -129,7 +127,6 @@ def test_a_mind_can_be_changed(likely: Scene) -> None:
 
 def test_decisions_are_listed_and_forgotten(likely: Scene) -> None:
     assert decide(likely, "--list").out == "Nothing is decided.\n"
-    onto(likely, code=3)
     decide(likely, PATCH, "absorbed", "--by", "#7")
     commit = likely.upstream.git("rev-parse", "main~1")
     line = f"s/{PATCH}  absorbed  by #7  in {commit[:12]} upstream: the same (#7)\n"
@@ -144,14 +141,12 @@ def test_decisions_are_listed_and_forgotten(likely: Scene) -> None:
 
 
 def test_a_dry_run_decides_nothing(likely: Scene) -> None:
-    onto(likely, code=3)
     before = workspace_files(likely.root)
     assert decide(likely, PATCH, "absorbed", "--dry-run").out.startswith("Would keep: ")
     assert workspace_files(likely.root) == before
 
 
 def test_the_same_decision_gives_the_same_bytes(likely: Scene) -> None:
-    onto(likely, code=3)
     decide(likely, PATCH, "absorbed", "--by", "7")
     first = (likely.root / DECISIONS).read_bytes()
     onto(likely)
@@ -172,7 +167,6 @@ def test_the_same_decision_gives_the_same_bytes(likely: Scene) -> None:
     ],
 )
 def test_a_person_may_name_what_did_it(likely: Scene, named: str, pull: int) -> None:
-    onto(likely, code=3)
     by = named.replace("HEAD", likely.upstream.head()[:12])
     decide(likely, PATCH, "absorbed", *(["--by", by] if by else []))
     (evidence,) = onto(likely)["evidence"]
@@ -217,6 +211,7 @@ def test_what_cannot_be_decided_says_what_to_type(
 
 
 def test_before_any_rebase_there_is_nothing_to_decide(likely: Scene) -> None:
+    (likely.root / ".patchmgr/findings.json").unlink()
     answer = decide(likely, PATCH, "absorbed", code=1)
     assert "hint: patchmgr rebase s --onto REF --dry-run" in answer.err
     (likely.root / ".patchmgr/findings.json").write_text("{")
@@ -224,7 +219,6 @@ def test_before_any_rebase_there_is_nothing_to_decide(likely: Scene) -> None:
 
 
 def test_a_rebase_without_conflicts_leaves_nothing_to_decide(likely: Scene) -> None:
-    onto(likely, code=3)
     onto(likely, commit=likely.upstream.git("rev-parse", "main~2"))
     decide(likely, PATCH, "absorbed", code=1)
 
@@ -252,15 +246,18 @@ def test_a_collision_without_likeness_can_be_decided_too(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    "files",
-    [
-        pytest.param({"f.py": None, "g.py": source(l4=OTHER)}, id="file"),
-        pytest.param({"f.py": None, "g/f.py": source(l4=OTHER)}, id="folder"),
-        pytest.param({"f.py": "x = 1\n", "g.py": f"y = 1\n\n\n{source(l4=OTHER)}"}, id="code"),
-        pytest.param({"f.py": None}, id="deleted"),
-    ],
+    ("files", "verdict"),
+    crossed(
+        [
+            ({"f.py": None, "g.py": source(l4=OTHER)},),
+            ({"f.py": None, "g/f.py": source(l4=OTHER)},),
+            ({"f.py": "x = 1\n", "g.py": f"y = 1\n\n\n{source(l4=OTHER)}"},),
+            ({"f.py": None},),
+        ],
+        ["absorbed", "needed"],
+    ),
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-@pytest.mark.parametrize("verdict", ["absorbed", "needed"])
 def test_a_decision_holds_where_the_file_moved(
     scene: Scene, files: dict[str, str | None], verdict: str
 ) -> None:
@@ -274,7 +271,6 @@ def test_a_decision_holds_where_the_file_moved(
 
 @pytest.mark.parametrize("word", ["fork-change-1", "fork-change", "1", f"s/{PATCH}"])
 def test_a_patch_is_decided_about_by_any_name(likely: Scene, word: str) -> None:
-    onto(likely, code=3)
     decide(likely, word, "absorbed")
     likely.rebase("s", "--onto", "upstream/main")
     if word == "1":  # there is no patch left
@@ -300,7 +296,8 @@ def test_a_broken_file_of_decisions_is_named(likely: Scene) -> None:
 
 
 def test_a_findings_file_that_cannot_be_written_is_an_error(likely: Scene) -> None:
-    (likely.root / ".patchmgr/findings.json").mkdir(parents=True)
+    (likely.root / ".patchmgr/findings.json").unlink()
+    (likely.root / ".patchmgr/findings.json").mkdir()
     error = likely.rebase("s", "--onto", "upstream/main", "--dry-run", code=1)["error"]
     assert error["kind"] == "unwritable"
 
