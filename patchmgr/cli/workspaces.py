@@ -93,7 +93,7 @@ def upstream_add(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Follow a project: a git repository, a package, or both; or an archive.
+    """Follow a project: its git, its package, or both; or an archive.
 
     An archive or a folder has no versions: `upstream fetch` takes what is there now, and
     `--onto upstream/main` is what it took last.

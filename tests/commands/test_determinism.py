@@ -94,7 +94,7 @@ def test_a_helper_that_does_not_answer_is_an_error_and_no_verdict(
         return self._process
 
     monkeypatch.setattr(StructureApart, "_start", idle)
-    monkeypatch.setattr(isolated, "_read", hang)
+    monkeypatch.setattr(isolated, "read_message", hang)
     monkeypatch.setenv("XDG_CACHE_HOME", str(torn.root.parent / "cold"))
     answer = invoke("-C", torn.root, *LINE)
     assert answer.code == 1
