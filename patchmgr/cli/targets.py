@@ -276,7 +276,10 @@ def branch(
         list[str], typer.Option(metavar="PATCH", help="Leave a patch or group out; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     only: Annotated[
-        list[str], typer.Option(metavar="PATCH", help="Take this patch or group alone; repeatable.")
+        list[str],
+        typer.Option(
+            metavar="PATCH", help="Take this patch or group, and what it needs; repeatable."
+        ),
     ] = [],  # noqa: B006 - typer copies it
     sign: Annotated[bool, typer.Option("--sign", help="Sign the commits, as git would.")] = False,
     signoff: Annotated[
@@ -308,7 +311,7 @@ def branch(
     if committer not in (None, "me"):
         raise PatchmgrError("usage", f"--committer is me, not {committer}")
     session, named = open_series(name)
-    reasons = commands.branch.left_out(session.workspace, named, without=without, only=only)
+    reasons = commands.branch.left_out(session, named, without=without, only=only)
     place, mine = None if repo is None else repo.absolute(), Mine(committer == "me", signoff, sign)
     wanted = commands.branch.Publication(place, branch_name, tag, mine, push, force)
     options = services.carry.CarryOptions(frozenset(select), left_out={named: reasons})

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.commands.series import series_graph
 from patchmgr.engines.series.picking import SUFFIX, pick
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
@@ -76,11 +77,15 @@ class Publication(Struct, frozen=True):
 
 
 def left_out(
-    workspace: Workspace, series: str, *, without: Sequence[str], only: Sequence[str]
+    session: Session, series: str, *, without: Sequence[str], only: Sequence[str]
 ) -> dict[str, str]:
-    """Return the patches that are not wanted, each with the reason; a name may be a group's."""
+    """Return the patches that are not wanted, each with the reason; a name may be a group's.
+
+    What those of `only` need is wanted, too, unless `without` names it.
+    """
     if not without and not only:
         return {}
+    workspace = session.workspace
     names = workspace.series_file(series).names()
     groups = workspace.settings(series).groups
 
@@ -91,12 +96,28 @@ def left_out(
 
     unwanted = {name for given in without for name in members(given)}
     wanted = {name for given in only for name in members(given)}
+    if wanted:
+        wanted |= _needed(session, series, wanted, unwanted)
     found = {}
     for name in names:
         if name in unwanted:
             found[name] = "left out by --without"
         elif only and name not in wanted:
             found[name] = "left out by --only"
+    return found
+
+
+def _needed(
+    session: Session, series: str, wanted: Collection[str], unwanted: Collection[str]
+) -> set[str]:
+    """Return what some patches need, and say why it is taken along."""
+    found: set[str] = set()
+    for patch in reversed(series_graph(session, series)):
+        for need in patch.needs if patch.name in wanted or patch.name in found else ():
+            if need.patch not in {*wanted, *unwanted, *found}:
+                found.add(need.patch)
+                why = need.path or f"its {need.symbol}"
+                session.say(f"With {shown(need.patch)}, which {shown(patch.name)} needs: {why}")
     return found
 
 

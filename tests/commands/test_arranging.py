@@ -37,6 +37,15 @@ def proved(desk: Hands, tree: str) -> None:
     assert work_tree(desk.checkout) == tree
 
 
+def test_a_branch_of_one_patch_has_what_it_needs(desk: Hands) -> None:
+    done = desk.run("branch", "w", "--only", "four", "--name", "upstream-this", "--json")
+    assert done.json["commits"] == 2
+    assert done.err == "With one.patch, which four.patch needs: pkg/a.py\n"
+    assert desk.run("branch", "w", "--only", "three", "--name", "b", "--json").json["commits"] == 1
+    refused = desk.run("branch", "w", "--only", "four", "--without", "one", "--name", "c", code=3)
+    assert "four.patch does not apply" in refused.err
+
+
 def test_the_graph_says_which_patch_needs_which(desk: Hands) -> None:
     assert desk.run("series", "graph", "w").out == (
         "one.patch\ntwo.patch\nthree.patch\nfour.patch\n  needs one.patch  (pkg/a.py)\n"
