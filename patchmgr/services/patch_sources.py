@@ -9,9 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.gbp_tags import read_tags
 from patchmgr.formats.header_edits import with_origin
-from patchmgr.formats.mboxes import is_talk, split_mbox
+from patchmgr.formats.mboxes import is_talk, read_tags, split_mbox
 from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name
 from patchmgr.formats.series_files import parse_series, renamed, with_ended_lines
 from patchmgr.formats.shown import shown

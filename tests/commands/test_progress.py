@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from patchmgr.cli.progress import StderrProgress, say_cleaned, stderr_progress, wants_colour
+from patchmgr.cli.root import StderrProgress, say_cleaned, stderr_progress, wants_colour
 
 
 class Screen(io.StringIO):

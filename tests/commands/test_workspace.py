@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from patchmgr import store
-from patchmgr.cli import ends
+from patchmgr.cli.root import Given
 from patchmgr.store import Workspace
 from tests.commands.conftest import Run, invoke
 from tests.commands.scenes import Stage, one_line, picture, plant
@@ -644,7 +644,7 @@ def test_what_a_killed_run_left_in_the_cache_goes_a_day_later(stage: Stage) -> N
     [
         pytest.param("patchmgr.cli.quick_command", id="before-it-begins"),
         pytest.param("patchmgr.commands.status.status", id="while-it-runs"),
-        pytest.param("patchmgr.cli.ends._close", id="while-it-ends"),
+        pytest.param("patchmgr.cli._close", id="while-it-ends"),
     ],
 )
 def test_an_interrupt_is_told_and_ends_with_130(
@@ -656,7 +656,8 @@ def test_an_interrupt_is_told_and_ends_with_130(
     with monkeypatch.context() as patched:
         patched.setattr(moment, interrupted)
         answer = stage.run("status", code=130)
-    ends._close()  # what the end of the process would
+    assert Given.session is not None
+    Given.session.close()  # what the end of the process would
     assert "Interrupted" in answer.err
 
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from patchmgr.engines.report.review import heading_name
-from patchmgr.engines.report.subsystems import folders_of, subsystems
+from patchmgr.engines.report.subsystems import (
+    Globs,
+    folders_of,
+    read_codeowners,
+    read_labeler,
+    subsystems,
+)
 from patchmgr.engines.series.claims import claimed_bytes
 from patchmgr.engines.series.comparison import OwnCommit, compare_states
 from patchmgr.engines.text.origins import origins
-from patchmgr.formats.owners import Globs, read_codeowners, read_labeler
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
 from patchmgr.services.syncs import ANEW, BOTH, OPEN, PATCH, UNION, UPSTREAM, solved_as

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchmgr.formats.gbp_tags import read_tags
+from patchmgr.formats.mboxes import read_tags
 from tests.tables import table
 
 HEAD = b"From: a <a@b>\nSubject: x\n\n"

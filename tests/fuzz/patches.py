@@ -6,10 +6,9 @@ from msgspec.structs import replace
 
 from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.formats.binary import apply_delta
-from patchmgr.formats.gbp_tags import read_tags
 from patchmgr.formats.header_edits import HeaderEdit, edited_header
 from patchmgr.formats.mailbox import canonical_header, slug
-from patchmgr.formats.mboxes import is_talk, joinable, split_mbox
+from patchmgr.formats.mboxes import is_talk, joinable, read_tags, split_mbox
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.predicates import read_conditions
 from patchmgr.model.patch import Author, Hunk, Patch

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
+from patchmgr.engines.report.subsystems import Globs, read_codeowners, read_labeler
 from patchmgr.formats.archives import ArchiveFile, Limits, read_sdist, read_wheel
 from patchmgr.formats.decisions import parse_decisions, write_decisions
 from patchmgr.formats.lock_files import parse_lock, write_lock
-from patchmgr.formats.owners import Globs, read_codeowners, read_labeler
 from patchmgr.formats.patch_package import read_name
 from patchmgr.formats.predicates import parse_predicate
 from patchmgr.formats.recorded import parse_recorded, write_recorded

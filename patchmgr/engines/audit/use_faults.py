@@ -1,31 +1,43 @@
-"""What is wrong with the uses of names in some lines, by what both states understand of them."""
+"""What is wrong with the uses of names in some lines, by what both states understand of them.
+
+Here are calls that fitted what they call on their own side, and do not fit what the result has.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from patchmgr.engines.audit.call_faults import call_faults, decorator_faults
-from patchmgr.engines.audit.class_faults import (
-    abstract_faults,
-    attribute_override_faults,
-    base_faults,
-    override_faults,
-)
+from msgspec import Struct
+from msgspec.structs import replace
+
 from patchmgr.engines.audit.interfaces import Lines, named_imports
 from patchmgr.engines.audit.name_faults import (
+    abstract_faults,
     attribute_faults,
+    attribute_override_faults,
+    base_faults,
     import_faults,
+    is_literal,
     named_faults,
+    override_faults,
     star_faults,
     text_faults,
 )
 from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
 from patchmgr.engines.audit.places import patch_of_line, source_path, waiting_paths
-from patchmgr.engines.audit.python_modules import LARGEST, Function, Parser, module_name
-from patchmgr.engines.audit.python_names import ENDS, PythonState
+from patchmgr.engines.audit.python_modules import (
+    LARGEST,
+    Function,
+    Parser,
+    is_named,
+    members_of,
+    module_name,
+    own_nodes,
+)
+from patchmgr.engines.audit.python_names import ENDS, Entity, PythonState
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse, Use, uses_of
 from patchmgr.engines.audit.result_faults import (
     arity_faults,
@@ -35,8 +47,265 @@ from patchmgr.engines.audit.result_faults import (
     type_faults,
 )
 from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.structure.guards_calls import misfit
 from patchmgr.engines.structure.guards_imports import places
 from patchmgr.model.audit import AuditFinding
+
+_MAKES = "__init__"
+_DEEPEST = 8  # bases of a class of fields
+# Decorators that leave the arguments as they are, but for the first.
+_BINDING = frozenset({"staticmethod", "classmethod", "abstractmethod", "abc.abstractmethod"})
+
+
+class Signature(Struct, frozen=True):
+    """What a call must fit; `made_by` is the text of what else decides about it."""
+
+    arguments: ast.arguments
+    is_method: bool
+    made_by: str
+    is_async: bool = False
+
+    @property
+    def places(self) -> list[str]:
+        """Return the parameters that a call can give by their place."""
+        args = self.arguments
+        return [arg.arg for arg in (*args.posonlyargs, *args.args)][int(self.is_method) :]
+
+
+def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
+    """Yield what is wrong with the arguments of a call, or with awaiting it."""
+    node = _partial(node, at.now.module.imports if at.now.module is not None else {})
+    new = at.new(node.func)
+    if new.what == "value" and not new.is_property and is_literal(new.node):
+        old = at.old(node.func)
+        if old.what in ("class", "function"):
+            said = ast.unparse(node.func)
+            yield at.misused(f"`{said}` is called, and is a plain value now.", said, old, new)
+        return
+    has_bases = isinstance(new.node, ast.ClassDef) and new.node.bases
+    if new.what not in ("class", "function") or (at.is_same(new) and not has_bases):
+        return
+    old = at.old(node.func)
+    if old.what not in ("class", "function"):
+        return
+    before, after = _signature(old, at.then.state), _signature(new, at.now.state)
+    if before is None or after is None or before.made_by != after.made_by:
+        return
+    said = ast.unparse(node.func)
+    is_certain = not (new.is_inferred or old.is_inferred or at.use.is_typing or after.made_by)
+    if not any(misfit(node, before.arguments, before.is_method, said)):
+        if texts := list(misfit(node, after.arguments, after.is_method, said)):
+            yield at.misused(" ".join(texts), said, old, new, is_certain=is_certain)
+        elif name := _by_place_only(node, before, after):
+            text = f"`{said}` is called with `{name}`, which it takes by its place only now."
+            yield at.misused(text, said, old, new, is_certain=is_certain)
+        elif swapped := _swapped(node, before, after):
+            yield at.misused(f"`{said}` is called {swapped}.", said, old, new)
+        else:
+            for name, was, now in _other_defaults(node, before, after):
+                text = f"`{said}` leaves out `{name}`: its default was `{was}`, and is `{now}`."
+                yield at.misused(text, said, old, new, kind="default")
+    if after.is_async and not before.is_async and not at.use.is_awaited:
+        text = f"`{said}` is called without `await`, and is a coroutine now."
+        yield at.misused(text, said, old, new)
+    elif before.is_async and not after.is_async and at.use.is_awaited:
+        text = f"`{said}` is awaited, and is no coroutine any more."
+        yield at.misused(text, said, old, new)
+
+
+def _signature(called: Entity, state: PythonState) -> Signature | None:
+    node = called.node
+    if called.what == "function" and isinstance(node, Function):
+        made_by = [said for d in node.decorator_list if (said := ast.unparse(d)) not in _BINDING]
+        is_async = isinstance(node, ast.AsyncFunctionDef)
+        return Signature(node.args, called.is_bound, " ".join(made_by), is_async)
+    if called.what != "class" or not isinstance(node, ast.ClassDef):
+        return None
+    made = " ".join(ast.unparse(d) for d in (*node.decorator_list, *node.keywords))
+    if "dataclass" in made or any(said == "NamedTuple" for said, _ in state.bases(called)):
+        fields = _fields(called, state)
+        return None if fields is None else Signature(fields, False, made)
+    maker = state.class_member(called, _MAKES)
+    if state.class_member(called, "__new__").what != "gone" or maker.what != "function":
+        return None
+    assert isinstance(maker.node, Function)
+    made += " ".join(ast.unparse(d) for d in maker.node.decorator_list)
+    return Signature(maker.node.args, True, made)
+
+
+def _fields(called: Entity, state: PythonState, depth: int = 0) -> ast.arguments | None:
+    """Return what the constructor of a class of fields takes, None where that is not sure."""
+    node = called.node
+    if not isinstance(node, ast.ClassDef) or depth > _DEEPEST or _MAKES in members_of(node):
+        return None
+    found: dict[str, ast.expr | None] = {}
+    for _, base in reversed(list(state.bases(called))):
+        if base.what == "class":
+            below = _fields(base, state, depth + 1)
+            if below is None:
+                return None
+            missing: list[ast.expr | None] = [None] * (len(below.args) - len(below.defaults))
+            values = [*missing, *below.defaults]
+            found |= {arg.arg: value for arg, value in zip(below.args, values, strict=True)}
+        elif base.what != "value":
+            return None
+    for statement in node.body:
+        if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
+            continue
+        if "ClassVar" in ast.unparse(statement.annotation):
+            continue
+        value = statement.value
+        if isinstance(value, ast.Call) and ast.unparse(value.func).endswith("field"):
+            given = {keyword.arg for keyword in value.keywords}
+            if "init" in given or "kw_only" in given:
+                return None
+            if given.isdisjoint({"default", "default_factory"}):
+                value = None
+        found[statement.target.id] = value
+    args = ast.arguments(
+        posonlyargs=[], args=[ast.arg(name) for name in found], kwonlyargs=[], kw_defaults=[],
+        defaults=[value for value in found.values() if value is not None],
+    )  # fmt: skip
+    if "kw_only" in " ".join(ast.unparse(d) for d in node.decorator_list):
+        args.kwonlyargs, args.kw_defaults = args.args, list(found.values())
+        args.args, args.defaults = [], []
+    elif None in list(found.values())[len(found) - len(args.defaults) :]:
+        return None
+    return args
+
+
+def _partial(node: ast.Call, imports: Mapping[str, tuple[str, str]]) -> ast.Call:
+    """Return the call that `functools.partial` prepares, with more arguments to come."""
+    said = ast.unparse(node.func)
+    is_partial = said in ("partial", "functools.partial")
+    if not node.args or not (is_partial or imports.get(said) == ("functools", "partial")):
+        return node
+    more = ast.Starred(value=ast.Tuple(elts=[], ctx=ast.Load()), ctx=ast.Load())
+    call = ast.Call(func=node.args[0], args=[*node.args[1:], more], keywords=node.keywords)
+    return ast.copy_location(call, node)
+
+
+def _has_stars(node: ast.Call) -> bool:
+    return any(isinstance(arg, ast.Starred) for arg in node.args)
+
+
+def _swapped(node: ast.Call, before: Signature, after: Signature) -> str:
+    """Say which argument given by position is another parameter now, empty for none.
+
+    A parameter under a new name may be the old one; one that is elsewhere now is not.
+    """
+    named = {*after.places, *(a.arg for a in after.arguments.kwonlyargs)}
+    given = [] if _has_stars(node) else before.places[: len(node.args)]
+    for was, now in zip(given, after.places, strict=False):
+        if was != now and was in named:
+            return f"with its argument for `{was}` at the place of `{now}`"
+    return ""
+
+
+def _by_place_only(node: ast.Call, before: Signature, after: Signature) -> str:
+    """Return a parameter that a call names, and that takes no name now; empty for none."""
+    was, now = ({a.arg for a in s.arguments.posonlyargs} for s in (before, after))
+    given = {keyword.arg for keyword in node.keywords if keyword.arg} & (now - was)
+    return "" if after.arguments.kwarg is not None else min(given, default="")
+
+
+def _other_defaults(
+    node: ast.Call, before: Signature, after: Signature
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the parameters that a call leaves to a default which is another constant now.
+
+    What was None, or is None now, mostly stands for the same value that is chosen elsewhere.
+    """
+    named = {keyword.arg for keyword in node.keywords}
+    if _has_stars(node) or None in named:
+        return
+    given = {*before.places[: len(node.args)], *named}
+    old, new = _constants(before.arguments), _constants(after.arguments)
+    for name in sorted((old.keys() & new.keys()) - given):
+        if old[name] != new[name]:
+            yield name, old[name], new[name]
+
+
+def _constants(arguments: ast.arguments) -> dict[str, str]:
+    """Return the defaults of parameters that are constants and not None."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    last = positional[len(positional) - len(arguments.defaults) :]
+    pairs = [
+        *zip(last, arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    return {
+        arg.arg: ast.unparse(value)
+        for arg, value in pairs
+        if isinstance(value, ast.UnaryOp)
+        or (isinstance(value, ast.Constant) and value.value is not None)
+    }
+
+
+def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
+    """Yield the decorators that want to be called now, or that do not want it any more."""
+    for decorator in getattr(node, "decorator_list", ()):
+        is_bare = not isinstance(decorator, ast.Call)
+        called = decorator if is_bare else decorator.func
+        if not isinstance(called, (ast.Name, ast.Attribute)):
+            continue
+        new = at.new(called)
+        if new.what not in ("function", "class") or at.is_same(new):
+            continue
+        old, said = at.old(called), ast.unparse(called)
+        before, after = _decorates(old.node), _decorates(new.node)
+        if is_bare and before == {"bare"} and after == {"called"}:
+            text = f"`@{said}` has to be called with arguments now, before it decorates."
+            yield at.misused(text, said, old, new).on_line(decorator.lineno)
+        elif is_bare:  # it is a call with one argument
+            given = ast.Name(id=getattr(node, "name", "_"), ctx=ast.Load())
+            call = ast.copy_location(ast.Call(func=called, args=[given], keywords=[]), decorator)
+            use = Use(call, at.use.scopes, at.use.is_typing)
+            yield from call_faults(call, replace(at, use=use))
+        elif before == {"called"} and after == {"bare"}:
+            text = f"`@{said}` is called, and is a plain decorator now."
+            yield at.misused(text, said, old, new).on_line(decorator.lineno)
+
+
+def _decorates(node: ast.AST | None) -> set[str]:
+    """Say how a decorator may be written: bare, called with arguments; empty where not sure."""
+    if not isinstance(node, Function):
+        return set()
+    inner = {child.name: child for child in node.body if isinstance(child, Function)}
+    first = next((arg.arg for arg in (*node.args.posonlyargs, *node.args.args)), "")
+    found: set[str] = set()
+    for child in own_nodes(node.body):
+        value = child.value if isinstance(child, ast.Return) else None
+        if value is None:
+            continue
+        if is_named(value, first) or (
+            isinstance(value, ast.Call) and any(is_named(arg, first) for arg in value.args)
+        ):
+            found.add("bare")
+        elif isinstance(value, ast.Name) and value.id in inner:
+            made = inner[value.id]
+            is_bare_inside = _decorates(made) == {"bare"}
+            if _calls(made, first, as_argument=True) and not is_bare_inside:
+                found.add("bare")
+            elif is_bare_inside:
+                found.add("called")
+            else:
+                return set()
+        elif isinstance(value, ast.Lambda):
+            found.add("bare" if _calls(value, first) else "called")
+        else:
+            return set()
+    return found
+
+
+def _calls(node: ast.AST, name: str, *, as_argument: bool = False) -> bool:
+    """Say whether something of that name is called, or given to a call."""
+    return any(
+        is_named(part.func, name) or (as_argument and any(is_named(a, name) for a in part.args))
+        for part in ast.walk(node)
+        if isinstance(part, ast.Call)
+    )
+
 
 # Breakages, as griffe names them, that no use of a name shows.
 _HARMLESS = frozenset({

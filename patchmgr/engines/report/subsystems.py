@@ -2,18 +2,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import fnmatch
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from patchmgr.formats.owners import (
-    CODEOWNERS,
-    LABELERS,
-    Globs,
-    Rules,
-    read_codeowners,
-    read_labeler,
-)
+_ANY = "**"
+
+
+class _Glob(Struct, frozen=True):
+    """The parts of a glob: an expression each, None for any number of parts."""
+
+    parts: tuple[re.Pattern[str] | None, ...]
+    is_folder: bool
+
+
+class Globs:
+    """Several globs; a path matches where one of them is the path or a folder that it is in."""
+
+    def __init__(self, globs: Sequence[str]) -> None:
+        self._globs = tuple(map(_parsed, globs))
+
+    def match(self, path: str) -> bool:
+        """Say whether one of the globs matches a path."""
+        names = path.split("/")
+        return any(_matches(glob, names) for glob in self._globs)
+
+
+def _parsed(glob: str) -> _Glob:
+    text = glob.strip().lstrip("/")
+    if text.endswith(f"/{_ANY}") and text.strip("*/"):
+        text = text[: -len(_ANY)]  # all that is in the folder
+    parts = text.rstrip("/").split("/")
+    return _Glob(tuple(None if p == _ANY else _expression(p) for p in parts), text.endswith("/"))
+
+
+def _expression(part: str) -> re.Pattern[str]:
+    return re.compile(fnmatch.translate(part.replace("[", "[[]")))
+
+
+def _matches(glob: _Glob, names: Sequence[str]) -> bool:
+    """Follow all ways through the parts at once: `reached` are numbers of parts that matched."""
+    end = len(glob.parts)
+    reached = _through(glob, {0})
+    for at, name in enumerate(names):
+        following: set[int] = set()
+        for number in reached:
+            part = glob.parts[number] if number < end else None
+            if part is None:
+                following.add(number)  # any number of parts, or what is in a folder that matched
+            elif part.match(name):
+                following.add(number + 1)
+        reached = _through(glob, following)
+        if end in reached and (not glob.is_folder or at + 1 < len(names)):
+            return True
+        if not reached:
+            return False
+    return False
+
+
+def _through(glob: _Glob, reached: set[int]) -> set[int]:
+    """Add what is reached by letting `**` stand for nothing."""
+    for number in sorted(reached):
+        while number < len(glob.parts) and glob.parts[number] is None:
+            number += 1
+            reached.add(number)
+    return reached
+
+
+Rules = tuple[tuple[str, tuple[str, ...]], ...]
+"""Names with their globs."""
+
+CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+LABELERS = (".github/labeler.yml", ".github/labeler.yaml")
+_SECTION = re.compile(r"\^?\[([^\]]+)\]")
+_LABEL = re.compile(r"([\"']?)([^\s\"'#-][^\"'#]*?)\1:\s*(\[.*\])?\s*(?:#.*)?$")
+_GLOB = re.compile(r"[\"']([^\"']+)[\"']|([\w./*?@+-]+)")
+_KEYS = (
+    "any-glob-to-any-file", "any-glob-to-all-files", "all-globs-to-any-file",
+    "all-globs-to-all-files", "changed-files", "any", "all", "base-branch", "head-branch",
+)  # fmt: skip
+
+
+def read_codeowners(content: bytes) -> Rules:
+    """Return a name with a glob a line, in order: the last one that matches a path counts.
+
+    The name is that of the section, or else the path that the glob begins with.
+    """
+    found: list[tuple[str, tuple[str, ...]]] = []
+    section = ""
+    for line in content.decode("utf-8", "replace").splitlines():
+        words = re.split(r"(?<!\\)\s+", line.partition(" #")[0].strip())
+        heading = _SECTION.match(line)
+        if heading is not None:
+            section = heading[1]
+        elif words[0] and not words[0].startswith("#"):
+            glob = words[0].replace("\\ ", " ")
+            name = section or re.split(r"[*?\[]", glob, maxsplit=1)[0].strip("/")
+            if name:
+                found.append((name, (glob if "/" in glob.strip("/") else f"**/{glob}",)))
+    return tuple(found)
+
+
+def read_labeler(content: bytes) -> Rules:
+    """Return the labels of a labeler.yml with their globs, in order."""
+    found: dict[str, list[str]] = {}
+    label = ""
+    for line in content.decode("utf-8", "replace").splitlines():
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if not line[0].isspace() and not line.startswith("-"):
+            match = _LABEL.match(line)
+            label = match[2] if match else ""
+        if label:
+            found.setdefault(label, []).extend(_globs(line))
+    return tuple((name, tuple(globs)) for name, globs in found.items() if globs)
+
+
+def _globs(line: str) -> Iterator[str]:
+    text = line.strip().lstrip("- ")
+    key, colon, rest = text.partition(":")
+    if colon and (key.strip("\"'") in _KEYS or not line[0].isspace()):
+        text = rest
+    for quoted, plain in _GLOB.findall(text):
+        glob = quoted or plain
+        if ("/" in glob or "*" in glob or "." in glob) and not glob.startswith("!"):
+            yield glob
+
 
 SETTINGS, LABELS, OWNERS, FOLDERS = "series.toml", "labels", "CODEOWNERS", "folders"
 

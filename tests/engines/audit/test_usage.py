@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.audit.usage import outdated_uses
+from patchmgr.engines.rebase.crosscheck import outdated_uses
 from patchmgr.engines.structure.guards_lines import growths
 from patchmgr.engines.structure.sides import Texts
 from tests.tables import table
