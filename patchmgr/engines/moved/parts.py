@@ -17,23 +17,17 @@ from patchmgr.engines.moved.imports import needed_imports
 from patchmgr.engines.moved.runs import Change, apply_runs, hunks_of
 from patchmgr.engines.moved.search import Home
 from patchmgr.engines.moved.units import Outline, Unit, indent_of, reindented
+from patchmgr.engines.series.placement import PatchedFile
 from patchmgr.engines.text.differences import Run
-from patchmgr.model.patch import Hunk
 
 
-class Part(Struct, frozen=True):
+class Part(PatchedFile, frozen=True):
     """The sides of a merge for one file of the new side, as a ladder wants them.
 
-    `hunks` lead from base to theirs and start at `positions`; `numbers` says which hunk of the
-    patch each is, or is a part of.
+    `numbers` says which hunk of the patch each is, or is a part of.
     """
 
-    path: str
-    base: bytes
     ours: bytes
-    theirs: bytes
-    hunks: tuple[Hunk, ...]
-    positions: tuple[int, ...]
     numbers: tuple[int, ...]
 
 
@@ -250,4 +244,4 @@ def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
 def _part(path: str, lines: Sequence[bytes], ours: bytes, runs: Sequence[tuple[int, Run]]) -> Part:
     hunks, positions, numbers = hunks_of(lines, runs)
     theirs = apply_runs(lines, runs)
-    return Part(path, b"".join(lines), ours, theirs, hunks, positions, numbers)
+    return Part(path, b"".join(lines), theirs, hunks, positions, ours, numbers)

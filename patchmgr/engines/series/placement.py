@@ -36,8 +36,8 @@ class PatchedFile(Struct, frozen=True):
     path: str
     base: bytes
     theirs: bytes
-    hunks: Sequence[Hunk]
-    positions: Sequence[int]
+    hunks: tuple[Hunk, ...]
+    positions: tuple[int, ...]
 
     def without(self, taken: Collection[int]) -> PatchedFile:
         """Return the rest of the change: the hunks of these numbers become part of the base."""
