@@ -306,13 +306,10 @@ def branch(
 
     Example: patchmgr branch vllm --without marlin --name arm-1
     """
-    from patchmgr.plumbing.committing import Mine
-
-    if committer not in (None, "me"):
-        raise PatchmgrError("usage", f"--committer is me, not {committer}")
+    mine = commands.branch.mine_of(committer, signs_off=signoff, signs=sign)
     session, named = open_series(name)
     reasons = commands.branch.left_out(session, named, without=without, only=only)
-    place, mine = None if repo is None else repo.absolute(), Mine(committer == "me", signoff, sign)
+    place = None if repo is None else repo.absolute()
     wanted = commands.branch.Publication(place, branch_name, tag, mine, push, force)
     options = services.carry.CarryOptions(frozenset(select), left_out={named: reasons})
     built = commands.branch.branch(session, named, wanted, options=options, is_dry_run=dry_run)

@@ -102,13 +102,9 @@ def upstream_add(
 
     Example: patchmgr upstream add sdk --archive https://example.org/sdk-latest.tar.gz
     """
-    from patchmgr.model.upstream import Upstream
-
-    if track not in (None, "git", "package"):
-        raise PatchmgrError("usage", f"--track is git or package, not {track}")
-    known = {"git": git, "package": package, "archive": archive}
-    kind = track or next((kind for kind, where in known.items() if where is not None), "package")
-    wanted = Upstream(name, kind, git, package, branch, archive)
+    wanted = commands.upstream.upstream_of(
+        name, track=track, git=git, package=package, branch=branch, archive=archive
+    )
     added = commands.upstream.add_upstream(
         open_session(), wanted, reference=reference, is_dry_run=dry_run
     )

@@ -76,6 +76,13 @@ class Publication(Struct, frozen=True):
     is_forced: bool = False
 
 
+def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
+    """Return what of the user goes into commits, as a command line says it."""
+    if committer not in (None, "me"):
+        raise PatchmgrError("usage", f"--committer is me, not {committer}")
+    return Mine(committer == "me", signs_off, signs)
+
+
 def left_out(
     session: Session, series: str, *, without: Sequence[str], only: Sequence[str]
 ) -> dict[str, str]:

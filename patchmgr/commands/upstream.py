@@ -20,6 +20,18 @@ from patchmgr.services.session import Session
 from patchmgr.store import LOCK, Change
 
 
+def upstream_of(
+    name: str, *, track: str | None, git: str | None, package: str | None, branch: str | None,
+    archive: str | None,
+) -> Upstream:  # fmt: skip
+    """Return an upstream as a command line names it; the first that it has is what it tracks."""
+    if track not in (None, "git", "package"):
+        raise PatchmgrError("usage", f"--track is git or package, not {track}")
+    known = {"git": git, "package": package, "archive": archive}
+    kind = track or next((kind for kind, where in known.items() if where is not None), "package")
+    return Upstream(name, kind, git, package, branch, archive)
+
+
 def add_upstream(
     session: Session, upstream: Upstream, *, reference: Path | None, is_dry_run: bool
 ) -> Upstream:
