@@ -1,9 +1,7 @@
 """What brackets and white space say: the order of members, the depth of lines, and supersets.
 
 A hunk that removes nothing is in upstream where its side of every collision is part of upstream's,
-in order: lines of a block, or members of a set, a list or a call. Where it merges, it is in if the
-display that it adds members to has them already, elsewhere, and the language says that they have
-no order.
+in order: lines of a block, or members of a set, a list or a call.
 """
 
 from __future__ import annotations
@@ -188,45 +186,6 @@ def _is_among_rows(
     if not is_numbered or all(b"=" in row for row in rows):
         return True
     return theirs[: block.new_end] == ours[: place.new_start + len(pieces)]
-
-
-def may_have_members(ours: bytes, hunk: Hunk) -> bool:
-    """Say whether a hunk adds nothing but members of a display, and upstream has all their words.
-
-    Only such a hunk can be a superset of which `is_superset` and `has_members` are true.
-    """
-    words = re.findall(rb"\w+", hunk.added_text())
-    return bool(_added_members(hunk)) and all(word in ours for word in words)
-
-
-def _added_members(hunk: Hunk) -> _Rows | None:
-    """Return the members of a display that a hunk adds, none where it does anything else."""
-    added = [line.rstrip() for line in hunk.added_text().split(b"\n") if line.strip()]
-    is_all = not hunk.removed() and all(line.endswith(b",") for line in added)
-    return read_rows(PIECE.findall(b"\n".join(added))) if is_all else None
-
-
-def has_members(
-    path: str, base: bytes, position: int, ours: bytes, merged: bytes, hunk: Hunk
-) -> bool:
-    """Say whether a hunk that merges adds members that upstream put elsewhere in the display.
-
-    Only members without an order: of a list or a call each place means something else.
-    """
-    rows, size = _added_members(hunk), hunk.added()
-    if not rows:
-        return False
-    before = next(n for n, line in enumerate(hunk.lines) if line[:1] == b"+")
-    new, mine = split_lines(merged), split_lines(ours)
-    at = next((n for n, line in enumerate(mine) if line != new[n]), len(mine))
-    if [*mine[:at], *new[at : at + size], *mine[at:]] != new:
-        return False
-    if any(order_at(path, new, line) is not Order.NONE for line in range(at, at + size)):
-        return False
-    old, there = members_around(split_lines(base), position + before), members_around(mine, at)
-    if old is None or there is None:
-        return False
-    return all(row in there and row not in old for row in rows)
 
 
 LITERAL = -1

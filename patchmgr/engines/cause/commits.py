@@ -189,8 +189,8 @@ class FileHistory(Struct, frozen=True, dict=True):
         theirs = apply_one(content, hunk, position)
         # All at once; after that each single one is known.
         self.upstream.text.merge_all([(content, ours, theirs) for ours in texts])
-        text, path = self.upstream.text, self.result.step.change.path
-        return {ours: judge_hunk(content, ours, hunk, position, text, path=path) for ours in texts}
+        text = self.upstream.text
+        return {ours: judge_hunk(content, ours, hunk, position, text) for ours in texts}
 
 
 _PULL = re.compile(r"\(#([0-9]{1,18})\)\s*$")

@@ -7,11 +7,11 @@ state and a verdict for each hunk.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from msgspec import Struct
 
-from patchmgr.engines.absorption.order import has_members, is_superset, may_have_members
+from patchmgr.engines.absorption.order import is_superset
 from patchmgr.engines.series.placement import PatchedFile, apply_one, leads_to
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.outcome import How, Reliability, Suggestion, Verdict
@@ -191,17 +191,17 @@ def judge_hunks(
     A hunk is absorbed where merging it alone gives upstream's own bytes, and unchanged where
     its lines, context included, are applied as they stand at another position.
     """
-    path, base, hunks = file.path, file.base, file.hunks
+    base, hunks = file.base, file.hunks
     if merged == ours:
         return (ABSORBED_EXACT,) * max(1, len(hunks))
     if not hunks:
         return (CONFLICT if merged is None else DRIFTED_TEXT,)
-    pairs = tuple(zip(hunks, file.positions, strict=True))
     if merged is not None and leads_to(ours, hunks, merged):
-        return _judge_doubled(base, ours, pairs, text, path)
+        return (CARRIED_TEXT,) * len(hunks)
+    pairs = zip(hunks, file.positions, strict=True)
     texts = [(base, ours, apply_one(base, hunk, position)) for hunk, position in pairs]
-    alone = zip(pairs, text.merge_all(texts), strict=True)
-    answers = tuple(_judge(path, base, ours, *pair, merge) for pair, merge in alone)
+    alone = zip(hunks, text.merge_all(texts), strict=True)
+    answers = tuple(_judge(ours, hunk, merge) for hunk, merge in alone)
     if merged is None:
         is_explained = CONFLICT in answers or ABSORBED_SUPERSET in answers
         return answers if is_explained else (CONFLICT,) * len(hunks)
@@ -211,33 +211,15 @@ def judge_hunks(
     return tuple(DRIFTED_TEXT if a == CONFLICT else a for a in answers)
 
 
-def _judge_doubled(
-    base: bytes, ours: bytes, pairs: Sequence[tuple[Hunk, int]], text: TextMerge, path: str
-) -> tuple[Answer, ...]:
-    """Judge hunks that apply as they stand: absorbed are members that upstream has elsewhere."""
-    asked = [n for n, (hunk, _) in enumerate(pairs) if may_have_members(ours, hunk)]
-    merges = text.merge_all([(base, ours, apply_one(base, *pairs[n])) for n in asked])
-    answers = [CARRIED_TEXT] * len(pairs)
-    for number, merge in zip(asked, merges, strict=True):
-        if _judge(path, base, ours, *pairs[number], merge) == ABSORBED_SUPERSET:
-            answers[number] = ABSORBED_SUPERSET
-    return tuple(answers)
-
-
-def judge_hunk(
-    base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge, *, path: str = ""
-) -> Answer:
+def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
     """Judge one hunk by merging it alone."""
-    merge = text.merge(base, ours, apply_one(base, hunk, position))
-    return _judge(path, base, ours, hunk, position, merge)
+    return _judge(ours, hunk, text.merge(base, ours, apply_one(base, hunk, position)))
 
 
-def _judge(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int, merge: Merge) -> Answer:
+def _judge(ours: bytes, hunk: Hunk, merge: Merge) -> Answer:
     if isinstance(merge, Conflicted):
         is_in = merge.marked is not None and is_superset(ours, merge.marked, hunk)
         return ABSORBED_SUPERSET if is_in else CONFLICT
     if merge.content == ours:
         return ABSORBED_EXACT
-    if has_members(path, base, position, ours, merge.content, hunk):
-        return ABSORBED_SUPERSET
     return CARRIED_TEXT if leads_to(ours, (hunk,), merge.content) else DRIFTED_TEXT

@@ -10,15 +10,12 @@ from patchmgr.engines.absorption.order import (
     LITERAL,
     PIECE,
     depths,
-    has_members,
     is_superset,
-    may_have_members,
     members_around,
     read_rows,
 )
 from patchmgr.engines.conflicts.ids import conflict_regions
 from patchmgr.engines.rebase.ladder import judge_hunk
-from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How
 from tests.engines.ports import PlainMerge
 from tests.engines.series import at, hunks_between
@@ -32,9 +29,7 @@ def inside(lines: str) -> bytes:
 def judged(base: str, theirs: str, ours: str) -> How | None:
     """Return how a hunk between the texts is absorbed, None where it is not."""
     (hunk,) = hunks_between(inside(base), inside(theirs))
-    answer = judge_hunk(
-        inside(base), inside(ours), hunk, hunk.old_start - 1, PlainMerge(), path="m.py"
-    )
+    answer = judge_hunk(inside(base), inside(ours), hunk, hunk.old_start - 1, PlainMerge())
     return answer[1] if answer[0].value == "absorbed" else None
 
 
@@ -156,85 +151,6 @@ def test_the_rest_of_the_merge_must_be_upstreams_own(marked: bytes) -> None:
 def test_a_hunk_that_adds_nothing_is_none() -> None:
     marked = b"a\n<<<<<<< ours\nc\n||||||| base\nb\n=======\n>>>>>>> theirs\n"
     assert not is_superset(b"a\nc\n", marked, at(1, b" a\n", b"-b\n"))
-
-
-LONG = [f"M{n}" for n in range(12)]
-
-
-def display(*more: tuple[int, str], brackets: str = "{}") -> str:
-    names = list(LONG)
-    for place, name in sorted(more, reverse=True):
-        names.insert(place, name)
-    inner = "".join(f"        {name},\n" for name in names)
-    return f"    known = {brackets[0]}\n{inner}    {brackets[1]}\n"
-
-
-def listed(*more: tuple[int, str]) -> str:
-    return display(*more, brackets="[]")
-
-
-def exported(*more: tuple[int, str]) -> str:
-    return listed(*more).replace("known", "__all__")
-
-
-@pytest.mark.parametrize(
-    ("base", "theirs", "ours", "how"),
-    [
-        pytest.param(
-            display(), display((1, "X")), display((10, "X")), How.SUPERSET, id="elsewhere"
-        ),
-        pytest.param(
-            exported(), exported((1, "X")), exported((10, "X")), How.SUPERSET, id="names-exported"
-        ),
-        pytest.param(listed(), listed((1, "X")), listed((10, "X")), None, id="a-list-has-an-order"),
-        pytest.param(display(), display((1, "X")), display((10, "Y")), None, id="another"),
-        pytest.param(
-            display((6, "X")), display((1, "X"), (6, "X")), display((6, "X"), (10, "X")), None,
-            id="twice-on-purpose",
-        ),
-        pytest.param(
-            display(), display((1, "X")), display() + display((10, "X")), None, id="other-display"
-        ),
-        pytest.param(
-            display(), display((1, "X")), display((11, "X")).replace("{", "f(){").replace("}", ""),
-            None, id="no-display-any-more",
-        ),
-    ],
-)  # fmt: skip
-def test_members_that_upstream_has_elsewhere(
-    base: str, theirs: str, ours: str, how: How | None
-) -> None:
-    assert judged(base, theirs, ours) is how
-
-
-def test_lines_that_are_no_members_may_stand_twice() -> None:
-    steps = "".join(f"    step_{n}()\n" for n in range(12))
-    base, theirs = inside(steps), inside(f"    more()\n{steps}")
-    ours = inside(f"{steps}    more()\n")
-    (hunk,) = hunks_between(base, theirs)
-    merged = PlainMerge().merge(base, ours, theirs)
-    assert isinstance(merged, Clean)
-    assert not has_members("m.py", base, hunk.old_start - 1, ours, merged.content, hunk)
-
-
-def test_a_merge_that_does_more_than_insert_is_not_looked_into() -> None:
-    base, theirs, ours = inside(display()), inside(display((1, "X"))), inside(display((10, "X")))
-    (hunk,) = hunks_between(base, theirs)
-    assert not has_members("m.py", base, hunk.old_start - 1, ours, theirs, hunk)
-
-
-@pytest.mark.parametrize(
-    ("theirs", "ours", "may"),
-    [
-        pytest.param(members("B"), members("C", "B"), True, id="all-words-there"),
-        pytest.param(members("B"), members("C"), False, id="a-word-that-is-not-there"),
-        pytest.param("    known = {}\n", members("B"), False, id="a-line-is-removed"),
-        pytest.param(SET + "    more()\n", SET + "    more()\n", False, id="no-members"),
-    ],
-)
-def test_only_members_whose_words_are_there_need_a_merge(theirs: str, ours: str, may: bool) -> None:
-    (hunk,) = hunks_between(inside(SET), inside(theirs))
-    assert may_have_members(inside(ours), hunk) is may
 
 
 A, B = (b"A",), (b"B",)
