@@ -89,6 +89,20 @@ def _applied(place: Place) -> None:
     place.stage.run("apply", "s", "--to", place.checkout.root)
 
 
+def _committed(place: Place) -> None:
+    place.stage.run("apply", "s", "--to", place.checkout.root, "--commit")
+
+
+def _exchanged(place: Place) -> None:
+    _committed(place)
+    patch = place.stage.root / "series/s/fork-one.patch"
+    patch.write_bytes(patch.read_bytes().replace(b"+ours", b"+other"))
+
+
+def _all_pushed(place: Place) -> None:
+    place.stage.run("push", "--all", "--to", place.checkout.root)
+
+
 def _pushed(place: Place) -> None:
     place.stage.run("push", "--to", place.checkout.root)
 
@@ -97,6 +111,12 @@ def _edited(place: Place) -> None:
     _pushed(place)
     file = place.checkout.root / "pkg/a.py"
     file.write_text(file.read_text().replace("ours\n", "ours\nand more\n"))
+    (place.checkout.root / "stray").write_text("mine\n")
+
+
+def _ignoring(place: Place) -> None:
+    (place.out / "fresh").mkdir()
+    (place.out / "fresh/.gitignore").write_text("mine")
 
 
 def _collided(place: Place) -> None:
@@ -126,7 +146,8 @@ def _driven(place: Place) -> None:
 
 
 STATES: Mapping[str, Callable[[Place], None]] = {
-    "plain": _plain, "applied": _applied, "pushed": _pushed, "edited": _edited,
+    "plain": _plain, "applied": _applied, "committed": _committed, "exchanged": _exchanged,
+    "pushed": _pushed, "all pushed": _all_pushed, "edited": _edited, "ignoring": _ignoring,
     "collided": _collided, "accepted": _accepted, "renamed": _renamed, "undone": _undone,
     "tagged": _tagged, "driven": _driven,
 }  # fmt: skip

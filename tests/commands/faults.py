@@ -100,6 +100,7 @@ KINDS: Mapping[str, Callable[[int], Fault]] = {
     "broken disk": lambda at: Refusal(at, errno.EIO),
     "interrupted": Interrupt,
     "git killed": GitKilled,
+    "killed": Death,
 }
 
 

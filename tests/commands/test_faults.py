@@ -1,4 +1,4 @@
-"""Every writing command while one operation of it fails: old or new, said in one line.
+"""Every writing command while one operation of it fails, or kills it: old or new.
 
 PATCHMGR_LONG=1 lets each of the operations fail in each way; otherwise a few of them do.
 """
@@ -7,19 +7,29 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from tests.commands.conftest import Answer, invoke
 from tests.commands.every import ROWS, Place, Row, make_place, restorer
-from tests.commands.faults import KINDS, Fault, failing
+from tests.commands.faults import KINDS, Fault, Killed, failing
 from tests.commands.scenes import Picture, Stage, one_line, picture
 from tests.long import LONG
 
-WRITING = [row for row in ROWS if row.writes]
+# What an operation may come on top of, or begin with, beside what is in the table of all commands.
+MORE = (
+    Row("init {out}/fresh", "ignoring"),
+    Row("unapply s --to {checkout}", "committed"),
+    Row("apply s --to {checkout} --commit", "exchanged"),
+    Row("pop --all --to {checkout}", "all pushed"),
+    Row("refresh . --to {checkout}", "edited"),
+    Row("drop fork-one --to {checkout}", "all pushed"),
+    Row("undo -n 2", "renamed"),
+)
+WRITING = [*(row for row in ROWS if row.writes), *MORE]
 
 
 @dataclass(frozen=True)
@@ -33,17 +43,19 @@ class Look:
 
 def look(place: Place) -> Look:
     """Finish what was begun and look."""
-    root, checkout = place.stage.root, place.checkout
-    settled = invoke("-C", root, "status")
-    assert settled.code == 0, settled.err
-    is_made = invoke("-C", place.out / "fresh", "status").code == 0
+    root, checkout, fresh = place.stage.root, place.checkout, place.out / "fresh"
     held = invoke("-C", root, "verify", "s", "--to", checkout.root)
     assert held.code in (0, 1, 4), held.err
+    settled = invoke("-C", root, "status")
+    assert settled.code == 0, settled.err
+    is_made = fresh.exists() and invoke("-C", fresh, "status").code == 0
     refs = [checkout.git("for-each-ref")]
     for store in sorted((place.stage.folder / "cache/patchmgr/stores").glob("*.git")):
         refs.append(checkout.git(f"--git-dir={store}", "for-each-ref", "refs/patchmgr"))
     named = re.sub(r"refs/patchmgr/[0-9a-f]{16}/", "refs/patchmgr/ID/", "\n".join(refs))
-    files = picture(place.stage.folder, without=(".git", ".patchmgr", "cache", "other"))
+    kept = (f".{name}-kept" for name in ("workspace", "checkout", "out", "cache"))
+    unseen = (".git", ".patchmgr", "cache", "other", *kept)
+    files = picture(place.stage.folder, without=unseen)
     seen = {
         path: file
         for path, file in files.items()
@@ -52,14 +64,15 @@ def look(place: Place) -> Look:
     return Look(seen, named, checkout.git("status", "--porcelain"))
 
 
-def run_with(place: Place, row: Row, fault: Fault) -> Answer:
-    """Run a row while an operation of it fails."""
+def run_with(place: Place, row: Row, fault: Fault) -> Answer | None:
+    """Run a row while an operation of it fails; return None where that was its death."""
     words = place.words(row.line)
-    with failing(fault):
+    with failing(fault), suppress(Killed):
         return invoke("-C", place.stage.root, *words)
+    return None
 
 
-def check(place: Place, row: Row, kind: str, answer: Answer) -> None:
+def check(row: Row, kind: str, answer: Answer) -> None:
     """Assert that a run that failed says so in one line, and never claims a fault of ours."""
     if kind == "interrupted" and answer.code == 130:
         return
@@ -68,41 +81,48 @@ def check(place: Place, row: Row, kind: str, answer: Answer) -> None:
         one_line(answer)
 
 
-def cases() -> Iterator[Any]:
-    """Yield each command with each way to fail, or with one of them where time is short."""
-    names = list(KINDS)
-    for number, row in enumerate(WRITING):
-        for kind in names if LONG else (names[number % len(names)],):
-            yield pytest.param(row, kind, id=f"{row.line}: {kind}")
-
-
-@pytest.mark.parametrize(("row", "kind"), list(cases()))
-def test_a_command_that_fails_leaves_old_or_new(
-    stage: Stage, row: Row, kind: str, record_property: Callable[[str, object], None]
+@pytest.mark.parametrize("at", range(len(WRITING)), ids=[f"{r.line} ({r.state})" for r in WRITING])
+def test_a_command_that_fails_or_is_killed_leaves_old_or_new(
+    stage: Stage, at: int, record_property: Callable[[str, object], None]
 ) -> None:
+    row, kinds = WRITING[at], [kind for kind in KINDS if kind != "killed"]
     place = make_place(stage, row.state)
     place.words(row.line)
     restore = restorer(stage.root, place.checkout.root, place.out, stage.folder / "cache")
     old = look(place)
-    counter = KINDS[kind](10**6)
-    assert run_with(place, row, counter).code == row.code
+    assert place.run(row).code == row.code
     new = look(place)
-    is_old = False
-    places = _places(counter.count, f"{row.line} {kind}")
-    record_property("points", len(places))
-    for at in places:
-        if not is_old:
-            restore()
+    restore()
+    tried = kinds if LONG else kinds[at % len(kinds) :][:1]
+    points = [fail_at(place, row, kind, old, new, restore) for kind in (*tried, "killed")]
+    record_property("points", sum(points))
+
+
+def fail_at(
+    place: Place, row: Row, kind: str, old: Look, new: Look, restore: Callable[[], None]
+) -> int:
+    """Let operations of a command fail, and see what was there or what it makes; count them."""
+    counter = KINDS[kind](10**6)
+    assert run_with(place, row, counter) is not None
+    restore()
+    for at in (points := chosen(counter.count, f"{row.line} {kind}")):
         answer = run_with(place, row, KINDS[kind](at))
-        check(place, row, kind, answer)
         found = look(place)
-        is_old = found == old
-        assert is_old or found == new, f"{kind} at {at}: {answer.err}"
-        if answer.code == row.code:
-            assert found == new, f"{kind} at {at} ended well, and nothing was done"
+        assert found in (old, new), f"{kind} at {at}: {answer and answer.err}"
+        if answer is None and found == old:
+            again = place.run(row)
+            assert again.code == row.code, f"{kind} at {at}, and again: {again.err}"
+            assert look(place) == new, f"{kind} at {at}, and again"
+        elif answer is not None:
+            check(row, kind, answer)
+            is_done = answer.code == row.code
+            assert found == new or not is_done, f"{kind} at {at} ended well, and nothing was done"
+        if answer is None or found != old:
+            restore()
+    return len(points)
 
 
-def _places(count: int, name: str) -> list[int]:
+def chosen(count: int, name: str) -> list[int]:
     """Return which operations fail: all, or two that are others for each command and way."""
     places = list(range(1, count + 1))
     return places if LONG else random.Random(name).sample(places, min(2, count))

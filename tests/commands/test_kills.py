@@ -1,12 +1,10 @@
-"""Commands that are killed at every single file operation: the next run finds old or new."""
+"""What commands find that others left when they were killed; all commands: test_faults.py."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +19,7 @@ from tests.conftest import Repository
 from tests.long import LONG
 
 # Every which operation a command is killed at: each where there is time.
-STEP = 1 if LONG else 7
+STEP = 1 if LONG else 11
 
 
 def old_or_new(
@@ -82,93 +80,11 @@ def small(stage: Stage) -> Repository:
     return stage.clone()
 
 
-@dataclass(frozen=True)
-class Look:
-    """All that a person can see of a checkout."""
-
-    files: Picture
-    head: bytes
-    status: str
-
-
-def look(checkout: Repository) -> Look:
-    refs = (checkout.root / ".git/HEAD", checkout.root / ".git/refs/heads/work")
-    head = b"".join(ref.read_bytes() for ref in refs)
-    return Look(picture(checkout.root), head, checkout.git("status", "-s"))
-
-
-def _change_series(stage: Stage, _: Repository) -> None:
-    patch = stage.root / "series/s/small.patch"
-    patch.write_bytes(patch.read_bytes().replace(b"+ours", b"+other"))
-
-
-@pytest.mark.parametrize(
-    ("before", "command"),
-    [
-        pytest.param((), ("apply",), id="apply"),
-        pytest.param((), ("apply", "--commit"), id="apply-commit"),
-        pytest.param(("apply",), ("unapply",), id="unapply"),
-        pytest.param(("apply", "--commit"), ("unapply",), id="unapply-commit"),
-        pytest.param(("apply", "--commit"), ("change", "apply"), id="exchange"),
-    ],
-)
-def test_a_killed_command_leaves_a_checkout_old_or_new(
-    stage: Stage, small: Repository, before: tuple[str, ...], command: tuple[str, ...]
-) -> None:
-    to = ("s", "--to", small.root)
-    if before:
-        stage.run(before[0], *to, *before[1:])
-    if command[0] == "change":
-        _change_series(stage, small)
-        command = command[1:]
-
-    def see() -> object:
-        return invoke("-C", stage.root, "verify", *to).code, look(small)
-
-    seen = old_or_new(
-        lambda: invoke("-C", stage.root, command[0], *to, *command[1:]),
-        look=see,
-        reset=restorer(small.root),
-    )
-    assert seen == {"old", "new"}
-
-
 def workspace_look(stage: Stage) -> tuple[Picture, str]:
     store = next((stage.folder / "cache/patchmgr/stores").glob("*.git"))
     branch = next(store.glob("refs/patchmgr/*/heads/patchmgr/s"), store / "none")
     files = {path: file for path, file in picture(stage.root).items() if file[0] != "folder"}
     return files, branch.read_text() if branch.exists() else ""
-
-
-@pytest.mark.parametrize("command", ["import", "rebase", "series new", "init"])
-def test_a_killed_command_leaves_a_workspace_old_or_new(stage: Stage, command: str) -> None:
-    if command == "import":
-        stage.upstream.git("checkout", "--quiet", "--detach", "fork")
-        plant(stage.upstream, {"more": "x\n"}, "more")
-        box = stage.folder / "more.mbox"
-        box.write_bytes(stage.upstream.patches("fork..HEAD"))
-        stage.upstream.git("checkout", "--quiet", "main")
-        line: tuple[str | Path, ...] = ("-C", stage.root, "import", box, "--series", "s")
-    elif command == "rebase":
-        landed = stage.upstream.git("rev-parse", "later")
-        line = ("-C", stage.root, "rebase", "s", "--onto", landed)
-    elif command == "init":
-        shutil.rmtree(stage.root)
-        stage.root.mkdir()
-        (stage.root / ".gitignore").write_text("mine")
-        line = ("init", stage.root)
-    else:
-        series_new = ("series", "new", "t", "--upstream", "up", "--base", stage.base)
-        line = ("-C", stage.root, *series_new)
-
-    def look() -> object:
-        is_there = invoke("-C", stage.root, "status").code == 0 or command != "init"
-        return workspace_look(stage) if is_there else None
-
-    step = 1 if command == "init" else STEP
-    reset = restorer(stage.root, stage.folder / "cache")
-    seen = old_or_new(lambda: invoke(*line), look=look, reset=reset, step=step)
-    assert seen == {"old", "new"}
 
 
 @pytest.mark.usefixtures("small")
