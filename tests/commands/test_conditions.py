@@ -152,14 +152,11 @@ def test_a_tag_makes_a_release_of_a_commit(scene: Scene) -> None:
         scene.upstream.git("tag", "-a", "-m", tag, tag)
     scene.upstream.git("tag", "v1.2", "not-a-version")
     scene.call("upstream", "fetch")
-    found = {
-        onto: verdicts(scene.rebase("s", "--onto", onto, "--dry-run"))[0]
-        for onto in ("v1.0", "v1.0.1", "v1.1rc1", "not-a-version")
-    }
-    assert found == {
-        "v1.0": "unchanged", "v1.0.1": "unchanged", "v1.1rc1": "skipped",
-        "not-a-version": "skipped",
-    }  # fmt: skip
+    expected = {"v1.0": "unchanged", "v1.0.1": "unchanged", "v1.1rc1": "skipped",
+                "not-a-version": "skipped"}  # fmt: skip
+    targets = [word for onto in expected for word in ("--onto", onto)]
+    answer = scene.rebase("s", *targets, "--dry-run")
+    assert {target["onto"]: verdicts(target)[0] for target in answer["targets"]} == expected
 
 
 def other_upstream(scene: Scene, make_repository: Callable[[str], Repository]) -> Repository:
@@ -272,11 +269,9 @@ def packaged(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene
 )
 def test_releases_have_versions_and_trees(packaged: Scene, field: str, expected: list[str]) -> None:
     say(packaged, "ours.patch", field)
-    found = [
-        verdicts(packaged.rebase("s", "--onto", onto, "--dry-run"))[0]
-        for onto in ("1.0", "1.1", "2.0")
-    ]
-    assert found == expected
+    targets = ("--onto", "1.0", "--onto", "1.1", "--onto", "2.0")
+    answer = packaged.rebase("s", *targets, "--dry-run")
+    assert [verdicts(target)[0] for target in answer["targets"]] == expected
 
 
 def test_a_reason_names_the_release(packaged: Scene) -> None:

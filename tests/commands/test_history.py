@@ -69,7 +69,7 @@ def test_every_change_is_taken_back_and_repeated(desk: Hands, line: tuple[str, .
         desk.write({"pkg/a.py": text(l10="one\n", l40="two\n", l50="mine\n"), "stray": "mine\n"})
     stands = standing(desk)
     before = desk.look()
-    was = desk.applied()
+    was = ["one.patch", "two.patch"]
     desk.run(*line, code=3 if "upstream/collides" in line else 0)
     after = desk.look()
     now = desk.applied() if line[0] != "rebase" else was
