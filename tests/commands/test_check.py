@@ -171,7 +171,7 @@ def test_commands_run_only_when_asked_and_the_culprit_is_found(
         scene,
         f"[check.commands.test]\nrun = ['sh', '-c', 'echo ran; touch {touched}; test ! -e 3.txt']\n"
         "[check.commands.absent]\nrun = ['no-such-program']\nneeds = ['no-such-program']\n"
-        "[check.commands.slow]\nrun = ['sh', '-c', 'test ! -e 0.txt || sleep 60']\ntimeout = 1\n",
+        "[check.commands.slow]\nrun = ['sh', '-c', 'test ! -e 4.txt || sleep 60']\ntimeout = 1\n",
     )
     gates = check(scene)
     assert not touched.exists()
@@ -183,7 +183,7 @@ def test_commands_run_only_when_asked_and_the_culprit_is_found(
     assert (problem["patch"], problem["sentence"]) == ("p3.patch", "exit 1")
     assert gates["absent"]["note"] == "this machine has no no-such-program"
     (problem,) = gates["slow"]["problems"]
-    assert (problem["patch"], problem["sentence"]) == ("p0.patch", "took more than 1 s")
+    assert (problem["patch"], problem["sentence"]) == ("p4.patch", "took more than 1 s")
     log = (scene.root / gates["test"]["log"]).read_text()
     assert log.startswith("== p4.patch ")
     assert "ran" in log

@@ -50,7 +50,7 @@ def squeeze(
 ) -> None:
     """Run a command with ever more pages free until it works; before, it changes nothing."""
     before = look()
-    for pages in range(0, most, 1 if LONG else 3):
+    for pages in range(0, most, 1 if LONG else 6):
         fill(place, pages)
         answer = invoke(*line)
         (place / "ballast").unlink()

@@ -121,7 +121,7 @@ def test_a_killed_overlay_is_old_or_new(built: House) -> None:
     patch = built.shop.root / "series/o/o.diff"
     patch.write_bytes(patch.read_bytes().replace(b"'new'", b"'newer'"))
     seen = set()
-    for at in range(1, 200, 1 if LONG else 4):
+    for at in range(1, 200, 1 if LONG else 8):
         with killing(at) as killer, suppress(Killed):
             invoke("-C", built.shop.root, "overlay", "o", "--python", built.python, "--out", out)
         if killer.count < at:

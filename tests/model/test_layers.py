@@ -37,19 +37,21 @@ def _layer(module: str) -> str:
     return module.split("/")[1].removesuffix(".py")
 
 
-def _imports(tree: ast.AST, *, is_type: bool = False) -> Iterator[tuple[str, bool]]:
+def _imports(tree: ast.AST) -> Iterator[tuple[str, bool]]:
     """Yield every imported name, inside of functions too, and whether only types need it."""
-    for node in ast.iter_child_nodes(tree):
+    waiting = [(tree, False)]
+    while waiting:
+        node, is_type = waiting.pop()
         if isinstance(node, ast.Import):
             yield from ((alias.name, is_type) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             yield from ((f"{node.module}.{alias.name}", is_type) for alias in node.names)
         elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            yield from _imports(ast.Module(node.body, []), is_type=True)
-            yield from _imports(ast.Module(node.orelse, []), is_type=is_type)
-        else:
-            yield from _imports(node, is_type=is_type)
+            waiting += [(inner, True) for inner in node.body]
+            waiting += [(inner, is_type) for inner in node.orelse]
+        elif not isinstance(node, ast.expr):
+            waiting += [(inner, is_type) for inner in ast.iter_child_nodes(node)]
 
 
 def _faults(module: str, source: str) -> list[str]:

@@ -335,7 +335,7 @@ def test_progress_counts_the_archive(store: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_killed_leaves_nothing_visible(store: Path, tmp_path: Path) -> None:
-    path = sdist(tmp_path, {str(n): os.urandom(1 << 16) for n in range(400)})
+    path = sdist(tmp_path, {str(n): os.urandom(1 << 16) for n in range(160)})
     script = (
         "import sys\nfrom pathlib import Path\n"
         "from patchmgr.model.progress import Quiet\n"
