@@ -52,6 +52,10 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     if landed is not None:
         return _of_commit(side, landed[0])
     head = side.pull(number)
+    known = commit_of_pull(side.store, head, record.pin.commit, number)
+    if known is not None or _is_in(side, head, record.pin.commit):
+        which = f": {known[0][:12]}" if known is not None else ""
+        raise PatchmgrError("usage", f"the pin has the pull request {number} already{which}")
     base = _base(side, head, tip)
     own = output(["rev-list", "--reverse", "--no-merges", f"{base}..{head}"], git_dir=side.store)
     commits = text(own).split()

@@ -39,12 +39,14 @@ def pulls(stage: Stage) -> Upstream:
     branch("six", ({"six": "6\n"}, "six: begin"), ({"six": "6\n6\n"}, "six: end"))
     branch("seven", ({"seven": "7\n"}, "seven: begin\n\nWhy."), ({"seven": "7\n\n"}, "fixup"))
     branch("eight", ({"eight": "8\n"}, "eight: only one\n\nBecause."))
-    branch("none")
-    for number, name in ((6, "six"), (7, "seven"), (9, "none")):
-        up.git("update-ref", f"refs/pull/{number}/head", name if name in found else found["base"])
+    for number, name in ((6, "six"), (7, "seven")):
+        up.git("update-ref", f"refs/pull/{number}/head", name)
     up.git("update-ref", "refs/merge-requests/8/head", "eight")
+    branch("five-itself", ({"five": "5\n"}, "five"))
+    up.git("update-ref", "refs/pull/5/head", "five-itself")
     up.git("checkout", "--quiet", "main")
     found["five"] = up.commit({"five": "5\n"}, "five: squashed (#5)")
+    up.git("update-ref", "refs/pull/9/head", "main")
     up.git("merge", "--quiet", "--no-ff", "-m", "Merge pull request #6", "six")
     found["merge"] = up.head()
     found["last"] = up.commit({"last": "1\n"}, "last")
@@ -115,6 +117,16 @@ def test_what_is_no_patch_is_refused(pulls: Upstream, line: str, code: int, said
     words = line.format(**pulls.commits).split()
     assert said in pulls.stage.run("import", *words, "--series", "w", code=code).err
     assert pulls.headers() == []
+
+
+@table(("number", "said"), [("5", "already: {five}"), ("6", "already")], ids=str)
+def test_what_the_pin_has_is_not_taken_again(pulls: Upstream, number: str, said: str) -> None:
+    name = f"after-{number}"
+    last = pulls.commits["last"]
+    pulls.stage.run("series", "new", name, "--upstream", "pulled", "--base", last)
+    refused = pulls.stage.run("import", "--pull", number, "--series", name, code=2)
+    short = {key: commit[:12] for key, commit in pulls.commits.items()}
+    assert f"the pin has the pull request {number} {said.format(**short)}" in refused.err
 
 
 def test_an_upstream_without_git_has_no_pull_requests(pulls: Upstream) -> None:
