@@ -73,16 +73,6 @@ def read_rows(pieces: Sequence[bytes], *, is_open: bool = False) -> _Rows | None
     return tuple(map(tuple, rows if rows[-1] else rows[:-1]))
 
 
-def members_around(lines: Sequence[bytes], at: int) -> _Rows | None:
-    """Return the members of the display that a line starts in, None where there is none."""
-    before = b"".join(lines[max(0, at - LARGEST_DISPLAY) : at])
-    after = b"".join(lines[at : at + LARGEST_DISPLAY])
-    opened = _last_open(before)
-    if opened is None:
-        return None
-    return read_rows(PIECE.findall(before[opened + 1 :] + after), is_open=True)
-
-
 def _last_open(content: bytes) -> int | None:
     """Return where the last bracket is that is not closed."""
     opened: list[int] = []
@@ -107,7 +97,8 @@ def order_at(path: str, lines: Sequence[bytes], at: int) -> Order:
     if opener == b"{":
         if _ENUM.search(before):
             return Order.NUMBERED
-        rows = members_around(lines, at) if is_python else None
+        inner = content[opened + 1 :] + b"".join(lines[at : at + LARGEST_DISPLAY])
+        rows = read_rows(PIECE.findall(inner), is_open=True) if is_python else None
         return Order.LINED if rows is None or any(b":" in row for row in rows) else Order.NONE
     if opener == b"(" and _CALLED.search(before):
         is_named = is_python and _NAMED.match(lines[at]) is not None

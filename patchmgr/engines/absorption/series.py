@@ -94,7 +94,7 @@ class Series:
         self._versions = {
             path: {BASE: entry, **dict(way.versions(path))} for path, entry in way.start.items()
         }
-        self.effect = cache(self._effect)
+        self._effect = cache(lambda path, entry: effect(self.weaves[path], self.text(entry)))
         self.count_patch = cache(self._count_patch)
         self.count = cache(self._count)
 
@@ -153,12 +153,9 @@ class Series:
         paths = {self.path(hunk) for hunk in self.hunks(patch)}
         return sorted({number for path in paths for number in self._versions[path]} - {BASE})
 
-    def _effect(self, path: str, entry: Entry | None) -> Effect:
-        return effect(self.weaves[path], self.text(entry))
-
     def effect_at(self, path: str, number: int) -> Effect:
         """Return what a path has of the series after a step."""
-        return self.effect(path, self.version(path, number))
+        return self._effect(path, self.version(path, number))
 
     def _count(self, hunk: HunkId, number: int) -> Count:
         """Count the fates of a hunk's lines; a change as a whole, and a mode, are one line each."""

@@ -9,9 +9,10 @@ import pytest
 from patchmgr.engines.absorption.order import (
     LITERAL,
     PIECE,
+    Order,
     depths,
     is_superset,
-    members_around,
+    order_at,
     read_rows,
 )
 from patchmgr.engines.conflicts.ids import conflict_regions
@@ -175,26 +176,25 @@ def test_rows_are_split_at_commas(text: str, rows: object) -> None:
     assert read_rows(PIECE.findall(text.encode())) == rows
 
 
-SOURCE = b"x = {\n    A,\n    B(1, 2),\n    C,\n}\ny = 1\n".splitlines(keepends=True)
-
-
 @pytest.mark.parametrize(
-    ("line", "members"),
+    ("path", "before", "after", "order"),
     [
-        pytest.param(1, [b"A", b"B", b"C"], id="at-the-start"),
-        pytest.param(4, [b"A", b"B", b"C"], id="at-the-end"),
-        pytest.param(0, None, id="before"),
-        pytest.param(5, None, id="behind"),
+        pytest.param("m.py", "x = {\n", "    B(1, 2),\n}\ny = {1: 2}\n", Order.NONE, id="set"),
+        pytest.param("m.py", "x = {\n", "    B: 2,\n}\n", Order.LINED, id="mapping"),
+        pytest.param("m.py", "x = {\n", "    B,\n", Order.LINED, id="set-without-end"),
+        pytest.param("m.py", "}\nx = [\n", "    B,\n]\n", Order.LINED, id="list"),
+        pytest.param("m.py", "x in [\n", "    B,\n]\n", Order.NONE, id="list-that-is-searched"),
+        pytest.param("m.py", "f(\n", "    B,\n)\n", Order.NUMBERED, id="call"),
+        pytest.param("m.cc", "x = {\n", "    B,\n};\n", Order.LINED, id="braces-of-cxx"),
+        pytest.param("m.cc", "enum x {\n", "    B,\n};\n", Order.NUMBERED, id="enumerators"),
+        pytest.param("m.py", "x = {}\n", "B\n", Order.LINED, id="statements"),
     ],
 )
-def test_members_around_a_line(line: int, members: list[bytes] | None) -> None:
-    found = members_around(SOURCE, line)
-    assert members == (None if found is None else [row[0] for row in found])
-
-
-def test_a_display_without_end_has_no_members() -> None:
-    assert members_around(SOURCE[:4], 2) is None
-    assert members_around([b"}\n", b"x = {\n", b"A,\n", b"}\n"], 2) == (A,)
+def test_what_stands_around_a_line_says_what_its_order_means(
+    path: str, before: str, after: str, order: Order
+) -> None:
+    lines = f"{before}    A,\n{after}".encode().splitlines(keepends=True)
+    assert order_at(path, lines, before.count("\n")) is order
 
 
 PYTHON = """\
