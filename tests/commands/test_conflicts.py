@@ -101,13 +101,6 @@ def test_a_conflict_is_put_on_record_and_can_be_looked_at(collided: Scene) -> No
     assert f"{name}  open     a" in conflicts(collided, "list").out
 
 
-def test_a_dry_run_puts_nothing_on_record(scene: Scene) -> None:
-    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
-    scene.rebase("s", "--onto", "upstream/main", "--dry-run", code=3)
-    assert on_record(scene) == set()
-    assert conflicts(scene, "list").out == "No conflict is on record.\n"
-
-
 def test_what_a_person_made_of_a_file_is_learned_when_the_rebase_is_finished(
     collided: Scene,
 ) -> None:
@@ -140,6 +133,7 @@ def test_a_resolution_is_replayed_anywhere_and_whichever_side_comes_first(
 def test_an_aborted_rebase_takes_its_open_conflicts_along(collided: Scene) -> None:
     collided.call("rebase", "--abort")
     assert on_record(collided) == set()
+    assert conflicts(collided, "list").out == "No conflict is on record.\n"
 
 
 def test_an_aborted_rebase_leaves_what_was_solved_or_there_before(twice: Scene) -> None:

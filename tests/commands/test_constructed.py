@@ -300,7 +300,7 @@ def test_h_landed_with_a_renamed_local(story: Story) -> None:
     patch = told.series["patches"][0]
     assert [likely["pull"] for likely in patch["likely"]] == [7]
     assert 0.5 <= patch["likely"][0]["confidence"] < 1
-    assert patch["conflicts"][0]["proposal"] is not None
+    assert patch["conflicts"][0]["proposal"] == "absorbed"
     assert told.tree == story.tree()
     story.run("decide", "ours-change-1.patch", "absorbed", "--by", "7")
     told = story.rebase()
