@@ -58,7 +58,7 @@ def test_imports_are_appended_behind_what_is_there(stage: Stage) -> None:
     assert order(stage) == "# mine\nfork-one.patch\nfork-two.patch # end\nb.diff\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "content", "wanted"),
     [
         pytest.param("fix-it.diff", EDIT_A, "fix-it.diff", id="plain-diff"),
@@ -83,6 +83,8 @@ def test_names(empty: Stage, name: str, content: str, wanted: str) -> None:
     take(empty, source)
     assert order(empty) == f"{wanted}\n"
     assert (empty.root / "series/s" / wanted).read_bytes() == source.read_bytes()
+    (empty.root / "series/s" / wanted).unlink()
+    (empty.root / "series/s/series").write_bytes(b"")
 
 
 def test_a_name_that_is_taken_gets_a_number(stage: Stage) -> None:

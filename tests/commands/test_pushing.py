@@ -50,46 +50,32 @@ def test_patches_go_in_and_out_one_by_one_and_leave_head_and_index_alone(desk: H
     assert one_line(desk.run("pop", code=1)) == "no patch of s is pushed"
 
 
-@pytest.mark.parametrize(
-    ("line", "applied"),
+@table(
+    ("start", "line", "applied"),
     [
-        (("push",), ["one"]),
-        (("push", "2"), ["one", "two"]),
-        (("push", "9"), ["one", "two", "three"]),
-        (("push", "two"), ["one", "two"]),
-        (("push", "tw"), ["one", "two"]),
-        (("push", "-a"), ["one", "two", "three"]),
-        (("goto", "2"), ["one", "two"]),
-        (("goto", "three.patch"), ["one", "two", "three"]),
-        (("goto", "0"), []),
+        ("0", "push", ["one"]),
+        ("0", "push 2", ["one", "two"]),
+        ("0", "push 9", ["one", "two", "three"]),
+        ("0", "push two", ["one", "two"]),
+        ("0", "push tw", ["one", "two"]),
+        ("0", "push -a", ["one", "two", "three"]),
+        ("0", "goto 2", ["one", "two"]),
+        ("0", "goto three.patch", ["one", "two", "three"]),
+        ("0", "goto 0", []),
+        ("three", "pop", ["one", "two"]),
+        ("three", "pop 2", ["one"]),
+        ("three", "pop 9", []),
+        ("three", "pop one", ["one"]),
+        ("three", "pop -a", []),
+        ("three", "goto 1", ["one"]),
+        ("three", "goto three", ["one", "two", "three"]),
     ],
-    ids=lambda value: "-".join(value),
 )
-def test_push_takes_counts_and_goto_places(
-    three: Hands, line: tuple[str, ...], applied: list[str]
+def test_push_and_pop_take_counts_and_goto_places(
+    three: Hands, start: str, line: str, applied: list[str]
 ) -> None:
-    three.run("pop", "-a")
-    three.run(*line)
-    assert three.applied() == [f"{name}.patch" for name in applied]
-
-
-@pytest.mark.parametrize(
-    ("line", "applied"),
-    [
-        (("pop",), ["one", "two"]),
-        (("pop", "2"), ["one"]),
-        (("pop", "9"), []),
-        (("pop", "one"), ["one"]),
-        (("pop", "-a"), []),
-        (("goto", "1"), ["one"]),
-        (("goto", "three"), ["one", "two", "three"]),
-    ],
-    ids=lambda value: "-".join(value),
-)
-def test_pop_takes_counts_and_goto_places(
-    three: Hands, line: tuple[str, ...], applied: list[str]
-) -> None:
-    three.run(*line)
+    three.run("goto", start)
+    three.run(*line.split())
     assert three.applied() == [f"{name}.patch" for name in applied]
 
 
