@@ -9,7 +9,7 @@ from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claimed
 from patchmgr.engines.series.placement import leads_to
 from patchmgr.formats.patch_files import parse_patch
-from tests.engines.test_ledger import Files
+from tests.engines.ledger.test_balance import Files
 from tests.tables import table
 
 _FEW, _TIMES = 300, 10

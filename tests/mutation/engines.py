@@ -8,9 +8,29 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 TESTS: Mapping[str, tuple[str, ...]] = {
-    "absorption/landing": ("absorb", "absorb_parts", "absorb_again", "metamorphic", "decisions"),
-    "rebase/ladder": ("ladder", "ladder_hunks", "values", "absorption/order", "rungs", "rebase"),
-    "rebase/rebase": ("rebase", "rebase_dropped", "values", "leaving_out", "decisions", "needs"),
+    "absorption/landing": (
+        "absorption/landing",
+        "absorption/landing_parts",
+        "absorption/landing_again",
+        "metamorphic",
+        "conflicts/decisions",
+    ),
+    "rebase/ladder": (
+        "rebase/ladder",
+        "rebase/ladder_hunks",
+        "rebase/values",
+        "absorption/order",
+        "rebase/rungs",
+        "rebase/rebase",
+    ),
+    "rebase/rebase": (
+        "rebase/rebase",
+        "rebase/rebase_dropped",
+        "rebase/values",
+        "rebase/rebase_left_out",
+        "conflicts/decisions",
+        "series/needs",
+    ),
 }
 
 

@@ -11,9 +11,9 @@ from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.merge import Conflicted
 from patchmgr.model.outcome import Reliability, Suggestion
 from patchmgr.model.snapshot import REGULAR, Entry
+from tests.engines.conflicts.test_memory import KNOWN, Known
 from tests.engines.ports import MemoryBlobs, PlainMerge
 from tests.engines.series import NOBODY
-from tests.engines.test_memory import KNOWN, Known
 from tests.tables import table
 
 # The first region is on record, the second one is merged by what imports are.

@@ -8,7 +8,7 @@ import pytest
 
 from patchmgr.engines.moved.search import LARGEST_CONTENT, Home, Lost, Search, likeness
 from patchmgr.engines.moved.units import Outline
-from tests.engines.relocations import MemoryElsewhere, Texts
+from tests.engines.moved.relocations import MemoryElsewhere, Texts
 from tests.tables import table
 
 

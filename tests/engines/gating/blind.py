@@ -1,12 +1,12 @@
 """Changed sites of public forks, in the shape that they have there, labelled before the engine ran.
 
 The texts are our own. Each row was labelled from the change alone, by the rules of
-`gating_cases.py`; what a label got wrong, seen in the whole file later, says so in its reason.
+`cases.py`; what a label got wrong, seen in the whole file later, says so in its reason.
 """
 
 from __future__ import annotations
 
-from tests.engines.gating_cases import Case, _f
+from tests.engines.gating.cases import Case, _f
 
 PYTHON = (
     _f("an early return for nothing to do", "for r in x.requests:\n    load(r)",

@@ -20,8 +20,8 @@ from patchmgr.engines.rebase.ladder import (
 from patchmgr.model.merge import Clean, Merge
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, Entry
 from tests.engines.ports import PlainMerge
+from tests.engines.rebase.test_ladder import BLOBS, Binary, entry, listed, placed, sides
 from tests.engines.series import executable, hunks_between, link, text
-from tests.engines.test_ladder import BLOBS, Binary, entry, listed, placed, sides
 from tests.tables import table
 
 BASE = text("a b c d e f g h i j k l")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from patchmgr.engines.text.marked import has_marker, split_marked
 from patchmgr.model.recorded import Region
-from tests.engines.test_conflict_ids import INSERTS, ONE, marked
+from tests.engines.conflicts.test_ids import INSERTS, ONE, marked
 from tests.tables import table
 
 SIDES = Region(b"b\n", b"o\n", b"t\n")

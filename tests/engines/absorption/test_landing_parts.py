@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from patchmgr.engines.absorption.verdict import Event
-from tests.engines.tales import Changes, Tale, swap
-from tests.engines.test_absorb import (
+from tests.engines.absorption.test_landing import (
     BASE,
     BOTH,
     COPIED,
@@ -18,6 +17,7 @@ from tests.engines.test_absorb import (
     on_a,
     tale,
 )
+from tests.engines.tales import Changes, Tale, swap
 from tests.tables import table
 
 PIECES = [f"piece_{number:02}" for number in range(15)]

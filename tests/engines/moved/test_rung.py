@@ -28,7 +28,7 @@ from tests.commands.constructed import (
     say,
     twenty,
 )
-from tests.engines.relocations import Played, play
+from tests.engines.moved.relocations import Played, play
 from tests.long import examples
 from tests.tables import table
 

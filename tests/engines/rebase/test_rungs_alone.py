@@ -8,8 +8,8 @@ from patchmgr.engines.rebase.rungs import Solved, Unsolved, has_last_newline, so
 from patchmgr.engines.rebase.work import Mergers
 from patchmgr.model.merge import Conflicted, Merge
 from patchmgr.model.outcome import How
+from tests.engines.conflicts.test_memory import KNOWN
 from tests.engines.ports import PlainMerge
-from tests.engines.test_memory import KNOWN
 from tests.tables import table
 
 BASE, OURS, THEIRS = b"h\nb\nz\n", b"h\no\nz\n", b"h\nt\nz\n"

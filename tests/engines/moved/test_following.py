@@ -8,8 +8,8 @@ from patchmgr.engines.moved.following import Followed, NewSide, follow_hunks
 from patchmgr.engines.rebase.ladder import Collided, Merged, Sides, merge_file
 from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.model.snapshot import Entry
+from tests.engines.moved.relocations import MemoryElsewhere
 from tests.engines.ports import MemoryBlobs, PlainMerge
-from tests.engines.relocations import MemoryElsewhere
 from tests.engines.series import File, entry_of, executable, hunks_between, link, shown
 from tests.tables import table
 

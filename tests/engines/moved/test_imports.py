@@ -12,7 +12,7 @@ from patchmgr.engines.moved.imports import (
 )
 from patchmgr.engines.moved.units import Outline
 from patchmgr.engines.text.differences import Run
-from tests.engines.relocations import Played, play
+from tests.engines.moved.relocations import Played, play
 from tests.tables import table
 
 BODY = b"""\

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from tests.engines.absorption.test_landing import BASE, FIRST, a, on_a, tale
 from tests.engines.series import difference
 from tests.engines.tales import Tale, swap
-from tests.engines.test_absorb import BASE, FIRST, a, on_a, tale
 from tests.tables import table
 
 AT_12 = ("stay_12", "stay_12 ours_1st ours_2nd ours_3rd")

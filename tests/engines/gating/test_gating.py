@@ -9,11 +9,11 @@ from patchmgr.engines.gating.defaults import settings_defaults, variables_in
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.report.review import Judge
 from patchmgr.model.gating import ChangedSite, Reach
-from tests.engines.gating_blind import CXX, PYTHON
-from tests.engines.gating_cases import CASES, Case
+from tests.engines.gating.blind import CXX, PYTHON
+from tests.engines.gating.cases import CASES, Case
 from tests.tables import table
 
-FIGURES = Path(__file__).with_name("gating_figures.txt")
+FIGURES = Path(__file__).with_name("figures.txt")
 JUDGE = Judge(words_of("", {}))
 LABELLED = {
     "Python": ("a.py", CASES),

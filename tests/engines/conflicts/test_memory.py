@@ -19,7 +19,7 @@ from patchmgr.engines.conflicts.memory import (
     replay,
 )
 from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
-from tests.engines.test_conflict_ids import INSERTS, ONE, OTHER, SWAPPED, marked
+from tests.engines.conflicts.test_ids import INSERTS, ONE, OTHER, SWAPPED, marked
 from tests.long import examples
 from tests.tables import table
 
