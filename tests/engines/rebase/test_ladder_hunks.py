@@ -107,15 +107,6 @@ def test_hunks_without_a_position_or_an_answer_are_an_error() -> None:
         judge_hunks(placed(BASE, hunks), PUSHED, None, Silent())
 
 
-def test_a_member_without_an_answer_is_an_error() -> None:
-    names = [f"n{number}" for number in range(9)]
-    given = sides(listed(*names), listed(*names, "two"), listed("two", *names))
-    base, ours = listed(*names), listed(*names, "two")
-    merged = listed("two", *names, "two")
-    with pytest.raises(ValueError, match="shorter"):
-        judge_hunks(placed(base, given.hunks, given.positions), ours, merged, Silent())
-
-
 def test_files_that_both_made_merge_where_their_modes_are_equal() -> None:
     given = sides(None, b"", BASE)
     assert given.ours is not None
