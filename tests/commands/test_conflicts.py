@@ -316,7 +316,7 @@ def test_an_unknown_id_is_an_error_with_a_hint(collided: Scene, name: str) -> No
     assert "hint: patchmgr conflicts list" in error
 
 
-@pytest.mark.parametrize(
+@table(
     ("file", "content", "problem"),
     [
         pytest.param("resolution", b"<<<<<<< x\n", "conflict markers", id="markers"),
@@ -332,9 +332,9 @@ def test_an_unknown_id_is_an_error_with_a_hint(collided: Scene, name: str) -> No
 def test_a_broken_folder_is_named_and_can_be_forgotten(
     collided: Scene, file: str, content: bytes | None, problem: str
 ) -> None:
-    name = only_id(collided)
     collided.call("rebase", "--abort")
     collided.rebase("s", "--onto", "upstream/main", code=3)
+    name = only_id(collided)
     conflicts(collided, "accept", name, "ours")
     place = collided.root / "conflicts" / name / file
     place.unlink()
