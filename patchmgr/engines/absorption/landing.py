@@ -69,7 +69,8 @@ def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
 def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
     """Say whether a proof speaks against a drop both where the patch landed and at the target.
 
-    A patch that only deletes has no landing to know it by: for it, the target must do.
+    A patch that only deletes has no landing to know it by: for it, the target must do. What adds
+    lines, and is there in other words, is known by how much of it is there: S-fi-2777:i.
     """
     step, number = series.steps[hunk]
     base, path, hunks = series.text(step.base), step.change.path, step.change.hunks
@@ -77,6 +78,8 @@ def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
     adds = any(h.added() for each in series.folded[hunk[0]].steps for h in each.change.hunks)
     count = series.count(hunk, landed)
     if base is None or step.theirs is None or hunk in series.wholes or not count.total:
+        return False
+    if hunks[number].added() and (count.open or count.taken):
         return False
     for at in (series.way.end, *([landed] if adds else [])):
         entry = series.version(path, at)
@@ -86,8 +89,7 @@ def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
         first = hunk[1] - number
         drop = Drop(
             path, base, ours, hunks[number], step.positions[number],
-            beside=tuple(h for n, h in enumerate(hunks, first) if n not in one.hunks),
-            is_verbatim=not count.open and not count.taken,
+            tuple(h for n, h in enumerate(hunks, first) if n not in one.hunks),
         )  # fmt: skip
         if why_needed(drop, off=_spared(series, drop, hunk, at)) is None:
             return False

@@ -55,8 +55,6 @@ class Drop(Struct, frozen=True, dict=True):
 
     `base` is the text that the hunk is written against, `position` the line (from 0) where it
     starts there. `beside` are hunks of the patch in the same file that upstream does not have.
-    Where `is_verbatim`, upstream is said to have all of the hunk; else a part of it may be there
-    in other words.
     """
 
     path: str
@@ -65,7 +63,6 @@ class Drop(Struct, frozen=True, dict=True):
     hunk: Hunk
     position: int
     beside: Sequence[Hunk] = ()
-    is_verbatim: bool = True
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -309,13 +306,9 @@ PROOFS: tuple[tuple[str, Callable[[Drop], Needed | None]], ...] = (
 
 
 def why_needed(drop: Drop, *, off: Set[str] = frozenset()) -> Needed | None:
-    """Return what the first proof says that speaks against a drop; None where it may be.
-
-    Where upstream is said to have a hunk in part in other words, its lines need not be there.
-    """
+    """Return what the first proof says that speaks against a drop; None where it may be."""
     is_there = drop.hunk.added() and b"".join(drop.hunk.new()) in drop.ours
-    names = {name for name, _ in PROOFS} if drop.is_verbatim else {"deletion"}
-    names = (names & {"coincidence"} if is_there else names) - off
+    names = ({"coincidence"} if is_there else {name for name, _ in PROOFS}) - off
     proofs = (proof for name, proof in PROOFS if name in names)
     return next((needed for proof in proofs if (needed := proof(drop)) is not None), None)
 
@@ -335,13 +328,12 @@ def checked(
     base, ours, theirs = texts
     answers, whys, spots = list(merged.answers), list[str](), list[Spot]()
     for number, (hunk, answer) in enumerate(zip(sides.hunks, merged.answers, strict=False)):
-        is_dropped = answer[0] is Verdict.ABSORBED and answer != DECIDED
+        is_dropped = answer[0] is Verdict.ABSORBED and answer not in (DECIDED, ABSORBED_REWORDED)
         if not is_dropped and (answer != CONFLICT or hunk.added()):
             continue
         others = zip(sides.hunks, merged.answers, strict=False)
         beside = tuple(other for other, (verdict, _) in others if verdict is not Verdict.ABSORBED)
-        is_verbatim = merged.answers[number] != ABSORBED_REWORDED
-        drop = Drop(sides.path, base, ours, hunk, sides.positions[number], beside, is_verbatim)
+        drop = Drop(sides.path, base, ours, hunk, sides.positions[number], beside)
         found = why_needed(drop) if is_dropped else rewritten_deletion(drop)
         if found is None:
             continue

@@ -115,6 +115,10 @@ SINGLE = {
         tale(a(BOTH), *on_a(swap(FIRST, ("stay_20", "")))),
         "landed c0 exact hunks 0",
     ),
+    "landed-but-for-a-line-that-it-deletes-beside-much": (
+        tale(a(swap(MUCH, ("stay_07", ""))), *on_a(swap(MUCH, ("release_3x", "other_3x")))),
+        "landed c0 history",
+    ),
     "raised-a-number-and-raised-further": (
         tale(a(NUMBERS[1]), *on_a(NUMBERS[1], NUMBERS[2]), base={"a": NUMBERS[0]}),
         "gone c0 by c1 history",

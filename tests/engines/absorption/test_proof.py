@@ -142,13 +142,6 @@ def test_a_deletion_is_in_where_nothing_is_left(ours: str, said: str | None) -> 
     assert why("a.py", BLOCK, GONE, ours) == said
 
 
-def test_lines_in_other_words_need_not_be_in_order() -> None:
-    texts = (
-        OPEN.format(x) for x in ("", "    call_x()\n    call_y()\n", "    call_y()\n    call_x()\n")
-    )
-    assert why("a.py", *texts, is_verbatim=False) is None
-
-
 APART = 'version = "1.{}.0"\n' + "".join(f"line_{n}\n" for n in range(12)) + "{}last\n"
 
 
