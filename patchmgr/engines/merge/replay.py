@@ -9,7 +9,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -158,6 +158,8 @@ class Replay:
             if b1 < len(base):
                 merged.append(self.node(base[b1], ours[o1], theirs[t1]))
         self._note_doubled(kind, merged, ours, theirs)
+        if kind in ("code", "tokens") and _may_slide(base, ours, theirs):
+            self.places.append(Place(kind, "beside", is_open=False, asks="slides"))
         if len([place for place in self.places if place.how != "beside"]) == known:
             self.places.append(Place(kind, "meets", is_open=False))
         return merged
@@ -597,6 +599,41 @@ def _edits(base: Nodes, side: Nodes, of: dict[int, int]) -> list[_Edit]:
             edits.append(_Edit(at, at + 1, to, to + 1))
         start, first = at + 1, to + 1
     return edits
+
+
+def _may_slide(base: Nodes, ours: Nodes, theirs: Nodes) -> bool:
+    """Say whether what one side adds or deletes could as well stand where the other one edits.
+
+    To add `more(self.` behind the `self.` of `f(self.ids)` is to add `self.more(` before it.
+    """
+    old, *sides = (_flat(nodes) for nodes in (base, ours, theirs))
+    edits = [_edits(old, side, dict(aligned("words", old, side))) for side in sides]
+    return any(
+        other.start <= high and low <= other.end
+        for n, side in enumerate(sides)
+        for low, high in _slides(old, side, edits[n])
+        for other in edits[1 - n]
+    )
+
+
+def _flat(nodes: Nodes) -> tuple[Node, ...]:
+    return tuple(leaf("word", word) for node in nodes for word in words_of(node.said))
+
+
+def _slides(base: Nodes, side: Nodes, edits: list[_Edit]) -> Iterator[tuple[int, int]]:
+    """Yield from where to where each edit reaches that could stand at several places."""
+    old = [p.said for p in base]
+    for edit in edits:
+        if edit.start < edit.end and edit.first < edit.last:
+            continue
+        run = [p.said for p in side[edit.first : edit.last]] or old[edit.start : edit.end]
+        low, high = edit.start, edit.end
+        while low > 0 and old[low - 1] == run[(low - edit.start - 1) % len(run)]:
+            low -= 1
+        while high < len(old) and old[high] == run[(high - edit.end) % len(run)]:
+            high += 1
+        if any(map(str.isidentifier, (*old[low : edit.start], *old[edit.end : high]))):
+            yield low, high
 
 
 _Cluster = tuple[list[_Edit], list[_Edit], int, int]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from patchmgr.engines.merge.candidate import Candidate
 from patchmgr.engines.merge.merge import candidates_of
+from patchmgr.engines.merge.replay import Place, Policy, Replay
+from patchmgr.engines.merge.tree import leaf, tree
 from patchmgr.engines.structure.sides import Texts
 from tests.engines.merge.marked import marked
 
@@ -197,6 +201,10 @@ def test_a_name_that_is_imported_from_another_module_is_noted() -> None:
         pytest.param("a.py", "f(a)\n", "f(a, b)\n", "f(a, c)\n", "order", id="one place for two"),
         pytest.param("a.py", "x = a + b\n", "x = a - b\n", "x = a + c\n", "one expression",
                      id="two words of one expression"),
+        pytest.param("a.cc", "a; f(a.b);\n", "a; f(b);\n", "a; f(a.c(a.b));\n", "slides",
+                     id="more inserted behind what goes, or before it"),
+        pytest.param("a.cc", "a; f(a.b);\n", "a; f(b);\n", "a; f(a.b(d));\n", "",
+                     id="more inserted behind what goes"),
         pytest.param("a.py", "f(a=1)\n", "f(a=1, b=2)\n", "f(a=1, c=3)\n", "", id="named"),
         pytest.param("a.py", "__all__ = ['a']\n", "__all__ = ['a', 'c']\n",
                      "__all__ = ['a', 'b']\n", "", id="names to export"),
@@ -224,3 +232,28 @@ def test_one_side_alone_never_stands_for_what_it_does_not_say() -> None:
     alone = [c for c in _candidates("a.py", *texts) if c.text in texts[1:]]
     assert alone
     assert all(c.asks for c in alone if "replay" in c.rule)
+
+
+_Edit = tuple[int, int, list[str]]
+_TOKENS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=7)
+_EDITS = st.tuples(
+    st.integers(0, 7), st.integers(0, 2), st.lists(st.sampled_from("abcde"), max_size=3)
+)
+
+
+@given(_TOKENS, _EDITS, _EDITS)
+def test_tokens_read_from_the_end_become_the_same_or_a_person_is_asked(
+    base: list[str], ours: _Edit, theirs: _Edit
+) -> None:
+    """What could slide stands as far behind as it can; read from the end, as far before."""
+    three = [base, *([*base[:at], *new, *base[at + gone :]] for at, gone, new in (ours, theirs))]
+    merged, places = _of_tokens(three)
+    back, places_back = _of_tokens([side[::-1] for side in three])
+    is_asked = any(place.is_open or place.asks for place in (*places, *places_back))
+    assert is_asked or merged == back[::-1]
+
+
+def _of_tokens(sides: list[list[str]]) -> tuple[list[str], list[Place]]:
+    replay = Replay(Policy("theirs, ours", "theirs"))
+    nodes = [tree("code", [leaf("word", word, lead=" ") for word in side]) for side in sides]
+    return replay.node(*nodes).said.split(), replay.places
