@@ -10,6 +10,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import floor
 from typing import Any
 
 import msgspec
@@ -35,7 +36,8 @@ PENALTY = 0.1  # the inverse strength of the penalty: how much a point must expl
 PAIRS = 1500  # pairs of features that are looked at
 SEEN = 30, 100  # candidates that a feature, or a pair, must be seen in
 FOLDS = 5  # parts of the repositories, each judged by what the others teach
-STEPS = (0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
+STEPS = 20  # in how many steps it is counted how many candidates as likely, or likelier, are right
+REGIONS = 4  # of a file that are counted: one file is one person's taste
 BUCKETS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 
 Conditions = tuple[tuple[str, str], ...]
@@ -138,11 +140,20 @@ def _unexplained(
 
 
 class Judged(Struct, frozen=True):
-    """The first candidate of a region, judged by points of other repositories than its own."""
+    """The first candidate of a region, judged by points of other repositories than its own.
 
+    `family` is that of the language of its file.
+    """
+
+    family: str
     right: float
     own: float
     code: Code
+
+    @property
+    def likelihood(self) -> float:
+        """What ranks it, and is measured."""
+        return self.right * self.own
 
 
 def judged(files: Sequence[LabelledFile]) -> Iterator[tuple[LabelledFile, Table]]:
@@ -159,30 +170,41 @@ def part_of(repo: str) -> int:
     return zlib.crc32(repo.encode()) % FOLDS
 
 
-NOT_MEASURED = (Step(0.0, 1, 1),)
+NOT_MEASURED: dict[str, tuple[Step, ...]] = {"other": (Step(0.0, 1, 1),)}
 
 
 def firsts(file: LabelledFile, known: Table) -> list[Judged]:
-    """Return the first candidate of each region of a file that needs no person."""
+    """Return the first candidates of the first regions of a file that need no person."""
     found = []
     for region in file.regions:
         asked = [one for one in region if _is_asked(one) and not one.asks]
         rows = [(*likelihoods(one.features, known.points), one) for one in asked]
         if rows:
             right, own, one = max(rows, key=lambda row: row[0] * row[1])
-            found.append(Judged(right, own, one.code))
-    return found
+            found.append(Judged(FAMILIES[file.language], right, own, one.code))
+    return found[:REGIONS]
 
 
-def measured(some: Iterable[Judged]) -> tuple[Step, ...]:
-    """Count how many are right of those that are as likely the person's, or likelier."""
+FAMILIES = {"python": "python", "c++": "c", "other": "other"}
+"""What the reader of tokens calls the languages."""
+
+
+def measured(some: Iterable[Judged]) -> dict[str, tuple[Step, ...]]:
+    """Count by family how many are right of those that are as likely, or likelier."""
     known = list(some)
-    steps = []
-    for least in STEPS:
-        codes = [one.code for one in known if one.own >= least]
+    return {
+        family: tuple(_steps([one for one in known if one.family == family]))
+        for family in FAMILIES.values()
+    }
+
+
+def _steps(known: Sequence[Judged]) -> Iterator[Step]:
+    likely = sorted((one.likelihood for one in known), reverse=True)
+    size = len(known) // STEPS + 1
+    for least in sorted({floor(1000 * x) / 1000 for x in (*likely[size - 1 :: size], 0)})[::-1]:
+        codes = [one.code for one in known if one.likelihood >= least]
         if codes:
-            steps.append(Step(least, sum(code.is_right for code in codes), len(codes)))
-    return tuple(steps)
+            yield Step(least, sum(code.is_right for code in codes), len(codes))
 
 
 class Score(Struct):
@@ -239,8 +261,12 @@ def _code(region: Sequence[Labelled], choice: Choice) -> Code | None:
 
 def written(known: Table) -> bytes:
     """Return a table as the package keeps it, an entry on each line."""
-    points, steps = (
-        ",\n  ".join(msgspec.json.encode(one).decode() for one in some)
-        for some in (known.points, known.measured)
+    points = _lines(known.points)
+    steps = ",\n".join(
+        f' "{name}": [\n  {_lines(some)}\n ]' for name, some in known.measured.items()
     )
-    return f'{{"points": [\n  {points}\n],\n"measured": [\n  {steps}\n]}}\n'.encode()
+    return f'{{"points": [\n  {points}\n],\n"measured": {{\n{steps}\n}}}}\n'.encode()
+
+
+def _lines(entries: Iterable[Struct]) -> str:
+    return ",\n  ".join(msgspec.json.encode(one).decode() for one in entries)

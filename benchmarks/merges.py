@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from itertools import groupby, pairwise
@@ -154,12 +154,13 @@ def language_table(rows: Sequence[tuple[LabelledFile, Table]]) -> Iterator[str]:
         yield scored(some, least=LEAST).row(f"{language}, by points alone")
 
 
-def step_table(steps: Iterable[Step]) -> Iterator[str]:
+def step_table(measured: Mapping[str, Iterable[Step]]) -> Iterator[str]:
     """Yield a row for each step: how many candidates are as likely or likelier, how many right."""
-    yield "| likely the person's | candidates | right |\n|---|--:|--:|"
-    for step in steps:
-        at_least = f"{100 * step.likelihood:.1f} % or more"
-        yield f"| {at_least} | {step.of} | {share(step.right, step.of)} |"
+    yield "| language | likely | candidates | right |\n|---|--:|--:|--:|"
+    for family, steps in measured.items():
+        for step in steps:
+            at_least = f"{100 * step.likelihood:.1f} % or more"
+            yield f"| {family} | {at_least} | {step.of} | {share(step.right, step.of)} |"
 
 
 def rule_table(files: Iterable[LabelledFile]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from math import exp
+from math import exp, prod
 from pathlib import Path
 
 import msgspec
@@ -34,7 +34,7 @@ class Points(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """Of the candidates as likely the person's as `likelihood` or likelier, so many were right.
+    """Of the first candidates as likely as `likelihood` or likelier, so many were right.
 
     Right means the person's text, or that text but for an order or for what the person dropped.
     """
@@ -45,18 +45,20 @@ class Step(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """What was learned, and what became of it; the surest step first."""
+    """What was learned, and what became of it by family of languages; the surest step first."""
 
     points: tuple[Points, ...]
-    measured: tuple[Step, ...]
+    measured: dict[str, tuple[Step, ...]]
 
 
 class Ranked(Struct, frozen=True):
-    """A candidate, how likely it is right and the person's own, and how often such ones were."""
+    """A candidate, how likely it is right and the person's own, and how often such ones were.
+
+    `likelihood` is the product of both: it ranks the candidates of a region, and is measured.
+    """
 
     candidate: Candidate
-    right: float
-    own: float
+    likelihood: float
     reliability: Reliability
 
 
@@ -94,18 +96,20 @@ def choose(
 
 def _choice(region: RegionCandidates, least: float, known: Table) -> Choice:
     ranked = [_ranked(one, known) for one in region.candidates]
-    ranked.sort(key=lambda one: (breaks(one.candidate), -one.right * one.own))
+    ranked.sort(key=lambda one: (breaks(one.candidate), -one.likelihood))
     first = next((one for one in ranked if not one.candidate.asks), None)
     return Choice(tuple(ranked), first if first and _is_sure(first, least) else None)
 
 
 def _ranked(one: Candidate, known: Table) -> Ranked:
-    right, own = likelihoods(one.features, known.points)
-    step = next((step for step in known.measured if own >= step.likelihood), None)
+    likelihood = prod(likelihoods(one.features, known.points))
+    steps = known.measured.get(one.features["language"], known.measured["other"])
+    reached = (step for step in steps if likelihood >= step.likelihood)
+    step = max(reached, key=lambda step: step.right / step.of, default=None)
     measured = Reliability(one.rule)
     if step is not None and not (one.asks or breaks(one)):
         measured = Reliability(one.rule, step.right, step.of)
-    return Ranked(one, right, own, measured)
+    return Ranked(one, likelihood, measured)
 
 
 def breaks(one: Candidate) -> bool:

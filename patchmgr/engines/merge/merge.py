@@ -29,6 +29,7 @@ from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.structure.solvers import LARGEST
 
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
+_OTHER = {"ours": "theirs", "theirs": "ours"}
 _BY_LINES = frozenset({"ours, theirs", "theirs, ours", "ours, theirs whole", "theirs, ours whole"})
 _POLICIES = {
     Policy("theirs, ours", "theirs"): "theirs first",
@@ -105,6 +106,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
     for each in (*_replayed(sides, flat, around.language), *_plain(region)):
         made.setdefault(each.text, each)
         also.setdefault(each.text, []).append(each.rule)
+    is_deleted = any(place.asks == "deleted" for each in made.values() for place in each.places)
     subject = subject_of(region, around.language, sides, flat)
     stale = known.words.stale(subject)
     found: list[Candidate] = []
@@ -116,7 +118,12 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
         features["also"] = _also(each.rule, also[text])
         features["fails"] = fails(text, around)
         fault = known.imports.fault(text) if known.imports else ""
-        found.append(Candidate(text, each.rule, features, fault or asks(features, each.places)))
+        fault = fault or asks(features, each.places)
+        if each.rule in _OTHER and features["layout"] == _OTHER[each.rule]:
+            fault = fault or "layout"  # the replay has the one's words in the other's layout
+        if each.rule in _OTHER and is_deleted:
+            fault = fault or "deleted"
+        found.append(Candidate(text, each.rule, features, fault))
     standing = sum(one.features["fails"] == "no" for one in found)
     for one in found:
         one.features["candidates"] = bucket(standing, CANDIDATES)
@@ -126,13 +133,15 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
 def asks(features: Mapping[str, str], places: Sequence[Place]) -> str:
     """Say why a person is asked, however likely a candidate is right; nothing where none is.
 
-    It does not stand in its file as the sides do; it has nothing of what a side adds; or there is
-    a place that asks.
+    It does not stand in its file as the sides do; it has nothing of what a side adds; a side uses
+    a name anew that the other one has not any more; or there is a place that asks.
     """
     if features["fails"] not in ("no", "depends"):
         return features["fails"]
     if "none" in (features["keeps ours"], features["keeps theirs"]):
         return "loses"
+    if features["stale"] == "gone":
+        return "gone"
     if features["language"] in _COMMANDS and any(_has_order(place) for place in places):
         return "order"
     return next((place.asks for place in places if place.asks), "")

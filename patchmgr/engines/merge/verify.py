@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
 
 from patchmgr.engines.audit.names import faults_of
 from patchmgr.engines.merge.region import Piece, Region
-from patchmgr.engines.merge.tokens import JSON, PYTHON, C, Language, lex
+from patchmgr.engines.merge.tokens import CMAKE, JSON, PYTHON, TOML, C, Language, lex
+from patchmgr.formats import toml_text
 
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
 _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
@@ -136,17 +137,33 @@ def fails(candidate: str, around: Surroundings) -> str:
     if language is PYTHON:
         return _fails_python(candidate, around)
     texts = [around.text(text) for text in (candidate, *around.sides)]
-    if language is JSON:
-        return "no" if _loads(texts[0]) or not _loads(texts[1]) else "syntax"
-    if language is C:
+    if language in _PARSERS:
+        is_read, *are_read = (_parses(text, language) for text in texts)
+        return "no" if is_read or not all(are_read) else "syntax"
+    if language in (C, CMAKE):
         merged, *sides = (_balance(text, language) for text in (candidate, *around.sides))
         return "no" if merged in sides else "syntax"
     return "no"
 
 
-def _loads(text: str) -> bool:
+def _json_of(text: str) -> object:
+    return json.loads(text, object_pairs_hook=_without_doubles)
+
+
+def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+_PARSERS: dict[Language, Callable[[str], object]] = {JSON: _json_of, TOML: toml_text.loads}
+
+
+@lru_cache(maxsize=64)
+def _parses(text: str, language: Language) -> bool:
     try:
-        json.loads(text)
+        _PARSERS[language](text)
     except (ValueError, RecursionError):
         return False
     return True

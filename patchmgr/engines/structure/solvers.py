@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from patchmgr.engines.audit.names import name_warnings
 from patchmgr.engines.structure.cxx import merge_cxx
-from patchmgr.engines.structure.data import merge_data
 from patchmgr.engines.structure.guards import suspicions
 from patchmgr.engines.structure.guards_lines import growths
 from patchmgr.engines.structure.guards_words import is_worth_a_look
@@ -21,7 +20,7 @@ sixth of this takes six seconds, and more on a busy machine.
 
 
 def merge_structure(texts: Texts, path: str, marked: bytes) -> Solution | None:
-    """Merge a file by what it is, given git's marked text; None where that is not sure."""
+    """Merge a file by rules, given git's marked text; None where there are none or they refuse."""
     if max(map(len, texts.sides())) > LARGEST:
         return None
     shown = marked.decode("utf-8", "surrogateescape")
@@ -29,7 +28,7 @@ def merge_structure(texts: Texts, path: str, marked: bytes) -> Solution | None:
         return merge_python(texts, path, marked=shown)
     if path.endswith(CXX_SUFFIXES):
         return merge_cxx(texts, path, marked=shown)
-    return merge_data(texts, path, marked=shown)
+    return None
 
 
 def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:

@@ -25,12 +25,12 @@ KNOWN = Table(
         Points({"rule": "union", "kind": "import"}, 2.0, 3.0),
         Points({"kind": "call"}, -9.0, -9.0),
     ),
-    (Step(0.9, 95, 100), Step(0.5, 160, 200)),
+    {"other": (Step(0.6, 95, 100), Step(0.3, 160, 200))},
 )
 
 
 def made(text: str, rule: str = "union", fails: str = "no", **features: str) -> Candidate:
-    return Candidate(text, rule, {"rule": rule, "fails": fails, **features})
+    return Candidate(text, rule, {"rule": rule, "fails": fails, "language": "c", **features})
 
 
 def share(odds: float) -> float:
@@ -104,7 +104,8 @@ def test_the_points_of_the_package_say_each_thing_once() -> None:
     known = table()
     assert all(len(one.when) <= 2 for one in known.points)
     assert len({frozenset(one.when.items()) for one in known.points}) == len(known.points)
-    assert [step.likelihood for step in known.measured] == sorted(
-        (step.likelihood for step in known.measured), reverse=True
-    )
-    assert all(0 < step.right <= step.of for step in known.measured)
+    assert {"python", "c", "other"} == known.measured.keys()
+    for steps in known.measured.values():
+        least = [step.likelihood for step in steps]
+        assert least == sorted(least, reverse=True)
+        assert all(0 <= step.right <= step.of for step in steps)

@@ -83,3 +83,20 @@ def test_the_name_of_a_method_is_not_bound_for_its_callers() -> None:
     faults = {text.strip(): candidate.features["fails"] for text, candidate in found.items()}
     assert faults["f(self.more(self.ids))"] == "no"
     assert faults["f(more(self.ids))"] == "undefined-name"
+
+
+@pytest.mark.parametrize(
+    ("path", "lines", "before", "after"),
+    [
+        ("a.toml", ("", "a = 1\n", "a = 2\n"), "", ""),
+        ("a.json", ("", ' "a": 1,\n', ' "a": 2,\n'), "{\n", ' "z": 0\n}\n'),
+    ],
+    ids=["TOML", "JSON"],
+)
+def test_a_key_of_data_that_is_there_twice_is_a_fault(
+    path: str, lines: tuple[str, str, str], before: str, after: str
+) -> None:
+    found = _by_text(path, *lines, before=before, after=after)
+    both = [one for text, one in found.items() if lines[1] in text and lines[2] in text]
+    assert both
+    assert {one.features["fails"] for one in both} == {"syntax"}
