@@ -15,7 +15,7 @@ from patchmgr.engines.gating.conditions import Conditions, Guards
 from patchmgr.engines.gating.sites import Side, Statement, Texts
 from patchmgr.engines.languages.cxx_symbols import cxx_symbols
 from patchmgr.engines.languages.cxx_tokens import UnclearSource, match_brackets
-from patchmgr.engines.structure.tokens import Grammar, Kind, tokens_of
+from patchmgr.engines.structure.tokens import Kind, tokens_of
 from patchmgr.model.gating import Gate
 
 _SPACE = re.compile(r"(?:\s|\\\r?\n)+")
@@ -56,7 +56,7 @@ def _words(text: str) -> tuple[Word, ...]:
     line = 1
     macro: list[str] = []
     start = 0
-    for token in tokens_of(text, Grammar.C):
+    for token in tokens_of(text):
         line += token.gap.count("\n")
         first, line = line, line + token.text.count("\n")
         if token.kind in (Kind.EOL, Kind.END) and macro:
@@ -388,7 +388,7 @@ def _jumps(words: Sequence[Word]) -> bool:
 
 def words_of(text: str) -> list[Word]:
     """Split a condition of the preprocessor into words."""
-    found = tokens_of(text, Grammar.C)
+    found = tokens_of(text)
     kinds = (Kind.COMMENT, Kind.EOL, Kind.END)
     return [Word(t.text, 0, 0) for t in found if t.text and t.kind not in kinds]
 

@@ -20,7 +20,7 @@ from patchmgr.engines.structure.guards import broken_rules
 from patchmgr.engines.structure.guards_text import compiles
 from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.tokens import Grammar, Kind, tokens_of
+from patchmgr.engines.structure.tokens import Kind, tokens_of
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Formatter, Style, TextMerge
 
@@ -116,7 +116,7 @@ def is_same_cxx(one: bytes, other: bytes) -> bool:
 def _cxx(text: str) -> tuple[list[str], list[str]]:
     code: list[str] = []
     words: list[str] = []
-    for token in tokens_of(text, Grammar.C):
+    for token in tokens_of(text):
         if token.kind is Kind.DIRECTIVE:
             code.append("".join(token.text.replace("\\\n", "").split()))
         elif token.kind is not Kind.COMMENT:

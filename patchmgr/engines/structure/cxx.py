@@ -15,10 +15,9 @@ from patchmgr.engines.structure.text_rules import (
     Answer,
     Commute,
     Insertions,
-    Language,
     solve_region,
 )
-from patchmgr.engines.structure.tokens import Grammar, tokens_of
+from patchmgr.engines.structure.tokens import tokens_of
 
 _REACH = 200  # lines in front of a region that tell what a brace in it belongs to
 
@@ -37,11 +36,11 @@ def merge_cxx(texts: Texts, path: str, *, marked: str) -> Solution | None:
             continue
         answer = merge_includes(piece)
         if answer is None:
-            answer = solve_region(piece, Language(Grammar.C, commute=_below(above)))
+            answer = solve_region(piece, _below(above))
         if answer is None:
             return None
         answers.append(answer)
-    if not answers or has_stale_use(texts, Grammar.C):
+    if not answers or has_stale_use(texts):
         return None
     text = joined(pieces, [answer.text for answer in answers], texts)
     if not is_sound(text, texts):
@@ -51,7 +50,7 @@ def merge_cxx(texts: Texts, path: str, *, marked: str) -> Solution | None:
 
 def _below(above: tuple[str, ...]) -> Commute:
     """Return the check of insertions, which sees the lines in front of the region as well."""
-    lead = tokens_of("".join(above), Grammar.C)[:-1]
+    lead = tokens_of("".join(above))[:-1]
 
     def commute(inserted: Insertions) -> bool:
         return commute_in_cxx(replace(inserted, before=(*lead, *inserted.before)))

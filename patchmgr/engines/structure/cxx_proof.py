@@ -9,7 +9,7 @@ from itertools import groupby
 from patchmgr.engines.languages.cxx_symbols import cxx_symbols
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.structure.text_counts import is_possible
-from patchmgr.engines.structure.tokens import Grammar, Kind, Token, contents, tokens_of
+from patchmgr.engines.structure.tokens import Kind, Token, contents, tokens_of
 
 _OPENERS = {"(": ")", "[": "]", "{": "}"}
 _DECLARATIVE = ("include", "define", "pragma", "import")
@@ -22,8 +22,8 @@ def is_sound(merged: str, texts: Texts) -> bool:
     is there as often as the edits of both sides say; none is doubled that stands once in each.
     """
     sides = (texts.base, texts.upstream, texts.fork)
-    split = [tokens_of(text, Grammar.C) for text in sides]
-    now = tokens_of(merged, Grammar.C)
+    split = [tokens_of(text) for text in sides]
+    now = tokens_of(merged)
     for is_closed in (brackets_close, directives_close):
         if all(is_closed(tokens) for tokens in split[1:]) and not is_closed(now):
             return False

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.tokens import Grammar, Kind, Token, contents, tokens_of
+from patchmgr.engines.structure.tokens import Kind, Token, contents, tokens_of
 from patchmgr.engines.structure.tokens_align import edits_between
 
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)")
@@ -15,11 +15,9 @@ _LONGEST = 6  # tokens of an expression that was replaced by another
 _OFTEN = 3  # times that make a replacement a system
 
 
-def has_stale_use(texts: Texts, grammar: Grammar) -> bool:
+def has_stale_use(texts: Texts) -> bool:
     """Say whether one side adds uses of what the other wiped out or replaced all over the file."""
-    base, upstream, fork = (
-        tokens_of(text, grammar) for text in (texts.base, texts.upstream, texts.fork)
-    )
+    base, upstream, fork = (tokens_of(text) for text in (texts.base, texts.upstream, texts.fork))
     return any(
         _revives(base, mine, other) or _misses(base, mine, other)
         for mine, other in ((upstream, fork), (fork, upstream))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from patchmgr.engines.structure.tokens import Grammar, Kind, Token, counts_indentation
+from patchmgr.engines.structure.tokens import Kind, Token
 from patchmgr.engines.structure.tokens_align import Edit
 from patchmgr.engines.structure.tokens_sides import Side
 
@@ -17,13 +17,10 @@ _SEGMENT_ENDS = frozenset({";", "{", "}"})
 class Layout:
     """The white space of the tokens that both sides keep."""
 
-    def __init__(
-        self, base: Sequence[Token], upstream: Side, fork: Side, *, grammar: Grammar
-    ) -> None:
+    def __init__(self, base: Sequence[Token], upstream: Side, fork: Side) -> None:
         """Find, for each stretch of code that both sides wrapped anew, which one did more."""
         self._base, self._upstream, self._fork = base, upstream, fork
-        self._is_free = not counts_indentation(grammar)
-        self._hosts = tuple(self._wrappers()) if self._is_free else (None,) * len(base)
+        self._hosts = tuple(self._wrappers())
 
     def _wrappers(self) -> Iterator[Side | None]:
         """Yield, for each base token, the side whose layout its stretch takes as a whole."""
@@ -45,22 +42,14 @@ class Layout:
         return count
 
     def kept(self, at: int) -> Token | None:
-        """Return a token that at least one side keeps, None where its indentation is disputed."""
+        """Return a token that at least one side keeps, None where both removed it."""
         base, upstream, fork = self._base[at], self._upstream.token(at), self._fork.token(at)
         if upstream is None or fork is None:
             return upstream or fork
         host = self._hosts[at]
         if host is not None:
             return host.token(at)
-        gap = self._gap(base.gap, upstream.gap, fork.gap)
-        return None if gap is None else replace(base, gap=gap)
-
-    def _gap(self, base: str, upstream: str, fork: str) -> str | None:
-        if upstream in (base, fork):
-            return fork
-        if fork == base or self._is_free or "\n" not in base + upstream + fork:
-            return upstream
-        return upstream if indent_of(upstream) == indent_of(fork) else None
+        return replace(base, gap=fork.gap if upstream.gap in (base.gap, fork.gap) else upstream.gap)
 
 
 def indent_of(gap: str) -> str:
@@ -107,12 +96,11 @@ def _shifted(side: Side, at: int, old: str, now: str) -> str:
     return lines + newline + now[: max(0, len(now) - len(old) + len(indent))]
 
 
-def beside(new: Sequence[Token], after: str, grammar: Grammar) -> list[Token]:
+def beside(new: Sequence[Token], after: str) -> list[Token]:
     """Part an insertion from the one before it as that one is parted from what follows."""
     if not new or new[0].text == "," or after.count("\n") <= new[0].gap.count("\n"):
         return list(new)
-    has_indent = "\n" in new[0].gap or counts_indentation(grammar)
-    indent = indent_of(new[0].gap) if has_indent else ""
+    indent = indent_of(new[0].gap) if "\n" in new[0].gap else ""
     return [replace(new[0], gap=after.rpartition("\n")[0] + "\n" + indent), *new[1:]]
 
 

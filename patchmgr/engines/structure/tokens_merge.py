@@ -8,7 +8,7 @@ from enum import Enum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.structure.tokens import Grammar, Token, contents
+from patchmgr.engines.structure.tokens import Token, contents
 from patchmgr.engines.structure.tokens_align import Edit
 from patchmgr.engines.structure.tokens_layout import (
     Layout,
@@ -46,7 +46,6 @@ def merge_tokens(
     upstream: tuple[Token, ...],
     fork: tuple[Token, ...],
     *,
-    grammar: Grammar,
     check: Check,
 ) -> tuple[Token, ...] | None:
     """Return the base with the edits of both sides, or None where two of them clash."""
@@ -56,7 +55,7 @@ def merge_tokens(
     steps = _steps(base, ours, theirs, check)
     if steps is None:
         return None
-    layout = Layout(base, ours, theirs, grammar=grammar)
+    layout = Layout(base, ours, theirs)
     merged: list[Token] = []
     at, forked = 0, -1  # where the fork has just inserted
     for step in (*steps, None):
@@ -69,7 +68,7 @@ def merge_tokens(
             new = _inserted(step, base, layout)
             new = on_own_line(new, merged[-1:], step.side.before(step.edit.first))
             if forked == step.edit.start:
-                new = beside(new, theirs.tokens[theirs.kept[forked]].gap, grammar)
+                new = beside(new, theirs.tokens[theirs.kept[forked]].gap)
             merged += new
             at = step.edit.end
             forked = at if not step.is_upstream and step.edit.start == at else -1

@@ -5,11 +5,11 @@ import pytest
 from patchmgr.engines.structure.cxx_inserts import commute_in_cxx
 from patchmgr.engines.structure.cxx_items import items_of
 from patchmgr.engines.structure.text_rules import Insertions
-from patchmgr.engines.structure.tokens import Grammar, Token, tokens_of
+from patchmgr.engines.structure.tokens import Token, tokens_of
 
 
 def split(text: str) -> tuple[Token, ...]:
-    return tokens_of(text, Grammar.C)[:-1]
+    return tokens_of(text)[:-1]
 
 
 WHOLE = [

@@ -4,7 +4,7 @@ import pytest
 
 from patchmgr.engines.structure.cxx_proof import brackets_close, directives_close, is_sound
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.tokens import Grammar, tokens_of
+from patchmgr.engines.structure.tokens import tokens_of
 
 BASE = '#include "z.h"\nvoid z() {\n  one();\n}\n'
 UPSTREAM = '#include "z.h"\n#include "u.h"\nvoid z() {\n  one();\n}\n\nvoid u() {\n  two();\n}\n'
@@ -64,7 +64,7 @@ def test_sides_that_are_not_clear_are_counted_by_token_only() -> None:
     ],
 )
 def test_brackets_close(text: str, expected: bool) -> None:
-    assert brackets_close(tokens_of(text, Grammar.C)) is expected
+    assert brackets_close(tokens_of(text)) is expected
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_brackets_close(text: str, expected: bool) -> None:
     ],
 )
 def test_directives_close(text: str, expected: bool) -> None:
-    assert directives_close(tokens_of(text, Grammar.C)) is expected
+    assert directives_close(tokens_of(text)) is expected
