@@ -123,6 +123,8 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
             fault = fault or "layout"  # the replay has the one's words in the other's layout
         if each.rule in _OTHER and is_deleted:
             fault = fault or "deleted"
+        if around.language is not PYTHON and each.rule.endswith(" alone"):
+            fault = fault or "dropped"  # what the other side adds there could stand, too
         found.append(Candidate(text, each.rule, features, fault))
     standing = sum(one.features["fails"] == "no" for one in found)
     for one in found:

@@ -100,3 +100,12 @@ def test_a_key_of_data_that_is_there_twice_is_a_fault(
     both = [one for text, one in found.items() if lines[1] in text and lines[2] in text]
     assert both
     assert {one.features["fails"] for one in both} == {"syntax"}
+
+
+@pytest.mark.parametrize(("path", "asked"), [("a.cc", "dropped"), ("a.py", "")])
+def test_one_of_two_insertions_is_a_persons_to_drop(path: str, asked: str) -> None:
+    """Upstream passes a value that it read once; the patch passes it as it was (CUDA, a seed)."""
+    lines = ("f(sram, at);\n", "f(sram, seed, at);\n", "f(sram, params.seed, at, x);\n")
+    found = _by_text(path, *lines, before="int g() {\n" if path == "a.cc" else "def g():\n")
+    alone = found["f(sram, params.seed, at, x);\n"]
+    assert (alone.rule, alone.asks) == ("replay, theirs alone", asked)
