@@ -357,6 +357,8 @@ def _beside(chunk: _Chunk) -> str:
     items = (*chunk.base, *chunk.ours, *chunk.theirs)
     if any(p.kind == "sign" and p.text not in _NO_OPERATORS for p in items):
         return "one expression"
+    if any(p.text == "." for p in items) and not any(p.text == "." for p in chunk.base):
+        return "one expression"  # `seed`, which becomes `read_seed` here and `params.seed` there
     is_even = len(chunk.base) == len(chunk.ours) == len(chunk.theirs)
     is_by_place = chunk.bracket in _IN_ORDER - {"list"} and not all(map(_is_named, items))
     return "order" if is_by_place and not is_even else ""

@@ -109,3 +109,10 @@ def test_one_of_two_insertions_is_a_persons_to_drop(path: str, asked: str) -> No
     found = _by_text(path, *lines, before="int g() {\n" if path == "a.cc" else "def g():\n")
     alone = found["f(sram, params.seed, at, x);\n"]
     assert (alone.rule, alone.asks) == ("replay, theirs alone", asked)
+
+
+@pytest.mark.parametrize("path", ["a.cc", "a.py"])
+def test_a_name_that_is_replaced_here_and_qualified_there_is_a_persons(path: str) -> None:
+    lines = ("f(seed, 1);\n", "f(read_seed, 1);\n", "f(params.seed, 1);\n")
+    found = _by_text(path, *lines, before="int g() {\n" if path == "a.cc" else "def g():\n")
+    assert found["f(params.read_seed, 1);\n"].asks == "one expression"
