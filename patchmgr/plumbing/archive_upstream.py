@@ -27,12 +27,12 @@ from patchmgr.plumbing.history import ReleaseHistory
 from patchmgr.plumbing.index_session import local_path, read_settings
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_index import Archive
+from patchmgr.plumbing.package_upstream import NEWEST, imported, newest_ref
 from patchmgr.plumbing.releases import seconds_of
 from patchmgr.plumbing.stores import Resolved, adopt_pack, references
 from patchmgr.plumbing.workbench import Workbench
 
 SNAPSHOTS = "refs/upstream/snapshots/"
-_NEWEST = "refs/upstream/newest"
 _NAME = "snapshot-"
 _TRACKED = "upstream/main"
 _SHORT = 12  # digits of a sha256 that name a snapshot
@@ -79,17 +79,13 @@ class ArchiveUpstream:
         raise PatchmgrError("unknown-ref", f"{self._name} has no state {shown(ref)}", hints)
 
     def _newest(self) -> str | None:
-        arguments = ["symbolic-ref", "--quiet", _NEWEST]
-        code, printed = git_process.run(arguments, git_dir=self.store, good=(0, 1))
-        return None if code else git_process.text(printed).strip().removeprefix(SNAPSHOTS)
+        newest = newest_ref(self.store)
+        return None if newest is None else newest.removeprefix(SNAPSHOTS)
 
     def _resolved(self, name: str) -> Resolved:
-        commit = references(self.store, SNAPSHOTS)[name]
-        found = self.reader.find(commit)
-        message = b"" if found is None else found.content.partition(b"\n\n")[2]
-        lines = git_process.text(message).splitlines()
-        trailers = dict(line.split(": ", 1) for line in lines if ": " in line)
-        return Resolved(name, commit, trailers["Archive"], trailers["Sha256"], name)
+        found = imported(self.store, name, SNAPSHOTS)
+        assert found is not None
+        return Resolved(name, found.commit, found.archive, found.sha256, name)
 
     def _take(self) -> Resolved:
         """Import what is there now, unless the store has it."""
@@ -101,7 +97,7 @@ class ArchiveUpstream:
                 except PatchmgrError as fault:
                     message = f"{shown(filename)} {fault.message}"
                     raise PatchmgrError(fault.kind, message, fault.hints) from fault
-        git_process.output(["symbolic-ref", _NEWEST, SNAPSHOTS + name], git_dir=self.store)
+        git_process.output(["symbolic-ref", NEWEST, SNAPSHOTS + name], git_dir=self.store)
         return self._resolved(name)
 
     @contextmanager

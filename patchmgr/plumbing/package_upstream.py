@@ -37,15 +37,22 @@ class Imported(Struct, frozen=True):
     sha256: str
 
 
-def imported(store: Path, version: str) -> Imported | None:
+def imported(store: Path, version: str, folder: str = RELEASES) -> Imported | None:
     """Return what the store has of a release, None where it has nothing."""
     form = "--format=%(objectname)%0a%(contents)"
     shown = git_process.text(
-        git_process.output(["for-each-ref", form, RELEASES + version], git_dir=store)
+        git_process.output(["for-each-ref", form, folder + version], git_dir=store)
     )
     commit, _, message = shown.partition("\n")
     trailers = dict(line.split(": ", 1) for line in message.splitlines() if ": " in line)
     return Imported(commit, trailers["Archive"], trailers["Sha256"]) if commit else None
+
+
+def newest_ref(store: Path) -> str | None:
+    """Return the ref of what was newest when the store was fetched last."""
+    arguments = ["symbolic-ref", "--quiet", NEWEST]
+    code, printed = git_process.run(arguments, git_dir=store, good=(0, 1))
+    return None if code else git_process.text(printed).strip()
 
 
 class PackageUpstream:
@@ -102,9 +109,8 @@ class PackageUpstream:
 
     def _known_version(self, ref: str) -> str | None:
         if ref == "upstream/main":
-            arguments = ["symbolic-ref", "--quiet", NEWEST]
-            code, printed = git_process.run(arguments, git_dir=self.store, good=(0, 1))
-            return None if code else git_process.text(printed).strip().removeprefix(RELEASES)
+            newest = newest_ref(self.store)
+            return None if newest is None else newest.removeprefix(RELEASES)
         known = references(self.store, RELEASES)
         for name in (ref, ref.removeprefix("v")):
             if name in known:

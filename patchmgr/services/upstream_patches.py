@@ -13,7 +13,7 @@ from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.forks import commit_dates, range_mails, told_by, tree_changes
 from patchmgr.plumbing.git_process import output, run, text
 from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.history import commit_of_pull
+from patchmgr.plumbing.history import commit_of_pull, is_ancestor
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.patch_sources import SourcePatch
 from patchmgr.services.session import Session
@@ -53,7 +53,7 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
         return _of_commit(side, landed[0])
     head = side.pull(number)
     known = commit_of_pull(side.store, head, record.pin.commit, number)
-    if known is not None or _is_in(side, head, record.pin.commit):
+    if known is not None or is_ancestor(side.store, head, record.pin.commit):
         which = f": {known[0][:12]}" if known is not None else ""
         raise PatchmgrError("usage", f"the pin has the pull request {number} already{which}")
     base = _base(side, head, tip)
@@ -117,13 +117,8 @@ def _base(side: GitUpstream, head: str, tip: str) -> str:
     """Return what a pull request stands on: where it left upstream, merged or not."""
     arguments = ["rev-list", "--reverse", "--ancestry-path", "--merges", "--first-parent"]
     merges = text(output([*arguments, f"{head}..{tip}"], git_dir=side.store)).split()
-    other = f"{merges[0]}^1" if merges and _is_in(side, head, tip) else tip
+    other = f"{merges[0]}^1" if merges and is_ancestor(side.store, head, tip) else tip
     code, printed = run(["merge-base", other, head], git_dir=side.store, good=(0, 1))
     if code:
         raise PatchmgrError("usage", f"{head[:12]} has nothing in common with upstream")
     return text(printed).strip()
-
-
-def _is_in(side: GitUpstream, head: str, tip: str) -> bool:
-    arguments = ["merge-base", "--is-ancestor", head, tip]
-    return run(arguments, git_dir=side.store, good=(0, 1))[0] == 0
