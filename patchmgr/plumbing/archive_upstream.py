@@ -73,7 +73,7 @@ class ArchiveUpstream:
             newest = self._newest()
             return self._take() if newest is None else self._resolved(newest)
         for name, commit in known.items():
-            if ref == name or (len(ref) >= 4 and f"{commit} {name} ".startswith(ref)):
+            if ref == name or (len(ref) >= 4 and commit.startswith(ref)):
                 return self._resolved(name)
         hints = (f"names: {', '.join(known)}",) if known else ()
         raise PatchmgrError("unknown-ref", f"{self._name} has no state {shown(ref)}", hints)

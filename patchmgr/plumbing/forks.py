@@ -18,7 +18,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.git_process import DIFF_FORM
-from patchmgr.plumbing.history import raw_changes
+from patchmgr.plumbing.history import is_ancestor, raw_changes
 from patchmgr.plumbing.objects import ObjectReader, StoredTree, object_named
 from patchmgr.plumbing.workbench import Workbench
 
@@ -300,6 +300,29 @@ def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
         return (commits[0],)
     printed = git_process.output(["merge-base", "--independent", *commits], git_dir=git_dir)
     return tuple(printed.decode().split())
+
+
+def parents_of(git_dir: Path, commit: str) -> list[str]:
+    """Return the parents of a commit."""
+    arguments = ["rev-list", "--no-walk", "--parents", commit]
+    return git_process.text(git_process.output(arguments, git_dir=git_dir)).split()[1:]
+
+
+def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
+    """Return where a branch left another one, merged or not, and its own commits, oldest first.
+
+    Raises PatchmgrError "usage" where they have nothing in common.
+    """
+    arguments = ["rev-list", "--reverse", "--ancestry-path", "--merges", "--first-parent"]
+    printed = git_process.output([*arguments, f"{head}..{tip}"], git_dir=git_dir)
+    merges = git_process.text(printed).split()
+    other = f"{merges[0]}^1" if merges and is_ancestor(git_dir, head, tip) else tip
+    code, printed = git_process.run(["merge-base", other, head], git_dir=git_dir, good=(0, 1))
+    if code:
+        raise PatchmgrError("usage", f"{head[:12]} has nothing in common with upstream")
+    base = git_process.text(printed).strip()
+    arguments = ["rev-list", "--reverse", "--no-merges", f"{base}..{head}"]
+    return base, git_process.text(git_process.output(arguments, git_dir=git_dir)).split()
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:

@@ -10,8 +10,15 @@ from patchmgr.formats.header_edits import with_fields, with_origin
 from patchmgr.formats.shown import shown
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.plumbing.forks import commit_dates, range_mails, told_by, tree_changes
-from patchmgr.plumbing.git_process import output, run, text
+from patchmgr.plumbing.forks import (
+    commit_dates,
+    own_range,
+    parents_of,
+    range_mails,
+    told_by,
+    tree_changes,
+)
+from patchmgr.plumbing.git_process import text
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import commit_of_pull, is_ancestor
 from patchmgr.plumbing.workbench import Workbench
@@ -56,9 +63,7 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     if known is not None or is_ancestor(side.store, head, record.pin.commit):
         which = f": {known[0][:12]}" if known is not None else ""
         raise PatchmgrError("usage", f"the pin has the pull request {number} already{which}")
-    base = _base(side, head, tip)
-    own = output(["rev-list", "--reverse", "--no-merges", f"{base}..{head}"], git_dir=side.store)
-    commits = text(own).split()
+    base, commits = own_range(side.store, head, tip)
     if not commits:
         raise PatchmgrError("usage", f"the pull request {number} has no commit of its own")
     where = f"#{number}" if home is None else f"{home}/pull/{number}"
@@ -91,8 +96,7 @@ def _git_side(session: Session, record: SeriesRecord) -> GitUpstream:
 
 
 def _of_commit(side: GitUpstream, commit: str) -> SourcePatch:
-    parents = text(output(["rev-list", "--no-walk", "--parents", commit], git_dir=side.store))
-    _, *before = parents.split()
+    before = parents_of(side.store, commit)
     if len(before) != 1:
         what = "a merge" if before else "the first commit"
         raise PatchmgrError("usage", f"{commit[:12]} is {what}, and no change of its own")
@@ -111,14 +115,3 @@ def _changes(side: GitUpstream, base: str, head: str) -> Changes:
     (changes,) = tree_changes(side.store, [trees])
     side.try_fetch_objects({e.blob for pair in changes.values() for e in pair if e is not None})
     return changes
-
-
-def _base(side: GitUpstream, head: str, tip: str) -> str:
-    """Return what a pull request stands on: where it left upstream, merged or not."""
-    arguments = ["rev-list", "--reverse", "--ancestry-path", "--merges", "--first-parent"]
-    merges = text(output([*arguments, f"{head}..{tip}"], git_dir=side.store)).split()
-    other = f"{merges[0]}^1" if merges and is_ancestor(side.store, head, tip) else tip
-    code, printed = run(["merge-base", other, head], git_dir=side.store, good=(0, 1))
-    if code:
-        raise PatchmgrError("usage", f"{head[:12]} has nothing in common with upstream")
-    return text(printed).strip()
