@@ -9,7 +9,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.merge.align import Pair, aligned
+from patchmgr.engines.merge.align import aligned
+from patchmgr.engines.merge.node_edits import (
+    NodeEdit,
+    clusters,
+    edits_between,
+    may_slide,
+    nodes_between,
+)
 from patchmgr.engines.merge.tree import SEQUENCES, Node, leaf, likeness, lines_node, tree, words_of
 
 Nodes = Sequence[Node]
@@ -158,7 +165,7 @@ class Replay:
             if b1 < len(base):
                 merged.append(self.node(base[b1], ours[o1], theirs[t1]))
         self._note_doubled(kind, merged, ours, theirs)
-        if kind in ("code", "tokens") and _may_slide(base, ours, theirs):
+        if kind in ("code", "tokens") and may_slide(base, ours, theirs):
             self.places.append(Place(kind, "beside", is_open=False, asks="slides"))
         if len([place for place in self.places if place.how != "beside"]) == known:
             self.places.append(Place(kind, "meets", is_open=False))
@@ -195,12 +202,12 @@ class Replay:
         if not chunk.base:
             return self.join(chunk, chunk.ours, chunk.theirs)
         edits = (
-            _edits(chunk.base, chunk.ours, chunk.of_ours),
-            _edits(chunk.base, chunk.theirs, chunk.of_theirs),
+            edits_between(chunk.base, chunk.ours, chunk.of_ours),
+            edits_between(chunk.base, chunk.theirs, chunk.of_theirs),
         )
         merged: list[Node] = []
         last = (False, False, -1)
-        for ones, twos, start, end in _clusters(*edits):
+        for ones, twos, start, end in clusters(*edits):
             if start == last[2] and ((ones and last[1]) or (twos and last[0])):
                 self.places.append(Place(chunk.kind, "beside", is_open=False, asks=_beside(chunk)))
             last = (bool(ones), bool(twos), end)
@@ -258,12 +265,12 @@ class Replay:
         return tree("import", (tree("code", parts, key="logical"),), key=side.key, lead=side.lead)
 
     def _cluster(
-        self, chunk: _Chunk, edits: tuple[list[_Edit], list[_Edit]], start: int, end: int
+        self, chunk: _Chunk, edits: tuple[list[NodeEdit], list[NodeEdit]], start: int, end: int
     ) -> Nodes:
         ones, twos = edits
         base = chunk.base[start:end]
-        ours = _between(chunk.ours, chunk.of_ours, ones, start, end)
-        theirs = _between(chunk.theirs, chunk.of_theirs, twos, start, end)
+        ours = nodes_between(chunk.ours, chunk.of_ours, ones, start, end)
+        theirs = nodes_between(chunk.theirs, chunk.of_theirs, twos, start, end)
         if not base:
             return self.join(chunk, ours, theirs)
         said = [[p.said for p in side] for side in (base, ours, theirs)]
@@ -578,104 +585,3 @@ class _Chunk(Struct, frozen=True):
     of_theirs: dict[int, int]
     around: tuple[Node | None, Node | None] = (None, None)
     bracket: str = ""
-
-
-class _Edit(Struct, frozen=True):
-    """Nodes `start` to `end` of base become the side's nodes `first` to `last`."""
-
-    start: int
-    end: int
-    first: int
-    last: int
-
-
-def _edits(base: Nodes, side: Nodes, of: dict[int, int]) -> list[_Edit]:
-    """Return what a side changed: what it modified counts as replaced by itself."""
-    edits: list[_Edit] = []
-    start = first = 0
-    pairs: list[Pair] = [*sorted(of.items()), (len(base), len(side))]
-    for at, to in pairs:
-        if at > start or to > first:
-            edits.append(_Edit(start, at, first, to))
-        if at < len(base) and base[at].said != side[to].said:
-            edits.append(_Edit(at, at + 1, to, to + 1))
-        start, first = at + 1, to + 1
-    return edits
-
-
-def _may_slide(base: Nodes, ours: Nodes, theirs: Nodes) -> bool:
-    """Say whether what one side adds or deletes could as well stand where the other one edits.
-
-    To add `more(self.` behind the `self.` of `f(self.ids)` is to add `self.more(` before it.
-    """
-    old, *sides = (_flat(nodes) for nodes in (base, ours, theirs))
-    edits = [_edits(old, side, dict(aligned("words", old, side))) for side in sides]
-    return any(
-        other.start <= high and low <= other.end
-        for n, side in enumerate(sides)
-        for low, high in _slides(old, side, edits[n])
-        for other in edits[1 - n]
-    )
-
-
-def _flat(nodes: Nodes) -> tuple[Node, ...]:
-    return tuple(leaf("word", word) for node in nodes for word in words_of(node.said))
-
-
-def _slides(base: Nodes, side: Nodes, edits: list[_Edit]) -> Iterator[tuple[int, int]]:
-    """Yield from where to where each edit reaches that could stand at several places."""
-    old = [p.said for p in base]
-    for edit in edits:
-        if edit.start < edit.end and edit.first < edit.last:
-            continue
-        run = [p.said for p in side[edit.first : edit.last]] or old[edit.start : edit.end]
-        low, high = edit.start, edit.end
-        while low > 0 and old[low - 1] == run[(low - edit.start - 1) % len(run)]:
-            low -= 1
-        while high < len(old) and old[high] == run[(high - edit.end) % len(run)]:
-            high += 1
-        if any(map(str.isidentifier, (*old[low : edit.start], *old[edit.end : high]))):
-            yield low, high
-
-
-_Cluster = tuple[list[_Edit], list[_Edit], int, int]
-
-
-def _clusters(ours: list[_Edit], theirs: list[_Edit]) -> list[_Cluster]:
-    """Group the edits that meet; what neither side changed is not there, for all was changed."""
-    clusters: list[tuple[list[_Edit], list[_Edit]]] = []
-    both = sorted(
-        [(e.start, e.end, 0, e) for e in ours] + [(e.start, e.end, 1, e) for e in theirs],
-        key=lambda x: x[:3],
-    )
-    for _, _, side, edit in both:
-        last = clusters[-1] if clusters else ([], [])
-        if any(_meet(edit, other) for other in last[1 - side]):
-            last[side].append(edit)
-        else:
-            clusters.append(([edit], []) if side == 0 else ([], [edit]))
-    return [
-        (one, two, min(e.start for e in (*one, *two)), max(e.end for e in (*one, *two)))
-        for one, two in clusters
-    ]
-
-
-def _meet(one: _Edit, other: _Edit) -> bool:
-    """Say whether two edits overlap, or insert at one place."""
-    if one.start == one.end == other.start == other.end:
-        return True
-    return max(one.start, other.start) < min(one.end, other.end) or (
-        one.start < other.start == other.end < one.end
-        or other.start < one.start == one.end < other.end
-    )
-
-
-def _between(side: Nodes, of: dict[int, int], edits: list[_Edit], start: int, end: int) -> Nodes:
-    """Return a side's nodes in the place of some of base, with these of its edits."""
-    found: list[Node] = []
-    at = start
-    for edit in edits:
-        found += [side[of[n]] for n in range(at, edit.start) if n in of]
-        found += side[edit.first : edit.last]
-        at = edit.end
-    return found + [side[of[n]] for n in range(at, end) if n in of]

@@ -1,0 +1,115 @@
+"""What each side changes of a sequence of nodes, and which changes meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from patchmgr.engines.merge.align import Pair, aligned
+from patchmgr.engines.merge.tree import Node, leaf, words_of
+
+Nodes = Sequence[Node]
+
+
+class NodeEdit(Struct, frozen=True):
+    """Nodes `start` to `end` of base become the side's nodes `first` to `last`."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit]:
+    """Return what a side changed: what it modified counts as replaced by itself."""
+    edits: list[NodeEdit] = []
+    start = first = 0
+    pairs: list[Pair] = [*sorted(of.items()), (len(base), len(side))]
+    for at, to in pairs:
+        if at > start or to > first:
+            edits.append(NodeEdit(start, at, first, to))
+        if at < len(base) and base[at].said != side[to].said:
+            edits.append(NodeEdit(at, at + 1, to, to + 1))
+        start, first = at + 1, to + 1
+    return edits
+
+
+def may_slide(base: Nodes, ours: Nodes, theirs: Nodes) -> bool:
+    """Say whether what one side adds or deletes could as well stand where the other one edits.
+
+    To add `more(self.` behind the `self.` of `f(self.ids)` is to add `self.more(` before it.
+    """
+    old, *sides = (_flat(nodes) for nodes in (base, ours, theirs))
+    edits = [edits_between(old, side, dict(aligned("words", old, side))) for side in sides]
+    return any(
+        other.start <= high and low <= other.end
+        for n, side in enumerate(sides)
+        for low, high in _slides(old, side, edits[n])
+        for other in edits[1 - n]
+    )
+
+
+def _flat(nodes: Nodes) -> tuple[Node, ...]:
+    return tuple(leaf("word", word) for node in nodes for word in words_of(node.said))
+
+
+def _slides(base: Nodes, side: Nodes, edits: list[NodeEdit]) -> Iterator[tuple[int, int]]:
+    """Yield from where to where each edit reaches that could stand at several places."""
+    old = [p.said for p in base]
+    for edit in edits:
+        if edit.start < edit.end and edit.first < edit.last:
+            continue
+        run = [p.said for p in side[edit.first : edit.last]] or old[edit.start : edit.end]
+        low, high = edit.start, edit.end
+        while low > 0 and old[low - 1] == run[(low - edit.start - 1) % len(run)]:
+            low -= 1
+        while high < len(old) and old[high] == run[(high - edit.end) % len(run)]:
+            high += 1
+        if any(map(str.isidentifier, (*old[low : edit.start], *old[edit.end : high]))):
+            yield low, high
+
+
+_Cluster = tuple[list[NodeEdit], list[NodeEdit], int, int]
+
+
+def clusters(ours: list[NodeEdit], theirs: list[NodeEdit]) -> list[_Cluster]:
+    """Group the edits that meet; what neither side changed is not there, for all was changed."""
+    groups: list[tuple[list[NodeEdit], list[NodeEdit]]] = []
+    both = sorted(
+        [(e.start, e.end, 0, e) for e in ours] + [(e.start, e.end, 1, e) for e in theirs],
+        key=lambda x: x[:3],
+    )
+    for _, _, side, edit in both:
+        last = groups[-1] if groups else ([], [])
+        if any(_meet(edit, other) for other in last[1 - side]):
+            last[side].append(edit)
+        else:
+            groups.append(([edit], []) if side == 0 else ([], [edit]))
+    return [
+        (one, two, min(e.start for e in (*one, *two)), max(e.end for e in (*one, *two)))
+        for one, two in groups
+    ]
+
+
+def _meet(one: NodeEdit, other: NodeEdit) -> bool:
+    """Say whether two edits overlap, or insert at one place."""
+    if one.start == one.end == other.start == other.end:
+        return True
+    return max(one.start, other.start) < min(one.end, other.end) or (
+        one.start < other.start == other.end < one.end
+        or other.start < one.start == one.end < other.end
+    )
+
+
+def nodes_between(
+    side: Nodes, of: dict[int, int], edits: list[NodeEdit], start: int, end: int
+) -> Nodes:
+    """Return a side's nodes in the place of some of base, with these of its edits."""
+    found: list[Node] = []
+    at = start
+    for edit in edits:
+        found += [side[of[n]] for n in range(at, edit.start) if n in of]
+        found += side[edit.first : edit.last]
+        at = edit.end
+    return found + [side[of[n]] for n in range(at, end) if n in of]
