@@ -393,13 +393,21 @@ def _near(account: Account) -> set[bytes] | None:
     """
     others = (hunk for hunk, fate in account.hunks() if fate is not Fate.TEXT)
     near = {line[1:] for hunk in others for line in hunk.lines}
-    for path in account.paths:
-        base, ours = (lines_of(s.read(path)) or [] for s in (account.base, account.onto))
-        theirs = account.end.get(path) or []
-        if max(len(base), len(ours), len(theirs)) > _LONGEST:
+    for sides in _sides_by_path(account):
+        if max(map(len, sides)) > _LONGEST:
             return None
-        near |= contested(base, ours, theirs)
+        near |= contested(*sides)
     return near
+
+
+def _sides_by_path(account: Account) -> Iterator[tuple[Lines, Lines, Lines]]:
+    """Yield base, ours and theirs of each file; one that upstream moved is compared where it is."""
+    gone = [path for path in account.paths if account.onto.blob(path) is None]
+    for path in account.paths:
+        was = [path] if account.base.blob(path) or path in account.end else gone
+        base = [line for old in was for line in lines_of(account.base.read(old)) or ()]
+        theirs = [line for old in was for line in account.end.get(old) or ()]
+        yield base, lines_of(account.onto.read(path)) or [], theirs
 
 
 def _out_of_order(account: Account, sides: _Sides) -> Iterator[Told]:

@@ -432,6 +432,20 @@ def test_a_place_laid_out_anew_may_get_a_line_that_stands_elsewhere() -> None:
     assert not ledger([patch(base, theirs, OTHERWISE)], base, ours, moved).is_balanced
 
 
+def test_a_place_is_laid_out_anew_in_a_file_that_upstream_moved_too() -> None:
+    middle, kept = "one\ntwo\nthree\n", "T *r = get();\n"
+    base = f"{kept}int b    = r->b();\nint a    = f(b);\n{middle}"
+    theirs = f"{kept}check(r);\nint b = r->b();\nint a = f(b);\n{middle}"
+    ours = base.replace("T *r =", "T *r     =").replace("int ", "long ")
+    result = theirs.replace("int ", "long ")
+    claim = Claim("a.cc", ("a.cc", "b.cc"), (OTHERWISE,))
+    one = Claimed("p", diff(base, theirs, "a.cc"), (claim,))
+    states = Files({"a.cc": base}), Files({"b.cc": ours})
+    for text, is_right in ((result, True), (result.replace("one\ntwo\n", "two\none\n"), False)):
+        found = balance([one], *states, Files({"b.cc": text}), cited=lambda commit, path: ())
+        assert found.is_balanced is is_right
+
+
 def test_a_value_may_go_to_a_new_name_where_upstream_has_another_for_the_old_one() -> None:
     for begin, end in (("(\n    ", "\n)\n"), ("", "\n")):
         base = f"import os\n\nfirst = {begin}aaa111{end}other = 1\n"
