@@ -13,6 +13,7 @@ from patchmgr.engines.ledger.claims import CARRIED, Cited, Claimed, Fate, State
 from patchmgr.engines.ledger.diffs import Diff, Hunk
 from patchmgr.engines.ledger.texts import (
     END,
+    JOINTS,
     START,
     Lines,
     Pair,
@@ -76,9 +77,9 @@ class Deltas:
     `net` is of all changes and `left` of those that the result should have nothing of. The others
     count what comes and what goes apart: one change may take back what another one adds. Where the
     deltas are exact, the result has nothing of what is left; else it may have some. Where they are
-    netted, what one change both adds and removes does not come or go. What is `beside` an added
-    line may be what is added, and the other one what was there (fi-0.6.16: a hash that moves to a
-    new name, while upstream has another one for the old name).
+    netted, what one change both adds and removes does not come or go, but for what joins words.
+    What is `beside` an added line may be what is added, and the other one what was there
+    (fi-0.6.16: a hash that moves to a new name, while upstream has another one for the old name).
     """
 
     def __init__(self, *, is_exact: bool = False, is_netted: bool = False) -> None:
@@ -97,12 +98,16 @@ class Deltas:
         delta = Counter(come)
         delta.subtract(gone)
         if self.is_netted:
-            come, gone = +delta, -delta
+            come, gone = _joints(come) | +delta, _joints(gone) | -delta
         self.net.update(delta)
         if not is_carried:
             self.left.update(delta)
         (self.come if is_carried else self.come_left).update(come)
         (self.gone if is_carried else self.gone_left).update(gone)
+
+
+def _joints(counts: Counter[Any]) -> Counter[Any]:
+    return Counter({one: number for one, number in counts.items() if one in JOINTS})
 
 
 class Account:

@@ -35,7 +35,9 @@ def pairs_of(lines: Lines | None) -> Iterable[Pair]:
 
 
 _LAYOUT = b" \t\r\n\v\f,()'\"\\"
-_WORD = re.compile(rb"\w+|[^\w\s,()'\"\\]")
+_WORD = re.compile(rb"\w+|->|::|[^\w\s,()'\"\\]")
+# What joins words says nothing alone: it comes and goes with them.
+JOINTS = frozenset((b".", b"->", b"::", b":", b"=", b";", b"[", b"]", b"{", b"}"))
 _NAMED = (
     ("test", re.compile(rb"\s*(?:async\s+)?def\s+(test\w*)|\s*TEST(?:_[FP])?\s*\(([^)]*)\)")),
     ("function", re.compile(rb"\s*(?:async\s+)?def\s+(\w+)")),

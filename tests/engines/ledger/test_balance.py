@@ -446,6 +446,16 @@ def test_a_place_is_laid_out_anew_in_a_file_that_upstream_moved_too() -> None:
         assert found.is_balanced is is_right
 
 
+def test_what_both_sides_add_alike_is_there_once_with_the_dots_in_it() -> None:
+    base = "one\na.b.c()\nd.e.f()\nload({})\nlast\n"
+    ours = base.replace("load({})", "load({'key': self.get('option')})")
+    theirs = "one\nwrite({'key': self.get('option')})\nlast\n"
+    one = patch(base, theirs, OTHERWISE)
+    assert ledger([one], base, ours, theirs).faults == ()
+    for wrong in (ours, theirs.replace("one\n", ""), theirs.replace("write", "load")):
+        assert not ledger([one], base, ours, wrong).is_balanced
+
+
 def test_a_value_may_go_to_a_new_name_where_upstream_has_another_for_the_old_one() -> None:
     for begin, end in (("(\n    ", "\n)\n"), ("", "\n")):
         base = f"import os\n\nfirst = {begin}aaa111{end}other = 1\n"
