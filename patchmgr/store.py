@@ -43,7 +43,16 @@ from patchmgr.plumbing.operations import OperationLog, Told
 from patchmgr.plumbing.plain_files import folder_names, read_json, read_plain
 from patchmgr.plumbing.stores import RefMove, cache_folder, move_refs
 
-__all__ = ["LOCK", "PRIVATE", "Change", "RefPlan", "Told", "Workspace", "find_workspace"]
+__all__ = [
+    "LOCK",
+    "PRIVATE",
+    "Change",
+    "Foreseen",
+    "RefPlan",
+    "Told",
+    "Workspace",
+    "find_workspace",
+]
 
 T = TypeVar("T")
 
@@ -79,11 +88,15 @@ class Workspace:
 
         No link is followed: who made the workspace does not choose what else is read.
         """
-        content = read_plain(self.root, path, limit=_LARGEST)
+        content = self.find(path)
         if content is None:
             reason = os.strerror(errno.ENOENT)
             raise PatchmgrError("broken-workspace", f"{path} cannot be read: {reason}")
         return content
+
+    def find(self, path: str) -> bytes | None:
+        """Return a file's content, None where there is none."""
+        return read_plain(self.root, path, limit=_LARGEST)
 
     def keep(self, path: str, value: object) -> None:
         """Remember a value as JSON, in place of what is there; raise OSError if it cannot be."""
@@ -152,7 +165,7 @@ class Workspace:
 
     def _listed(self, series: str, name: str) -> bytes:
         path = f"series/{series}/{name}"
-        content = read_plain(self.root, path, limit=_LARGEST)
+        content = self.find(path)
         if content is None or not content.strip():
             hint = f"put the file back, or delete its line in series/{series}/series"
             what = "is not there" if content is None else "is empty"
@@ -256,6 +269,18 @@ class Workspace:
         Journal(self.root).make(change, self._move_refs)
         if told is not None:
             self.log.prune()
+
+
+class Foreseen(Workspace):
+    """A workspace as a change would leave it, to be read only."""
+
+    def __init__(self, workspace: Workspace, files: Mapping[str, bytes | None]) -> None:
+        super().__init__(workspace.root)
+        self._files = files
+
+    def find(self, path: str) -> bytes | None:
+        """Return the content that a file would have."""
+        return self._files[path] if path in self._files else super().find(path)
 
 
 def _unknown(what: str, name: str, known: Collection[str]) -> PatchmgrError:

@@ -16,7 +16,7 @@ from patchmgr.formats.series_files import set_aside, without, without_strip, wri
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.recorded import Recalled, Recorded
-from patchmgr.model.upstream import SeriesRecord
+from patchmgr.model.upstream import Lock, SeriesRecord
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.sides import Side
@@ -26,6 +26,7 @@ from patchmgr.services.carry import CarryOptions
 from patchmgr.services.decisions import keep_findings, keep_open_findings
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
 from patchmgr.services.memory import Memory, closed_files, open_conflicts, resolutions_in_work
+from patchmgr.services.plans import planned_state
 from patchmgr.services.series import stacks_of, whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import keep_syncs
@@ -90,6 +91,12 @@ def plan_files(
 def pinned(record: SeriesRecord, outcome: SeriesOutcome) -> SeriesRecord:
     """Return the series on its new pin, with what the rebase gave."""
     return replace(record, pin=outcome.onto, result=result_record(outcome))
+
+
+def plan_lock(lock: Lock, outcomes: Sequence[SeriesOutcome], change: Change) -> None:
+    """Plan the lock for after the rebase."""
+    records = {outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in outcomes}
+    change.files[LOCK] = write_lock(replace(lock, series={**lock.series, **records}))
 
 
 def result_record(outcome: SeriesOutcome) -> dict[str, object]:
@@ -164,6 +171,7 @@ def rebase(
                 ),
             )
         chosen = whole_stacks(session, names)
+        onto = planned_state(session, chosen, onto, options.selected)
         selected, confidence = tuple(sorted(options.selected)), options.confidence
         request = InProgress(chosen, onto, selected, confidence=confidence)
         return _rebase_all(session, RebaseRequest(request, options, is_dry_run))
@@ -254,7 +262,7 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
             lowest = session.workspace.series_record(stack[0])
             with Workbench([session.side_of(lowest).store]) as bench:
                 run = RebaseRun(session, request.options, bench, upstreams, memory, formatters)
-                outcomes += _rebase_stack(run, stack, request, change)
+                outcomes += rebase_stack(run, stack, request, change)
     result = RebaseResult(
         tuple(outcomes),
         request.is_dry_run,
@@ -283,7 +291,7 @@ def _paths_in_conflict(outcomes: Sequence[SeriesOutcome]) -> set[str]:
     return {conflict.new_path for patch in patches for conflict in patch.conflicts}
 
 
-def _rebase_stack(
+def rebase_stack(
     run: RebaseRun, names: Sequence[str], request: RebaseRequest, change: Change
 ) -> Iterator[SeriesOutcome]:
     """Carry series that stand on each other, from the lowest up, and plan what changes."""
@@ -329,11 +337,7 @@ def _finish(
         return result
     change.files.update(closed_files(memory, in_progress.opened, additions))
     change.files.update(additions.files())
-    lock = workspace.lock()
-    records = {
-        outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in result.series
-    }
-    change.files[LOCK] = write_lock(replace(lock, series={**lock.series, **records}))
+    plan_lock(workspace.lock(), result.series, change)
     change.files.update(closed_work(workspace))
     change.spent.append(STATE)
     workspace.make(change)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -267,3 +268,19 @@ def changed_lines(
         a, n, b, m = (1 if part is None else int(part) for part in match.groups()[:4])
         found.setdefault(path, []).append((a, n, b, m))
     return {name: tuple(hunks) for name, hunks in found.items()}
+
+
+def last_authors(git_dir: Path, old: str, new: str, paths: Collection[str]) -> tuple[str, ...]:
+    """Return who last wrote what a commit changes in some files, who wrote most of it first.
+
+    Raises PatchmgrError where contents are missing, as in a partial clone.
+    """
+    names: Counter[str] = Counter()
+    for path, hunks in changed_lines(git_dir, old, new).items():
+        spans = [f"-L{max(first, 1)},+{max(count, 1)}" for first, count, _, _ in hunks]
+        if path in paths:
+            arguments = ["blame", "--line-porcelain", *spans, old, "--", path]
+            code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 128))
+            lines = [] if code else git_process.text(printed).split("\n")
+            names.update(x.removeprefix("author ") for x in lines if x.startswith("author "))
+    return tuple(name for name, _ in names.most_common())

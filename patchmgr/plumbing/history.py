@@ -91,6 +91,14 @@ class GitHistory(Struct, frozen=True):
         return int(count), int(back)
 
 
+def commit_facts(git_dir: Path, commit: str) -> tuple[str, str, str]:
+    """Return subject, author, and committer date in ISO form."""
+    arguments = ["log", "-1", "--no-color", "--format=%an%n%cI%n%s", commit, "--"]
+    printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
+    author, date, subject = printed.rstrip("\n").split("\n", 2)
+    return subject, author, date
+
+
 def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[str, str] | None:
     """Return the commit between two states whose subject ends in `(#number)`, and its subject."""
     arguments = [

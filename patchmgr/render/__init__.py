@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from patchmgr.render import (  # noqa: F401, I001
         applied, authoring, checks, clean, conflicts, listings, machine, manual, notes,
-        publishing, recorded, report_html, report_markdown, report_terminal, reports,
+        plans, publishing, recorded, report_html, report_markdown, report_terminal, reports,
         targets, terminal, view,
     )  # fmt: skip
 else:

@@ -9,6 +9,7 @@ from textwrap import dedent, shorten
 from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Sighting, Verdict
+from patchmgr.model.plan import BreakingCommit
 from patchmgr.render.clean import clean, counted, measured_text, reliability_text
 from patchmgr.render.view import View
 
@@ -183,13 +184,13 @@ def _moves(patch: PatchOutcome) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys((h.path, h.new_path) for h in patch.hunks if h.path != h.new_path))
 
 
-def sighting_text(sighting: Sighting) -> str:
+def sighting_text(sighting: Sighting | BreakingCommit) -> str:
     """Return an upstream commit in one line: its pull request, where it has one, goes first."""
     pull = "" if sighting.pull is None else f"#{sighting.pull} "
     return f"{pull}{sighting.commit[:12]} {clean(bare_subject(sighting))}"
 
 
-def bare_subject(sighting: Sighting) -> str:
+def bare_subject(sighting: Sighting | BreakingCommit) -> str:
     """Return a commit's subject without the pull request at its end."""
     return sighting.subject.rstrip().removesuffix(f"(#{sighting.pull})").rstrip()
 

@@ -124,6 +124,7 @@ class CarryOptions(Struct, frozen=True):
     tells, by series and then by patch, why a patch is skipped. `accepted` has by id the findings
     that a person accepted, each with the reason. `confidence` is the percentage of right results
     that a merge by structure must have to be taken, None for what the series' settings ask for.
+    `audits_conflicts` asks for audit and ledger also where a conflict is left anyway.
     """
 
     selected: frozenset[str] = frozenset()
@@ -134,6 +135,7 @@ class CarryOptions(Struct, frozen=True):
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     accepted: Mapping[str, str] = field(default_factory=dict)
     confidence: int | None = None
+    audits_conflicts: bool = True
 
 
 class Carried(Struct, frozen=True):
@@ -300,6 +302,10 @@ class _Carry:
     ) -> Carried:
         """Explain the verdicts, and account for every line."""
         given, bench = self.given, self.given.bench
+        if not given.options.audits_conflicts and any(one.outcome.is_left for one in judged):
+            given.on_carried(Carried(tuple(judged), changes))
+            judged, left = self._explained(auditor, judged)
+            return Carried(judged, changes, left)
         left = judged[-1].left if judged else given.left
         upstream = AuditedUpstream(
             given.base,
@@ -319,13 +325,8 @@ class _Carry:
         checked = auditor.begin(states)
         suspected = check_merged(states, suspect_all=self.structure.suspect_all)
         given.on_carried(Carried(tuple(judged), changes))
-        start = {path: given.base.entry(path) for path in explained_paths(judged)}
-        judged = explain(judged, auditor.steps, start, blobs=bench, text=self.text)
         by_name = {item.patch.name: item.patch for item in self.items}
-        judged = tuple(map(with_reliability, judged))
-        patches = [item.patch for item in self.items]
-        judged = with_named(judged, patches, auditor.history.find, given.repository)
-        judged, left = pass_on_causes(judged, given.left)
+        judged, left = self._explained(auditor, judged)
         # The ledger is of the merge: imports that were followed have other words on purpose.
         ledger = auditor.ledger(merged, self.items, judged, bench)
         solved = given.options.solved.get(given.name, {})
@@ -334,6 +335,18 @@ class _Carry:
         told = (*invalid_patches(self.items, given.views), *told, *ledger.faults)
         judged = with_findings(judged, told, by_name, given.options.accepted)
         return Carried(judged, changes, tuple(left), ledger)
+
+    def _explained(
+        self, auditor: Auditor, judged: Sequence[Judged]
+    ) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
+        """Add evidence, causes and reliability to the verdicts."""
+        given, bench = self.given, self.given.bench
+        start = {path: given.base.entry(path) for path in explained_paths(judged)}
+        judged = explain(judged, auditor.steps, start, blobs=bench, text=self.text)
+        judged = tuple(map(with_reliability, judged))
+        patches = [item.patch for item in self.items]
+        judged = with_named(judged, patches, auditor.history.find, given.repository)
+        return pass_on_causes(judged, given.left)
 
 
 def _unless_resolved(

@@ -59,6 +59,8 @@ ASKED = {
     "apply ": ["s", "tail"],
     "series show ": ["s", "tail"],
     "series graph ": ["s", "tail"],
+    "plan ": ["s", "tail"],
+    "plan s --onto upstream/l": ["upstream/landed", "upstream/later"],
     "import --series ": ["s", "tail"],
     "series new x --on ": ["s", "tail"],
     "series new x --upstream ": ["up"],

@@ -18,7 +18,11 @@ from tests.commands.every import ELSEWHERE, ROWS, Row, command_names, make_place
 from tests.commands.scenes import Stage, picture
 
 _PRIVATE = ("cache", "other", ".git", ".patchmgr")
-_KEPT = ("checks", "syncs")  # what check and notes keep of what they found, in .patchmgr
+_KEPT = (
+    "checks",
+    "plans",
+    "syncs",
+)  # what check, plan and notes keep of what they found, in .patchmgr
 _TRAPS = ("patch", "gpatch", "quilt", "ssh", "git-remote-http", "git-remote-https")
 
 

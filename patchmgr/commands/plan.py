@@ -1,0 +1,294 @@
+"""`plan`: the way to an upstream state as stretches that carry, and commits that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.commands.rebase import SKIPPED, RebaseRequest, plan_lock, rebase_stack
+from patchmgr.engines.cause.commits import pull_number
+from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.engines.rebase.stretch import longest_stretch
+from patchmgr.engines.text.marked import split_marked
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
+from patchmgr.model.plan import (
+    Assumption,
+    BreakingCommit,
+    Place,
+    Plan,
+    PlannedPatch,
+    PlanStep,
+    Probe,
+)
+from patchmgr.plumbing.diffs import changed_files, changed_paths, last_authors, numstat
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.git_process import require_git
+from patchmgr.plumbing.history import commit_facts
+from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.load import RebaseRun
+from patchmgr.services.memory import Memory
+from patchmgr.services.plans import digests_of, keep_plan
+from patchmgr.services.series import stacks_of, whole_stacks
+from patchmgr.services.session import Session, pin_of, pinned_state
+from patchmgr.services.upstream_states import UpstreamStates
+from patchmgr.services.work_area import InProgress
+from patchmgr.store import Change, Foreseen
+
+MOST_KNOWING = 4
+
+
+def make_plan(
+    session: Session, name: str, *, onto: str, options: CarryOptions, most: int | None
+) -> Plan:
+    """Try the way of a series, and of its stack, to a state, and keep the plan of it.
+
+    A stretch has at most so many commits (or releases).
+    """
+    require_git("a plan")
+    with session.writing():
+        stack = stacks_of(session, whole_stacks(session, [name]))[0]
+        side = session.side_of(session.workspace.series_record(stack[0]))
+        states, is_back = _states(session, side, stack[0], onto)
+        selected = tuple(sorted(options.selected))
+        with Workbench([side.store]) as bench, Toolbox() as formatters:
+            memory, upstreams = Memory(session.workspace), UpstreamStates(session)
+            run = RebaseRun(session, options, bench, upstreams, memory, formatters)
+            planning = _Planning(run, stack, states, side, most or len(states))
+            steps = tuple(planning.steps())
+        if is_back:
+            steps = (replace(steps[0], is_back=True), *steps[1:])
+        base, target = (pin_of(side.reader, state) for state in (states[0], states[-1]))
+        plan = Plan(
+            stack, base, target, side.step, len(states) - 1, selected, steps,
+            tuple(planning.probes),
+        )  # fmt: skip
+        keep_plan(session.workspace, plan)
+        return plan
+
+
+def _states(session: Session, side: Side, name: str, onto: str) -> tuple[list[Resolved], bool]:
+    """Return the pin and all states up to another, and whether the way goes back at first."""
+    start = pinned_state(side, session.workspace.series_record(name).pin)
+    end = side.resolve(onto)
+    between = side.between(start, end, 1 if side.has_history else None, session.say)
+    if end.commit == start.commit:
+        raise PatchmgrError("usage", f"there is nothing after {start.ref} up to {end.ref}")
+    way = [start, *between, end]
+    if side.has_history:
+        before = side.reader.commit(f"{way[1].commit}^1")
+        if before is not None and before != start.commit:
+            return [start, Resolved(before, before), *way[1:]], True
+    return way, False
+
+
+class _Tried(Struct, frozen=True):
+    """What a dry rebase gave, and how it would leave the workspace."""
+
+    outcomes: tuple[SeriesOutcome, ...]
+    change: Change
+
+    @property
+    def left(self) -> tuple[tuple[str, PatchOutcome], ...]:
+        """Return the patches that wait for a person, each with its series."""
+        return tuple((o.name, p) for o in self.outcomes for p in o.patches if p.is_left)
+
+
+class _Planning:
+    """The way as far as it is planned; `at` is the number of the state that it has come to.
+
+    `session` has the workspace as the steps so far leave it.
+    """
+
+    def __init__(
+        self,
+        run: RebaseRun,
+        stack: tuple[str, ...],
+        states: Sequence[Resolved],
+        side: Side,
+        most: int,
+    ) -> None:
+        self.run, self.stack, self.states, self.side, self.most = run, stack, states, side, most
+        self.session, self.at = run.session, 0
+        self.files: dict[str, bytes | None] = {}
+        self.assuming: tuple[Assumption, ...] = ()
+        self.probes: list[Probe] = []
+        self._tried: dict[int, _Tried] = {}
+        self._suspects: dict[tuple[str, str], set[int]] = {}
+        self._numbers = {state.commit: n for n, state in enumerate(states)}
+
+    def steps(self) -> Iterator[PlanStep]:
+        """Yield the steps, each tried from where the one before it ends."""
+        number, last = 0, len(self.states) - 1
+        while self.at < last:
+            number += 1
+            top = min(self.at + self.most, last)
+            end = longest_stretch(self.at, top, self._is_clean, self._named)
+            yield self._stretch(number, end) if end > self.at else self._breaking(number)
+
+    def _stretch(self, number: int, end: int) -> PlanStep:
+        tried = self._tried[end]
+        step = self._step(number, end, _changed(tried.outcomes))
+        self._go_on(end, tried)
+        return step
+
+    def _breaking(self, number: int) -> PlanStep:
+        """Plan one commit that does not carry, and go on as if its conflicts were resolved."""
+        end = self.at + 1
+        tried = self._tried[end]
+        known = _breaking_commit(self.side, self.states[self.at], self.states[end], tried)
+        step = self._step(number, end, _changed(tried.outcomes), known)
+        options = self.run.options
+        while tried.left:
+            options = _as_if_resolved(options, tried.left)
+            tried = self._carry(end, options)
+        self.assuming = tuple(dict.fromkeys((*self.assuming, *_assumed(options))))
+        for series, patches in options.left_out.items():
+            for patch in patches:
+                self._suspects.pop((series, patch), None)
+        self._go_on(end, tried)
+        return step
+
+    def _step(
+        self,
+        number: int,
+        end: int,
+        patches: tuple[PlannedPatch, ...],
+        known: BreakingCommit | None = None,
+    ) -> PlanStep:
+        base, onto = (pin_of(self.side.reader, self.states[n]) for n in (self.at, end))
+        start = digests_of(self.session, self.stack, self.run.options.selected)
+        count = end - self.at
+        return PlanStep(number, base, onto, count, patches, known, self.assuming, start)
+
+    def _go_on(self, end: int, tried: _Tried) -> None:
+        """Take what a step leaves for what the next one starts from."""
+        plan_lock(self.session.workspace.lock(), tried.outcomes, tried.change)
+        self.files |= tried.change.files
+        workspace = Foreseen(self.run.session.workspace, self.files)
+        self.session, self.at = replace(self.session, workspace=workspace), end
+        self._tried.clear()
+
+    def _is_clean(self, end: int) -> bool:
+        tried = self._tried[end] = self._carry(end)
+        self.probes.append(Probe(self.at, end, not tried.left))
+        for series, patch in tried.left:
+            named = {self._numbers[c] for c in _suspected(patch) if c in self._numbers}
+            self._suspects.setdefault((series, patch.name), set()).update(named)
+        return not tried.left
+
+    def _named(self) -> set[int]:
+        return set().union(*self._suspects.values())
+
+    def _carry(self, end: int, options: CarryOptions | None = None) -> _Tried:
+        """Rebase the stack onto a state without writing it."""
+        options = replace(options or self.run.options, audits_conflicts=False)
+        run = replace(self.run, session=self.session, options=options)
+        request = RebaseRequest(InProgress(self.stack, self.states[end].ref, ()), options, True)
+        change = Change()
+        return _Tried(tuple(rebase_stack(run, self.stack, request, change)), change)
+
+
+def _as_if_resolved(
+    options: CarryOptions, left: Sequence[tuple[str, PatchOutcome]]
+) -> CarryOptions:
+    """Return options that resolve conflicts as `conflicts accept ID theirs` does.
+
+    A patch that is still left, or that is broken without a text in conflict, is left out, as
+    `rebase --skip` does.
+    """
+    solved = {series: dict(known) for series, known in options.solved.items()}
+    left_out = {series: dict(known) for series, known in options.left_out.items()}
+    is_stuck = all(patch.verdict is Verdict.BLOCKED for _, patch in left)
+    for series, patch in left:
+        texts = {(patch.name, one.path): _theirs(one) for one in patch.conflicts}
+        known = solved.setdefault(series, {})
+        if texts and known.keys().isdisjoint(texts):
+            known |= texts
+        elif patch.verdict is Verdict.CONFLICT or is_stuck:
+            left_out.setdefault(series, {})[patch.name] = SKIPPED
+    return replace(options, solved=solved, left_out=left_out)
+
+
+def _theirs(conflict: FileConflict) -> bytes | None:
+    if conflict.marked is None:
+        return conflict.theirs
+    found = split_marked(conflict.marked)
+    return found.with_each(tuple(region.region.theirs for region in found.regions))
+
+
+def _assumed(options: CarryOptions) -> Iterator[Assumption]:
+    for series, patches in options.left_out.items():
+        yield from (Assumption(series, patch, is_skipped=True) for patch in patches)
+    for series, solved in options.solved.items():
+        names = {patch for patch, _ in solved} - options.left_out.get(series, {}).keys()
+        yield from (Assumption(series, patch) for patch in sorted(names))
+
+
+def _suspected(patch: PatchOutcome) -> set[str]:
+    """Return the commits that a conflict names: what wrote what it shows, or else every cause."""
+    shown = {s.commit for conflict in patch.conflicts for s in conflict.shown if s is not None}
+    shown |= {finding.commit for finding in patch.open_findings if finding.commit}
+    return shown or {cause.commit for cause in patch.cause}
+
+
+def _changed(outcomes: Sequence[SeriesOutcome]) -> tuple[PlannedPatch, ...]:
+    return tuple(
+        PlannedPatch(outcome.name, patch.name, patch.verdict, _reason(patch), tuple(_places(patch)))
+        for outcome in outcomes
+        for patch in outcome.patches
+        if patch.verdict is not Verdict.UNCHANGED
+    )
+
+
+def _reason(patch: PatchOutcome) -> str | None:
+    reasons = [f"{conflict.new_path}: {conflict.reason}" for conflict in patch.conflicts]
+    return patch.reason or "; ".join(reasons) or None
+
+
+def _places(patch: PatchOutcome) -> Iterator[Place]:
+    """Yield the regions in conflict, as upstream has them."""
+    for finding in patch.open_findings:
+        yield Place(finding.path, finding.line, finding.symbol)
+    for conflict in patch.conflicts:
+        yield from _regions(conflict)
+
+
+def _regions(conflict: FileConflict) -> Iterator[Place]:
+    if conflict.marked is None:
+        yield Place(conflict.new_path, 0, None)
+        return
+    found = split_marked(conflict.marked)
+    ours = [region.region.ours for region in found.regions]
+    index, line = SymbolIndex(conflict.new_path, found.with_each(tuple(ours))), 1
+    for text, region in zip(found.texts, ours, strict=False):
+        line += text.count(b"\n")
+        yield Place(conflict.new_path, line, index.at(line))
+        line += region.count(b"\n")
+
+
+def _breaking_commit(
+    side: Side, before: Resolved, state: Resolved, tried: _Tried
+) -> BreakingCommit:
+    """Return what is known of a commit that breaks patches."""
+    ends, store = (before.commit, state.commit), side.store
+    subject, author, date = commit_facts(store, state.commit)
+    changes = changed_files(store, *ends)
+    side.try_fetch_objects({e.blob for pair in changes.values() for e in pair if e is not None})
+    counts, known = list[tuple[int, int] | None](), [author] if side.has_history else []
+    with suppress(PatchmgrError):  # a content that nobody has
+        counts = [*numstat(store, *ends).values()]
+        paths = {conflict.new_path for _, patch in tried.left for conflict in patch.conflicts}
+        known += last_authors(store, *ends, paths) if side.has_history else ()
+    added, removed = (sum(count[n] for count in counts if count is not None) for n in (0, 1))
+    return BreakingCommit(
+        state.commit, subject, pull_number(subject), known[0] if known else "", date,
+        len(changed_paths(store, *ends)), added if counts else None, removed if counts else None,
+        tuple(dict.fromkeys(known))[:MOST_KNOWING],
+    )  # fmt: skip

@@ -1,0 +1,34 @@
+"""How far a series carries in one go, found with few rebases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+
+def longest_stretch(
+    start: int, end: int, is_clean: Callable[[int], bool], suspects: Callable[[], Collection[int]]
+) -> int:
+    """Return the last state that the series at `start` carries to, of those that were tried.
+
+    It is `start` only if `start + 1` was tried and does not carry. `suspects` are the states that
+    conflicts so far name as their cause. States between a clean one and one in conflict need not
+    be clean, or in conflict, in order: so it climbs from suspect to suspect, and tries one rung
+    behind the first that breaks, and halves only where no suspect is named.
+    """
+    best, worst = start, end + 1
+    while best + 1 < worst:
+        named = sorted(n for n in suspects() if best < n <= min(worst, end))
+        is_last = best > start and named[:1] == [best + 1]
+        if is_last:
+            rung = named[1] - 1 if named[1:] else (best + 1 + worst) // 2
+        elif named:
+            rung = max(named[0] - 1, best + 1)
+        else:
+            rung = end if worst > end else (best + worst) // 2
+        if is_clean(rung):
+            best = rung
+        elif is_last:
+            break
+        else:
+            worst = rung
+    return best

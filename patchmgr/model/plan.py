@@ -1,0 +1,109 @@
+"""A plan: the way of a series to an upstream state, in steps that were each tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from patchmgr.model.outcome import Verdict
+from patchmgr.model.upstream import Pin
+
+PLAN_FORMAT = 1
+
+
+class Place(Struct, frozen=True):
+    """A region in conflict: the path, and line (from 1) and symbol in upstream's text.
+
+    The line is 0 for what is no text.
+    """
+
+    path: str
+    line: int
+    symbol: str | None
+
+
+class PlannedPatch(Struct, frozen=True):
+    """What a step does to a patch; `places` and `reason` are of one that waits for a person."""
+
+    series: str
+    name: str
+    verdict: Verdict
+    reason: str | None = None
+    places: tuple[Place, ...] = ()
+
+
+class BreakingCommit(Struct, frozen=True):
+    """An upstream commit (or release) that does not carry, though the state before it does.
+
+    `date` is of the committer, as git has it in ISO form. `added` and `removed` are lines, None
+    where contents are missing. `known_to` are those who may know: the author, then who last wrote
+    the lines that it changed in the files that are in conflict.
+    """
+
+    commit: str
+    subject: str
+    pull: int | None
+    author: str
+    date: str
+    files: int
+    added: int | None
+    removed: int | None
+    known_to: tuple[str, ...]
+
+
+class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
+    """What the rest of a plan assumes of a patch in conflict: that its lines were taken.
+
+    Or that it was skipped, where that is not enough.
+    """
+
+    series: str
+    patch: str
+    is_skipped: bool = False
+
+
+class PlanStep(Struct, frozen=True):
+    """One rebase, from a state to a later one: a stretch that carries, or a commit that does not.
+
+    `patches` are those that do not stay unchanged. `assuming` is about the patches that steps
+    before this one left in conflict. `start` has the digest of each series as
+    the step finds it. `is_back` says that the state is a common ancestor before the pin.
+    """
+
+    number: int
+    base: Pin
+    onto: Pin
+    commits: int
+    patches: tuple[PlannedPatch, ...]
+    breaking: BreakingCommit | None
+    assuming: tuple[Assumption, ...]
+    start: Mapping[str, str]
+    is_back: bool = False
+
+
+class Probe(Struct, frozen=True):
+    """A dry rebase of a plan: from the series at one number of commits to another."""
+
+    start: int
+    end: int
+    is_clean: bool
+
+
+class Plan(Struct, frozen=True):
+    """The steps from the pin to a state; `commits` are upstream's (or releases) between them."""
+
+    series: tuple[str, ...]
+    base: Pin
+    onto: Pin
+    unit: str
+    commits: int
+    selected: tuple[str, ...]
+    steps: tuple[PlanStep, ...]
+    probes: tuple[Probe, ...]
+    format: int = PLAN_FORMAT
+
+    @property
+    def has_conflicts(self) -> bool:
+        """Say whether a step waits for a person."""
+        return any(step.breaking is not None for step in self.steps)

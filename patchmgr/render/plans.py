@@ -1,0 +1,156 @@
+"""Plans: as text, as Markdown with a body for each step, and as plain values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from patchmgr.model.outcome import Verdict
+from patchmgr.model.plan import BreakingCommit, Place, Plan, PlannedPatch, PlanStep, Probe
+from patchmgr.render.clean import clean, counted
+from patchmgr.render.machine import fields, pin_value
+from patchmgr.render.markdown_text import code, code_cell, text
+from patchmgr.render.terminal import VERDICT_COLOURS, painted, short_ref, sighting_text
+from patchmgr.render.view import View
+
+_LEFT = (Verdict.CONFLICT, Verdict.BLOCKED)
+
+
+def plan_text(plan: Plan, view: View) -> str:
+    """Return the heading, the steps, and what was tried."""
+    lines = [_heading(plan)]
+    width = len(str(len(plan.steps)))
+    indent = " " * (width + 4)
+    for step in plan.steps if not view.is_line else ():
+        lines.append(f"  {step.number:>{width}}  {_title(plan, step)}")
+        for line in _facts(plan, step):
+            lines += view.folded(line, indent)
+        for patch in step.patches:
+            if patch.verdict in _LEFT or view.is_all:
+                lines += _patch_lines(patch, view, indent)
+    if not view.is_line:
+        lines += view.folded(_tried(plan), "  ")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def after_plan(plan: Plan) -> str:
+    """Return how a step is taken."""
+    return f"Take the first step with: patchmgr rebase {clean(plan.series[0])} --onto plan:1"
+
+
+def _heading(plan: Plan) -> str:
+    base, onto = short_ref(plan.base.ref), short_ref(plan.onto.ref)
+    breaking = sum(step.breaking is not None for step in plan.steps)
+    counts = f"{counted(plan.commits, f'upstream {plan.unit}')}, {counted(len(plan.steps), 'step')}"
+    told = f"{counts}, {breaking} for a person" if breaking else counts
+    return f"{clean(', '.join(plan.series))}: {base} -> {onto}  ({told})"
+
+
+def _title(plan: Plan, step: PlanStep) -> str:
+    if step.breaking is not None:
+        found = sighting_text(step.breaking)
+        return f"back to {found} breaks" if step.is_back else f"{found} breaks"
+    back = "back to" if step.is_back and step.commits == 1 else "carries to"
+    return f"{counted(step.commits, plan.unit)}: {back} {short_ref(step.onto.ref)}"
+
+
+def _facts(plan: Plan, step: PlanStep) -> Iterator[str]:
+    counts = Counter(patch.verdict for patch in step.patches)
+    changed = ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
+    if step.breaking is not None:
+        yield _about(step.breaking)
+        if step.breaking.known_to:
+            yield f"may know: {', '.join(map(clean, step.breaking.known_to))}"
+    if changed:
+        yield changed
+    skipped = sum(one.is_skipped for one in step.assuming)
+    taken = len(step.assuming) - skipped
+    told = [f"that the lines of {counted(taken, 'patch')} in conflict are taken"] * bool(taken)
+    told += [f"that {counted(skipped, 'patch')} in conflict are skipped"] * bool(skipped)
+    if told:
+        yield f"assuming {', and '.join(told)}"
+
+
+def _about(found: BreakingCommit) -> str:
+    by = f"by {clean(found.author)}, " if found.author else ""
+    lines = "" if found.added is None else f", +{found.added} -{found.removed}"
+    return f"{by}{found.date[:10]}, {counted(found.files, 'file')}{lines}"
+
+
+def _patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
+    verdict = painted(patch.verdict.value, VERDICT_COLOURS[patch.verdict], colour=view.colour)
+    yield f"{indent}{verdict} {clean(patch.name)}"
+    places = [clean(_place(place)) for place in patch.places]
+    for line in places or ([clean(patch.reason)] if patch.reason else []):
+        yield from view.folded(line, f"{indent}  ")
+
+
+def _place(place: Place) -> str:
+    line = f":{place.line}" if place.line else ""
+    return f"{place.path}{line}" + (f" {place.symbol}" if place.symbol else "")
+
+
+def _tried(plan: Plan) -> str:
+    words = [f"{p.start}..{p.end} {'clean' if p.is_clean else 'conflict'}" for p in plan.probes]
+    return f"tried, by numbers of {plan.unit}s: {', '.join(words)}"
+
+
+def plan_markdown(plan: Plan) -> str:
+    """Return a section for the plan, and one with a body for each step."""
+    blocks = [f"## {text(_heading(plan))}"]
+    blocks += [_step_markdown(plan, step) for step in plan.steps]
+    return "\n\n".join([*blocks, text_line(_tried(plan))]) + "\n"
+
+
+def text_line(line: str) -> str:
+    """Return our own words; there is nothing foreign in them."""
+    return line[:1].upper() + line[1:] + "."
+
+
+def _step_markdown(plan: Plan, step: PlanStep) -> str:
+    lines = [f"### {step.number}. {text(_title(plan, step))}", ""]
+    names = f"`{step.base.commit[:12]}` to `{step.onto.commit[:12]}`"
+    lines.append(f"- {counted(step.commits, plan.unit)}: {names}")
+    found = step.breaking
+    if found is not None and found.pull is not None:
+        lines.append(f"- pull request {found.pull}")
+    lines += [f"- {text(fact)}" for fact in _facts(plan, step)]
+    lines.append(
+        f"- take it with: {code(f'patchmgr rebase {plan.series[0]} --onto plan:{step.number}')}"
+    )
+    if step.patches:
+        lines += ["", "| patch | verdict | where, and why |", "| --- | --- | --- |"]
+    for patch in step.patches:
+        word = f"**{patch.verdict.value}**" if patch.verdict in _LEFT else patch.verdict.value
+        where = [code_cell(_place(place)) for place in patch.places]
+        where += [text(patch.reason)] if patch.reason else []
+        lines.append(f"| {code_cell(patch.name)} | {word} | {'<br>'.join(where)} |")
+    return "\n".join(lines)
+
+
+def plan_value(plan: Plan) -> dict[str, Any]:
+    """Return a plan in plain values."""
+    return fields(
+        plan,
+        *("series", "unit", "commits", "selected"),
+        base=pin_value(plan.base),
+        onto=pin_value(plan.onto),
+        steps=[_step_value(step) for step in plan.steps],
+        tried=[_probe_value(probe) for probe in plan.probes],
+    )
+
+
+def _step_value(step: PlanStep) -> dict[str, Any]:
+    return fields(
+        step,
+        *("number", "commits", "patches", "breaking", "assuming"),
+        base=pin_value(step.base),
+        onto=pin_value(step.onto),
+        clean=step.breaking is None,
+        back=step.is_back,
+    )
+
+
+def _probe_value(probe: Probe) -> dict[str, Any]:
+    return {"from": probe.start, "to": probe.end, "clean": probe.is_clean}

@@ -1,0 +1,73 @@
+"""Plans that are kept in the workspace, and what `--onto plan:N` names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.plan import PLAN_FORMAT, Plan, PlanStep
+from patchmgr.services.series import lowest
+from patchmgr.services.session import Session
+from patchmgr.services.targets import series_digest
+from patchmgr.store import PRIVATE, Workspace
+
+FOLDER = f"{PRIVATE}/plans"
+_STEP = re.compile(r"plan:([0-9]{1,9})")
+
+
+def keep_plan(workspace: Workspace, plan: Plan) -> None:
+    """Remember a plan in place of the one before; what cannot be written is left."""
+    with suppress(OSError):
+        workspace.keep(f"{FOLDER}/{plan.series[0]}.json", plan)
+
+
+def digests_of(
+    session: Session, series: Sequence[str], selected: Collection[str]
+) -> Mapping[str, str]:
+    """Return by series what a step depends on: pin, order, guards and patches."""
+    records = [session.workspace.series_record(name) for name in series]
+    return {record.name: series_digest(session, record, selected) for record in records}
+
+
+def planned_state(
+    session: Session, series: Sequence[str], onto: str, selected: Collection[str]
+) -> str:
+    """Return the state of the step that `plan:N` names; another name stays as it is.
+
+    Raises PatchmgrError "stale-plan" where pin, patches or target have changed since.
+    """
+    named = _STEP.fullmatch(onto)
+    if named is None:
+        return onto
+    first = lowest(session.workspace.lock().series, series[0])
+    plan = session.workspace.kept(f"{FOLDER}/{first}.json", Plan)
+    if plan is None or plan.format != PLAN_FORMAT:
+        hint = f"make one with: patchmgr plan {first} --onto REF"
+        raise PatchmgrError("usage", f"there is no plan for {first}", (hint,))
+    if set(plan.series) != set(series):
+        message = f"the plan is for {', '.join(plan.series)} alone"
+        raise PatchmgrError("usage", message, (f"patchmgr rebase {first} --onto {onto}",))
+    number = int(named[1])
+    if not 0 < number <= len(plan.steps):
+        raise PatchmgrError("usage", f"the plan for {first} has steps 1 to {len(plan.steps)}")
+    step = plan.steps[number - 1]
+    _refuse_stale(session, plan, step, digests_of(session, series, selected))
+    return step.onto.ref
+
+
+def _refuse_stale(session: Session, plan: Plan, step: PlanStep, now: Mapping[str, str]) -> None:
+    first, onto = plan.series[0], plan.onto
+    again = f"make the plan anew: patchmgr plan {first} --onto {onto.ref}"
+    side = session.side_of(session.workspace.series_record(first))
+    if side.resolve(onto.ref).commit != onto.commit:
+        message = f"{shown(onto.ref)} is another state than the plan for {first} leads to"
+        raise PatchmgrError("stale-plan", message, (again,))
+    if step.start == now:
+        return
+    due = next((one.number for one in plan.steps if one.start == now), None)
+    message = f"step {step.number} of the plan starts from another pin, or from other patches"
+    hint = again if due is None else f"the step to take is: patchmgr rebase --onto plan:{due}"
+    raise PatchmgrError("stale-plan", message, (hint,))

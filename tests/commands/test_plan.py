@@ -1,0 +1,139 @@
+"""`plan`: steps that are true, and `rebase --onto plan:N`, which takes one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import SCENE, Scene
+from tests.commands.test_rebase import fork, text
+from tests.conftest import once
+
+STEPS = [(3, True, []), (1, False, []), (2, True, ["fork-change-1.patch"])]
+
+
+@pytest.fixture
+def planned(scene: Scene) -> Scene:
+    """Return two patches, six upstream commits, of which the fourth breaks the first patch."""
+
+    def make() -> None:
+        fork(scene, {"a": text(l10="one\n")}, {"b": "two\n"}, on={"a": text()})
+        for number, edits in enumerate(({"l40": "x\n"}, {}, {}, {"l10": "theirs\n"}, {}, {}), 1):
+            files = {"a": text(**edits)} if edits else {f"c{number}": "x\n"}
+            subject = f"upstream: {number}" + " (#7)" * (number == 4)
+            scene.upstream.commit(files, subject)
+        scene.call("upstream", "fetch")
+
+    once("planned", scene.root.parent, SCENE, make)
+    return scene
+
+
+def plan(scene: Scene, *words: str, code: int = 3) -> Any:
+    return scene.call("plan", "s", "--onto", "upstream/main", *words, "--json", code=code).json
+
+
+def steps(document: Any) -> list[tuple[int, bool, list[str]]]:
+    return [
+        (step["commits"], step["clean"], [one["patch"] for one in step["assuming"]])
+        for step in document["steps"]
+    ]
+
+
+def test_the_way_is_stretches_and_commits_that_break(planned: Scene) -> None:
+    found = plan(planned)
+    assert steps(found) == STEPS
+    assert (found["commits"], found["series"], found["unit"]) == (6, ["s"], "commit")
+    breaking = found["steps"][1]["breaking"]
+    assert (breaking["subject"], breaking["pull"], breaking["files"]) == ("upstream: 4 (#7)", 7, 1)
+    assert (breaking["added"], breaking["removed"]) == (2, 2)
+    assert breaking["known_to"] == [breaking["author"]]
+    (patch,) = found["steps"][1]["patches"]
+    assert (patch["name"], patch["verdict"]) == ("fork-change-1.patch", "conflict")
+    assert patch["places"] == [{"path": "a", "line": 11, "symbol": None}]
+
+
+def test_what_was_tried_is_said(planned: Scene) -> None:
+    tried = [(one["from"], one["to"], one["clean"]) for one in plan(planned)["tried"]]
+    assert tried[:2] == [(0, 6, False), (0, 3, True)]
+    assert (3, 4, False) in tried
+    assert tried[-1] == (4, 6, True)
+
+
+def test_batches_have_at_most_so_many_commits(planned: Scene) -> None:
+    found = steps(plan(planned, "--max", "2"))
+    assert [(count, clean) for count, clean, _ in found] == [
+        (2, True), (1, True), (1, False), (2, True),
+    ]  # fmt: skip
+
+
+def test_a_plan_without_conflicts_is_one_step(planned: Scene) -> None:
+    states = planned.upstream.git("rev-list", "--reverse", "--first-parent", "main").split()
+    found = planned.call("plan", "s", "--onto", states[-4], "--json").json
+    assert steps(found) == [(3, True, [])]
+    refused = planned.call("plan", "s", "--onto", found["base"]["commit"], code=2)
+    assert "there is nothing after" in refused.err
+
+
+def test_steps_are_taken_in_order_and_what_was_resolved_needs_a_new_plan(planned: Scene) -> None:
+    plan(planned)
+    assert "the step to take is: patchmgr rebase --onto plan:1" in refused(planned, 2)
+    planned.call("rebase", "s", "--onto", "plan:1")
+    assert "step 1 of the plan starts from another pin" in refused(planned, 1)
+    planned.call("rebase", "--onto", "plan:2", code=3)
+    planned.call("rebase", "--abort")
+    left = planned.rebase("s", "--onto", "plan:2", code=3)["series"][0]["patches"][0]
+    planned.call("conflicts", "accept", left["conflicts"][0]["id"], "theirs")
+    planned.call("rebase", "--continue")
+    planned.call("rebase", "s", "--onto", "plan:3")
+    lock = (planned.root / "upstream.lock").read_text()
+    assert 'ref = "upstream/main"' in lock
+    assert "make the plan anew" in refused(planned, 3)
+
+
+def test_a_plan_whose_target_moved_is_refused(planned: Scene) -> None:
+    plan(planned)
+    planned.upstream.commit({"new": "x\n"})
+    planned.call("upstream", "fetch")
+    assert "upstream/main is another state than the plan" in refused(planned, 1)
+
+
+def test_a_step_that_nobody_planned_is_refused(planned: Scene) -> None:
+    assert "there is no plan for s" in refused(planned, 1, code=2)
+    plan(planned)
+    for number in (0, 4):
+        assert "has steps 1 to 3" in refused(planned, number, code=2)
+
+
+def refused(scene: Scene, number: int, code: int = 1) -> str:
+    return scene.call("rebase", "s", "--onto", f"plan:{number}", code=code).err
+
+
+def test_a_pin_on_a_branch_goes_back_first(scene: Scene) -> None:
+    scene.upstream.commit({"a": text()})
+    start = scene.upstream.head()
+    scene.upstream.git("checkout", "--quiet", "-b", "release")
+    fork(scene, {"a": text(l10="one\n", l30="here\n")}, on={"a": text(l30="here\n")})
+    scene.upstream.git("checkout", "--quiet", "-B", "main", start)
+    scene.upstream.commit({"b": "x\n"})
+    scene.call("upstream", "fetch")
+    found = plan(scene, code=0)
+    assert [(s["commits"], s["clean"], s["back"]) for s in found["steps"]] == [(2, True, True)]
+
+
+def test_a_stack_is_planned_as_a_whole(planned: Scene) -> None:
+    base = planned.call("series", "show", "s", "--json").json["series"]["base"]["commit"]
+    planned.call("series", "new", "t", "--upstream", "up", "--base", base, "--on", "s")
+    found = plan(planned)
+    assert found["series"] == ["s", "t"]
+    assert steps(found) == STEPS
+
+
+def test_text_and_markdown(planned: Scene) -> None:
+    out = planned.call("plan", "s", "--onto", "upstream/main", code=3).out
+    tip = planned.upstream.git("rev-parse", "main~2").strip()[:12]
+    assert f"  2  #7 {tip} upstream: 4 breaks\n" in out
+    assert "     conflict fork-change-1.patch\n       a:11\n" in out
+    assert "assuming that the lines of 1 patch in conflict are taken" in out
+    text = planned.call("plan", "s", "--format", "markdown", code=3).out
+    assert "| `fork-change-1.patch` | **conflict** | `a:11`<br>a: upstream changed" in text
