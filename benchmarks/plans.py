@@ -1,0 +1,132 @@
+"""Takes every step of a plan by real rebases, and says which statements were true.
+
+    PATCHMGR_MIRRORS=<folder> python -m benchmarks.plans [REPOSITORY BASE TIP ONTO]
+
+The commits BASE..TIP are the series, ONTO is where the plan leads; without them it is the public
+stand-in. What a plan assumes of a conflict is done: the lines of the patch are taken, or it is
+skipped. Then states behind each stretch are tried at equal distances: could it have been longer?
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.clones import output, quiet_environment
+from benchmarks.pages import program, tell
+from benchmarks.stand_in import BASE, FAR, REPOSITORY, TIP
+
+SERIES = "plan"
+SAMPLE = 4  # states behind each stretch
+
+
+class Workspace:
+    """A workspace with the series, whose commands are run as a person types them."""
+
+    def __init__(self, place: Path, mirror: str, environment: Mapping[str, str]) -> None:
+        self.root, self.environment = place / "workspace", environment
+        self.run("init", str(self.root))
+        self.run("upstream", "add", "up", "--git", mirror, "--reference", mirror)
+
+    def run(self, *words: str, good: bool = True) -> str:
+        """Run a command and return what it printed."""
+        inside = ("-C", str(self.root)) if self.root.exists() else ()
+        command = (*program(), *inside, *words)
+        return output(command, self.root.parent, self.environment, good=good)
+
+    def json(self, *words: str) -> Any:
+        """Run a command and return its document."""
+        return json.loads(self.run(*words, "--json", good=False))
+
+    def left(self, document: Any) -> set[str]:
+        """Return the patches that a rebase left to a person."""
+        if "series" not in document:
+            raise SystemExit(f"a rebase was refused: {document['error']['message']}")
+        patches = [patch for series in document["series"] for patch in series["patches"]]
+        return {p["name"] for p in patches if p["verdict"] in ("conflict", "blocked")}
+
+
+def main() -> None:
+    """Make a plan, take its steps, and print what was true."""
+    given = sys.argv[1:] or [REPOSITORY, BASE, TIP, FAR]
+    mirror = Path(os.environ["PATCHMGR_MIRRORS"], given[0]).resolve()
+    with tempfile.TemporaryDirectory(prefix="patchmgr-plans-") as folder:
+        environment = quiet_environment(Path(folder, "home"))
+        workspace = Workspace(Path(folder), str(mirror), environment)
+        workspace.run("series", "new", SERIES, "--upstream", "up", "--base", given[1])
+        commits = f"{given[1]}..{given[2]}"
+        workspace.run("import", "--git", str(mirror), commits, "--series", SERIES)
+        report(workspace, given[3])
+
+
+def report(workspace: Workspace, onto: str) -> None:
+    """Print the plan, what it took, and step by step whether it is true."""
+    alone, _ = timed(workspace, "rebase", SERIES, "--onto", onto, "--dry-run")
+    for answers in Path(workspace.environment["XDG_CACHE_HOME"]).glob("patchmgr/answers*"):
+        answers.rename(answers.with_name("of-the-dry-run"))  # the plan has to find them itself
+    took, plan = timed(workspace, "plan", SERIES, "--onto", onto)
+    print(workspace.run("plan", SERIES, "--onto", onto, good=False))
+    print(f"one dry run {alone:.1f} s of processor time, the plan {took:.1f} s: {took / alone:.1f}")
+    told = [
+        is_true(workspace, step, plan["steps"][n + 1 :]) for n, step in enumerate(plan["steps"])
+    ]
+    print(f"{sum(told)} of {len(told)} steps are true")
+
+
+def timed(workspace: Workspace, *words: str) -> tuple[float, Any]:
+    """Return the processor time of a command with all its children, and its document."""
+    before = os.times()
+    document = workspace.json(*words)
+    after = os.times()
+    spent = after.children_user + after.children_system
+    return spent - before.children_user - before.children_system, document
+
+
+def is_true(workspace: Workspace, step: Any, rest: list[Any]) -> bool:
+    """Take a step, and say whether it went as the plan says."""
+    tell(f"taking step {step['number']}")
+    if step["clean"] and rest:
+        longer = could_be_longer(workspace, step, rest)
+        print(f"step {step['number']}: of {SAMPLE} later states {longer} carry in one go")
+    found = workspace.left(workspace.json("rebase", SERIES, "--onto", f"plan:{step['number']}"))
+    verdicts = {p["name"] for p in step["patches"] if p["verdict"] in ("conflict", "blocked")}
+    # Whose conflicts show only behind others is not known before these are resolved.
+    is_so = found == verdicts and step["clean"] is not bool(found)
+    skipped = {one["patch"] for one in rest[0]["assuming"] if one["skipped"]} if rest else set()
+    print(f"step {step['number']}: {'true' if is_so else f'FALSE, left: {sorted(found)}'}")
+    while found and rest:
+        found = resolved(workspace, skipped)
+    return is_so
+
+
+def resolved(workspace: Workspace, skipped: set[str]) -> set[str]:
+    """Take the lines of the patches in conflict, or skip a patch; return what is left now."""
+    for one in workspace.json("conflicts", "list")["conflicts"]:
+        if one["state"] == "open":
+            workspace.run("conflicts", "accept", one["id"], "theirs", good=False)
+    left = workspace.left(workspace.json("rebase", "--continue"))
+    if left & skipped:
+        left = workspace.left(workspace.json("rebase", "--skip"))
+    return left
+
+
+def could_be_longer(workspace: Workspace, step: Any, rest: list[Any]) -> int:
+    """Count later states that the series carries to in one go, of some at equal distances."""
+    count = sum(one["commits"] for one in rest)
+    span = f"{step['onto']['commit']}..{rest[-1]['onto']['commit']}"
+    every = str(max(1, count // (SAMPLE + 1)))
+    words = ("rebase", SERIES, "--onto", span, "--every", every, "--dry-run")
+    targets = workspace.json(*words)["targets"][:SAMPLE]
+    return sum(not workspace.left(target) for target in targets)
+
+
+if __name__ == "__main__":
+    started = time.monotonic()
+    main()
+    tell(f"{time.monotonic() - started:.0f} s")
