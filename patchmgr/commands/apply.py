@@ -108,10 +108,7 @@ def apply_to_checkout(
             return Application(name, root, (), paths, present.head, is_new=False)
         _refuse_buried(found, moves_head=commits)
         _refuse_changes(found)
-        done = _apply(found, request)
-        if not is_dry_run and not done.has_conflicts:
-            remember_target(session.workspace, root, found.checkout.clone.private)
-        return done
+        return _apply(found, request)
 
 
 def _look(checkout: Checkout) -> _Target:
@@ -228,6 +225,9 @@ def _write(
     if not request.is_dry_run:
         if written:
             checkout.clone.take(bench.git_dir, written[-1], found.onto)
+        # First the note: a run that is killed later leaves no checkout that `status` does not know.
+        workspace = request.session.workspace
+        remember_target(workspace, checkout.clone.root, checkout.clone.private)
         checkout.replace(exchange)
         files = exchange.record.files if exchange.record is not None else ()
         for file, stands in zip(files, checkout.standings(files), strict=True):

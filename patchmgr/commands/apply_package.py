@@ -88,9 +88,9 @@ def apply_to_package(
         fresh = Record(
             name, digest, tuple(sorted(options.selected)), distribution.version, None, ()
         )
-        _write(target, present, done, fresh, warns=warns, is_dry_run=is_dry_run)
         if not is_dry_run:
             remember_target(session.workspace, target.private)
+        _write(target, present, done, fresh, warns=warns, is_dry_run=is_dry_run)
         return result
 
 

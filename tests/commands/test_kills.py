@@ -133,6 +133,8 @@ def test_an_edit_after_a_kill_is_not_written_over(stage: Stage, small: Repositor
     small.git("checkout", "--", "plain.sh")
     answer = stage.run("verify", "s", "--to", small.root)
     assert "Finished the change" in answer.err
+    (listed,) = stage.run("status", "--json").json["applied"]
+    assert listed["target"] == str(small.root)
     stage.run("unapply", "s", "--to", small.root)
     assert small.git("status", "--porcelain") == ""
 
