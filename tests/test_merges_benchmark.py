@@ -8,9 +8,10 @@ import pytest
 
 from benchmarks.merge_cases import Case, Corpus, MergeCommit, language_of, relabelled, takes_in
 from benchmarks.merge_labels import Code, Frame, Sides, file_code, region_code
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("subject", "is_upstream_second"),
     [
         ("Merge branch 'master' into topic", True),
@@ -32,7 +33,7 @@ def test_the_subject_of_a_merge_says_which_side_is_upstream(
     assert takes_in(subject) is is_upstream_second
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "language"),
     [("a/b.py", "python"), ("a.cuh", "c++"), ("docs/a.rst", "other"), ("a.png", None)],
 )
@@ -60,7 +61,7 @@ def test_a_case_is_read_as_it_was_kept(tmp_path: Path) -> None:
 FRAME = Frame(["a\nb\n", "c\n", "d"])
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "regions"),
     [
         pytest.param("a\nb\n1\nc\n2\nd", ("1\n", "2\n"), id="regions alone"),
@@ -81,7 +82,7 @@ def test_a_region_begins_at_a_lines_start() -> None:
 SIDES = Sides("f(a)\n", "f(a, b)\n", "f(a, c)\n")
 
 
-@pytest.mark.parametrize(
+@table(
     ("person", "text", "is_python", "code"),
     [
         ("f(a, b)\n", "f( a, b )\n", False, Code.EQUAL),
@@ -112,7 +113,7 @@ OUTER = Frame(["x = 1\n", "y = 2\n"])
 WHOLE = Sides(*(f"x = 1\n{side}y = 2\n" for side in (SIDES.base, SIDES.ours, SIDES.theirs)))
 
 
-@pytest.mark.parametrize(
+@table(
     ("expected", "merged", "code"),
     [
         ("x = 1\nf(a, b)\ny = 2\n", "x = 1\nf(a, b)\ny = 2\n", Code.EXACT),

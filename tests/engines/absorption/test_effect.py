@@ -6,6 +6,7 @@ import pytest
 
 from patchmgr.engines.absorption.effect import Count, effect
 from tests.engines.absorption.test_weave import content, woven
+from tests.tables import table
 
 AROUND = ["before", "here_is_one", "here_is_two", "behind", "the_end"]
 ADDED = ["before", "here_is_one", "ours_is_new", "here_is_two", "behind", "the_end"]
@@ -18,7 +19,7 @@ def swapped(lines: list[str], old: str, *new: str) -> list[str]:
     return [*lines[:at], *new, *lines[at + 1 :]]
 
 
-@pytest.mark.parametrize(
+@table(
     ("states", "upstream", "counts"),
     [
         pytest.param([AROUND, ADDED], ADDED, [Count(found=1)], id="there"),
@@ -68,7 +69,7 @@ def test_each_line_of_a_hunk_has_a_fate(
     assert [found[patch, 0] for patch in range(len(counts))] == counts
 
 
-@pytest.mark.parametrize(("is_made", "fate"), [(True, Count(open=6)), (False, Count(taken=1))])
+@table(("is_made", "fate"), [(True, Count(open=6)), (False, Count(taken=1))])
 def test_a_file_that_is_gone_was_never_made_or_was_taken_away(is_made: bool, fate: Count) -> None:
     states = [[], ADDED] if is_made else [AROUND, ADDED]
     weave = woven(states)

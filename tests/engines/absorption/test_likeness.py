@@ -9,6 +9,7 @@ import pytest
 from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
 from patchmgr.engines.series.placement import split_lines
 from tests.engines.series import hunks_between
+from tests.tables import table
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ def test_a_second_guard_is_likely_though_it_merges() -> None:
     assert passage(ours, found) == "".join(f"    {line}\n" for line in REMAPPED.split("\n"))
 
 
-@pytest.mark.parametrize(
+@table(
     "upstream",
     [
         pytest.param("    if is_old(name):\n        continue", id="no-word-in-common"),
@@ -255,7 +256,7 @@ def test_a_place_that_moved_into_a_new_function_is_followed() -> None:
     assert "block.reset_hash()" in passage(ours, found)
 
 
-@pytest.mark.parametrize(
+@table(
     "ours",
     [
         pytest.param(POOL_THEIRS.replace("= remove_hashes(", "= drop_hashes("), id="not-called"),
@@ -376,7 +377,7 @@ def inside(form: Form, *lines: str) -> bytes:
     return form.file(run="\n".join([*steps[:2], *lines, *steps[2:]]))
 
 
-@pytest.mark.parametrize(("old", "new", "is_whole"), WORDINGS.values(), ids=WORDINGS)
+@table(("old", "new", "is_whole"), WORDINGS.values(), ids=WORDINGS)
 def test_a_later_wording_has_each_word_in_its_order(old: str, new: str, is_whole: bool) -> None:
     base, theirs = inside(PYTHON), inside(PYTHON, BELL)
     ours = inside(PYTHON, BELL.replace(old, new), "plant.note(floor)")

@@ -20,6 +20,7 @@ from patchmgr.engines.rebase.ladder import judge_hunk
 from patchmgr.model.outcome import How
 from tests.engines.ports import PlainMerge
 from tests.engines.series import at, hunks_between
+from tests.tables import table
 
 
 def inside(lines: str) -> bytes:
@@ -45,7 +46,7 @@ def row(*names: str, brackets: str = "{}") -> str:
     return f"    known = {brackets[0]}{', '.join(('ALPHA', *names))}{brackets[1]}\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "theirs", "ours"),
     [
         pytest.param(members(), members("BETA"), members("BETA", "GAMMA"), id="ours-first"),
@@ -84,7 +85,7 @@ def test_what_is_among_more_is_a_superset(base: str, theirs: str, ours: str) -> 
     assert judged(base, theirs, ours) is How.SUPERSET
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "theirs", "ours"),
     [
         pytest.param(members(), members("BETA"), members("GAMMA"), id="another-member"),
@@ -132,7 +133,7 @@ def test_a_last_line_without_a_line_feed_is_the_same_line() -> None:
     assert is_superset(ours, marked, hunk)
 
 
-@pytest.mark.parametrize(
+@table(
     "marked",
     [
         pytest.param(b"a\n", id="no-collision"),
@@ -157,7 +158,7 @@ def test_a_hunk_that_adds_nothing_is_none() -> None:
 A, B = (b"A",), (b"B",)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "rows"),
     [
         pytest.param("", (), id="empty"),
@@ -176,7 +177,7 @@ def test_rows_are_split_at_commas(text: str, rows: object) -> None:
     assert read_rows(PIECE.findall(text.encode())) == rows
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "before", "after", "order"),
     [
         pytest.param("m.py", "x = {\n", "    B(1, 2),\n}\ny = {1: 2}\n", Order.NONE, id="set"),
@@ -230,7 +231,7 @@ e: 2
 """
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "content", "found"),
     [
         pytest.param(

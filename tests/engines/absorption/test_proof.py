@@ -23,6 +23,7 @@ from patchmgr.model.outcome import Verdict
 from tests.engines.drops import STORIES, Story, judged
 from tests.engines.ports import MemoryBlobs, PlainMerge
 from tests.engines.series import entry_of, hunks_between
+from tests.tables import table
 
 TOLD = [
     pytest.param(story, id=f"{kind}-{story.id}") for kind, told in STORIES.items() for story in told
@@ -30,13 +31,13 @@ TOLD = [
 DROPPED = (Verdict.ABSORBED, Verdict.PARTIAL)
 
 
-@pytest.mark.parametrize("story", TOLD)
+@table("story", TOLD)
 def test_what_upstream_does_not_have_is_not_dropped(story: Story) -> None:
     outcome = judged(story.path, story.base, story.ours, story.upstream)
     assert outcome.verdict not in DROPPED, [hunk.how for hunk in outcome.hunks]
 
 
-@pytest.mark.parametrize("story", TOLD)
+@table("story", TOLD)
 def test_what_upstream_really_has_is_dropped(story: Story) -> None:
     outcome = judged(story.path, story.base, story.ours, story.truly)
     assert outcome.verdict is Verdict.ABSORBED, [c.reason for c in outcome.conflicts]
@@ -60,7 +61,7 @@ def added(path: str, frame: str, theirs: str, ours: str) -> str | None:
     return why(path, *(frame.format(x) for x in ("", theirs, ours)))
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "frame", "theirs", "ours", "is_needed"),
     [
         pytest.param("a.py", CALLED, "    x_1,\n", "    y_1,\n    x_1,\n", True, id="argument"),
@@ -120,7 +121,7 @@ FEW = OPEN.format("    check_size(512)\n")
 GONE = OPEN.format("")
 
 
-@pytest.mark.parametrize(
+@table(
     ("ours", "said"),
     [
         pytest.param(

@@ -22,6 +22,7 @@ from tests.engines.series import (
     link,
     text,
 )
+from tests.tables import table
 
 STEPS = [f"    step_{n}(plant)\n" for n in range(12)]
 MINE = "    basin = plant.drain('sieve', 9)\n    if basin > 40: plant.ring(basin, 'bell')\n"
@@ -84,7 +85,7 @@ def test_nobody_is_asked_where_that_is_not_wanted() -> None:
     assert result.files == {"f.py": source(l4=MINE, l8=ALIKE)}
 
 
-@pytest.mark.parametrize(
+@table(
     "onto",
     [
         pytest.param({"f.py": source(l8=OTHER)}, id="something-else"),
@@ -249,7 +250,7 @@ def regions(content: bytes | None) -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize(
+@table(
     ("sides", "spots", "found"),
     [
         pytest.param(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from benchmarks.rules import written
 from patchmgr.engines.absorption.reliability import (
     FILE,
@@ -24,6 +22,7 @@ from patchmgr.model.outcome import (
     Verdict,
 )
 from patchmgr.model.patch import Author
+from tests.tables import table
 
 NOBODY = Author("n", "e", "0 +0000")
 
@@ -33,7 +32,7 @@ def conflicts(*proposals: str | None) -> tuple[FileConflict, ...]:
     return tuple(FileConflict("id", "f", "f", "why", *texts, proposal) for proposal in proposals)
 
 
-@pytest.mark.parametrize(
+@table(
     ("found", "kind"),
     [
         (conflicts("absorbed"), PROPOSAL),

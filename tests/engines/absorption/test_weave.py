@@ -12,6 +12,7 @@ from patchmgr.engines.absorption.weave import Weave
 from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.engines.text.telling import bare
 from tests.engines.series import difference
+from tests.tables import table
 
 States = list[list[str]]
 
@@ -44,7 +45,7 @@ def test_every_state_of_the_series_is_in_the_weave(states: States) -> None:
         assert of(weave, patch) == content(lines)
 
 
-@pytest.mark.parametrize(
+@table(
     ("states", "nodes"),
     [
         pytest.param([["a", "b"], ["a"], ["a", "b"]], 2, id="put-back-behind-its-neighbour"),

@@ -6,13 +6,14 @@ import pytest
 
 from patchmgr.engines.audit.new_files import unbuilt_files
 from tests.engines.audit.audited import found
+from tests.tables import table
 
 GLOB = "file(GLOB OPS ${CMAKE_SOURCE_DIR}/csrc/ops/*.cu)\nadd_library(ops ${OPS})\n"
 LIST = "set(OPS csrc/ops/norm.cu)\nadd_library(ops ${OPS})\n"
 BASE = {"CMakeLists.txt": GLOB, "csrc/ops/norm.cu": "int norm;\n"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("upstream", "new", "expected"),
     [
         pytest.param({"CMakeLists.txt": LIST}, "csrc/ops/gelu.cu", 1, id="a-list-now"),

@@ -6,6 +6,7 @@ import pytest
 
 from patchmgr.engines.audit.collected import check_collected
 from tests.engines.audit.audited import found
+from tests.tables import table
 
 PAD = "".join(f"    def helper_{n}(self):\n        return {n}\n\n" for n in range(6))
 CLASS = f"class TestA:\n    def test_one(self):\n        pass\n\n{PAD}"
@@ -14,7 +15,7 @@ FIXTURE = "import pytest\n\n\n@pytest.fixture\ndef client():\n    return 1\n"
 ASKS = "def test_it(client):\n    assert client\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("old", "new", "said"),
     [
         pytest.param("class TestA", "class CasesA", ["CasesA.test_two"], id="renamed"),
@@ -33,7 +34,7 @@ def test_a_test_in_a_class_that_nothing_collects_is_told(
     assert [finding.symbol for finding in findings] == said
 
 
-@pytest.mark.parametrize(
+@table(
     ("conftest", "asks", "said"),
     [
         pytest.param(FIXTURE.replace("client", "other"), ASKS, ["client"], id="gone"),
@@ -63,7 +64,7 @@ ONE = "class TestA:\n    def test_one(self):\n        pass\n\n\n"
 TWO = ONE.replace("pass\n", "pass\n\n    def test_two(self):\n        pass\n")
 
 
-@pytest.mark.parametrize(
+@table(
     ("last", "path", "said"),
     [
         pytest.param(ONE, "test_a.py", ["TestA.test_two"], id="hidden"),

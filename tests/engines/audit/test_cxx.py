@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.model.audit import AuditFinding
 from tests.engines.audit.audited import found
+from tests.tables import table
 
 HEADER = """\
 #pragma once
@@ -85,9 +84,10 @@ LOST = {
 }
 
 
-@pytest.mark.parametrize("case", LOST)
-def test_what_the_headers_no_longer_declare_so_is_told(case: str) -> None:
-    line, change, symbol, is_certain = LOST[case]
+@table(("line", "change", "symbol", "is_certain"), LOST)
+def test_what_the_headers_no_longer_declare_so_is_told(
+    line: str, change: tuple[str, str], symbol: str, is_certain: bool
+) -> None:
     told = told_of(BASE, using(line), header(*change))
     assert [(one.symbol, one.is_certain) for one in told] == [(symbol, is_certain)]
     assert told[0].path == "src/k.cu"
@@ -124,9 +124,8 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("case", KEPT)
-def test_what_is_still_declared_is_not_told(case: str) -> None:
-    line, change = KEPT[case]
+@table(("line", "change"), KEPT)
+def test_what_is_still_declared_is_not_told(line: str, change: tuple[str, str]) -> None:
     assert not told_of(BASE, using(line), header(*change))
 
 

@@ -7,6 +7,7 @@ import pytest
 from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.model.audit import AuditFinding
 from tests.engines.audit.audited import found
+from tests.tables import table
 
 HEADER = """\
 #pragma once
@@ -120,9 +121,10 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize("case", TOLD)
-def test_what_is_declared_as_something_else_is_told(case: str) -> None:
-    ours, change, symbol = TOLD[case]
+@table(("ours", "change", "symbol"), TOLD)
+def test_what_is_declared_as_something_else_is_told(
+    ours: dict[str, str], change: tuple[str, str], symbol: str
+) -> None:
     told = told_of(BASE, ours, header(*change))
     assert [(one.symbol, one.is_certain) for one in told] == [(symbol, False)]
 
@@ -171,9 +173,10 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("case", KEPT)
-def test_what_is_declared_as_before_is_not_told(case: str) -> None:
-    ours, change = KEPT[case]
+@table(("ours", "change"), KEPT)
+def test_what_is_declared_as_before_is_not_told(
+    ours: dict[str, str], change: tuple[str, str]
+) -> None:
     assert not told_of(BASE, ours, header(*change))
 
 
@@ -185,7 +188,7 @@ REACHED = {
 }
 
 
-@pytest.mark.parametrize(
+@table(
     ("upstream", "expected"),
     [
         pytest.param({"src/all.h": '#include "src/more.h"\n'}, ["total"], id="no-longer-included"),

@@ -8,12 +8,13 @@ import pytest
 
 from patchmgr.engines.audit.new_files import lonely_files
 from tests.engines.audit.audited import found
+from tests.tables import table
 
 BASE = {"a/x.py": b"1\n", "a/y.py": b"2\n", "top.py": b"3\n"}
 GONE = {"top.py": b"3\n", "b/z.py": b"9\n"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("added", "upstream", "told"),
     [
         pytest.param({"a/new.py": b"n\n"}, GONE, ["a/new.py"], id="gone"),

@@ -11,6 +11,7 @@ from patchmgr.model.outcome import Verdict
 from tests.engines.audit.audited import audited
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import Files
+from tests.tables import table
 
 LOAD = b"def load(path):\n    with open(path) as file:\n        return file.read()\n"
 OTHER = b"def save(path):\n    return path\n"
@@ -71,7 +72,7 @@ def test_a_module_is_named_without_the_folders_above_its_package(root: str, lead
     assert [f.proposal for f in patches[0].outcome.findings] == [f"{lead}.fs"]
 
 
-@pytest.mark.parametrize(
+@table(
     "upstream",
     [
         pytest.param({"pkg/io.py": OTHER}, id="gone"),
@@ -88,7 +89,7 @@ def test_what_is_not_clear_is_left_alone(upstream: Files) -> None:
     assert (verdict, said) == (Verdict.UNCHANGED, [])
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         pytest.param(b"from a import x\n", b"from b import x\n", id="alone"),
@@ -118,7 +119,7 @@ PRINTS = b"\n\ndef size(a):\n    from .units import human\n\n    return human(a)
 UNITS = b"def human(a):\n    return a\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("moved", "module"),
     [
         pytest.param({}, b"from ..units import human", id="left-behind"),

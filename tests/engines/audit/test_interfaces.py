@@ -6,6 +6,7 @@ import pytest
 
 from patchmgr.engines.audit.interfaces import check_interfaces
 from tests.engines.audit.audited import found
+from tests.tables import table
 
 
 def said(text: str, old: str, new: str, name: str = "f", module: str = "m") -> list[str]:
@@ -26,7 +27,7 @@ BUILT = "class f:\n    def __init__(self, a):\n        pass\n"
 BUILT_TWO = "class f:\n    def __init__(self, a, b):\n        pass\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "old", "new", "name", "sentence"),
     [
         pytest.param(ONCE, ONE, TWO, "f", "`f` is called without `b`, which it needs.", id="new"),
@@ -66,7 +67,7 @@ def test_a_call_that_does_not_fit_any_more_is_named(
     assert said(text, old, old, name) == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "old", "new", "name"),
     [
         pytest.param(ONCE, ONE, "def f(a, b=None):\n    return a\n", "f", id="with-a-default"),
@@ -125,7 +126,7 @@ BASE = """class Base:
 """
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "edits", "sentence"),
     [
         pytest.param(
@@ -188,7 +189,7 @@ def test_members_are_looked_at_and_never_certain(
     assert not any(f.is_certain for f in findings)
 
 
-@pytest.mark.parametrize(
+@table(
     ("ours", "told"),
     [
         pytest.param("def g(a):\n    return a\n", True, id="renamed"),

@@ -3,6 +3,7 @@ import pytest
 from patchmgr.engines.audit.interfaces import check_interfaces
 from tests.engines.audit.audited import found
 from tests.engines.series import Files
+from tests.tables import table
 
 SHOP = {
     "shop/__init__.py": "from .cart import Cart\n",
@@ -12,7 +13,7 @@ SHOP = {
 }
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "merged", "said"),
     [
         pytest.param("from shop.cart import Cart\n", {}, (), id="resolves"),

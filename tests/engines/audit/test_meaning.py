@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.model.audit import AuditFinding
 from tests.engines.audit.audited import found
+from tests.tables import table
 
 FILLER = "".join(f"    log({n})\n" for n in range(8))
 BASE = f"""\
@@ -51,9 +50,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_what_was_redefined_is_told(case: str) -> None:
-    line, (old, new), said = CASES[case]
+@table(("line", "change", "said"), CASES)
+def test_what_was_redefined_is_told(line: str, change: tuple[str, str], said: str) -> None:
+    old, new = change
     assert old in BASE
     told = told_of(BASE, patched(line), BASE.replace(old, new))
     assert any(said in finding.text for finding in told)
@@ -77,9 +76,9 @@ QUIET = {
 }
 
 
-@pytest.mark.parametrize("case", QUIET)
-def test_what_is_the_same_for_the_patch_is_not_told(case: str) -> None:
-    line, (old, new) = QUIET[case]
+@table(("line", "change"), QUIET)
+def test_what_is_the_same_for_the_patch_is_not_told(line: str, change: tuple[str, str]) -> None:
+    old, new = change
     assert old in BASE
     assert not told_of(BASE, patched(line), BASE.replace(old, new))
 
@@ -116,7 +115,7 @@ LEFT = {
 }
 
 
-@pytest.mark.parametrize("case", LEFT)
+@table("case", list(LEFT))
 def test_a_line_that_upstream_leaves_out_is_told(case: str) -> None:
     added, dead = LEFT[case]
     upstream = TALLY.replace(HEAD, f"{HEAD}        {added}\n")
@@ -128,7 +127,7 @@ def test_a_line_that_upstream_leaves_out_is_told(case: str) -> None:
         assert ["only reached where" in finding.text for finding in told] == [True] * (line == dead)
 
 
-@pytest.mark.parametrize(
+@table(
     ("now", "guard", "is_told"),
     [
         ("is_small = len(items) <= 3", "not is_small", False),
@@ -172,9 +171,8 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize("case", STATEMENTS)
-def test_every_kind_of_definition_is_followed(case: str) -> None:
-    old, new = STATEMENTS[case]
+@table(("old", "new"), STATEMENTS)
+def test_every_kind_of_definition_is_followed(old: str, new: str) -> None:
     head = "class C:\n    async def f(self, size, sizes, step, other, name):\n"
     fill = "        log()\n" * 6 + "        mark(7)\n"
 
@@ -186,7 +184,7 @@ def test_every_kind_of_definition_is_followed(case: str) -> None:
     assert [finding.symbol for finding in told] == ["end"]
 
 
-@pytest.mark.parametrize(
+@table(
     "broken",
     [
         "def f(:\n",

@@ -6,6 +6,7 @@ import pytest
 
 from patchmgr.engines.audit.names import check_names, new_faults
 from tests.engines.audit.audited import found
+from tests.tables import table
 
 PAD = "".join(f"value_{n} = {n}\n" for n in range(9))
 TOOL = "def tool():\n    return 1\n\n\n"
@@ -17,7 +18,7 @@ def text(top: str = "", bottom: str = "") -> bytes:
     return f"{top}{PAD}{bottom}".encode()
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "ours", "upstream", "said"),
     [
         pytest.param(

@@ -9,11 +9,12 @@ from patchmgr.engines.audit.places import source_path
 from patchmgr.model.snapshot import Entry
 from tests.engines.audit.audited import audited
 from tests.engines.ports import MemoryBlobs
+from tests.tables import table
 
 OLD = b"a = 1\nb = 2\nc = 3\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "content", "source"),
     [
         pytest.param("deep/other.py", b"x = 1\nnew = 4\n", "first.py", id="moved-hunk"),

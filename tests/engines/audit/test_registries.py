@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.model.audit import AuditFinding
 from tests.engines.audit.audited import found
+from tests.tables import table
 
 MODELS = "import os\n\n\nclass Tiny:\n    pass\n\n\ndef make():\n    return Tiny()\n"
 TABLE = (
@@ -58,9 +57,10 @@ NAMES: dict[str, tuple[Files, Files, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", NAMES)
-def test_a_string_that_names_what_is_gone_is_told(case: str) -> None:
-    ours, upstream, symbol = NAMES[case]
+@table(("ours", "upstream", "symbol"), NAMES)
+def test_a_string_that_names_what_is_gone_is_told(
+    ours: Files, upstream: Files, symbol: str
+) -> None:
     told = told_of(ours, upstream)
     assert [(one.symbol, one.is_certain) for one in told] == [(symbol, False)]
 
@@ -84,9 +84,9 @@ KEPT: dict[str, tuple[Files, Files]] = {
 }
 
 
-@pytest.mark.parametrize("case", KEPT)
-def test_a_string_that_names_what_is_there_is_not_told(case: str) -> None:
-    assert not told_of(*KEPT[case])
+@table(("ours", "upstream"), KEPT)
+def test_a_string_that_names_what_is_there_is_not_told(ours: Files, upstream: Files) -> None:
+    assert not told_of(ours, upstream)
 
 
 CALL: Files = {"pkg/new.py": "import torch\n\n\ndef f(x):\n    return torch.ops.fast.silu(x)\n"}
@@ -97,7 +97,7 @@ def test_an_operator_that_is_no_longer_registered_is_told() -> None:
     assert (told.symbol, told.path, told.line) == ("silu", "pkg/new.py", 5)
 
 
-@pytest.mark.parametrize(
+@table(
     "upstream",
     [
         {"csrc/bindings.cpp": BINDINGS.replace("norm", "rms_norm")},

@@ -6,6 +6,7 @@ import pytest
 
 from patchmgr.engines.audit.interfaces import check_interfaces
 from tests.engines.audit.audited import found
+from tests.tables import table
 
 YIELDS = "def f(a):\n    for x in a:\n        yield x\n"
 LISTS = "def f(a):\n    found = []\n    found.extend(a)\n    return found\n"
@@ -21,7 +22,7 @@ CLASS = "class f:\n    pass\n"
 FUNCTION = "def f():\n    return 1\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "old", "new", "words"),
     [
         pytest.param("next(f(1))", YIELDS, LISTS, "`f` is no generator", id="next-of-a-list"),
@@ -62,7 +63,7 @@ def test_uses_are_held_to_what_upstream_made(
     assert_said(f"from m import f\n\n{text}\n", old, new, words)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "old", "new", "words"),
     [
         pytest.param(TRIES, RAISES, RAISES.replace("(E)", "(OSError)"), "`f` raises", id="base"),
@@ -94,7 +95,7 @@ OURS = "from m import Base\n\n\nclass A(Base):\n    end = '.b'\n\n    def stop(s
 NO_STOP = "class Base:\n    end = '.a'\n\n    def run(self):\n        return self.end\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "old", "new", "words"),
     [
         pytest.param(OURS, BASE + CALLS, NO_STOP, "`A.stop` overrides nothing", id="was-called"),
@@ -136,7 +137,7 @@ WITH = "from contextlib import contextmanager\n\n\n@contextmanager\ndef f():\n  
 NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        return c.limit\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "old", "new", "words"),
     [
         pytest.param(

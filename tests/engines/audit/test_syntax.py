@@ -12,6 +12,7 @@ from patchmgr.engines.audit.syntax import fault_of, syntax
 from patchmgr.model.outcome import Verdict
 from tests.engines.audit.audited import audited, found
 from tests.engines.series import difference
+from tests.tables import table
 
 APART = "\n# one\n# two\n# three\n# four\n# five\n\n"
 GUARDED = "if FAST:\n    import a\n    import b\n"
@@ -23,7 +24,7 @@ def rows(*pairs: tuple[str, str]) -> str:
     return "[\n" + "".join(f'  "{key}{value}",\n\n\n\n' for key, value in pairs)
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "base", "ours", "upstream", "line"),
     [
         pytest.param(
@@ -139,7 +140,7 @@ def test_the_patch_is_a_conflict_and_its_reason_names_file_and_line() -> None:
     assert "a.py:10: both sides parse, and their merge does not" in outcome.reason
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "content", "has_fault"),
     [
         pytest.param("a.py", b"x = 1\0\n", True, id="a-byte-that-no-source-has"),

@@ -6,13 +6,14 @@ import pytest
 
 from patchmgr.engines.audit.twice import check_twice
 from tests.engines.audit.audited import found
+from tests.tables import table
 
 PAD = "".join(f"    p.add_argument('--{n}')\n" for n in "abcdefgh")
 HEAD, TAIL = "def make(p):\n    q = p.add_argument_group('q')\n", "    return p\n"
 KEYS = "".join(f"T[{n}] = {n}\n" for n in range(8))
 
 
-@pytest.mark.parametrize(
+@table(
     ("first", "pad", "last", "said"),
     [
         pytest.param("    p.add_argument('--x')\n", PAD, "    p.add_argument('--x', type=int)\n",
@@ -33,7 +34,7 @@ def test_an_option_of_both_sides_is_told(first: str, pad: str, last: str, said: 
     assert told(base, ours, HEAD + pad + last + TAIL) == said
 
 
-@pytest.mark.parametrize(
+@table(
     ("first", "last", "said"),
     [
         pytest.param("T['x'] = 1\n", "T['x'] = 2\n", ["'x'"], id="row"),

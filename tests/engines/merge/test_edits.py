@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.engines.merge.edits import edits_of
+from tests.tables import table
 
 PYTHON = '''\
 import os
@@ -36,7 +37,7 @@ int f(int a, int b) {
 """
 
 
-@pytest.mark.parametrize(
+@table(
     ("old", "new", "words"),
     [
         pytest.param("b, c", "b, c, d", ["add `d` to the import from a"], id="imported-name"),
@@ -71,7 +72,7 @@ def test_a_change_of_python_is_told_in_words(old: str, new: str, words: list[str
     assert [str(edit) for edit in told] == words
 
 
-@pytest.mark.parametrize(
+@table(
     ("old", "new", "words"),
     [
         pytest.param("#include <a.h>\n", "#include <a.h>\n#include <b.h>\n",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.merge.merge import candidates_of
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.structure.solvers import LARGEST
 from tests.engines.merge.marked import marked
+from tests.tables import table
 
 BEFORE, AFTER = "import os\n\n\ndef f(a):\n", "    return b\n"
 
@@ -44,7 +43,7 @@ def test_markers_that_cannot_be_read_give_no_candidates() -> None:
     assert candidates_of(Texts("a\n", "b\n", "c\n"), "a.py", "<<<<<<< ours\nb\n") is None
 
 
-@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@table("ending", ["\n", "\r\n"])
 def test_line_endings_stay_as_they_are(ending: str) -> None:
     texts = ["a = 1\nb = 1\n", "a = 2\nb = 1\n", "a = 1\nb = 2\n", "a = 2\nb = 2\n"]
     base, ours, theirs, expected = (text.replace("\n", ending) for text in texts)
@@ -54,7 +53,7 @@ def test_line_endings_stay_as_they_are(ending: str) -> None:
     assert found.regions[0].candidates[0].text == expected
 
 
-@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@table("ending", ["\n", "\r\n"])
 def test_two_insertions_have_the_line_endings_of_the_file(ending: str) -> None:
     ours, theirs = f"f();{ending}", f"g();{ending}"
     sides = marked("", ours, theirs, before=f"a();{ending}", after=f"b();{ending}")
@@ -63,7 +62,7 @@ def test_two_insertions_have_the_line_endings_of_the_file(ending: str) -> None:
     assert found.regions[0].candidates[0].text == theirs + ours
 
 
-@pytest.mark.parametrize("path", ["a.py", "a.json"])
+@table("path", ["a.py", "a.json"])
 def test_brackets_that_nest_too_deep_leave_the_sides(path: str) -> None:
     base, ours, theirs = ("[" * 3000 + text + "]" * 3000 + "\n" for text in "123")
     sides = marked(base, ours, theirs)
@@ -72,7 +71,7 @@ def test_brackets_that_nest_too_deep_leave_the_sides(path: str) -> None:
     assert {ours, theirs} <= {candidate.text for candidate in found.regions[0].candidates}
 
 
-@pytest.mark.parametrize("sign", ["<<<<<<< ours", "||||||| base", ">>>>>>>"])
+@table("sign", ["<<<<<<< ours", "||||||| base", ">>>>>>>"])
 def test_a_side_that_has_markers_of_its_own_is_a_persons(sign: str) -> None:
     sides = marked("a\n", "b\n", "c\n", before=f"{sign}\n")
     assert candidates_of(Texts(*sides[:3]), "a.txt", sides[3]) is None

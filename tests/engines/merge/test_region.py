@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.merge.region import Region, grown, pieces_of, widened
 from patchmgr.engines.merge.tokens import language_of
 from tests.engines.merge.marked import marked
+from tests.tables import table
 
 
 def _only(text: str, base: str, path: str) -> Region:
@@ -22,7 +21,7 @@ def test_the_pieces_are_the_clean_lines_and_the_regions() -> None:
     assert pieces_of(text) == (("1\n",), Region(("b\n",), ("o\n",), ("t\n",)), ("2\n",))
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     ["<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n", "<<<<<<< ours\na\n||||||| base\n"],
     ids=["without base", "without end"],

@@ -12,6 +12,7 @@ from patchmgr.engines.merge.replay import Place, Policy, Replay
 from patchmgr.engines.merge.tree import leaf, tree
 from patchmgr.engines.structure.sides import Texts
 from tests.engines.merge.marked import marked
+from tests.tables import table
 
 ONE_ANSWER = {
     "edits of two statements": (
@@ -127,25 +128,25 @@ def _candidates(path: str, base: str, ours: str, theirs: str) -> tuple[Candidate
     return found.regions[0].candidates
 
 
-@pytest.mark.parametrize("name", ONE_ANSWER)
-def test_what_the_sides_do_in_different_places_has_one_answer(name: str) -> None:
-    path, base, ours, theirs, expected = ONE_ANSWER[name]
+@table(("path", "base", "ours", "theirs", "expected"), ONE_ANSWER)
+def test_what_the_sides_do_in_different_places_has_one_answer(
+    path: str, base: str, ours: str, theirs: str, expected: str
+) -> None:
     first = _candidates(path, base, ours, theirs)[0]
     assert (first.text, first.rule) == (expected, "replay")
     assert first.features["open"] == "0"
 
 
-@pytest.mark.parametrize("name", OPEN)
-def test_what_both_sides_do_in_one_place_is_open(name: str) -> None:
-    path, base, ours, theirs = OPEN[name]
+@table(("path", "base", "ours", "theirs"), OPEN)
+def test_what_both_sides_do_in_one_place_is_open(
+    path: str, base: str, ours: str, theirs: str
+) -> None:
     candidates = _candidates(path, base, ours, theirs)
     assert candidates[0].features["open"] != "0"
     assert {ours, theirs} <= {candidate.text for candidate in candidates}
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in OPEN if name.startswith("two") and not OPEN[name][1]]
-)
+@table("name", [name for name in OPEN if name.startswith("two") and not OPEN[name][1]])
 def test_two_insertions_are_offered_in_each_order(name: str) -> None:
     path, base, ours, theirs = OPEN[name]
     texts = {candidate.text for candidate in _candidates(path, base, ours, theirs)}
@@ -171,7 +172,7 @@ def test_an_insertion_that_is_part_of_the_other_one_is_there_once() -> None:
     assert candidates[0].features["within"] == "theirs in ours"
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "ours", "theirs"),
     [
         ("a.py", "def f():\n    pass\n\n\n", "def g():\n    pass\n\n\n"),
@@ -194,7 +195,7 @@ def test_a_name_that_is_imported_from_another_module_is_noted() -> None:
     assert first.features["near"] == "moved"
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "base", "ours", "theirs", "asks"),
     [
         pytest.param("a.py", "f(a, b)\n", "f(a, b, c)\n", "f(a)\n", "order", id="places shift"),

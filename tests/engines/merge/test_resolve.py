@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.merge.resolve import resolve
 from patchmgr.engines.structure.sides import Texts
+from tests.tables import table
 
 BASE = "import a\nimport z\n"
 OURS = "import a\nimport b\nimport z\n"
@@ -38,7 +37,7 @@ def test_what_is_sure_says_how_often_such_a_merge_was_right() -> None:
     assert 0 < known.right <= known.of
 
 
-@pytest.mark.parametrize("least", [0.5, NEVER])
+@table("least", [0.5, NEVER])
 def test_line_ends_are_kept(least: float) -> None:
     texts = Texts(*(text.replace("\n", "\r\n") for text in (BASE, OURS, THEIRS)))
     found = resolve(texts, "a.py", MARKED.replace("\n", "\r\n").encode(), least)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from patchmgr.engines.merge.python import refined
 from patchmgr.engines.merge.tokens import language_of, read
 from patchmgr.engines.merge.tree import Node
+from tests.tables import table
 
 PYTHON = '''\
 """Docstring."""
@@ -57,7 +57,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("path", TEXTS)
+@table("path", list(TEXTS))
 def test_reading_loses_nothing(path: str) -> None:
     assert read(TEXTS[path], language_of(path)).whole == TEXTS[path]
 
@@ -90,7 +90,7 @@ def test_the_joined_parts_of_a_node_are_its_text() -> None:
         check(read(text, language_of(path)))
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other"),
     [
         ("f(a,\n  b,\n)\n", "f(a, b)\n"),

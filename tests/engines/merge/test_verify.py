@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.merge.candidate import Candidate
 from patchmgr.engines.merge.merge import candidates_of
 from patchmgr.engines.structure.sides import Texts
 from tests.engines.merge.marked import marked
+from tests.tables import table
 
 
 def _by_text(
@@ -19,7 +18,7 @@ def _by_text(
     return {candidate.text: candidate for candidate in found.regions[0].candidates}
 
 
-@pytest.mark.parametrize("text", ["    x = 1\n", "    x = 1\n    return x\n"])
+@table("text", ["    x = 1\n", "    x = 1\n    return x\n"])
 def test_a_candidate_that_is_as_good_as_a_side_has_no_fault(text: str) -> None:
     sides = ("", "    x = 1\n", "    return x\n")
     assert _by_text("a.py", *sides, before="def f(x):\n")[text].features["fails"] == "no"
@@ -85,7 +84,7 @@ def test_the_name_of_a_method_is_not_bound_for_its_callers() -> None:
     assert faults["f(more(self.ids))"] == "undefined-name"
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "lines", "before", "after"),
     [
         ("a.toml", ("", "a = 1\n", "a = 2\n"), "", ""),
@@ -102,7 +101,7 @@ def test_a_key_of_data_that_is_there_twice_is_a_fault(
     assert {one.features["fails"] for one in both} == {"syntax"}
 
 
-@pytest.mark.parametrize(("path", "asked"), [("a.cc", "dropped"), ("a.py", "")])
+@table(("path", "asked"), [("a.cc", "dropped"), ("a.py", "")])
 def test_one_of_two_insertions_is_a_persons_to_drop(path: str, asked: str) -> None:
     """Upstream passes a value that it read once; the patch passes it as it was (CUDA, a seed)."""
     lines = ("f(sram, at);\n", "f(sram, seed, at);\n", "f(sram, params.seed, at, x);\n")
@@ -111,7 +110,7 @@ def test_one_of_two_insertions_is_a_persons_to_drop(path: str, asked: str) -> No
     assert (alone.rule, alone.asks) == ("replay, theirs alone", asked)
 
 
-@pytest.mark.parametrize("path", ["a.cc", "a.py"])
+@table("path", ["a.cc", "a.py"])
 def test_a_name_that_is_replaced_here_and_qualified_there_is_a_persons(path: str) -> None:
     lines = ("f(seed, 1);\n", "f(read_seed, 1);\n", "f(params.seed, 1);\n")
     found = _by_text(path, *lines, before="int g() {\n" if path == "a.cc" else "def g():\n")

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-import pytest
-
 from patchmgr.engines.structure.cxx import merge_cxx
 from patchmgr.engines.structure.sides import Texts
 from tests.engines.structure.marked import Case, cases_in, conflict, merged_lines_stay, texts_of
+from tests.tables import table
 
 CASES = cases_in("cxx_cases")
 
 
-@pytest.mark.parametrize("case", [c for _, c in CASES], ids=[name for name, _ in CASES])
+@table("case", [c for _, c in CASES], ids=[name for name, _ in CASES])
 def test_a_conflicted_file_becomes_what_is_expected_or_is_refused(case: Case) -> None:
     solution = merge_cxx(case.texts, case.path, marked=case.marked)
 

@@ -6,6 +6,7 @@ from patchmgr.engines.structure.cxx_inserts import commute_in_cxx
 from patchmgr.engines.structure.cxx_items import items_of
 from patchmgr.engines.structure.text_rules import Insertions
 from patchmgr.engines.structure.tokens import Token, tokens_of
+from tests.tables import table
 
 
 def split(text: str) -> tuple[Token, ...]:
@@ -34,7 +35,7 @@ WHOLE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "names"), WHOLE)
+@table(("text", "names"), WHOLE)
 def test_a_text_splits_into_whole_items(text: str, names: list[set[str]]) -> None:
     items = items_of(split(text))
 
@@ -42,7 +43,7 @@ def test_a_text_splits_into_whole_items(text: str, names: list[set[str]]) -> Non
     assert [set(item.names) for item in items] == names
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         pytest.param("int a", id="no end"),
@@ -64,7 +65,7 @@ def test_what_is_not_whole_is_none(text: str) -> None:
     assert items_of(split(text)) is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "writes"),
     [
         pytest.param("a.b->c = d;", [("a.b->c", "a", True)], id="a part"),
@@ -112,7 +113,7 @@ COMMUTE = [
 ]
 
 
-@pytest.mark.parametrize(("fork", "upstream", "expected"), COMMUTE)
+@table(("fork", "upstream", "expected"), COMMUTE)
 def test_insertions_commute_where_neither_is_about_the_other(
     fork: str, upstream: str, expected: bool
 ) -> None:
@@ -121,7 +122,7 @@ def test_insertions_commute_where_neither_is_about_the_other(
     assert commute_in_cxx(inserted) is expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "expected"),
     [
         pytest.param("", True, id="the beginning"),
@@ -136,7 +137,7 @@ def test_insertions_begin_where_a_statement_does(before: str, expected: bool) ->
     assert commute_in_cxx(inserted) is expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "fork", "upstream", "expected"),
     [
         pytest.param("std::set<int> x = {", "1, f(2, 3),", "4,", True, id="a set"),

@@ -5,6 +5,7 @@ import pytest
 from patchmgr.engines.structure.cxx_proof import brackets_close, directives_close, is_sound
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.structure.tokens import tokens_of
+from tests.tables import table
 
 BASE = '#include "z.h"\nvoid z() {\n  one();\n}\n'
 UPSTREAM = '#include "z.h"\n#include "u.h"\nvoid z() {\n  one();\n}\n\nvoid u() {\n  two();\n}\n'
@@ -17,7 +18,7 @@ def test_a_text_with_all_of_both_sides_is_sound() -> None:
     assert is_sound(BOTH, TEXTS)
 
 
-@pytest.mark.parametrize(
+@table(
     "merged",
     [
         pytest.param(UPSTREAM, id="the fork's is lost"),
@@ -53,7 +54,7 @@ def test_sides_that_are_not_clear_are_counted_by_token_only() -> None:
     assert is_sound("void z() {\nf();\nu();\n", texts)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         pytest.param("f({a[1]});", True, id="all close"),
@@ -67,7 +68,7 @@ def test_brackets_close(text: str, expected: bool) -> None:
     assert brackets_close(tokens_of(text)) is expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         pytest.param("#if A\n#elif B\n#else\n#endif\n", True, id="all close"),

@@ -4,6 +4,7 @@ from patchmgr.engines.structure.guards import broken_rules, suspicions
 from patchmgr.engines.structure.guards_text import facts_of, unused_imports
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.structure.solvers import suspect
+from tests.tables import table
 
 BASE = "import os\n\n\ndef open_shop(door):\n    return os.path.join(door, 'shop')\n"
 
@@ -12,7 +13,7 @@ def at_end(text: str) -> str:
     return BASE + text
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "upstream", "fork", "merged", "rule"),
     [
         pytest.param("a()\n", "b()\n", "c()\n", "b(\n", "syntax", id="does not parse"),
@@ -86,7 +87,7 @@ def test_a_broken_merge_names_the_rule(
     assert rule in broken_rules(base, upstream, fork, merged, "a.py")
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "upstream", "fork", "merged"),
     [
         pytest.param(BASE, BASE, BASE, BASE, id="nothing changed"),
@@ -155,7 +156,7 @@ def test_an_attribute_that_is_set_is_a_name_that_is_bound() -> None:
     assert set(facts.bound) == {"size", "x"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "names"),
     [
         pytest.param("import a, b.c\nfrom d import e as f, g\na.x\n__all__ = ['g']\n", {"b", "f"},

@@ -1,12 +1,13 @@
 import pytest
 
 from patchmgr.engines.structure.guards_calls import misfits
+from tests.tables import table
 
 ONE = "def sell(item, /, count, price=1, *, why, how=2):\n    ...\n\n\n"
 METHOD = "class Shop:\n    def sell(self, item): ...\n    def run(self):\n        "
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "said"),
     [
         pytest.param(ONE + "sell(1, 2, why=3)\n", set(), id="fits"),

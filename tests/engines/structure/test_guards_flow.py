@@ -12,6 +12,7 @@ from patchmgr.engines.structure.guards_flow import (
     flow_of,
     newly_dead,
 )
+from tests.tables import table
 
 Texts = tuple[str, str, str]
 
@@ -24,7 +25,7 @@ NONE_RETURNS = ("if a is None:", "    return 0")
 NONE_RAISES = ("if a is None:", "    raise ValueError")
 
 
-@pytest.mark.parametrize(
+@table(
     ("upstream", "fork", "merged", "told"),
     [
         pytest.param(
@@ -117,7 +118,7 @@ def test_code_that_only_the_merge_never_reaches(
 ONCE = within("go(a)", "b()")
 
 
-@pytest.mark.parametrize(
+@table(
     ("texts", "merged", "told"),
     [
         pytest.param(
@@ -176,7 +177,7 @@ def test_a_statement_that_only_the_merge_has_twice(
     assert ("doubled statement" in broken_rules(*texts, merged, "a.py")) is bool(told)
 
 
-@pytest.mark.parametrize(
+@table(
     ("upstream", "fork", "merged", "told"),
     [
         pytest.param(
@@ -217,7 +218,7 @@ BOTH = "def sell(item, count=1, reason=None, price=0): ...\n"
 MADE = "class Shop:\n    def __init__(self, name, {}size=0): ...\n    def sell(self, {}n=1): ...\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("side", "merged", "count"),
     [
         pytest.param(OWN + "sell(1, 2, 3)\n", BOTH + "sell(1, 2, 3)\n", 1, id="by-place"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.engines.structure.guards_imports import resolves
+from tests.tables import table
 
 
 class Files:
@@ -20,7 +21,7 @@ class Files:
         return b"name = 1\n" if path in self._paths else None
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "module", "is_there"),
     [
         pytest.param("lib/yaml/loader.py", "yaml.nodes", True, id="lib"),

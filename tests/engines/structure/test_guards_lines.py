@@ -6,6 +6,7 @@ import pytest
 
 from patchmgr.engines.structure.guards_lines import growths, outdated_lines
 from patchmgr.engines.structure.sides import Texts
+from tests.tables import table
 
 OLD, NEW = "  Arguments args{scale};\n", "  Arguments args{scale, {}, {}};\n"
 OTHER = "  return Result{args, bias};\n"
@@ -41,7 +42,7 @@ def test_two_lines_that_went_once_are_told_together() -> None:
     assert told("a\n" + new, old + "b\n" + old, new + "b\n" + old, old=old) == (said,)
 
 
-@pytest.mark.parametrize(
+@table(
     ("upstream", "fork", "merged"),
     [
         pytest.param(NEW + OLD, OLD * 3, NEW + OLD * 2, id="upstream-still-has-one"),
@@ -53,7 +54,7 @@ def test_nothing_is_told_where(upstream: str, fork: str, merged: str) -> None:
     assert told(upstream, fork, merged, old=OLD * 2) == ()
 
 
-@pytest.mark.parametrize("line", ["  }\n", "  return x\n", "    ...........;\n"])
+@table("line", ["  }\n", "  return x\n", "    ...........;\n"])
 def test_a_line_that_says_little_is_not_told(line: str) -> None:
     assert told("new\n", line * 3, "new\n" + line, old=line * 2) == ()
 

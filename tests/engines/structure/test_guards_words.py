@@ -11,6 +11,7 @@ import pytest
 from patchmgr.engines.structure import guards_words
 from patchmgr.engines.structure.guards_lines import growths
 from patchmgr.engines.structure.sides import Texts
+from tests.tables import table
 
 
 def is_worth_a_look(texts: Texts, merged: str) -> bool:
@@ -20,7 +21,7 @@ def is_worth_a_look(texts: Texts, merged: str) -> bool:
 BASE = "import os\n\n\ndef run(plant):\n    plant.start()\n    plant.stop()\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("upstream", "fork", "merged", "expected"),
     [
         pytest.param(

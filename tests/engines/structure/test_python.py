@@ -5,6 +5,7 @@ import pytest
 from patchmgr.engines.structure.guards import broken_rules
 from patchmgr.engines.structure.python import merge_python
 from patchmgr.engines.structure.sides import Texts
+from tests.tables import table
 
 CASES = sorted(Path(__file__).with_name("python_cases").glob("*.txt"), key=lambda path: path.name)
 
@@ -21,7 +22,7 @@ def marked(texts: Texts) -> str:
     )
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@table("path", CASES, ids=lambda path: path.stem)
 def test_a_merge_gives_what_the_case_says(path: Path) -> None:
     case = sections(path)
     solution = merge_python(Texts(case["base"], case["upstream"], case["fork"]), "a.py")
@@ -29,7 +30,7 @@ def test_a_merge_gives_what_the_case_says(path: Path) -> None:
     assert ("refused" in case) == path.stem.endswith("_refused")
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@table("path", CASES, ids=lambda path: path.stem)
 def test_a_whole_file_between_markers_is_the_same_merge(path: Path) -> None:
     case = sections(path)
     texts = Texts(case["base"], case["upstream"], case["fork"])
@@ -37,14 +38,14 @@ def test_a_whole_file_between_markers_is_the_same_merge(path: Path) -> None:
     assert (None if solution is None else solution.text) == case.get("expected")
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@table("path", CASES, ids=lambda path: path.stem)
 def test_line_ends_are_kept(path: Path) -> None:
     case = {name: text.replace("\n", "\r\n") for name, text in sections(path).items()}
     solution = merge_python(Texts(case["base"], case["upstream"], case["fork"]), "a.py")
     assert (None if solution is None else solution.text) == case.get("expected")
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@table("path", CASES, ids=lambda path: path.stem)
 def test_a_merge_with_the_solution_changes_nothing(path: Path) -> None:
     case = sections(path)
     if "expected" not in case:
@@ -86,7 +87,7 @@ def test_lines_that_zdiff3_takes_out_of_a_conflict_do_not_tear_a_statement() -> 
     assert solution.text == base + most
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         pytest.param("<<<<<<< ours\na = 1\n", id="open"),
@@ -130,7 +131,7 @@ def test_a_last_line_without_an_end_keeps_none() -> None:
     assert solution.text == "from a import c, b, d, e"
 
 
-@pytest.mark.parametrize("path", ["__init__.py", "pkg/__init__.py", "a.pyi"])
+@table("path", ["__init__.py", "pkg/__init__.py", "a.pyi"])
 def test_an_import_that_others_may_use_does_not_go(path: str) -> None:
     base = "from shop import cart\n\nrun()\n"
     texts = Texts(base, "run()\n", base.replace("shop", "store").replace("run()", "run(1)"))

@@ -7,6 +7,7 @@ import pytest
 
 from patchmgr.engines.structure.python_nodes import Frame, merge_code
 from patchmgr.engines.structure.python_tree import Unsure
+from tests.tables import table
 
 
 def lines(*items: str, ends: str = "()") -> str:
@@ -14,7 +15,7 @@ def lines(*items: str, ends: str = "()") -> str:
     return f"f{ends[0]}\n" + "".join(f"    {item}\n" for item in items) + ends[1]
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "upstream", "fork", "merged"),
     [
         pytest.param(
@@ -88,7 +89,7 @@ def test_parts_of_a_statement_are_merged(base: str, upstream: str, fork: str, me
     assert merge(base, upstream, fork) == merged
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "upstream", "fork"),
     [
         pytest.param("x = not (a())", "x = not(a(j=1))", "x = not a(k=2)", id="what is no code"),

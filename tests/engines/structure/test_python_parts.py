@@ -22,9 +22,10 @@ from patchmgr.engines.structure.python_tokens import (
 )
 from patchmgr.engines.structure.python_tree import Unsure, block_of
 from patchmgr.engines.structure.sides import Texts
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other", "same"),
     [
         pytest.param("f(a, b)", "f(\n    a,\n    b,\n)", True, id="lines"),
@@ -40,7 +41,7 @@ def test_code_without_its_layout(one: str, other: str, same: bool) -> None:
     assert is_same_code(one, other) == same
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "small", "large", "part"),
     [
         pytest.param("a b", "a x b", "a x y b", True, id="more added"),
@@ -60,7 +61,7 @@ def test_large_texts_are_not_compared() -> None:
     assert not is_part_of([], ["a"] * 3000, ["a"] * 3000)
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other", "alike"),
     [
         pytest.param("kind", "kind_of_item", True, id="start"),
@@ -82,7 +83,7 @@ def test_likeness_counts_tokens() -> None:
     assert not has_comment("a = '#'")
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "",
@@ -112,7 +113,7 @@ def test_a_block_is_the_file_byte_for_byte(text: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["a(\n", "a\rb\n", "a\n\f\nb\n", "\0"])
+@table("text", ["a(\n", "a\rb\n", "a\n\f\nb\n", "\0"])
 def test_a_text_of_unknown_layout_is_no_block(text: str) -> None:
     assert block_of(text) is None
 
@@ -139,7 +140,7 @@ def test_lines_that_both_sides_add_are_part_of_the_conflict() -> None:
     assert with_true_base(parts, "a\nb\n") == (("a\n",), behind, ())
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "upstream", "fork", "merged"),
     [
         pytest.param("", "\n", "\n", "\n", id="same"),
@@ -156,7 +157,7 @@ def test_leads_are_merged(base: str, upstream: str, fork: str, merged: str) -> N
     assert merge_lead(base, upstream, fork) == merged
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "upstream", "fork"),
     [
         pytest.param("a b c\n", "a x c\n", "a y c\n", id="one word"),
@@ -169,7 +170,7 @@ def test_lines_that_both_change_are_refused(base: str, upstream: str, fork: str)
         merge_lines(base, upstream, fork)
 
 
-@pytest.mark.parametrize(
+@table(
     ("texts", "kind"),
     [
         pytest.param(("else:\n", "else: # a\n", "else: # b\n"), "else", id="no parts"),

@@ -16,6 +16,7 @@ from patchmgr.engines.structure.python_sequence import (
     refuse_deletion,
 )
 from patchmgr.engines.structure.python_tree import Statement, Unsure, block_of
+from tests.tables import table
 
 
 def statements(text: str) -> tuple[Statement, ...]:
@@ -43,7 +44,7 @@ HOW: How[str] = How(
 )
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "upstream", "fork", "merged"),
     [
         pytest.param("abcd", "aXbcd", "abcYd", "aXbcYd", id="apart"),
@@ -69,7 +70,7 @@ def test_too_many_items_are_not_compared() -> None:
         matched(one, other, alike)
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other", "are"),
     [
         pytest.param("f(1)", "f(2)", True, id="call"),
@@ -100,7 +101,7 @@ MORE = OLD.replace("clear", "clear, flags")
 APART = "from core import build as build\nfrom core import clear as clear\n{}\nrun(1)\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("upstream", "fork", "has"),
     [
         pytest.param(APART.format("from core import flags as flags\n"), MORE, True, id="apart"),

@@ -6,6 +6,7 @@ from patchmgr.engines.structure.regions import Clean, Region, joined, pieces_of,
 from patchmgr.engines.structure.regions_widen import keeps_merged, widened
 from patchmgr.engines.structure.sides import Texts
 from tests.engines.structure.marked import conflict, texts_of
+from tests.tables import table
 
 
 def test_a_marked_text_comes_apart_into_clean_stretches_and_regions() -> None:
@@ -18,7 +19,7 @@ def test_a_marked_text_comes_apart_into_clean_stretches_and_regions() -> None:
     assert list(regions_of(pieces)) == [region]
 
 
-@pytest.mark.parametrize(
+@table(
     "marked",
     [
         pytest.param("<<<<<<< upstream\nu\n||||||| base\n", id="no end"),
@@ -42,7 +43,7 @@ def test_an_underline_inside_of_a_region_is_refused_where_it_misleads() -> None:
     assert pieces_of(marked, Texts("Title!!\n=======\nb\n", "u\n", "f\n")) is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("ends", "expected"),
     [
         pytest.param(("b\n", "u\n", "f\n"), "s\n", id="all end"),
@@ -104,7 +105,7 @@ WIDE = [
 ]
 
 
-@pytest.mark.parametrize(("base", "marked", "taken"), WIDE)
+@table(("base", "marked", "taken"), WIDE)
 def test_a_region_gets_back_what_both_sides_share_and_the_base_lacks(
     base: str, marked: str, taken: tuple[int, int]
 ) -> None:
@@ -138,7 +139,7 @@ def test_two_regions_in_a_row_share_no_lines() -> None:
     assert widened(pieces, texts) == pieces
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "is_kept"),
     [
         pytest.param("{\nx\n}\n", True, id="kept"),

@@ -11,6 +11,7 @@ from patchmgr.engines.structure.text_contains import contains_edits
 from patchmgr.engines.structure.text_counts import is_possible
 from patchmgr.engines.structure.text_renames import has_stale_use
 from patchmgr.engines.structure.text_rules import Commute, never_commute, solve_region
+from tests.tables import table
 
 
 def any_order(_: object) -> bool:
@@ -134,7 +135,7 @@ SOLVED = [
 ]
 
 
-@pytest.mark.parametrize(("commute", "base", "upstream", "fork", "rule", "expected"), SOLVED)
+@table(("commute", "base", "upstream", "fork", "rule", "expected"), SOLVED)
 def test_a_region_is_solved_by_a_rule(
     commute: Commute, base: str, upstream: str, fork: str, rule: str, expected: str
 ) -> None:
@@ -170,7 +171,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("commute", "base", "upstream", "fork"), REFUSED)
+@table(("commute", "base", "upstream", "fork"), REFUSED)
 def test_a_region_that_is_not_sure_is_refused(
     commute: Commute, base: str, upstream: str, fork: str
 ) -> None:
@@ -195,7 +196,7 @@ def test_an_answer_that_changes_merged_lines_is_refused() -> None:
     assert solve_region(wide, C) is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "large", "small", "is_contained"),
     [
         pytest.param("a ;", "a , b ;", "a , b ;", True, id="the same"),
@@ -229,7 +230,7 @@ MANY = "f(p.k, 1); g(p.k, 2); h(p.k, 3); i(p.k);"
 REPLACED = "f(q, 1); g(q, 2); h(q, 3); i(p.k);"
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "upstream", "fork", "is_stale"),
     [
         pytest.param("a;", "b;", "a; a;", True, id="upstream renames, the fork uses"),
@@ -261,7 +262,7 @@ def test_new_uses_of_what_the_other_side_did_away_with(
     assert has_stale_use(Texts(base, upstream, fork)) is is_stale
 
 
-@pytest.mark.parametrize(
+@table(
     ("now", "base", "upstream", "fork", "expected"),
     [
         pytest.param(1, 1, 1, 1, True, id="unchanged"),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchmgr.engines.structure.tokens import Kind, contents, text_of, tokens_of
+from tests.tables import table
 
 SIGNS = [
     "(",
@@ -41,7 +42,7 @@ def test_the_tokens_of_any_text_give_it_again(parts: list[str]) -> None:
     assert not any(token.gap.strip("\\ \t\r\n\f\u00a0") for token in tokens)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         pytest.param('f("a b", 1); // c', ["f", "(", '"a b"', ",", "1", ")", ";", "// c"], id="C"),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchmgr.engines.structure.tokens_align import edits_between
+from tests.tables import table
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", ",", ";", "(", ")", "// a b c"]), max_size=25)
 
@@ -23,7 +24,7 @@ def test_the_edits_lead_from_one_to_the_other(base: list[str], other: list[str])
     assert made + base[at:] == other
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "other", "expected"),
     [
         pytest.param("f ( a )", "f ( a )", [], id="nothing"),
